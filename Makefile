@@ -1,0 +1,35 @@
+# Everything runs in .venv, which the first target that needs it makes.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test slow lint format bench clean
+
+demo: .venv/ready
+	$(BIN)/python examples/demo.py
+
+test: .venv/ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+slow: .venv/ready
+	$(BIN)/python -m pytest -m slow
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/ready
+	$(BIN)/python benchmarks/ledger.py
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,48 @@
+"""scikit-learn's callback protocol, where the installed version has it."""
+
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+
+    SUPPORTED = True
+except ImportError:  # scikit-learn < 1.9
+    SUPPORTED = False
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Leave the method as it is."""
+        return method
+
+
+class Callbacks:
+    """Turns the steps of a search into tasks of the estimator's `fit`.
+
+    Parameters
+    ----------
+    estimator : the selector whose callbacks are told.
+    """
+
+    def __init__(self, estimator: Any):
+        self.stop = False  #: a callback asked to end the search
+        self._estimator = estimator
+        self._context = None
+        if SUPPORTED and getattr(estimator, "_skl_callbacks", None):
+            self._context = estimator._init_callback_context(max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=estimator)
+
+    def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
+        """One step of the search is one task."""
+        if self._context is None:
+            return
+        task = self._context.subcontext(task_name=f"{objective.direction} {action}")
+        task.call_on_fit_task_begin(estimator=self._estimator)
+        self.stop |= bool(task.call_on_fit_task_end(estimator=self._estimator))
+
+    def close(self) -> None:
+        """The search has ended."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._estimator)

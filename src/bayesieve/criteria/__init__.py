@@ -1,0 +1,16 @@
+"""Criteria: sums in, one number out."""
+
+from .base import Criterion, Scorer, Units
+from .rows import RowCriterion
+
+#: Every criterion by name; a new member is one entry here.
+CRITERIA: dict[str, Criterion] = {
+    criterion.name: criterion
+    for criterion in (
+        RowCriterion("error"),
+        RowCriterion("probability"),
+        RowCriterion("log-likelihood"),
+    )
+}
+
+__all__ = ["CRITERIA", "Criterion", "RowCriterion", "Scorer", "Units"]

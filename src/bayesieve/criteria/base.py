@@ -1,0 +1,153 @@
+"""What a criterion offers a search, and a form that is easy to write."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: A loss that compares exactly: lower is better.  Integers for the criteria of this package.
+Key = Any
+
+
+class Book(Protocol):
+    """What a criterion sees of a ledger: sums, lines and terms, no more."""
+
+    lines: Any
+    sums: NDArray[np.int64]
+    n_classes: int
+    factors: list[int]
+    scale: Any
+
+    def gathered(self, features: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+
+class Runner(Protocol):
+    """What a criterion sees of an engine."""
+
+    def run(self, task: Any, n_items: int, n_cells: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Units:
+    """Groups of features that move together, as the kernels read them."""
+
+    members: tuple[tuple[int, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+
+class Scorer(Protocol):
+    """Answers for one ledger."""
+
+    def refresh(self) -> None:
+        """The sums have changed."""
+
+    def current(self) -> Key:
+        """Loss of the ledger as it is."""
+
+    def what_if(self, units: Sequence[int], sign: int) -> list[Key]:
+        """Exact loss after each unit alone joins (1) or leaves (-1)."""
+
+    def best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
+        """The unit with the lowest loss, the first of equals, and that loss."""
+
+    def value(self, key: Key) -> float:
+        """The loss in the criterion's own units."""
+
+
+class Criterion:
+    """A criterion written as a function of the scores.
+
+    Subclass it, set `name`, and give `loss`; every search then works with it.  The members of this
+    package override `scorer` to be fast.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.criteria import Criterion
+    >>> class Margin(Criterion):
+    ...     name = "margin"
+    ...     def loss(self, scores, classes, weights):
+    ...         own = scores[np.arange(len(classes)), classes]
+    ...         return -float(weights @ (own - scores.mean(axis=1)))
+    >>> X = np.array([[0, 1], [0, 0], [1, 1], [1, 0]] * 3)
+    >>> y = np.array([0, 0, 1, 1] * 3)
+    >>> selector = NaiveBayesSelector(criterion=Margin(), validation=None).fit(X, y)
+    >>> selector.selected_
+    array([0])
+    """
+
+    name = "custom"
+    #: True where the validation part is to choose by this criterion instead of the error.
+    chooses = False
+
+    def loss(
+        self,
+        scores: NDArray[np.float64],
+        classes: NDArray[np.int64],
+        weights: NDArray[np.float64],
+    ) -> float:
+        """Loss (lower is better) of log-scores, lines x classes, against the true classes."""
+        raise NotImplementedError(
+            f"criterion {type(self).__name__!r} must define loss(scores, classes, weights)."
+        )
+
+    def scorer(self, book: Book, units: Units, engine: Runner) -> Scorer:
+        """A scorer that calls `loss` once a candidate."""
+        return _PlainScorer(self, book, units)
+
+
+class _PlainScorer:
+    """One call of the user's function a candidate: simple, and as slow as that function."""
+
+    def __init__(self, criterion: Criterion, book: Book, units: Units):
+        self._criterion = criterion
+        self._book = book
+        self._units = units
+        lines = book.lines
+        sizes = np.diff(lines.starts)
+        self._classes = np.repeat(lines.classes, sizes)
+        weights = lines.weights if lines.weights.size else np.ones(lines.rows.size, np.int64)
+        self._weights = weights * np.array(book.factors, dtype=np.float64)[self._classes]
+
+    def refresh(self) -> None:
+        """Nothing is kept between questions."""
+
+    def current(self) -> Key:
+        """Loss of the ledger as it is."""
+        return self._loss(self._book.sums)
+
+    def what_if(self, units: Sequence[int], sign: int) -> list[Key]:
+        """Loss after each unit alone has moved."""
+        return [self._loss(self._moved(unit, sign)) for unit in units]
+
+    def best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
+        """First unit of lowest loss."""
+        keys = self.what_if(units, sign)
+        at = min(range(len(keys)), key=keys.__getitem__)
+        return units[at], keys[at]
+
+    def value(self, key: Key) -> float:
+        """The loss is its own value."""
+        return float(key)
+
+    def _moved(self, unit: int, sign: int) -> NDArray[np.int64]:
+        from ..kernels.ledger import apply_feature
+
+        book: Any = self._book
+        sums = book.sums.copy()
+        slots, columns = book.gathered(self._units.members[unit])
+        for slot in slots:
+            apply_feature(
+                sums, book.lines.starts, book.lines.sets, book.codes, book.n_codes, book.offsets,
+                book.table, columns, slot, sign,
+            )  # fmt: skip
+        return sums
+
+    def _loss(self, sums: NDArray[np.int64]) -> float:
+        scores = np.ldexp(sums.T.astype(np.float64), -self._book.scale.bits)
+        return self._criterion.loss(scores, self._classes, self._weights)

@@ -1,0 +1,5 @@
+"""Who runs the kernels."""
+
+from .local import Engine, LocalEngine
+
+__all__ = ["Engine", "LocalEngine"]

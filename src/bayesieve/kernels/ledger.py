@@ -1,0 +1,69 @@
+"""Keep the running sums: add or drop a feature, derive what the scans read."""
+
+import numpy as np
+from numba import njit
+
+from .options import EXACT
+
+# A feature's terms come from `codes` (slot >= 0: row of `codes`, a table of values x classes per
+# table set) or from `columns` (slot < 0: plane -slot - 1 of classes x lines).
+
+
+@njit(**EXACT)
+def apply_feature(sums, starts, sets, codes, n_codes, offsets, table, columns, slot, sign):
+    """Add (sign 1) or subtract (sign -1) one feature's terms, in place."""
+    n_classes, n_lines = sums.shape
+    if slot < 0:
+        for k in range(n_classes):
+            for i in range(n_lines):
+                sums[k, i] += sign * columns[-slot - 1, k, i]
+        return
+    for s in range(sets.size):
+        base = offsets[slot] + sets[s] * n_codes[slot] * n_classes
+        for k in range(n_classes):
+            for i in range(starts[s], starts[s + 1]):
+                sums[k, i] += sign * table[base + codes[slot, i] * n_classes + k]
+
+
+@njit(**EXACT)
+def margins(sums, starts, classes, out):
+    """How far each line's own class is ahead of every class."""
+    n_classes = sums.shape[0]
+    for s in range(classes.size):
+        own = sums[classes[s]]
+        for k in range(n_classes):
+            for i in range(starts[s], starts[s + 1]):
+                out[k, i] = own[i] - sums[k, i]
+
+
+@njit(**EXACT)
+def posterior(sums, unit, out):
+    """Posterior probabilities in float32, normalised per line; for scans only."""
+    n_classes, n_lines = sums.shape
+    for i in range(n_lines):
+        top = sums[0, i]
+        for k in range(1, n_classes):
+            top = max(top, sums[k, i])
+        total = 0.0
+        for k in range(n_classes):
+            total += np.exp((sums[k, i] - top) * unit)
+        for k in range(n_classes):
+            out[k, i] = np.exp((sums[k, i] - top) * unit) / total
+
+
+@njit(**EXACT)
+def log_own(sums, starts, classes, weights, unit, out):
+    """Weighted sum of log P(own class) by class, in float64; for scans only."""
+    n_classes = sums.shape[0]
+    out[:] = 0.0
+    for s in range(classes.size):
+        y = classes[s]
+        for i in range(starts[s], starts[s + 1]):
+            top = sums[0, i]
+            for k in range(1, n_classes):
+                top = max(top, sums[k, i])
+            total = 0.0
+            for k in range(n_classes):
+                total += np.exp((sums[k, i] - top) * unit)
+            weight = weights[i] if weights.size else 1
+            out[y] += weight * ((sums[y, i] - top) * unit - np.log(total))

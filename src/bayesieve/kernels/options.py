@@ -1,0 +1,12 @@
+"""How kernels are compiled."""
+
+from typing import Any
+
+# No fast-math: the order and the rounding of every operation are part of the result.
+EXACT: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+
+# Scans only shortlist candidates, within an error bound that holds for any order of summation.
+SCAN: dict[str, Any] = {**EXACT, "fastmath": True}
+
+# Rows handled together: the scratch of a block stays in the first-level cache.
+BLOCK = 512

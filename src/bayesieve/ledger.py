@@ -1,0 +1,292 @@
+"""The ledger: running sums of every line and class, and the features that may enter them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .models import MODELS, Terms, TrainingSets
+from .models.base import Grid, Settings
+from .models.counts import binary_mean
+from .models.tables import ColumnTerms, choose_scale, left_out_priors, prior_terms
+from .views.columns import MOST_CODES, ColumnSpec, to_codes
+
+#: Term columns of continuous features are kept while they fit into this many bytes; beyond, they
+#: are made anew whenever they are read.
+TERM_CACHE_BYTES = 2**28
+
+# A linear scan needs terms that differ by less than this many nat between classes.
+_LINEAR_NAT = 60.0
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a ledger, sorted so that (table set, true class) is constant in a segment."""
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    sets: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    weights: NDArray[np.int64]  #: empty where every line counts once
+
+    @classmethod
+    def sort(
+        cls, rows: NDArray[Any], sets: NDArray[Any], labels: NDArray[Any], weights: NDArray[Any]
+    ) -> "Lines":
+        """Sort lines by set and class, stably."""
+        order = np.lexsort((labels, sets))
+        keys = np.stack([sets[order], labels[order]])
+        breaks = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(0)) + 1
+        starts = np.concatenate([[0], breaks, [rows.size]]).astype(np.int64)
+        first = starts[:-1]
+        kept = weights[order].astype(np.int64)
+        return cls(
+            rows[order].astype(np.int64),
+            starts,
+            keys[0, first].astype(np.int64),
+            keys[1, first].astype(np.int64),
+            np.empty(0, np.int64) if (kept == 1).all() else kept,
+        )
+
+    def class_totals(self, n_classes: int) -> list[int]:
+        """Weight of the lines of each true class."""
+        totals = [0] * n_classes
+        for s, k in enumerate(self.classes):
+            part = slice(self.starts[s], self.starts[s + 1])
+            size = self.weights[part].sum() if self.weights.size else part.stop - part.start
+            totals[k] += int(size)
+        return totals
+
+
+@dataclass
+class LedgerPlan:
+    """What a ledger is made of, before a column has been read.
+
+    Parameters
+    ----------
+    sets : the rows each table set is estimated from.
+    lines : the lines; their rows index the columns given to `add`.
+    loo : each line reads tables with itself taken out.
+    """
+
+    sets: TrainingSets
+    lines: Lines
+    loo: bool
+    specs: list[ColumnSpec] = field(default_factory=list)
+    statistics: list[Any] = field(default_factory=list)
+    levels: list[NDArray[Any] | None] = field(default_factory=list)
+    stored: list[NDArray[Any]] = field(default_factory=list)
+    training: list[NDArray[Any] | None] = field(default_factory=list)
+
+    def add(self, spec: ColumnSpec, training: NDArray[Any], column: NDArray[Any]) -> None:
+        """Take in a column: `training` holds the rows of `sets`, `column` those of `lines`."""
+        model = MODELS[spec.model]
+        self.specs.append(spec)
+        self.statistics.append(model.statistics(training, spec.n_codes, self.sets))
+        of_lines = column[self.lines.rows]
+        levels: NDArray[Any] | None = None
+        if model.discrete and spec.n_codes <= MOST_CODES + 1:
+            levels = np.arange(spec.n_codes)
+        elif not model.discrete and self._worth_coding(spec):
+            assert spec.distinct is not None
+            levels = np.append(spec.distinct, np.nan)
+            of_lines = to_codes(spec.distinct, of_lines)
+        self.levels.append(levels)
+        self.stored.append(of_lines)
+        self.training.append(training if self.loo and not model.discrete else None)
+
+    def _worth_coding(self, spec: ColumnSpec) -> bool:
+        """Few enough values that a table is smaller than half a column of terms."""
+        n_sets = self.sets.n_classes if self.loo else self.sets.n_sets
+        few = spec.distinct is not None and spec.n_distinct == spec.distinct.size <= MOST_CODES
+        return few and 2 * n_sets * (spec.n_distinct + 1) <= self.lines.rows.size
+
+
+class Ledger:
+    """Integer sums, classes x lines, and the terms of every feature.
+
+    Parameters
+    ----------
+    plan : the columns taken in.
+    smoothing, extra_variance, priors : the model's settings.
+    factors : weight of each class in the criterion, as exact fractions.
+    """
+
+    def __init__(
+        self,
+        plan: LedgerPlan,
+        smoothing: float | str,
+        extra_variance: float | None,
+        priors: str | NDArray[np.float64] | None,
+        factors: Sequence[Fraction],
+    ):
+        sets = plan.sets
+        self.lines = plan.lines
+        self.n_classes = sets.n_classes
+        self.n_features = len(plan.specs)
+        shared = lcm(*(factor.denominator for factor in factors))
+        #: The class weights as integers with a common denominator left out.
+        self.factors = [int(factor * shared) for factor in factors]
+        means = None
+        if smoothing == "mean":
+            binary = [
+                statistics
+                for spec, statistics in zip(plan.specs, plan.statistics, strict=True)
+                if spec.model == "bernoulli"
+            ]
+            means = binary_mean(binary, sets.n_sets, sets.class_weight)
+        settings = Settings(smoothing, extra_variance, sets.class_weight, means)
+        self._columns = [
+            ColumnTerms(MODELS[s.model], stat, Grid(s.resolution, max(s.n_distinct, 1)), settings)
+            for s, stat in zip(plan.specs, plan.statistics, strict=True)
+        ]
+        self._plan = plan
+        prior = (
+            left_out_priors(sets, priors)
+            if plan.loo
+            else prior_terms(sets.class_counts, priors, sets.class_weight)
+        )
+        tables = [
+            self._table(f) if plan.levels[f] is not None or column.model.discrete else None
+            for f, column in enumerate(self._columns)
+        ]
+        self.scale = choose_scale(self._columns, tables, prior)
+        self._store_codes(tables)
+        self._store_columns()
+        self.sums = self._start(prior)
+        self._plan.stored = []
+
+    # -- building ------------------------------------------------------------------------------
+
+    def _table(self, feature: int) -> Terms:
+        """Terms of every level: sets x levels x classes."""
+        plan, column = self._plan, self._columns[feature]
+        values = plan.levels[feature]
+        if values is None:
+            values = np.arange(plan.specs[feature].n_codes)
+        if not plan.loo:
+            return column.of(values)
+        training = plan.training[feature]
+        silent = getattr(column.model, "silent_unseen", False)
+        return column.left_out(values, values if training is None else training, plan.sets, silent)
+
+    def _store_codes(self, tables: list[Terms | None]) -> None:
+        """One byte a cell and a flat table of integers for every coded feature."""
+        stored, n_lines = self._plan.stored, self.lines.rows.size
+        coded = [f for f, levels in enumerate(self._plan.levels) if levels is not None]
+        self.slots = np.empty(self.n_features, np.int64)
+        self.codes = np.empty((len(coded), n_lines), np.uint8)
+        self.n_codes = np.empty(len(coded), np.int64)
+        self.offsets = np.zeros(len(coded) + 1, np.int64)
+        flat = [np.empty(0, np.int64)]
+        for slot, f in enumerate(coded):
+            table = tables[f]
+            assert table is not None
+            fixed = self.scale.fix(table)
+            self.codes[slot] = stored[f]
+            stored[f] = np.empty(0)
+            # No missing value among the lines: two codes of a binary column scan twice as fast.
+            used = fixed.shape[1]
+            if n_lines and used > 1 and self.codes[slot].max() < used - 1:
+                used -= 1
+            self.slots[f] = slot
+            self.n_codes[slot] = used
+            flat.append(fixed[:, :used].ravel())
+            self.offsets[slot + 1] = self.offsets[slot] + flat[-1].size
+        self.table = np.concatenate(flat)
+        self._linearise()
+
+    def _linearise(self) -> None:
+        """Factors in the linear domain for joining and for leaving, largest 1 in every row."""
+        nat = np.ldexp(self.table.reshape(-1, self.n_classes).astype(np.float64), -self.scale.bits)
+        spread = nat.max(1, initial=-np.inf) - nat.min(1, initial=np.inf)
+        rows = self.offsets[:-1] // self.n_classes
+        self.linear_ok = np.zeros(self.n_features, bool)
+        if rows.size:
+            narrow = np.maximum.reduceat(spread, rows) < _LINEAR_NAT
+            self.linear_ok[self.slots_of_codes()] = narrow
+        self.linear = {}
+        for sign in (1, -1):
+            top = (sign * nat).max(1, keepdims=True, initial=-np.inf)
+            self.linear[sign] = np.exp(sign * nat - top).astype(np.float32).ravel()
+
+    def slots_of_codes(self) -> NDArray[np.int64]:
+        """The features stored as codes, in the order of their slots."""
+        return np.array(
+            [f for f in range(self.n_features) if self._plan.levels[f] is not None], np.int64
+        )
+
+    def _store_columns(self) -> None:
+        """Terms of the other features: kept while they fit, else made when read."""
+        plain = [f for f in range(self.n_features) if self._plan.levels[f] is None]
+        n_lines = self.lines.rows.size
+        size = len(plain) * self.n_classes * n_lines
+        self.lazy = size * 8 > TERM_CACHE_BYTES
+        for d, f in enumerate(plain):
+            self.slots[f] = -d - 1
+        self._values = {f: self._plan.stored[f] for f in plain}
+        kept = 0 if self.lazy else len(plain)
+        self.columns = np.empty((kept, self.n_classes, n_lines), np.int64)
+        for d, f in enumerate(plain[:kept]):
+            self.fill(f, self.columns[d])
+        if not self.lazy:
+            self._values = {}
+
+    def _start(self, prior: Terms) -> NDArray[np.int64]:
+        fixed = self.scale.fix(prior)
+        sums = np.empty((self.n_classes, self.lines.rows.size), np.int64)
+        for s, g in enumerate(self.lines.sets):
+            sums[:, self.lines.starts[s] : self.lines.starts[s + 1]] = fixed[g][:, None]
+        return sums
+
+    # -- using ---------------------------------------------------------------------------------
+
+    def fill(self, feature: int, out: NDArray[np.int64]) -> None:
+        """Terms of a feature that has no table of codes: classes x lines."""
+        column, values = self._columns[feature], self._values[feature]
+        table = self._table(feature) if column.model.discrete else None
+        for s, g in enumerate(self.lines.sets):
+            part = slice(self.lines.starts[s], self.lines.starts[s + 1])
+            if table is not None:
+                at = values[part].astype(np.int64)
+                impossible = table.impossible
+                terms = Terms(
+                    table.finite[g, at], None if impossible is None else impossible[g, at]
+                )
+            elif self._plan.loo:
+                # Distinct values only: a line's terms depend on its value and class alone.
+                distinct, back = np.unique(values[part], return_inverse=True)
+                training = self._plan.training[feature]
+                assert training is not None
+                of_all = column.left_out(distinct, training, self._plan.sets, False)
+                terms = Terms(of_all.finite[g, back])
+            else:
+                terms = column.of(values[part], int(g))
+            out[:, part] = self.scale.fix(terms).T
+
+    def gathered(self, features: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Slots of the features, and the term columns these slots point into."""
+        slots = self.slots[list(features)]
+        if not self.lazy or (slots >= 0).all():
+            return slots, self.columns
+        plain = [f for f in features if self.slots[f] < 0]
+        columns = np.empty((len(plain), *self.sums.shape), np.int64)
+        for d, f in enumerate(plain):
+            self.fill(f, columns[d])
+            slots[list(features).index(f)] = -d - 1
+        return slots, columns
+
+    def apply(self, features: Sequence[int], sign: int) -> None:
+        """Let features join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
+        from .kernels.ledger import apply_feature
+
+        slots, columns = self.gathered(features)
+        for slot in slots:
+            apply_feature(
+                self.sums, self.lines.starts, self.lines.sets, self.codes, self.n_codes,
+                self.offsets, self.table, columns, slot, sign,
+            )  # fmt: skip

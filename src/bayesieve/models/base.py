@@ -1,0 +1,137 @@
+"""What every feature model offers, and the rows its statistics are taken from."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Terms(NamedTuple):
+    """Log-probabilities; where `impossible`, `finite` is what remains beside log 0."""
+
+    finite: Floats
+    impossible: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class TrainingSets:
+    """The rows from which each set of tables is estimated.
+
+    Parameters
+    ----------
+    labels : class index of every row.
+    weights : how many rows each row stands for.
+    left_out : one array of row indices per set: set g is estimated on all rows but these.
+    class_weight : factor on the counts of each class.
+    """
+
+    labels: Ints
+    weights: Floats
+    left_out: tuple[Ints, ...]
+    class_weight: Floats
+
+    @property
+    def n_sets(self) -> int:
+        return len(self.left_out)
+
+    @property
+    def n_classes(self) -> int:
+        return self.class_weight.size
+
+    @cached_property
+    def left_out_flat(self) -> tuple[Ints, Ints]:
+        """The rows left out, end to end, and where each set's part starts."""
+        pointers = np.cumsum([0, *(rows.size for rows in self.left_out)])
+        rows = np.concatenate(self.left_out) if self.left_out else np.empty(0, np.int64)
+        return rows.astype(np.int64), pointers.astype(np.int64)
+
+    @cached_property
+    def rows(self) -> tuple[Ints, ...]:
+        """The rows of each set."""
+        everything = np.arange(self.labels.size)
+        return tuple(
+            np.delete(everything, rows) if rows.size else everything for rows in self.left_out
+        )
+
+    @cached_property
+    def class_counts(self) -> Floats:
+        """Weight of each class in each set, before class weights: sets x classes."""
+        total = np.bincount(self.labels, self.weights, self.n_classes)
+        return np.array(
+            [
+                total - np.bincount(self.labels[rows], self.weights[rows], self.n_classes)
+                for rows in self.left_out
+            ]
+        )
+
+
+class Grid(NamedTuple):
+    """What is learnt once about a continuous column and shared by all sets."""
+
+    resolution: float = 1.0  #: mean gap between distinct values
+    n_values: int = 1  #: number of distinct values
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the statistics of a single column cannot tell.
+
+    Parameters
+    ----------
+    smoothing : pseudo-count of every level, or "mean" for Guyon's prior.
+    binary_mean : mean frequency of 1 over all binary columns, sets x classes ("mean" only).
+    extra_variance : added to every variance (scikit-learn's rule); None for Weka's intervals.
+    class_weight : factor on the counts of each class.
+    """
+
+    smoothing: float | str
+    extra_variance: float | None
+    class_weight: Floats
+    binary_mean: Floats | None = None
+
+
+class FeatureModel(Protocol):
+    """One distribution: how a column speaks about the classes."""
+
+    @property
+    def name(self) -> str:
+        """Public name."""
+
+    @property
+    def discrete(self) -> bool:
+        """Does the column hold codes (True) or numbers (False)?"""
+
+    @property
+    def pooled(self) -> bool:
+        """Are statistics shared between classes, so that no row can be taken out of one?"""
+
+    def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Any:
+        """Statistics of one column for every set."""
+
+    def merge(self, one: Any, other: Any) -> Any:
+        """Statistics of two disjoint groups of rows together."""
+
+    def terms(self, statistics: Any, values: NDArray[Any], grid: Grid, settings: Settings) -> Terms:
+        """Terms of the values: sets x values x classes."""
+
+    def left_out(
+        self,
+        statistics: Any,
+        values: NDArray[Any],
+        grid: Grid,
+        settings: Settings,
+        column: NDArray[Any],
+        sets: TrainingSets,
+    ) -> Terms:
+        """Own-class terms when one row with that value and class is taken out: values x classes."""
+
+    def limit(self, finite: Floats, settings: Settings) -> Floats:
+        """Bring the terms of whole lines (last axis: classes) within the bound."""
+
+    def bound(self, settings: Settings) -> float | None:
+        """Largest |term| known beforehand, or None: look at the table."""

@@ -1,0 +1,129 @@
+"""Binary and categorical columns: class-conditional counts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Floats, Grid, Settings, Terms, TrainingSets
+
+
+@dataclass(frozen=True)
+class CountModel:
+    """P(value | class) from counts and pseudo-counts.
+
+    The last code of a column says nothing (missing, or a value never seen): its terms are 0 and it
+    is left out of the totals.
+
+    Parameters
+    ----------
+    name : public name.
+    silent_unseen : a level without a single training row says nothing, whatever the smoothing;
+        otherwise smoothing alone speaks for it, as in scikit-learn's BernoulliNB.
+    """
+
+    name: str
+    silent_unseen: bool = False
+    discrete: bool = True
+    pooled: bool = False
+
+    def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Floats:
+        """Weighted counts, sets x codes x classes."""
+        from ..kernels.statistics import count_by_class
+
+        counts = np.empty((sets.n_sets, n_codes, sets.n_classes))
+        count_by_class(column, sets.labels, sets.weights, *sets.left_out_flat, counts)
+        return counts
+
+    def merge(self, one: Floats, other: Floats) -> Floats:
+        """Counts add up."""
+        return one + other
+
+    def terms(
+        self, statistics: Floats, values: NDArray[Any], grid: Grid, settings: Settings
+    ) -> Terms:
+        """Log-probabilities of all codes; `values` and `grid` are not needed."""
+        counts = statistics[..., :-1, :] * settings.class_weight
+        pseudo = self._pseudo(counts.shape[-2], settings)
+        terms = _log_share(counts, counts.sum(-2, keepdims=True), pseudo)
+        if self.silent_unseen:
+            terms = _silence(terms, statistics[..., :-1, :].sum(-1) == 0)
+        return _with_silent_code(terms)
+
+    def left_out(
+        self,
+        statistics: Floats,
+        values: NDArray[Any],
+        grid: Grid,
+        settings: Settings,
+        column: NDArray[Any],
+        sets: TrainingSets,
+    ) -> Terms:
+        """The same with one row fewer in the value's and the class's count: closed form."""
+        raw = statistics[0, :-1]
+        seen = raw > 0
+        counts = (raw - seen) * settings.class_weight
+        total = ((raw.sum(0) - 1) * settings.class_weight)[None]
+        # A value that a class never took is nobody's own term: any number will do.
+        total = np.maximum(total, counts)
+        terms = _log_share(counts, total, self._pseudo(raw.shape[0], settings))
+        if self.silent_unseen:
+            terms = _silence(terms, raw.sum(1) - 1 == 0)
+        return _with_silent_code(terms)
+
+    def limit(self, finite: Floats, settings: Settings) -> Floats:
+        """Counts bound themselves."""
+        return finite
+
+    def bound(self, settings: Settings) -> None:
+        """Known only from the table."""
+        return
+
+    def _pseudo(self, n_levels: int, settings: Settings) -> Floats:
+        if settings.smoothing != "mean":
+            return np.full((max(n_levels, 1), 1), float(settings.smoothing))
+        if self.silent_unseen or settings.binary_mean is None:
+            return np.full((max(n_levels, 1), 1), 1.0 / max(n_levels, 1))
+        mean = settings.binary_mean[:, None, :]
+        return np.concatenate([1.0 - mean, mean], axis=1)
+
+
+def binary_mean(counts: list[Floats], n_sets: int, class_weight: Floats) -> Floats:
+    """Mean over binary columns of the frequency of 1: the prior of Guyon 2005, sets x classes."""
+    total = np.zeros((n_sets, class_weight.size))
+    present = np.zeros_like(total)
+    for column in counts:
+        rows = column[:, :2].sum(1)
+        known = rows > 0
+        total += np.divide(column[:, 1], rows, out=np.zeros_like(total), where=known)
+        present += known
+    return np.divide(total, present, out=np.full_like(total, 0.5), where=present > 0)
+
+
+def _log_share(counts: Floats, total: Floats, pseudo: Floats) -> Terms:
+    """Log (count + pseudo) / (total + sum of pseudo); the limit of small pseudo where both are 0."""
+    n_levels = counts.shape[-2]
+    top = counts + pseudo
+    bottom = total + pseudo.sum(-2, keepdims=True)
+    impossible = (top <= 0) & (bottom > 0)
+    nothing = np.broadcast_to(bottom <= 0, top.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        finite = np.where(impossible, -np.log(bottom), np.log(top) - np.log(bottom))
+    finite = np.where(nothing, -np.log(max(n_levels, 1)), finite)
+    return Terms(finite, impossible)
+
+
+def _silence(terms: Terms, silent: NDArray[np.bool_]) -> Terms:
+    """No term for these levels."""
+    speak = ~silent[..., None]
+    assert terms.impossible is not None
+    return Terms(np.where(speak, terms.finite, 0.0), terms.impossible & speak)
+
+
+def _with_silent_code(terms: Terms) -> Terms:
+    """Append the code that says nothing."""
+    pad = [(0, 0)] * (terms.finite.ndim - 2) + [(0, 1), (0, 0)]
+    assert terms.impossible is not None
+    impossible = np.pad(terms.impossible, pad) if terms.impossible.any() else None
+    return Terms(np.pad(terms.finite, pad), impossible)

@@ -1,0 +1,159 @@
+"""From log-probabilities to the ledger's integers."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import FeatureModel, Floats, Grid, Ints, Settings, Terms, TrainingSets
+
+_MOST_BITS = 40
+_ROOM_BITS = 62
+# exp of minus this is 0 in float64: one impossible term outweighs any finite sum.
+_BEYOND = 1024.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Fixed point: integers in units of 2^-bits nat; a log 0 costs `impossible` units."""
+
+    bits: int
+    impossible: int
+    bound: float  #: no sum of terms exceeds this many nat
+
+    @property
+    def unit(self) -> float:
+        return 2.0**-self.bits
+
+    @classmethod
+    def for_terms(cls, bounds: Iterable[float], n_impossible: int) -> "Scale":
+        """The finest unit in which the sum over all features still fits an int64.
+
+        Parameters
+        ----------
+        bounds : largest |finite term| of every feature, and of the prior.
+        n_impossible : how many of them hold a log 0.
+        """
+        total = max(math.fsum(bounds), 1.0)
+        cost = 2.0 ** math.ceil(math.log2(2 * total + _BEYOND)) if n_impossible else 0.0
+        total += n_impossible * cost
+        bits = min(_MOST_BITS, _ROOM_BITS - math.ceil(math.log2(total)))
+        return cls(bits, int(math.ldexp(cost, bits)), total)
+
+    def fix(self, terms: Terms) -> Ints:
+        """Round once; from here on, sums are exact and do not depend on order."""
+        fixed = np.rint(np.ldexp(terms.finite, self.bits)).astype(np.int64)
+        if terms.impossible is not None:
+            fixed -= self.impossible * terms.impossible
+        return fixed
+
+    def release(self, fixed: Ints) -> Floats:
+        """Back to nat; -inf where a log 0 is among the terms."""
+        nat = np.ldexp(fixed.astype(np.float64), -self.bits)
+        if self.impossible:
+            nat[fixed <= -(self.impossible // 2)] = -np.inf
+        return nat
+
+
+class ColumnTerms(NamedTuple):
+    """Everything needed to speak for one column."""
+
+    model: FeatureModel
+    statistics: Any
+    grid: Grid
+    settings: Settings
+
+    def of(self, values: NDArray[Any], table_set: int | None = None) -> Terms:
+        """Terms of the values for all sets, or for one: [sets x] values x classes."""
+        statistics = self.statistics
+        if table_set is not None:
+            statistics = _one_set(statistics, table_set)
+        terms = self.model.terms(statistics, values, self.grid, self.settings)
+        terms = terms._replace(finite=self.model.limit(terms.finite, self.settings))
+        if table_set is None:
+            return terms
+        impossible = terms.impossible
+        return Terms(terms.finite[0], None if impossible is None else impossible[0])
+
+    def left_out(
+        self, values: NDArray[Any], column: NDArray[Any], sets: TrainingSets, silent: bool
+    ) -> Terms:
+        """Terms when the line itself is taken out: own class x values x classes.
+
+        Entry [y, v, k] serves a line of class y with value v.  `silent` says that a level left
+        without any row says nothing for any class.
+        """
+        base = self.model.terms(self.statistics, values, self.grid, self.settings)
+        own = self.model.left_out(self.statistics, values, self.grid, self.settings, column, sets)
+        n_classes = own.finite.shape[-1]
+        finite = np.repeat(base.finite, n_classes, axis=0)
+        impossible = np.zeros(finite.shape, bool)
+        if base.impossible is not None:
+            impossible[:] = base.impossible
+        classes = np.arange(n_classes)
+        finite[classes, :, classes] = own.finite.T
+        impossible[classes, :, classes] = False if own.impossible is None else own.impossible.T
+        if silent:
+            alone = np.append(self.statistics[0, :-1].sum(-1) == 1, False)
+            finite[:, alone] = 0.0
+            impossible[:, alone] = False
+        return Terms(
+            self.model.limit(finite, self.settings), impossible if impossible.any() else None
+        )
+
+
+def choose_scale(
+    columns: Sequence[ColumnTerms], tables: Sequence[Terms | None], prior: Terms
+) -> Scale:
+    """The scale of a model: bounds known beforehand, or read off the tables."""
+    bounds = [float(np.abs(prior.finite).max())]
+    n_impossible = int(prior.impossible is not None)
+    for column, table in zip(columns, tables, strict=True):
+        bound = column.model.bound(column.settings)
+        if bound is None:
+            assert table is not None
+            bound = float(np.abs(table.finite).max(initial=0.0))
+            n_impossible += table.impossible is not None
+        bounds.append(bound)
+    return Scale.for_terms(bounds, n_impossible)
+
+
+def prior_terms(counts: Floats, priors: str | Floats | None, class_weight: Floats) -> Terms:
+    """Log-prior of each class in each set: sets x classes.
+
+    Parameters
+    ----------
+    counts : weight of each class in each set.
+    priors : None for the counts themselves, "uniform", or one probability a class.
+    """
+    if priors is None:
+        weighted = counts * class_weight
+        total = weighted.sum(-1, keepdims=True)
+        share = weighted / np.maximum(total, np.finfo(float).tiny)
+        rest = -np.log(np.maximum(total, 1.0)) + np.zeros_like(share)
+    else:
+        n_classes = counts.shape[-1]
+        given = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
+        share = np.broadcast_to(given, counts.shape).astype(float)
+        rest = np.zeros_like(share)
+    impossible = share <= 0
+    with np.errstate(divide="ignore"):
+        finite = np.where(impossible, rest, np.log(share))
+    return Terms(finite, impossible if impossible.any() else None)
+
+
+def left_out_priors(sets: TrainingSets, priors: str | Floats | None) -> Terms:
+    """Log-priors seen by a line of each class when it is taken out: own class x classes."""
+    counts = sets.class_counts - np.eye(sets.n_classes)
+    return prior_terms(np.maximum(counts, 0.0), priors, sets.class_weight)
+
+
+def _one_set(statistics: Any, table_set: int) -> Any:
+    """Keep a single set, whatever the statistics are made of."""
+    one = slice(table_set, table_set + 1)
+    if isinstance(statistics, tuple):
+        return type(statistics)(*(part[one] for part in statistics))
+    return statistics[one]

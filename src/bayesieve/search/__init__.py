@@ -1,0 +1,18 @@
+"""Searches: which subset next.  A search sees an objective and nothing else."""
+
+from .base import Limits, Search
+from .floating import FloatingSearch
+from .greedy import GreedySearch
+from .phases import PhaseSearch
+
+#: Every search by name; a new member is one entry here.
+SEARCHES: dict[str, Search] = {
+    "forward": GreedySearch("forward"),
+    "backward": GreedySearch("backward"),
+    "forward-backward": PhaseSearch("forward"),
+    "backward-forward": PhaseSearch("backward"),
+    "sffs": FloatingSearch("forward"),
+    "sbfs": FloatingSearch("backward"),
+}
+
+__all__ = ["SEARCHES", "FloatingSearch", "GreedySearch", "Limits", "PhaseSearch", "Search"]

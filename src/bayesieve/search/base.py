@@ -1,0 +1,105 @@
+"""What every search offers, and the two sweeps that searches are made of."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+#: Directions of a sweep.
+FORWARD, BACKWARD = "forward", "backward"
+
+
+class Subset(Protocol):
+    """What a search sees of the objective."""
+
+    size: int
+    keep: frozenset[int]
+    n_units: int
+
+    @property
+    def selected(self) -> tuple[int, ...]: ...
+    def width(self, unit: int) -> int: ...
+    def addable(self, most: int | None = None) -> list[int]: ...
+    def droppable(self, least: int = 0) -> list[int]: ...
+    def score(self) -> Any: ...
+    def best_add(self, units: list[int]) -> tuple[int, Any]: ...
+    def best_drop(self, units: list[int]) -> tuple[int, Any]: ...
+    def start(self, units: Any, direction: str) -> None: ...
+    def add(self, unit: int) -> None: ...
+    def drop(self, unit: int) -> None: ...
+    def snapshot(self) -> tuple[int, ...]: ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes (in columns) that a search should visit.
+
+    Parameters
+    ----------
+    least : backward sweeps end here.
+    most : forward sweeps end here.
+    """
+
+    least: int = 1
+    most: int = 2**62
+
+    def allow(self, size: int) -> bool:
+        """May a subset of this size be chosen?"""
+        return self.least <= size <= self.most
+
+
+class Search(Protocol):
+    """A strategy: a generator that changes the objective and yields after every change."""
+
+    def steps(self, objective: Any, limits: Limits) -> Iterator[None]:
+        """Run the search; the caller may stop it at any yield."""
+
+
+@dataclass
+class Best:
+    """The best subset seen: lowest loss, then fewest columns, then first seen."""
+
+    limits: Limits
+    units: tuple[int, ...] | None = None
+    rank: tuple[Any, int] | None = field(default=None)
+
+    def see(self, objective: Any) -> None:
+        """Compare the subset as it is now."""
+        if not self.limits.allow(objective.size):
+            return
+        rank = (objective.score(), objective.size)
+        if self.rank is None or rank < self.rank:
+            self.rank, self.units = rank, objective.snapshot()
+
+
+def grow(objective: Any, limits: Limits, until_worse: bool = False) -> Iterator[None]:
+    """Add the best unit, again and again; `until_worse` ends when that is no strict gain."""
+    while candidates := objective.addable(limits.most):
+        unit, key = objective.best_add(candidates)
+        if until_worse and objective.size >= limits.least and not key < objective.score():
+            return
+        objective.add(unit)
+        yield
+
+
+def shrink(objective: Any, limits: Limits, until_worse: bool = False) -> Iterator[None]:
+    """Drop the unit that is missed least; `until_worse` ends when that is no strict gain."""
+    while candidates := objective.droppable(limits.least):
+        unit, key = objective.best_drop(candidates)
+        if until_worse and objective.size <= limits.most and not key < objective.score():
+            return
+        objective.drop(unit)
+        yield
+
+
+def sweep(
+    direction: str, objective: Any, limits: Limits, until_worse: bool = False
+) -> Iterator[None]:
+    """`grow` or `shrink`."""
+    return (grow if direction == FORWARD else shrink)(objective, limits, until_worse)
+
+
+def first_subset(direction: str, objective: Any) -> tuple[int, ...]:
+    """Where a sweep starts: the units to keep, or all of them."""
+    if direction == FORWARD:
+        return tuple(sorted(objective.keep))
+    return tuple(range(objective.n_units))

@@ -1,0 +1,377 @@
+"""`NaiveBayesSelector`: the scikit-learn face of a search."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from .callbacks import Callbacks, CallbackSupport, with_callbacks
+from .classifier import NaiveBayes
+from .criteria import CRITERIA, Criterion, Units
+from .engines import LocalEngine
+from .ledger import Ledger, LedgerPlan
+from .models import MODELS, TrainingSets
+from .objective import Objective
+from .path import Path, Recorder
+from .progress import ProgressLine
+from .search import SEARCHES, Limits
+from .splits import class_factors, means_loo, scoring, split_rows, validation_lines
+from .validation import (
+    check_class_weight,
+    check_flag,
+    check_number,
+    check_priors,
+    check_search,
+    check_smoothing,
+    choose,
+    choose_models,
+    column_indices,
+    is_frame,
+    read_groups,
+    read_weights,
+)
+from .views.columns import encode, learn
+
+
+class NaiveBayesSelector(
+    CallbackSupport, SelectorMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
+    """Choose the features that make a naive Bayes model accurate and readable.
+
+    A search adds and removes features; a criterion, computed exactly and without refitting, guides
+    it; a validation part that never guides chooses among the subsets visited.
+
+    Parameters
+    ----------
+    estimator : NaiveBayes, optional
+        The model and its settings; ``NaiveBayes()`` by default.
+    search : str or search object, default="backward-forward"
+        ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
+        ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
+        (Pudil's floating searches), or an object from `bayesieve.search` with its own parameters.
+    criterion : str or Criterion, default="probability"
+        ``"error"``, ``"probability"`` (mean of P(Y != y), as the model estimates it) or
+        ``"log-likelihood"``.
+    cv : str, int, splitter or iterable, default="train"
+        What the criterion is computed on, within the guiding rows: ``"train"`` (the rows the tables
+        come from), ``"loo"`` (exact leave-one-out), a number of folds, a scikit-learn splitter, or
+        an iterable of (train, test) row numbers.
+    validation : float or None, default=0.5
+        Share of the rows of each class kept to choose the subset: lowest error, then fewest
+        features, then first visited.  None: all rows guide, and the best guiding score chooses.
+    n_features : int, optional
+        Choose exactly so many columns.
+    max_features, min_features : int, optional
+        Bounds on the number of columns chosen (default 1 to all).  Forward searches stop at the
+        upper bound; backward searches run on.
+    feature_groups : list of lists, optional
+        Columns (names or numbers) that enter and leave together.
+    keep : list, default=()
+        Columns that stay in.
+    class_weight : None, "balanced" or mapping, default=None
+        Weight of each class in the counts and the criteria; ``"balanced"`` turns the error into the
+        balanced error.
+    random_state : int, RandomState or None
+        Draws the validation part.
+    n_jobs : int, optional
+        Threads for the kernels; -1 for all cores.  The result does not depend on it.
+    progress : bool, default=False
+        Show a line on standard error while the search runs.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Columns chosen, in the order the search ranks them: as they were added; for backward
+        phases, the last to be dropped first.
+    support_ : ndarray of bool
+        Mask of the columns chosen.
+    path_ : Path
+        Every subset visited.
+    estimator_ : NaiveBayes
+        The model on the columns chosen (in the table's order), fitted on all rows.
+    classes_ : ndarray
+        The classes.
+    guiding_rows_, validation_rows_ : ndarray of int
+        The two parts of the rows.
+    n_tried_ : int
+        Number of subsets whose score the search asked for.
+    n_features_in_, feature_names_in_ :
+        Width and names of X.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesieve import NaiveBayesSelector
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(cv=5, random_state=0).fit(X, y)
+    >>> selector.transform(X).shape[1] == len(selector.selected_) < 30
+    True
+    >>> round(selector.score(X, y), 1)
+    1.0
+    """
+
+    # `sample_weight` and `groups` are passed by name through `fit`'s keyword parameters.
+    __metadata_request__fit = {"sample_weight": None, "groups": None}
+
+    def __init__(
+        self,
+        estimator: NaiveBayes | None = None,
+        search: Any = "backward-forward",
+        criterion: str | Criterion = "probability",
+        cv: Any = "train",
+        validation: float | None = 0.5,
+        n_features: int | None = None,
+        max_features: int | None = None,
+        min_features: int = 1,
+        feature_groups: Sequence[Sequence[Any]] | None = None,
+        keep: Iterable[Any] = (),
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ):
+        self.estimator = estimator
+        self.search = search
+        self.criterion = criterion
+        self.cv = cv
+        self.validation = validation
+        self.n_features = n_features
+        self.max_features = max_features
+        self.min_features = min_features
+        self.feature_groups = feature_groups
+        self.keep = keep
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, **params: Any) -> "NaiveBayesSelector":
+        """Search, choose, and fit the chosen model on all rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers, booleans, text or categories; missing values are allowed.
+        y : array-like of shape (n_samples,)
+            Classes.
+        **params :
+            ``sample_weight``: how often each row is repeated, whole numbers; a row and its repeats
+            stay in one part.  ``groups``: handed to the splitter given as `cv`.
+
+        Returns
+        -------
+        self : NaiveBayesSelector
+        """
+        unknown = set(params) - {"sample_weight", "groups"}
+        if unknown:
+            raise TypeError(f"fit allows sample_weight and groups; got {sorted(unknown)}.")
+        search, criterion = self._check_parameters()
+        model = clone(NaiveBayes() if self.estimator is None else self.estimator)
+        table, labels, weights, classes = model._read(X, y, params.get("sample_weight"))
+        weights = read_weights(weights, table, whole=True)
+        models = choose_models(model.features, table)
+        check_priors(model.priors, len(classes))
+        self._check_loo(models, model.smoothing)
+        units = read_groups(self.feature_groups, table.names)
+        kept = set(column_indices("keep", self.keep, table.names))
+        keep = [u for u, members in enumerate(units) if kept & set(members)]
+        limits, sizes = self._limits(len(table.names), sum(len(units[u]) for u in keep))
+        weighting = check_class_weight(self.class_weight, classes)
+        guiding, validating = split_rows(
+            labels, self.validation, check_random_state(self.random_state)
+        )
+        factors = class_factors(weighting, labels[guiding], weights[guiding], len(classes))
+        groups = params.get("groups")
+        cv = "loo" if means_loo(self.cv) else self.cv
+        plan = LedgerPlan(*scoring(cv, labels, weights, guiding, factors, groups))
+        judge_plan = None
+        if validating.size:
+            one_set = TrainingSets(
+                labels[guiding], weights[guiding], (np.empty(0, np.int64),), plan.sets.class_weight
+            )
+            judge_plan = LedgerPlan(one_set, validation_lines(labels, weights, validating), False)
+
+        # One reading of the table feeds the final model (all rows) and the ledgers.
+        all_factors = class_factors(weighting, labels, weights, len(classes))
+        model._begin(classes, weights, labels)
+        model._class_weight = np.array([float(factor) for factor in all_factors])
+        everything = TrainingSets(labels, weights, (np.empty(0, np.int64),), model._class_weight)
+        for j, name in enumerate(table.names):
+            raw = table.column(j)
+            spec = learn(name, models[j], raw, MODELS[models[j]].discrete)
+            column = encode(spec, raw)
+            model._take(spec, column, everything)
+            plan.add(spec, column[guiding], column)
+            if judge_plan is not None:
+                judge_plan.add(spec, column[guiding], column)
+        model._finish()
+
+        settings = (check_smoothing(model.smoothing), model._extra_variance,
+                    check_priors(model.priors, len(classes)))  # fmt: skip
+        path = Path(tuple(map(tuple, units)), table.names, criterion.name)
+        n_tried = self._run(
+            Ledger(plan, *settings, factors),
+            None if judge_plan is None else Ledger(judge_plan, *settings, factors),
+            criterion, search, limits, path, keep,
+        )  # fmt: skip
+        path.choose(*sizes)
+        selected = np.array(path.subset(path.chosen), dtype=np.int64)
+        model._restrict(np.sort(selected))
+
+        # Nothing is set before everything has worked: an interrupted fit leaves the old state.
+        self.n_features_in_ = len(table.names)
+        self.__dict__.pop("feature_names_in_", None)
+        validate_data(self, X, skip_check_array=True, reset=True)
+        self.classes_ = classes
+        self.selected_ = selected
+        self.support_ = np.isin(np.arange(len(table.names)), selected)
+        self.path_ = path
+        self.estimator_ = model
+        self.guiding_rows_, self.validation_rows_ = guiding, validating
+        self.n_tried_ = n_tried
+        return self
+
+    def _run(
+        self,
+        ledger: Ledger,
+        judge: Ledger | None,
+        criterion: Criterion,
+        search: Any,
+        limits: Limits,
+        path: Path,
+        keep: list[int],
+    ) -> int:
+        """Drive the search; returns how many subsets it tried."""
+        with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
+            members = path.members
+            objective = Objective(ledger, criterion, members, engine, keep)
+            scorer = None
+            if judge is not None:
+                chooser = criterion if criterion.chooses else CRITERIA["error"]
+                scorer = chooser.scorer(judge, Units(members), engine)
+            callbacks = Callbacks(self)
+            objective.listeners += [Recorder(path, judge, scorer), callbacks]
+            line = ProgressLine() if self.progress else None
+            if line is not None:
+                objective.listeners.append(line)
+            try:
+                for _ in search.steps(objective, limits):
+                    if callbacks.stop:
+                        break
+            finally:
+                callbacks.close()
+                if line is not None:
+                    line.close()
+            return objective.n_tried
+
+    def _check_parameters(self) -> tuple[Any, Criterion]:
+        """Judge all that does not depend on the data."""
+        if self.estimator is not None and not isinstance(self.estimator, NaiveBayes):
+            raise TypeError(
+                f"estimator must be a NaiveBayes or None; got {type(self.estimator).__name__}."
+            )
+        (NaiveBayes() if self.estimator is None else self.estimator)._check_parameters()
+        search = check_search(self.search, SEARCHES, self.n_features)
+        criterion = self.criterion
+        if not isinstance(criterion, Criterion):
+            criterion = CRITERIA[choose("criterion", criterion, CRITERIA)]
+        if self.validation is not None:
+            check_number("validation", self.validation, low=0.0, high=1.0)
+            if self.validation in (0, 1):
+                raise ValueError(
+                    "validation must be None or strictly between 0 and 1; got "
+                    f"{self.validation!r}. Use None to let all rows guide the search."
+                )
+        if isinstance(self.cv, str):
+            choose("cv", self.cv, ["train", "loo"])
+        check_flag("progress", self.progress)
+        return search, criterion
+
+    def _check_loo(self, models: list[str], smoothing: Any) -> None:
+        """Refuse leave-one-out where it has no closed form, by name."""
+        if not means_loo(self.cv):
+            return
+        pooled = [name for name in set(models) if MODELS[name].pooled]
+        reason = None
+        if pooled:
+            reason = f"the feature model {pooled[0]!r}"
+        elif smoothing == "mean":
+            reason = "smoothing='mean'"
+        if reason:
+            raise ValueError(
+                f"cv='loo' has no closed form for {reason}; use a number of folds, such as cv=10."
+            )
+
+    def _limits(self, n_columns: int, n_kept: int) -> tuple[Limits, tuple[int, int]]:
+        """Sizes the search visits, and sizes that may be chosen."""
+        least = check_number("min_features", self.min_features, low=0, high=n_columns, whole=True)
+        most = n_columns
+        if self.max_features is not None:
+            most = check_number(
+                "max_features", self.max_features, low=max(least, 1), high=n_columns, whole=True
+            )
+        if self.n_features is not None:
+            if self.max_features is not None:
+                raise ValueError(
+                    f"give n_features ({self.n_features}) or max_features ({self.max_features}), "
+                    "not both."
+                )
+            most = check_number("n_features", self.n_features, low=1, high=n_columns, whole=True)
+            if most < least:
+                raise ValueError(f"n_features ({most}) must not be below min_features ({least}).")
+        if n_kept > most:
+            raise ValueError(
+                f"keep asks for {n_kept} columns (with their groups), more than the {most} allowed "
+                "by n_features or max_features."
+            )
+        exact = self.n_features is not None
+        return Limits(int(least), int(most)), (int(most) if exact else int(least), int(most))
+
+    # -- using ---------------------------------------------------------------------------------
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def _chosen(self, X: Any) -> Any:
+        """The chosen columns of X, as X stores them."""
+        check_is_fitted(self, "support_")
+        columns = np.flatnonzero(self.support_)
+        if is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return nw.from_native(X, eager_only=True)[:, columns.tolist()].to_native()
+        validate_data(self, X, reset=False, skip_check_array=True)
+        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=self)
+        return X[:, columns]
+
+    def _ask(self, method: str, X: Any) -> Any:
+        """Ask the chosen model."""
+        return getattr(self.estimator_, method)(self._chosen(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row, by the chosen model."""
+        return self._ask("predict", X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """P(class | x), rows x classes, by the chosen model."""
+        return self._ask("predict_proba", X)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Log P(class | x), rows x classes, by the chosen model."""
+        return self._ask("predict_log_proba", X)

@@ -1,0 +1,142 @@
+"""Which rows guide a search, which validate it, and which tables each line reads."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import LeaveOneOut, check_cv
+
+from .ledger import Lines
+from .models import TrainingSets
+from .validation import choose
+
+Rows = NDArray[np.int64]
+
+
+def split_rows(
+    labels: NDArray[np.int64], share: float | None, random_state: np.random.RandomState
+) -> tuple[Rows, Rows]:
+    """Guiding and validation rows, stratified; a class with one row goes to the guiding part."""
+    if share is None:
+        return np.arange(labels.size), np.empty(0, np.int64)
+    held_out = []
+    for k in range(labels.max() + 1):
+        rows = np.flatnonzero(labels == k)
+        n_held_out = min(int(np.floor(share * rows.size + 0.5)), rows.size - 1)
+        held_out.append(random_state.permutation(rows)[:n_held_out])
+    validation = np.sort(np.concatenate(held_out))
+    if not validation.size:
+        raise ValueError(
+            f"validation={share} leaves no row to choose the subset on ({labels.size} rows). "
+            "Use validation=None, which chooses by the guiding score, or give more rows."
+        )
+    return np.setdiff1d(np.arange(labels.size), validation), validation
+
+
+def class_factors(
+    class_weight: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int
+) -> list[Fraction]:
+    """Weight of each class as an exact fraction; "balanced" is n / (K n_k)."""
+    if class_weight is None:
+        return [Fraction(1)] * n_classes
+    if class_weight == "balanced":
+        counts = np.bincount(labels, weights, n_classes)
+        total = Fraction(float(counts.sum()))
+        return [total / (n_classes * Fraction(float(count))) for count in counts]
+    return [Fraction(class_weight.get(k, 1.0)) for k in range(n_classes)]
+
+
+def scoring(
+    cv: Any,
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    guiding: Rows,
+    factors: list[Fraction],
+    groups: Any = None,
+) -> tuple[TrainingSets, Lines, bool]:
+    """Training sets (over guiding rows), lines (over all rows) and whether lines leave themselves out.
+
+    Parameters
+    ----------
+    cv : "train", "loo", a number of folds, a splitter, or an iterable of (train, test) row numbers.
+    guiding : the rows that guide; a splitter splits these, an iterable is cut down to them.
+    """
+    mine = labels[guiding]
+    class_weight = np.array([float(factor) for factor in factors])
+
+    def sets_of(left_out: Iterable[Rows]) -> TrainingSets:
+        return TrainingSets(mine, weights[guiding], tuple(left_out), class_weight)
+
+    if isinstance(cv, str):
+        choose("cv", cv, ["train", "loo"])
+        loo = cv == "loo"
+        lines = Lines.sort(guiding, mine if loo else np.zeros_like(mine), mine, weights[guiding])
+        return sets_of([np.empty(0, np.int64)]), lines, loo
+    rows, sets, left_out = [], [], []
+    everything = np.arange(guiding.size)
+    for g, (train, test) in enumerate(_splits(cv, mine, guiding, labels.size, groups)):
+        left_out.append(np.setdiff1d(everything, train))
+        rows.append(test)
+        sets.append(np.full(test.size, g))
+    at = np.concatenate(rows)
+    lines = Lines.sort(guiding[at], np.concatenate(sets), mine[at], weights[guiding][at])
+    return sets_of(left_out), lines, False
+
+
+def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> Lines:
+    """Lines of the validation part: one set of tables, from all guiding rows."""
+    mine = labels[rows]
+    return Lines.sort(rows, np.zeros_like(mine), mine, weights[rows])
+
+
+def means_loo(cv: Any) -> bool:
+    """Is this leave-one-out, by name or as scikit-learn's splitter?"""
+    return (isinstance(cv, str) and cv == "loo") or isinstance(cv, LeaveOneOut)
+
+
+def _splits(
+    cv: Any, mine: NDArray[np.int64], guiding: Rows, n_rows: int, groups: Any
+) -> list[tuple[Rows, Rows]]:
+    """Pairs of train and test positions within the guiding rows."""
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        if not 2 <= int(cv) <= mine.size:
+            raise ValueError(
+                f"cv must be from 2 to the number of guiding rows ({mine.size}); got {cv}. Use "
+                "fewer folds, a smaller validation share, or more rows."
+            )
+        found = list(check_cv(int(cv), mine, classifier=True).split(mine, mine))
+    elif hasattr(cv, "split"):
+        mine_groups = None if groups is None else np.asarray(groups)[guiding]
+        found = list(cv.split(mine, mine, mine_groups))
+    elif isinstance(cv, Iterable):
+        position = np.full(n_rows, -1)
+        position[guiding] = np.arange(guiding.size)
+        found = []
+        for pair in cv:
+            train, test = (_positions(part, position, n_rows) for part in pair)
+            found.append((train, test))
+    else:
+        raise TypeError(
+            "cv must be 'train', 'loo', a number of folds, a splitter, or an iterable of (train, "
+            f"test) row numbers; got {cv!r}."
+        )
+    found = [(np.asarray(train), np.asarray(test)) for train, test in found]
+    if not any(test.size for _, test in found):
+        raise ValueError("cv gives no test row within the guiding part.")
+    for g, (train, _) in enumerate(found):
+        if not train.size:
+            raise ValueError(f"cv: split {g} has no training row within the guiding part.")
+    return [(train.astype(np.int64), test.astype(np.int64)) for train, test in found]
+
+
+def _positions(rows: Any, position: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
+    rows = np.asarray(rows)
+    if rows.dtype == bool:
+        rows = np.flatnonzero(rows)
+    if rows.size and (rows.min() < 0 or rows.max() >= n_rows):
+        raise ValueError(f"cv: row numbers must be from 0 to {n_rows - 1}; got {rows.max()}.")
+    at = position[rows.astype(np.int64)]
+    return at[at >= 0]
