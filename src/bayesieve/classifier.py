@@ -41,8 +41,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         values are 0 or 1, categorical for text and categories, gaussian otherwise.
     smoothing : float >= 0 or "mean", default=1.0
         Pseudo-count of every level (1 is Laplace's).  ``"mean"`` is the prior of Guyon 2005: a
-        binary column's frequency f in a class of n rows becomes (n f + m) / (n + 1), with m the mean of f
-        over all binary columns; categorical columns then share one pseudo-count among their levels.
+        binary column's frequency f in a class of n rows becomes (n f + m) / (n + 1), with m the
+        mean of f over all binary columns; categorical columns then share one pseudo-count among
+        their levels.
         With 0, a value never seen in a class makes that class impossible: the class with the fewest
         impossible values wins.
     priors : None, "uniform" or array-like of shape (n_classes,), default=None
@@ -224,7 +225,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     ) -> None:
         """Forget everything learnt before."""
         self.classes_ = classes
-        self.class_count_ = np.bincount(labels, weights, len(classes))
+        self.class_count_ = np.bincount(labels, weights, len(classes)).astype(np.float64)
         self._specs: list[ColumnSpec] = []
         self._statistics: list[Any] = []
         self._class_weight = np.ones(len(classes))
@@ -350,7 +351,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; the first of equals."""
-        return self.classes_[self._sums(X).argmax(1)]
+        best = self._sums(X).argmax(1)
+        return self.classes_[best]
 
     def _sums(self, X: Any) -> NDArray[np.int64]:
         """Exact integer sums of log-prior and terms: rows x classes."""
@@ -398,8 +400,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         odd = set(self._feature_models) - {"bernoulli", "gaussian-pooled"}
         if len(self.classes_) != 2 or odd:
             raise AttributeError(
-                "coef_ and intercept_ exist for two classes and 'bernoulli' or 'gaussian-pooled' "
-                f"columns; got {len(self.classes_)} classes and {sorted(set(self.feature_models_))}."
+                "coef_ and intercept_ exist for two classes and 'bernoulli' or "
+                "'gaussian-pooled' columns; got "
+                f"{len(self.classes_)} classes and {sorted(set(self.feature_models_))}."
             )
         weights = np.empty(len(self._specs))
         prior = self._scale.release(self._scale.fix(self._prior))[0]

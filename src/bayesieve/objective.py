@@ -7,7 +7,7 @@ from .criteria import Criterion, Units
 from .engines import Engine
 from .ledger import Ledger
 
-#: Called after every change with the action ("start", "add", "drop"), the units moved, the objective.
+#: Called after a change with the action ("start", "add" or "drop"), the units moved, and itself.
 Listener = Callable[[str, tuple[int, ...], "Objective"], None]
 
 

@@ -194,19 +194,18 @@ class Recorder:
         if self._scorer is not None:
             verdict = self._scorer.current()
             error = self._scorer.value(verdict)
-        self._path.steps.append(
-            Step(
-                action,
-                units,
-                self._phase,
-                objective.direction,
-                objective.size,
-                key,
-                objective.value(key),
-                verdict,
-                error,
-            )  # fmt: skip
+        step = Step(
+            action,
+            units,
+            phase=self._phase,
+            direction=objective.direction,
+            n_features=objective.size,
+            key=key,
+            score=objective.value(key),
+            validation_key=verdict,
+            validation_error=error,
         )
+        self._path.steps.append(step)
 
     def _follow(self, wanted: set[int], objective: Objective) -> None:
         """Move the validation ledger to the same subset."""

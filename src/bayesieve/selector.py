@@ -1,7 +1,7 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
@@ -118,7 +118,7 @@ class NaiveBayesSelector(
     """
 
     # `sample_weight` and `groups` are passed by name through `fit`'s keyword parameters.
-    __metadata_request__fit = {"sample_weight": None, "groups": None}
+    __metadata_request__fit: ClassVar = {"sample_weight": None, "groups": None}
 
     def __init__(
         self,
@@ -356,13 +356,13 @@ class NaiveBayesSelector(
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return nw.from_native(X, eager_only=True)[:, columns.tolist()].to_native()
-        validate_data(self, X, reset=False, skip_check_array=True)
-        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=self)
+        X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite="allow-nan")
         return X[:, columns]
 
     def _ask(self, method: str, X: Any) -> Any:
         """Ask the chosen model."""
-        return getattr(self.estimator_, method)(self._chosen(X))
+        chosen = self._chosen(X)
+        return getattr(self.estimator_, method)(chosen)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, by the chosen model."""

@@ -57,7 +57,7 @@ def scoring(
     factors: list[Fraction],
     groups: Any = None,
 ) -> tuple[TrainingSets, Lines, bool]:
-    """Training sets (over guiding rows), lines (over all rows) and whether lines leave themselves out.
+    """Training sets (guiding rows), lines (all rows), and whether lines leave themselves out.
 
     Parameters
     ----------

@@ -75,8 +75,8 @@ def check_several_classes(classes: NDArray[Any]) -> None:
     """A classifier needs a choice."""
     if len(classes) < 2:
         raise ValueError(
-            f"y must hold at least 2 classes; got 1 class ({classes[0]!r}) in the rows with a "
-            "positive weight. Nothing can be told apart."
+            f"y must hold at least 2 classes; got 1 class ({classes[0]!r}) where "
+            "sample_weight is positive. Nothing can be told apart."
         )
 
 

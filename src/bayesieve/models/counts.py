@@ -102,7 +102,7 @@ def binary_mean(counts: list[Floats], n_sets: int, class_weight: Floats) -> Floa
 
 
 def _log_share(counts: Floats, total: Floats, pseudo: Floats) -> Terms:
-    """Log (count + pseudo) / (total + sum of pseudo); the limit of small pseudo where both are 0."""
+    """Log (count + pseudo) / (total + sum of pseudo); its limit where both are 0."""
     n_levels = counts.shape[-2]
     top = counts + pseudo
     bottom = total + pseudo.sum(-2, keepdims=True)

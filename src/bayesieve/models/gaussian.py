@@ -153,7 +153,7 @@ class GaussianModel:
         settings: Settings,
         squeeze: bool = False,
     ) -> Terms:
-        """A class without a value of this column finds all of them equally likely; NaN is silent."""
+        """A class without any value of the column finds all equally likely; NaN is silent."""
         width = grid.resolution if self._density(settings) else 1.0
         finite = np.where(empty, -np.log(width * grid.n_values), finite)
         finite = np.nan_to_num(finite, nan=0.0, posinf=_HUGE, neginf=-_HUGE)
