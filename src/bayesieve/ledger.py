@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 from typing import Any
 
@@ -19,47 +20,81 @@ from .views.columns import MOST_CODES, ColumnSpec, to_codes
 #: are made anew whenever they are read.
 TERM_CACHE_BYTES = 2**28
 
+#: Lines a kernel handles together, at most; the block of the kernels.
+TILE_LINES = 512
+
 # A linear scan needs terms that differ by less than this many nat between classes.
 _LINEAR_NAT = 60.0
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of a ledger, sorted so that (table set, true class) is constant in a segment."""
+    """The lines of a ledger, sorted by true class and table set.
+
+    Pieces are runs of lines that share both; tiles are runs of pieces of one class that a kernel
+    handles together.
+
+    Parameters
+    ----------
+    rows : the row of the table behind each line.
+    pieces : first line of each piece, and the number of lines at the end.
+    sets : table set of each piece.
+    tiles : first piece of each tile, and the number of pieces at the end.
+    classes : true class of each tile.
+    weights : how often each line counts; empty where every line counts once.
+    """
 
     rows: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    pieces: NDArray[np.int64]
     sets: NDArray[np.int64]
+    tiles: NDArray[np.int64]
     classes: NDArray[np.int64]
-    weights: NDArray[np.int64]  #: empty where every line counts once
+    weights: NDArray[np.int64]
 
     @classmethod
     def sort(
         cls, rows: NDArray[Any], sets: NDArray[Any], labels: NDArray[Any], weights: NDArray[Any]
     ) -> "Lines":
-        """Sort lines by set and class, stably."""
-        order = np.lexsort((labels, sets))
-        keys = np.stack([sets[order], labels[order]])
-        breaks = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(0)) + 1
-        starts = np.concatenate([[0], breaks, [rows.size]]).astype(np.int64)
-        first = starts[:-1]
+        """Sort lines by class and set, stably, and cut them into pieces and tiles."""
+        order = np.lexsort((sets, labels))
+        keys = np.stack([labels[order], sets[order]])
+        cuts = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(0)) + 1
+        ends = np.append(cuts, rows.size)
+        pieces, tiles = [0], [0]
+        room = TILE_LINES
+        for start, end in pairwise([0, *ends.tolist()]):
+            if keys[0, start] != keys[0, pieces[-1] - 1] or end - start > room:
+                tiles.append(len(pieces) - 1)
+                room = TILE_LINES
+            for stop in range(start + TILE_LINES, end, TILE_LINES):
+                pieces.append(stop)
+                tiles.append(len(pieces) - 1)
+                room = TILE_LINES
+            room -= end - pieces[-1]
+            pieces.append(end)
+        tiles = sorted({*tiles, len(pieces) - 1})
+        first_lines = np.array(pieces[:-1])
         kept = weights[order].astype(np.int64)
         return cls(
             rows[order].astype(np.int64),
-            starts,
-            keys[0, first].astype(np.int64),
-            keys[1, first].astype(np.int64),
+            np.array(pieces, np.int64),
+            keys[1, first_lines].astype(np.int64),
+            np.array(tiles, np.int64),
+            keys[0, first_lines[tiles[:-1]]].astype(np.int64),
             np.empty(0, np.int64) if (kept == 1).all() else kept,
         )
 
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """True class of every line."""
+        return np.repeat(self.classes, np.diff(self.pieces[self.tiles]))
+
     def class_totals(self, n_classes: int) -> list[int]:
         """Weight of the lines of each true class."""
-        totals = [0] * n_classes
-        for s, k in enumerate(self.classes):
-            part = slice(self.starts[s], self.starts[s + 1])
-            size = self.weights[part].sum() if self.weights.size else part.stop - part.start
-            totals[k] += int(size)
-        return totals
+        weights = self.weights if self.weights.size else np.ones(self.rows.size, np.int64)
+        totals = np.zeros(n_classes, np.int64)
+        np.add.at(totals, self.labels, weights)
+        return [int(total) for total in totals]
 
 
 @dataclass
@@ -240,7 +275,7 @@ class Ledger:
         fixed = self.scale.fix(prior)
         sums = np.empty((self.n_classes, self.lines.rows.size), np.int64)
         for s, g in enumerate(self.lines.sets):
-            sums[:, self.lines.starts[s] : self.lines.starts[s + 1]] = fixed[g][:, None]
+            sums[:, self.lines.pieces[s] : self.lines.pieces[s + 1]] = fixed[g][:, None]
         return sums
 
     # -- using ---------------------------------------------------------------------------------
@@ -250,7 +285,7 @@ class Ledger:
         column, values = self._columns[feature], self._values[feature]
         table = self._table(feature) if column.model.discrete else None
         for s, g in enumerate(self.lines.sets):
-            part = slice(self.lines.starts[s], self.lines.starts[s + 1])
+            part = slice(self.lines.pieces[s], self.lines.pieces[s + 1])
             if table is not None:
                 at = values[part].astype(np.int64)
                 impossible = table.impossible
@@ -287,6 +322,6 @@ class Ledger:
         slots, columns = self.gathered(features)
         for slot in slots:
             apply_feature(
-                self.sums, self.lines.starts, self.lines.sets, self.codes, self.n_codes,
+                self.sums, self.lines.pieces, self.lines.sets, self.codes, self.n_codes,
                 self.offsets, self.table, columns, slot, sign,
             )  # fmt: skip

@@ -35,12 +35,14 @@ class Objective:
         keep: Iterable[int] = (),
     ):
         self._members = tuple(tuple(unit) for unit in units)
+        self._widest = max(map(len, self._members))
         self._ledger = ledger
         self._scorer = criterion.scorer(ledger, Units(self._members), engine)
         self.keep = frozenset(keep)
         self.listeners: list[Listener] = []
         self.n_tried = 0  #: subsets whose loss was asked for
         self.direction = ""  #: of the phase under way
+        self.size = 0  #: number of columns in the subset
         self._selected: dict[int, None] = {}
         self._known: dict[tuple[int, ...], Any] = {}
         self._move(sorted(self.keep), 1)
@@ -54,11 +56,6 @@ class Objective:
         """Units in the subset, in the order in which they joined."""
         return tuple(self._selected)
 
-    @property
-    def size(self) -> int:
-        """Number of columns in the subset."""
-        return sum(len(self._members[unit]) for unit in self._selected)
-
     def width(self, unit: int) -> int:
         """Number of columns of a unit."""
         return len(self._members[unit])
@@ -69,12 +66,11 @@ class Objective:
 
     def addable(self, most: int | None = None) -> list[int]:
         """Units that may join without the subset growing beyond `most` columns."""
-        room = float("inf") if most is None else most - self.size
-        return [
-            unit
-            for unit, members in enumerate(self._members)
-            if unit not in self._selected and len(members) <= room
-        ]
+        inside, members = self._selected, self._members
+        room = self._widest if most is None else most - self.size
+        if room >= self._widest:
+            return [unit for unit in range(len(members)) if unit not in inside]
+        return [u for u in range(len(members)) if u not in inside and len(members[u]) <= room]
 
     def droppable(self, least: int = 0) -> list[int]:
         """Units that may leave without the subset shrinking below `least` columns."""
@@ -154,6 +150,7 @@ class Objective:
             return
         self._ledger.apply(self.columns(units), sign)
         for unit in units:
+            self.size += sign * len(self._members[unit])
             if sign > 0:
                 self._selected[unit] = None
             else:

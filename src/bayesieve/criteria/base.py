@@ -109,8 +109,7 @@ class _PlainScorer:
         self._book = book
         self._units = units
         lines = book.lines
-        sizes = np.diff(lines.starts)
-        self._classes = np.repeat(lines.classes, sizes)
+        self._classes = lines.labels
         weights = lines.weights if lines.weights.size else np.ones(lines.rows.size, np.int64)
         self._weights = weights * np.array(book.factors, dtype=np.float64)[self._classes]
 
@@ -143,7 +142,7 @@ class _PlainScorer:
         slots, columns = book.gathered(self._units.members[unit])
         for slot in slots:
             apply_feature(
-                sums, book.lines.starts, book.lines.sets, book.codes, book.n_codes, book.offsets,
+                sums, book.lines.pieces, book.lines.sets, book.codes, book.n_codes, book.offsets,
                 book.table, columns, slot, sign,
             )  # fmt: skip
         return sums

@@ -131,9 +131,9 @@ class _RowScorer:
 
             def task(lo: int, hi: int) -> None:
                 count_errors(
-                    ahead, lines.starts, lines.sets, lines.classes, lines.weights, book.codes,
-                    book.n_codes, book.offsets, book.table, self._first, chosen, sign, lo, hi,
-                    found,
+                    ahead, lines.pieces, lines.sets, lines.tiles, lines.classes, lines.weights,
+                    book.codes, book.n_codes, book.offsets, book.table, self._first, chosen, sign,
+                    lo, hi, found,
                 )  # fmt: skip
 
             self._engine.run(task, chosen.size, chosen.size * lines.rows.size)
@@ -144,9 +144,9 @@ class _RowScorer:
         if self._state is None:
             from ..kernels.ledger import margins
 
-            book = self._book
+            book, lines = self._book, self._book.lines
             self._state = np.empty_like(book.sums)
-            margins(book.sums, book.lines.starts, book.lines.classes, self._state)
+            margins(book.sums, lines.pieces, lines.tiles, lines.classes, self._state)
         return self._state
 
     def _posterior(self) -> NDArray[np.float32]:
@@ -172,8 +172,8 @@ class _RowScorer:
 
         def task(lo: int, hi: int) -> None:
             kernel(
-                post, lines.starts, lines.sets, lines.classes, weights, book.codes, book.n_codes,
-                book.offsets, linear, self._first, candidates, lo, hi, found,
+                post, lines.pieces, lines.sets, lines.tiles, lines.classes, weights, book.codes,
+                book.n_codes, book.offsets, linear, self._first, candidates, lo, hi, found,
             )  # fmt: skip
 
         self._engine.run(task, candidates.size, candidates.size * lines.rows.size)
@@ -181,7 +181,15 @@ class _RowScorer:
         doubt = self._total * (book.n_classes + _CHAIN) * _FLOAT32
         if likelihood:
             base = np.empty(book.n_classes)
-            log_own(book.sums, lines.starts, lines.classes, lines.weights, book.scale.unit, base)
+            log_own(
+                book.sums,
+                lines.pieces,
+                lines.tiles,
+                lines.classes,
+                lines.weights,
+                book.scale.unit,
+                base,
+            )
             loss = -(loss + base @ self._float_factors)
             doubt += 1e-11 * float(np.abs(base) @ self._float_factors)
         return loss, doubt
@@ -206,9 +214,9 @@ class _RowScorer:
             found: NDArray[np.int64],
         ) -> None:
             settle(
-                self._kind, book.sums, lines.starts, lines.sets, lines.classes, lines.weights,
-                book.codes, book.n_codes, book.offsets, book.table, columns, slots, pointers,
-                which, sign, book.scale.unit, 2.0**self._bits, lo, hi, found,
+                self._kind, book.sums, lines.pieces, lines.sets, lines.tiles, lines.classes,
+                lines.weights, book.codes, book.n_codes, book.offsets, book.table, columns, slots,
+                pointers, which, sign, book.scale.unit, 2.0**self._bits, lo, hi, found,
             )  # fmt: skip
 
         def task(lo: int, hi: int) -> None:

@@ -7,10 +7,13 @@ from .options import EXACT
 
 # A feature's terms come from `codes` (slot >= 0: row of `codes`, a table of values x classes per
 # table set) or from `columns` (slot < 0: plane -slot - 1 of classes x lines).
+#
+# Lines come in pieces, pieces[p]:pieces[p + 1], that read one table set, sets[p]; pieces come in
+# tiles, tiles[t]:tiles[t + 1], of at most BLOCK lines of one true class, classes[t].
 
 
 @njit(**EXACT)
-def apply_feature(sums, starts, sets, codes, n_codes, offsets, table, columns, slot, sign):
+def apply_feature(sums, pieces, sets, codes, n_codes, offsets, table, columns, slot, sign):
     """Add (sign 1) or subtract (sign -1) one feature's terms, in place."""
     n_classes, n_lines = sums.shape
     if slot < 0:
@@ -20,20 +23,24 @@ def apply_feature(sums, starts, sets, codes, n_codes, offsets, table, columns, s
         return
     for s in range(sets.size):
         base = offsets[slot] + sets[s] * n_codes[slot] * n_classes
+        code = codes[slot, pieces[s] : pieces[s + 1]]
         for k in range(n_classes):
-            for i in range(starts[s], starts[s + 1]):
-                sums[k, i] += sign * table[base + codes[slot, i] * n_classes + k]
+            mine = sums[k, pieces[s] : pieces[s + 1]]
+            for i in range(code.size):
+                mine[i] += sign * table[base + code[i] * n_classes + k]
 
 
 @njit(**EXACT)
-def margins(sums, starts, classes, out):
+def margins(sums, pieces, tiles, classes, out):
     """How far each line's own class is ahead of every class."""
     n_classes = sums.shape[0]
-    for s in range(classes.size):
-        own = sums[classes[s]]
+    for t in range(classes.size):
+        start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
+        own = sums[classes[t], start:end]
         for k in range(n_classes):
-            for i in range(starts[s], starts[s + 1]):
-                out[k, i] = own[i] - sums[k, i]
+            other, ahead = sums[k, start:end], out[k, start:end]
+            for i in range(own.size):
+                ahead[i] = own[i] - other[i]
 
 
 @njit(**EXACT)
@@ -52,13 +59,13 @@ def posterior(sums, unit, out):
 
 
 @njit(**EXACT)
-def log_own(sums, starts, classes, weights, unit, out):
+def log_own(sums, pieces, tiles, classes, weights, unit, out):
     """Weighted sum of log P(own class) by class, in float64; for scans only."""
     n_classes = sums.shape[0]
     out[:] = 0.0
-    for s in range(classes.size):
-        y = classes[s]
-        for i in range(starts[s], starts[s + 1]):
+    for t in range(classes.size):
+        y = classes[t]
+        for i in range(pieces[tiles[t]], pieces[tiles[t + 1]]):
             top = sums[0, i]
             for k in range(1, n_classes):
                 top = max(top, sums[k, i])

@@ -2,6 +2,9 @@
 
 With p the posterior of the current subset, feature f turns it into p_k t_fk / sum_k p_k t_fk: one
 multiply-add a class, one division a line, no exponential.
+
+Inner loops read slices from their start: an index with an offset could be negative, and numba's
+check for that keeps a loop from being vectorised.
 """
 
 import numpy as np
@@ -9,121 +12,159 @@ from numba import njit
 
 from .options import BLOCK, SCAN
 
-# Denominators multiplied before one logarithm: each is above e^-65, so eight stay above 1e-300.
+# Ratios multiplied before their exponent is set aside: each is between e^-65 and e^65.
 _TOGETHER = 8
 _STRIDE = BLOCK // _TOGETHER
+_LN2 = 0.6931471805599453
+_EXPONENT_BIAS = 1023
+_MANTISSA_BITS = 52
+_MANTISSA = (1 << _MANTISSA_BITS) - 1
+_ONE = _EXPONENT_BIAS << _MANTISSA_BITS
 
 
 @njit(**SCAN)
-def _denominators(post, linear, base, code, first, size, n_values, den, den1):
-    """sum_k p_k t_k for every line of the block, into den."""
+def _two_denominators(post, linear, base, first, den0, den1):
+    """sum_k p_k t_k of every line of a piece, once for value 0 and once for value 1.
+
+    Both answers and one choice are cheaper than choosing a factor for every class.
+    """
     n_classes = post.shape[0]
-    if n_values == 2:
-        # Both answers, then a choice: cheaper than choosing a factor for every class.
-        for k in range(n_classes):
-            t0, t1 = linear[base + k], linear[base + n_classes + k]
-            p = post[k, first : first + size]
-            if k == 0:
-                for i in range(size):
-                    den[i] = p[i] * t0
-                    den1[i] = p[i] * t1
-            else:
-                for i in range(size):
-                    den[i] += p[i] * t0
-                    den1[i] += p[i] * t1
-        for i in range(size):
-            den[i] = den1[i] if code[i] != 0 else den[i]
-        return
+    size = den0.size
     for k in range(n_classes):
+        t0, t1 = linear[base + k], linear[base + n_classes + k]
         p = post[k, first : first + size]
         if k == 0:
             for i in range(size):
-                den[i] = p[i] * linear[base + code[i] * n_classes + k]
+                den0[i] = p[i] * t0
+                den1[i] = p[i] * t1
         else:
             for i in range(size):
+                den0[i] += p[i] * t0
+                den1[i] += p[i] * t1
+
+
+@njit(**SCAN)
+def _denominators(post, linear, base, code, first, den):
+    """sum_k p_k t_k of every line of a piece, for columns of any number of values."""
+    n_classes = post.shape[0]
+    for k in range(n_classes):
+        p = post[k, first : first + den.size]
+        if k == 0:
+            for i in range(den.size):
+                den[i] = p[i] * linear[base + code[i] * n_classes + k]
+        else:
+            for i in range(den.size):
                 den[i] += p[i] * linear[base + code[i] * n_classes + k]
 
 
 @njit(**SCAN)
-def _numerators(post, linear, at, n_classes, code, first, size, n_values, y, num):
-    """p_y t_y for every line of the block, into num."""
-    p = post[y, first : first + size]
-    if n_values == 2:
-        t0, t1 = linear[at + y], linear[at + n_classes + y]
-        for i in range(size):
-            num[i] = p[i] * (t1 if code[i] != 0 else t0)
-    else:
-        for i in range(size):
-            num[i] = p[i] * linear[at + code[i] * n_classes + y]
-
-
-@njit(**SCAN)
 def scan_probability(
-    post, starts, sets, classes, weights, codes, n_codes, offsets, linear, slots, candidates,
+    post, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, linear, slots, candidates,
     lo, hi, out,
 ):  # fmt: skip
     """Sum of P(Y != y) by true class, in float32, for single coded features lo..hi."""
     n_classes = post.shape[0]
-    den = np.empty(BLOCK, np.float32)
+    one = np.float32(1.0)
+    den0 = np.empty(BLOCK, np.float32)
     den1 = np.empty(BLOCK, np.float32)
-    num = np.empty(BLOCK, np.float32)
+    wrong = np.empty(BLOCK, np.float32)
     for j in range(lo, hi):
         slot = slots[candidates[j]]
         n_values = n_codes[slot]
         out[j, :] = 0.0
-        for s in range(sets.size):
-            y = classes[s]
-            base = offsets[slot] + sets[s] * n_values * n_classes
-            for first in range(starts[s], starts[s + 1], BLOCK):
-                size = min(BLOCK, starts[s + 1] - first)
-                code = codes[slot, first : first + size]
-                _denominators(post, linear, base, code, first, size, n_values, den, den1)
-                _numerators(post, linear, base, n_classes, code, first, size, n_values, y, num)
-                part = np.float32(0.0)
-                if weights.size:
-                    for i in range(size):
-                        part += weights[first + i] * (np.float32(1.0) - num[i] / den[i])
+        for t in range(classes.size):
+            y = classes[t]
+            start = pieces[tiles[t]]
+            size = pieces[tiles[t + 1]] - start
+            for s in range(tiles[t], tiles[t + 1]):
+                base = offsets[slot] + sets[s] * n_values * n_classes
+                first, at, length = pieces[s], pieces[s] - start, pieces[s + 1] - pieces[s]
+                code = codes[slot, first : first + length]
+                p = post[y, first : first + length]
+                mine = wrong[at : at + length]
+                if n_values == 2:
+                    _two_denominators(post, linear, base, first, den0[:length], den1[:length])
+                    t0, t1 = linear[base + y], linear[base + n_classes + y]
+                    for i in range(length):
+                        # Both are read before the choice: a load behind a condition would not
+                        # vectorise.
+                        d0, d1 = den0[i], den1[i]
+                        is_one = code[i] != 0
+                        mine[i] = one - p[i] * (t1 if is_one else t0) / (d1 if is_one else d0)
                 else:
-                    for i in range(size):
-                        part += np.float32(1.0) - num[i] / den[i]
-                out[j, y] += part
+                    _denominators(post, linear, base, code, first, den0[:length])
+                    for i in range(length):
+                        own = linear[base + code[i] * n_classes + y]
+                        mine[i] = one - p[i] * own / den0[i]
+            part = np.float32(0.0)
+            if weights.size:
+                for i in range(size):
+                    part += weights[start + i] * wrong[i]
+            else:
+                for i in range(size):
+                    part += wrong[i]
+            out[j, y] += part
+
+
+@njit(**SCAN)
+def _sum_log(den, size, product, bits):
+    """Sum of the logarithms of a tile: products, exponents set aside, one logarithm."""
+    for i in range(size, BLOCK):
+        den[i] = 1.0
+    for i in range(_STRIDE):
+        product[i] = den[i]
+    for together in range(1, _TOGETHER):
+        more = den[together * _STRIDE : (together + 1) * _STRIDE]
+        for i in range(_STRIDE):
+            product[i] *= more[i]
+    exponent = 0
+    for i in range(_STRIDE):
+        exponent += (bits[i] >> _MANTISSA_BITS) - _EXPONENT_BIAS
+        bits[i] = (bits[i] & _MANTISSA) | _ONE
+    rest = 1.0
+    for i in range(_STRIDE):
+        rest *= product[i]
+    return exponent * _LN2 + np.log(rest)
 
 
 @njit(**SCAN)
 def scan_log_likelihood(
-    post, starts, sets, classes, weights, codes, n_codes, offsets, linear, slots, candidates,
+    post, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, linear, slots, candidates,
     lo, hi, out,
 ):  # fmt: skip
     """Sum by true class of log t_y - log sum_k p_k t_k: the change of log P(Y = y)."""
     n_classes = post.shape[0]
     den = np.empty(BLOCK, np.float32)
+    den0 = np.empty(BLOCK, np.float32)
     den1 = np.empty(BLOCK, np.float32)
-    own = np.empty(256)
+    product = np.empty(_STRIDE)
+    bits = product.view(np.int64)
     for j in range(lo, hi):
         slot = slots[candidates[j]]
         n_values = n_codes[slot]
         out[j, :] = 0.0
-        for s in range(sets.size):
-            y = classes[s]
-            base = offsets[slot] + sets[s] * n_values * n_classes
-            for v in range(n_values):
-                own[v] = np.log(linear[base + v * n_classes + y])
-            for first in range(starts[s], starts[s + 1], BLOCK):
-                size = min(BLOCK, starts[s + 1] - first)
-                code = codes[slot, first : first + size]
-                _denominators(post, linear, base, code, first, size, n_values, den, den1)
-                part = 0.0
-                if weights.size:
-                    for i in range(size):
-                        part += weights[first + i] * (own[code[i]] - np.log(np.float64(den[i])))
+        for t in range(classes.size):
+            y = classes[t]
+            start = pieces[tiles[t]]
+            size = pieces[tiles[t + 1]] - start
+            for s in range(tiles[t], tiles[t + 1]):
+                base = offsets[slot] + sets[s] * n_values * n_classes
+                first, at, length = pieces[s], pieces[s] - start, pieces[s + 1] - pieces[s]
+                code = codes[slot, first : first + length]
+                mine = den[at : at + length]
+                if n_values == 2:
+                    _two_denominators(post, linear, base, first, den0[:length], den1[:length])
+                    t0, t1 = linear[base + y], linear[base + n_classes + y]
+                    for i in range(length):
+                        d0, d1 = den0[i], den1[i]
+                        is_one = code[i] != 0
+                        mine[i] = (d1 if is_one else d0) / (t1 if is_one else t0)
                 else:
-                    for i in range(size):
-                        part += own[code[i]]
-                    for i in range(size, BLOCK):
-                        den[i] = 1.0
-                    for i in range(_STRIDE):
-                        product = 1.0
-                        for together in range(_TOGETHER):
-                            product *= den[i + together * _STRIDE]
-                        part -= np.log(product)
-                out[j, y] += part
+                    _denominators(post, linear, base, code, first, den0[:length])
+                    for i in range(length):
+                        mine[i] = den0[i] / linear[base + code[i] * n_classes + y]
+            if weights.size:
+                for i in range(size):
+                    out[j, y] -= weights[start + i] * np.log(np.float64(den[i]))
+            else:
+                out[j, y] -= _sum_log(den, size, product, bits)

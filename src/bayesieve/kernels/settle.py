@@ -49,23 +49,33 @@ def _surprise(work, y, size, unit, grain, value):
 
 
 @njit(**EXACT)
-def _gather(work, first, size, table_set, codes, n_codes, offsets, table, columns, slot, sign):
-    """Add one feature's terms to a block of the ledger."""
+def _gather(work, at, first, size, table_set, codes, n_codes, offsets, table, columns, slot, sign):
+    """Add one feature's terms to a piece of the tile."""
     n_classes = work.shape[0]
     if slot < 0:
         for k in range(n_classes):
+            mine = work[k, at : at + size]
+            column = columns[-slot - 1, k, first : first + size]
             for i in range(size):
-                work[k, i] += sign * columns[-slot - 1, k, first + i]
+                mine[i] += sign * column[i]
         return
-    base = offsets[slot] + table_set * n_codes[slot] * n_classes
+    n_values = n_codes[slot]
+    base = offsets[slot] + table_set * n_values * n_classes
+    code = codes[slot, first : first + size]
     for k in range(n_classes):
-        for i in range(size):
-            work[k, i] += sign * table[base + codes[slot, first + i] * n_classes + k]
+        mine = work[k, at : at + size]
+        if n_values == 2:
+            zero, one = table[base + k], table[base + n_classes + k]
+            for i in range(size):
+                mine[i] += sign * (one if code[i] != 0 else zero)
+        else:
+            for i in range(size):
+                mine[i] += sign * table[base + code[i] * n_classes + k]
 
 
 @njit(**EXACT)
 def settle(
-    kind, sums, starts, sets, classes, weights, codes, n_codes, offsets, table, columns,
+    kind, sums, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, table, columns,
     slots, pointers, candidates, sign, unit, grain, lo, hi, out,
 ):  # fmt: skip
     """Loss by true class (int64) for candidates lo..hi, each a group of features.
@@ -80,37 +90,36 @@ def settle(
     for j in range(lo, hi):
         c = candidates[j]
         out[j, :] = 0
-        for s in range(sets.size):
-            y = classes[s]
-            for first in range(starts[s], starts[s + 1], BLOCK):
-                size = min(BLOCK, starts[s + 1] - first)
-                for k in range(n_classes):
-                    for i in range(size):
-                        work[k, i] = sums[k, first + i]
-                if c >= 0:
+        for t in range(classes.size):
+            y = classes[t]
+            start = pieces[tiles[t]]
+            size = pieces[tiles[t + 1]] - start
+            work[:, :size] = sums[:, start : start + size]
+            if c >= 0:
+                for s in range(tiles[t], tiles[t + 1]):
                     for p in range(pointers[c], pointers[c + 1]):
                         _gather(
-                            work, first, size, sets[s], codes, n_codes, offsets, table, columns,
-                            slots[p], sign,
+                            work, pieces[s] - start, pieces[s], pieces[s + 1] - pieces[s], sets[s],
+                            codes, n_codes, offsets, table, columns, slots[p], sign,
                         )  # fmt: skip
-                if kind == ERROR:
-                    _wrong(work, y, size, value)
-                elif kind == PROBABILITY:
-                    _improbable(work, y, size, unit, grain, odds, value)
-                else:
-                    _surprise(work, y, size, unit, grain, value)
-                if weights.size:
-                    for i in range(size):
-                        out[j, y] += value[i] * weights[first + i]
-                else:
-                    for i in range(size):
-                        out[j, y] += value[i]
+            if kind == ERROR:
+                _wrong(work, y, size, value)
+            elif kind == PROBABILITY:
+                _improbable(work, y, size, unit, grain, odds, value)
+            else:
+                _surprise(work, y, size, unit, grain, value)
+            if weights.size:
+                for i in range(size):
+                    out[j, y] += value[i] * weights[start + i]
+            else:
+                for i in range(size):
+                    out[j, y] += value[i]
 
 
 @njit(**EXACT)
 def count_errors(
-    ahead, starts, sets, classes, weights, codes, n_codes, offsets, table, slots, candidates, sign,
-    lo, hi, out,
+    ahead, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, table, slots, candidates,
+    sign, lo, hi, out,
 ):  # fmt: skip
     """Errors by true class for single coded features, straight from the margins.
 
@@ -124,33 +133,38 @@ def count_errors(
         slot = slots[candidates[j]]
         n_values = n_codes[slot]
         out[j, :] = 0
-        for s in range(sets.size):
-            y = classes[s]
-            base = offsets[slot] + sets[s] * n_values * n_classes
-            for first in range(starts[s], starts[s + 1], BLOCK):
-                size = min(BLOCK, starts[s + 1] - first)
-                code = codes[slot, first : first + size]
-                for i in range(size):
-                    right[i] = 1
+        for t in range(classes.size):
+            y = classes[t]
+            start = pieces[tiles[t]]
+            size = pieces[tiles[t + 1]] - start
+            for i in range(size):
+                right[i] = 1
+            for s in range(tiles[t], tiles[t + 1]):
+                base = offsets[slot] + sets[s] * n_values * n_classes
+                code = codes[slot, pieces[s] : pieces[s + 1]]
+                mine = right[pieces[s] - start : pieces[s + 1] - start]
                 for k in range(n_classes):
                     if k == y:
                         continue
+                    margin = ahead[k, pieces[s] : pieces[s + 1]]
+                    tie = 1 if k < y else 0
+                    if n_values == 2:
+                        zero = sign * (table[base + k] - table[base + y]) + tie
+                        at = base + n_classes
+                        one = sign * (table[at + k] - table[at + y]) + tie
+                        for i in range(mine.size):
+                            mine[i] &= np.uint8(margin[i] >= (one if code[i] != 0 else zero))
+                        continue
                     for v in range(n_values):
                         at = base + v * n_classes
-                        need[v] = sign * (table[at + k] - table[at + y]) + (1 if k < y else 0)
-                    margin = ahead[k, first : first + size]
-                    if n_values == 2:
-                        zero, one = need[0], need[1]
-                        for i in range(size):
-                            right[i] &= np.uint8(margin[i] >= (one if code[i] != 0 else zero))
-                    else:
-                        for i in range(size):
-                            right[i] &= np.uint8(margin[i] >= need[code[i]])
-                if weights.size:
-                    for i in range(size):
-                        out[j, y] += (1 - right[i]) * weights[first + i]
-                else:
-                    good = 0
-                    for i in range(size):
-                        good += right[i]
-                    out[j, y] += size - good
+                        need[v] = sign * (table[at + k] - table[at + y]) + tie
+                    for i in range(mine.size):
+                        mine[i] &= np.uint8(margin[i] >= need[code[i]])
+            if weights.size:
+                for i in range(size):
+                    out[j, y] += (1 - right[i]) * weights[start + i]
+            else:
+                good = 0
+                for i in range(size):
+                    good += right[i]
+                out[j, y] += size - good
