@@ -20,8 +20,8 @@ from .views.columns import MOST_CODES, ColumnSpec, to_codes
 #: are made anew whenever they are read.
 TERM_CACHE_BYTES = 2**28
 
-#: Lines a kernel handles together, at most; the block of the kernels.
-TILE_LINES = 512
+#: Lines a kernel handles together, at most, and lines it may read beyond the last.
+TILE_LINES, PAD_LINES = 512, 16
 
 # A linear scan needs terms that differ by less than this many nat between classes.
 _LINEAR_NAT = 60.0
@@ -214,7 +214,8 @@ class Ledger:
         stored, n_lines = self._plan.stored, self.lines.rows.size
         coded = [f for f, levels in enumerate(self._plan.levels) if levels is not None]
         self.slots = np.empty(self.n_features, np.int64)
-        self.codes = np.empty((len(coded), n_lines), np.uint8)
+        # Padded: kernels read whole vectors.
+        self.codes = np.zeros((len(coded), n_lines + PAD_LINES), np.uint8)
         self.n_codes = np.empty(len(coded), np.int64)
         self.offsets = np.zeros(len(coded) + 1, np.int64)
         flat = [np.empty(0, np.int64)]
@@ -222,7 +223,7 @@ class Ledger:
             table = tables[f]
             assert table is not None
             fixed = self.scale.fix(table)
-            self.codes[slot] = stored[f]
+            self.codes[slot, :n_lines] = stored[f]
             stored[f] = np.empty(0)
             # No missing value among the lines: two codes of a binary column scan twice as fast.
             used = fixed.shape[1]

@@ -145,16 +145,20 @@ class _RowScorer:
             from ..kernels.ledger import margins
 
             book, lines = self._book, self._book.lines
-            self._state = np.empty_like(book.sums)
+            self._state = self._padded(np.int64)
             margins(book.sums, lines.pieces, lines.tiles, lines.classes, self._state)
         return self._state
+
+    def _padded(self, dtype: Any) -> NDArray[Any]:
+        """Room for classes x lines, as wide as the codes are."""
+        return np.zeros((self._book.n_classes, self._book.codes.shape[1]), dtype)
 
     def _posterior(self) -> NDArray[np.float32]:
         if self._state is None:
             from ..kernels.ledger import posterior
 
             book = self._book
-            self._state = np.empty(book.sums.shape, np.float32)
+            self._state = self._padded(np.float32)
             posterior(book.sums, book.scale.unit, self._state)
         return self._state
 

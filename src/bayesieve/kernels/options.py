@@ -10,3 +10,7 @@ SCAN: dict[str, Any] = {**EXACT, "fastmath": True}
 
 # Rows handled together: the scratch of a block stays in the first-level cache.
 BLOCK = 512
+
+# Scans round pieces of lines up to this many, so that vectors have no remainder.  What they find
+# for the lines beyond is overwritten or not read; arrays of lines are padded by as many.
+LANES = 16

@@ -10,7 +10,7 @@ check for that keeps a loop from being vectorised.
 import numpy as np
 from numba import njit
 
-from .options import BLOCK, SCAN
+from .options import BLOCK, LANES, SCAN
 
 # Ratios multiplied before their exponent is set aside: each is between e^-65 and e^65.
 _TOGETHER = 8
@@ -65,9 +65,9 @@ def scan_probability(
     """Sum of P(Y != y) by true class, in float32, for single coded features lo..hi."""
     n_classes = post.shape[0]
     one = np.float32(1.0)
-    den0 = np.empty(BLOCK, np.float32)
-    den1 = np.empty(BLOCK, np.float32)
-    wrong = np.empty(BLOCK, np.float32)
+    den0 = np.empty(BLOCK + LANES, np.float32)
+    den1 = np.empty(BLOCK + LANES, np.float32)
+    wrong = np.empty(BLOCK + LANES, np.float32)
     for j in range(lo, hi):
         slot = slots[candidates[j]]
         n_values = n_codes[slot]
@@ -78,7 +78,8 @@ def scan_probability(
             size = pieces[tiles[t + 1]] - start
             for s in range(tiles[t], tiles[t + 1]):
                 base = offsets[slot] + sets[s] * n_values * n_classes
-                first, at, length = pieces[s], pieces[s] - start, pieces[s + 1] - pieces[s]
+                first, at = pieces[s], pieces[s] - start
+                length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
                 code = codes[slot, first : first + length]
                 p = post[y, first : first + length]
                 mine = wrong[at : at + length]
@@ -134,9 +135,9 @@ def scan_log_likelihood(
 ):  # fmt: skip
     """Sum by true class of log t_y - log sum_k p_k t_k: the change of log P(Y = y)."""
     n_classes = post.shape[0]
-    den = np.empty(BLOCK, np.float32)
-    den0 = np.empty(BLOCK, np.float32)
-    den1 = np.empty(BLOCK, np.float32)
+    den = np.empty(BLOCK + LANES, np.float32)
+    den0 = np.empty(BLOCK + LANES, np.float32)
+    den1 = np.empty(BLOCK + LANES, np.float32)
     product = np.empty(_STRIDE)
     bits = product.view(np.int64)
     for j in range(lo, hi):
@@ -149,7 +150,8 @@ def scan_log_likelihood(
             size = pieces[tiles[t + 1]] - start
             for s in range(tiles[t], tiles[t + 1]):
                 base = offsets[slot] + sets[s] * n_values * n_classes
-                first, at, length = pieces[s], pieces[s] - start, pieces[s + 1] - pieces[s]
+                first, at = pieces[s], pieces[s] - start
+                length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
                 code = codes[slot, first : first + length]
                 mine = den[at : at + length]
                 if n_values == 2:

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from .fixed import FAR, exp_fixed, log_fixed
-from .options import BLOCK, EXACT
+from .options import BLOCK, EXACT, LANES
 
 ERROR, PROBABILITY, LOG_LIKELIHOOD = 0, 1, 2
 
@@ -127,7 +127,7 @@ def count_errors(
     than the line's own class: one comparison a class.
     """
     n_classes = ahead.shape[0]
-    right = np.empty(BLOCK, np.uint8)
+    right = np.empty(BLOCK + LANES, np.uint8)
     need = np.empty(256, np.int64)
     for j in range(lo, hi):
         slot = slots[candidates[j]]
@@ -137,28 +137,30 @@ def count_errors(
             y = classes[t]
             start = pieces[tiles[t]]
             size = pieces[tiles[t + 1]] - start
-            for i in range(size):
-                right[i] = 1
             for s in range(tiles[t], tiles[t + 1]):
                 base = offsets[slot] + sets[s] * n_values * n_classes
-                code = codes[slot, pieces[s] : pieces[s + 1]]
-                mine = right[pieces[s] - start : pieces[s + 1] - start]
+                first, at = pieces[s], pieces[s] - start
+                length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
+                code = codes[slot, first : first + length]
+                mine = right[at : at + length]
+                for i in range(length):
+                    mine[i] = 1
                 for k in range(n_classes):
                     if k == y:
                         continue
-                    margin = ahead[k, pieces[s] : pieces[s + 1]]
+                    margin = ahead[k, first : first + length]
                     tie = 1 if k < y else 0
                     if n_values == 2:
                         zero = sign * (table[base + k] - table[base + y]) + tie
                         at = base + n_classes
                         one = sign * (table[at + k] - table[at + y]) + tie
-                        for i in range(mine.size):
+                        for i in range(length):
                             mine[i] &= np.uint8(margin[i] >= (one if code[i] != 0 else zero))
                         continue
                     for v in range(n_values):
                         at = base + v * n_classes
                         need[v] = sign * (table[at + k] - table[at + y]) + tie
-                    for i in range(mine.size):
+                    for i in range(length):
                         mine[i] &= np.uint8(margin[i] >= need[code[i]])
             if weights.size:
                 for i in range(size):
