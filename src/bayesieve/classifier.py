@@ -132,8 +132,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         table, labels, weights, classes = self._read(X, y, sample_weight)
-        self._begin(classes, weights, labels)
         models = choose_models(self.features, table)
+        check_priors(self.priors, len(classes))
+        self._begin(classes, weights, labels)
         sets = _all_rows(labels, weights, len(classes))
         for j, model in enumerate(models):
             raw = table.column(j)
@@ -172,14 +173,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             given = self.classes_
         table, labels, weights, _ = self._read(X, y, sample_weight, given, reset=first)
         if first:
+            models = choose_models(self.features, table)
             self._begin(given, weights, labels)
-            self._feature_models = choose_models(self.features, table)
         else:
+            # All columns are judged before any of them changes.
+            models = self._feature_models
+            for j, model in enumerate(models):
+                check_batch(model, table.column(j), table.names[j])
             self.class_count_ = self.class_count_ + np.bincount(labels, weights, len(given))
         sets = _all_rows(labels, weights, len(given))
-        for j, model in enumerate(self._feature_models):
+        for j, model in enumerate(models):
             raw = table.column(j)
-            check_batch(model, raw, table.names[j])
             spec = learn(table.names[j], model, raw, MODELS[model].discrete)
             if first:
                 self._take(spec, encode(spec, raw), sets)

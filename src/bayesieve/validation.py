@@ -43,7 +43,16 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
     """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
     if is_frame(X):
         return _read_frame(estimator, X, reset)
-    X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+    # A model whose selection is empty speaks by its priors alone.
+    least = 0 if not reset and getattr(estimator, "n_features_in_", 1) == 0 else 1
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=None,
+        ensure_all_finite="allow-nan",
+        ensure_min_features=least,
+    )
     names = _names(estimator, X.shape[1])
     if X.dtype.kind in "fiub":
         return RawTable(X, names, X.shape[0])
@@ -82,6 +91,8 @@ def check_several_classes(classes: NDArray[Any]) -> None:
 
 def read_weights(sample_weight: Any, X: RawTable, *, whole: bool = False) -> NDArray[np.float64]:
     """One weight a row, none negative, not all zero; integers where `whole`."""
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        raise ValueError("sample_weight must not be all zero: no row is left.")
     weights = _check_sample_weight(
         sample_weight, np.empty((X.n_rows, 1)), dtype=np.float64, copy=True
     )
@@ -90,8 +101,6 @@ def read_weights(sample_weight: Any, X: RawTable, *, whole: bool = False) -> NDA
             f"sample_weight must not be negative; got {weights.min():g} at row "
             f"{int(weights.argmin())}. A weight says how many rows a row stands for."
         )
-    if not weights.any():
-        raise ValueError("sample_weight must not be all zero: no row is left.")
     if whole and (weights != np.rint(weights)).any():
         first = int(np.flatnonzero(weights != np.rint(weights))[0])
         raise ValueError(
@@ -312,10 +321,9 @@ def _names(estimator: Any, n_columns: int) -> list[str]:
 
 
 def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
-    native = X
-    validate_data(estimator, native, reset=reset, skip_check_array=True)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
     frame = nw.from_native(X, eager_only=True)
-    if frame.shape[0] < 1 or frame.shape[1] < 1:
+    if frame.shape[0] < 1 or (frame.shape[1] < 1 and reset):
         raise ValueError(
             f"X is empty: {frame.shape[0]} sample(s) and {frame.shape[1]} feature(s) "
             f"(shape={frame.shape}) while a minimum of 1 is required."

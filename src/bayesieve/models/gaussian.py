@@ -87,7 +87,8 @@ class GaussianModel:
         squares = (moments.squares * settings.class_weight).sum(-1)
         variance = _variance(count, squares)
         if settings.extra_variance is None:
-            return np.maximum(variance, (resolution / 6) ** 2)
+            with np.errstate(over="ignore"):
+                return np.maximum(variance, np.square(resolution / 6))
         return np.maximum(variance + settings.extra_variance, np.finfo(float).tiny)
 
     def left_out(
@@ -186,14 +187,17 @@ def total_variance(moments: Moments) -> float:
     total = count.sum()
     if total <= 0:
         return 0.0
-    centre = (count * mean).sum() / total
-    return float((squares + count * (mean - centre) ** 2).sum() / total)
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = (count * mean).sum() / total
+        variance = float((squares + count * (mean - centre) ** 2).sum() / total)
+    return variance if np.isfinite(variance) else np.finfo(float).max
 
 
 def _variance(count: Floats, squares: Floats) -> Floats:
-    """Maximum-likelihood variance; 0 where there is nothing."""
+    """Maximum-likelihood variance; 0 where there is nothing, infinite where it overflowed."""
     safe = np.where(count > 0, count, 1.0)
-    return np.where(count > 0, np.maximum(squares, 0.0) / safe, 0.0)
+    squares = np.where(np.isnan(squares), np.inf, np.maximum(squares, 0.0))
+    return np.where(count > 0, squares / safe, 0.0)
 
 
 def _log_interval(values: Floats, mean: Floats, sd: Floats, width: float) -> Floats:

@@ -1,0 +1,194 @@
+"""Kernels against plain arithmetic."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference
+from bayesieve.criteria import CRITERIA
+from bayesieve.engines import LocalEngine
+from bayesieve.kernels.fixed import exp_fixed, log_fixed
+from bayesieve.kernels.statistics import moments_by_class
+from bayesieve.ledger import Ledger, LedgerPlan, Lines
+from bayesieve.models.tables import Scale
+from bayesieve.objective import Objective
+from bayesieve.splits import class_factors, scoring
+from bayesieve.views.columns import ColumnSpec, encode, learn
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.floats(-50, 50))
+def test_exp_is_the_twins_to_the_bit(x):
+    assert exp_fixed(x) == reference.exp_fixed(x)
+    assert math.isclose(exp_fixed(x), math.exp(x), rel_tol=1e-14)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.floats(1, 1e6))
+def test_log_is_the_twins_to_the_bit(z):
+    assert log_fixed(z) == reference.log_fixed(z)
+    assert math.isclose(log_fixed(z), math.log(z), rel_tol=1e-14, abs_tol=1e-15)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), shift=st.sampled_from([0.0, 1e8]))
+def test_moments_of_many_blocks(seed, shift):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=3000) + shift
+    values[rng.random(3000) < 0.1] = np.nan
+    labels = rng.integers(0, 3, 3000)
+    weights = rng.integers(1, 4, 3000).astype(float)
+    rows = np.sort(rng.choice(3000, 2500, replace=False))
+    found = np.empty((3, 3))
+    moments_by_class(values, labels, weights, rows, *found)
+    for k in range(3):
+        mine = [i for i in rows if labels[i] == k and not np.isnan(values[i])]
+        exact = [(Fraction(values[i]), Fraction(weights[i])) for i in mine]
+        weight = sum(w for _, w in exact)
+        mean = sum(v * w for v, w in exact) / weight
+        squares = sum(w * (v - mean) ** 2 for v, w in exact)
+        assert found[0, k] == float(weight)
+        assert math.isclose(found[1, k], float(mean), rel_tol=1e-13, abs_tol=1e-13)
+        assert math.isclose(found[2, k], float(squares), rel_tol=1e-8 if shift else 1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=3000),
+    st.randoms(use_true_random=False),
+)
+def test_lines_are_cut_into_pieces_and_tiles(keys, random):
+    keys = keys * random.choice([1, 1, 40])
+    labels, sets = np.array(keys).T
+    lines = Lines.sort(np.arange(len(keys)), sets, labels, np.ones(len(keys)))
+    assert lines.pieces[0] == lines.tiles[0] == 0
+    assert lines.pieces[-1] == len(keys)
+    assert lines.tiles[-1] == len(lines.sets) == len(lines.pieces) - 1
+    assert (np.diff(lines.pieces) > 0).all()
+    for t, k in enumerate(lines.classes):
+        first, last = lines.pieces[lines.tiles[t]], lines.pieces[lines.tiles[t + 1]]
+        assert 0 < last - first <= 512
+        assert (labels[lines.rows[first:last]] == k).all()
+    for p, g in enumerate(lines.sets):
+        assert (sets[lines.rows[lines.pieces[p] : lines.pieces[p + 1]]] == g).all()
+    assert sorted(lines.rows.tolist()) == list(range(len(keys)))
+
+
+def make_objective(
+    X, y, criterion, cv="train", *, engine=None, models=None, weights=None, balanced=False,
+    units=None,
+):  # fmt: skip
+    n_classes = int(y.max()) + 1
+    weights = np.ones(y.size) if weights is None else weights
+    factors = class_factors("balanced" if balanced else None, y, weights, n_classes)
+    plan = LedgerPlan(*scoring(cv, y, weights, np.arange(y.size), factors))
+    for j in range(X.shape[1]):
+        model = "bernoulli" if models is None else models[j]
+        spec: ColumnSpec = learn(f"x{j}", model, X[:, j], model in ("bernoulli", "categorical"))
+        column = encode(spec, X[:, j])
+        plan.add(spec, column, column)
+    ledger = Ledger(plan, 1.0, None, None, factors)
+    units = [[j] for j in range(X.shape[1])] if units is None else units
+    return Objective(ledger, CRITERIA[criterion], units, engine or LocalEngine(1))
+
+
+def large_table(rng, n_rows, n_columns, n_values=2):
+    y = rng.integers(0, 4, n_rows)
+    X = rng.integers(0, n_values, (n_rows, n_columns)).astype(float)
+    for j in range(n_columns):
+        mine = rng.random(n_rows) < 0.3
+        X[mine, j] = (y[mine] + j) % n_values
+    X[:, -1] = X[:, 0]  # an exact tie
+    return X, y
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_values", [2, 3, 20])
+@pytest.mark.parametrize("cv", ["train", "loo", 7])
+@pytest.mark.parametrize("criterion", ["error", "probability", "log-likelihood"])
+def test_the_shortlist_never_loses_the_best(criterion, cv, n_values, weighted):
+    rng = np.random.default_rng(n_values)
+    X, y = large_table(rng, 2100, 30, n_values)
+    weights = rng.integers(1, 5, y.size).astype(float) if weighted else None
+    models = ["bernoulli" if n_values == 2 else "categorical"] * 30
+    with LocalEngine(2) as engine:
+        objective = make_objective(
+            X, y, criterion, cv, engine=engine, models=models, weights=weights, balanced=weighted
+        )
+        for unit in rng.permutation(30)[:14].tolist():
+            inside, outside = objective.droppable(), objective.addable()
+            if inside:
+                keys = objective.score_drop(inside)
+                assert objective.best_drop(inside) == (inside[keys.index(min(keys))], min(keys))
+            keys = objective.score_add(outside)
+            assert objective.best_add(outside) == (outside[keys.index(min(keys))], min(keys))
+            if unit in outside:
+                objective.add(unit)
+                assert objective.score() == keys[outside.index(unit)]
+
+
+def test_ten_thousand_moves_undo_to_the_bit():
+    rng = np.random.default_rng(1)
+    X, y = large_table(rng, 300, 20)
+    X = np.column_stack([X, rng.normal(size=(300, 4))])
+    models = ["bernoulli"] * 20 + ["gaussian"] * 4
+    objective = make_objective(X, y, "probability", 5, models=models)
+    start = objective._ledger.sums.copy()
+    inside = set()
+    for unit in rng.integers(0, 24, 10_000).tolist():
+        (objective.drop if unit in inside else objective.add)(unit)
+        inside ^= {unit}
+    fresh = make_objective(X, y, "probability", 5, models=models)
+    for unit in sorted(inside):
+        fresh.add(unit)
+    np.testing.assert_array_equal(objective._ledger.sums, fresh._ledger.sums)
+    assert objective.score() == fresh.score()
+    objective.restore(())
+    np.testing.assert_array_equal(objective._ledger.sums, start)
+
+
+@pytest.mark.parametrize("criterion", ["error", "probability", "log-likelihood"])
+@pytest.mark.parametrize("cv", ["train", "loo", 4])
+def test_terms_made_when_read_are_the_terms_kept(monkeypatch, criterion, cv):
+    rng = np.random.default_rng(2)
+    X, y = large_table(rng, 150, 6)
+    X = np.column_stack([X, rng.normal(size=(150, 5)) + y[:, None]])
+    models = ["bernoulli"] * 6 + ["gaussian"] * 5
+    units = [[0], [1, 6], [2], [3], [4, 5], [7], [8, 9], [10]]
+    kept = make_objective(X, y, criterion, cv, models=models, units=units)
+    monkeypatch.setattr("bayesieve.ledger.TERM_CACHE_BYTES", 0)
+    made = make_objective(X, y, criterion, cv, models=models, units=units)
+    assert made._ledger.lazy
+    assert not kept._ledger.lazy
+    for unit in (1, 6, 5):
+        assert made.score_add(range(8)) == kept.score_add(range(8))
+        assert made.best_add(range(8)) == kept.best_add(range(8))
+        made.add(unit)
+        kept.add(unit)
+        assert made.score() == kept.score()
+        np.testing.assert_array_equal(made._ledger.sums, kept._ledger.sums)
+
+
+def test_many_values_and_few_give_the_same(monkeypatch):
+    """Categorical columns beyond one byte are stored as terms, not as codes."""
+    rng = np.random.default_rng(3)
+    X, y = large_table(rng, 900, 5, 12)
+    coded = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
+    monkeypatch.setattr("bayesieve.ledger.MOST_CODES", 4)
+    plain = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
+    assert (coded._ledger.slots >= 0).all()
+    assert (plain._ledger.slots < 0).all()
+    assert plain.score_add(range(5)) == coded.score_add(range(5))
+
+
+def test_scale_leaves_room_for_every_sum():
+    scale = Scale.for_terms([1e6] * 5000, 0)
+    assert scale.bits < 40
+    assert 5000 * 1e6 * 2.0**scale.bits < 2**63
+    with_zero = Scale.for_terms([5.0] * 100, 60)
+    assert with_zero.impossible * 60 + 500 * 2**with_zero.bits < 2**63
+    assert with_zero.impossible > 2 * 500 * 2**with_zero.bits
