@@ -75,10 +75,14 @@ def moments(rows, k):
             weight += w
             total += w * v
     mean = total / weight if weight else 0.0
-    squares = 0.0
+    squares = left_over = 0.0
     for v, y, w in rows:
         if y == k and not is_missing(v):
             squares += w * (v - mean) * (v - mean)
+            left_over += w * (v - mean)
+    if weight:
+        shift = left_over / weight
+        mean, squares = mean + shift, squares - shift * left_over
     return weight, mean, squares
 
 

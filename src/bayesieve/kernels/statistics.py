@@ -28,12 +28,14 @@ def count_by_class(codes, labels, weights, left_out, pointers, out):
 def moments_by_class(values, labels, weights, rows, count, mean, squares):
     """Weight, mean and sum of squared deviations of each class over the given rows.
 
-    Two passes over each block of rows, blocks merged in order by Chan's formula; NaN is skipped.
+    Two passes over each block of rows, the second also correcting the mean of the first; blocks
+    merged in order by Chan's formula.  NaN is skipped.
     """
     n_classes = count.size
     block_count = np.empty(n_classes)
     block_mean = np.empty(n_classes)
     block_squares = np.empty(n_classes)
+    left_over = np.empty(n_classes)
     count[:] = 0.0
     mean[:] = 0.0
     squares[:] = 0.0
@@ -42,6 +44,7 @@ def moments_by_class(values, labels, weights, rows, count, mean, squares):
         block_count[:] = 0.0
         block_mean[:] = 0.0
         block_squares[:] = 0.0
+        left_over[:] = 0.0
         for p in range(first, last):
             i = rows[p]
             if not np.isnan(values[i]):
@@ -55,9 +58,13 @@ def moments_by_class(values, labels, weights, rows, count, mean, squares):
             if not np.isnan(values[i]):
                 apart = values[i] - block_mean[labels[i]]
                 block_squares[labels[i]] += weights[i] * apart * apart
+                left_over[labels[i]] += weights[i] * apart
         for k in range(n_classes):
             both = count[k] + block_count[k]
             if block_count[k] > 0.0:
+                shift = left_over[k] / block_count[k]
+                block_mean[k] += shift
+                block_squares[k] -= shift * left_over[k]
                 apart = block_mean[k] - mean[k]
                 share = block_count[k] / both
                 mean[k] += apart * share
