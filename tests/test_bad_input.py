@@ -34,7 +34,7 @@ NAMED = pd.DataFrame(X, columns=["age", "weight", "height", "dose"])
         ({"cv": 50}, ValueError, r"cv must be from 2 to .*\(20\); got 50"),
         ({"cv": 2.5}, TypeError, "cv must be .* got 2.5"),
         ({"cv": [([], [])]}, ValueError, "cv"),
-        ({"cv": [([0], [99])]}, ValueError, "row numbers must be from 0 to 39; got 99"),
+        ({"cv": [([0, 1], [99])]}, ValueError, "cv gives no test row within the guiding part"),
         ({"validation": 1.0}, ValueError, "validation must be None or strictly between"),
         ({"validation": -0.1}, ValueError, "validation must be a number from 0 to 1; got -0.1"),
         ({"validation": "half"}, TypeError, "validation must be a number"),

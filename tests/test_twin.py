@@ -98,6 +98,33 @@ def test_path_is_the_twins_whatever_the_settings(
     )  # fmt: skip
 
 
+@pytest.mark.slow
+@settings(quick, max_examples=3000, derandomize=False)
+@given(
+    seed=seeds,
+    search=st.sampled_from(SEARCHES),
+    criterion=st.sampled_from(CRITERIA),
+    cv=st.sampled_from(["train", "loo", 2, 3, 5]),
+    model=st.sampled_from(MODELS),
+    smoothing=st.sampled_from([0.0, 1e-6, 0.3, 1.0, 10.0, "mean"]),
+    weighted=st.booleans(),
+    balanced=st.booleans(),
+)
+def test_path_is_the_twins_at_length(
+    seed, search, criterion, cv, model, smoothing, weighted, balanced
+):
+    problem, X, y = random_problem(
+        seed, model, smoothing=smoothing, weighted=weighted, balanced=balanced
+    )
+    if cv == "loo" and (smoothing == "mean" or model == "gaussian-pooled"):
+        cv = 4
+    compare(
+        problem, X, y, criterion, cv, search,
+        class_weight="balanced" if balanced else None,
+        fit_params={"sample_weight": problem["weights"]} if weighted else None,
+    )  # fmt: skip
+
+
 @settings(quick, max_examples=60)
 @given(
     seed=seeds,

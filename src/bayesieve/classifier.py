@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .models import MODELS, TrainingSets
+from .models import MODELS, TrainingSets, one_set
 from .models.base import Grid, Settings
 from .models.counts import binary_mean
-from .models.gaussian import GaussianModel, total_variance
+from .models.gaussian import total_variance
+from .models.linear import linear_form
 from .models.tables import ColumnTerms, choose_scale, prior_terms
 from .validation import (
     RawTable,
@@ -131,11 +132,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self : NaiveBayes
         """
         self._check_parameters()
-        table, labels, weights, classes = self._read(X, y, sample_weight)
+        table, labels, weights, classes, _ = self._read(X, y, sample_weight)
         models = choose_models(self.features, table)
         check_priors(self.priors, len(classes))
         self._begin(classes, weights, labels)
-        sets = _all_rows(labels, weights, len(classes))
+        sets = one_set(labels, weights, self._class_weight)
         for j, model in enumerate(models):
             raw = table.column(j)
             spec = learn(table.names[j], model, raw, MODELS[model].discrete)
@@ -171,7 +172,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 )
         else:
             given = self.classes_
-        table, labels, weights, _ = self._read(X, y, sample_weight, given, reset=first)
+        table, labels, weights, _, _ = self._read(X, y, sample_weight, given, reset=first)
         if first:
             models = choose_models(self.features, table)
             self._begin(given, weights, labels)
@@ -181,7 +182,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             for j, model in enumerate(models):
                 check_batch(model, table.column(j), table.names[j])
             self.class_count_ = self.class_count_ + np.bincount(labels, weights, len(given))
-        sets = _all_rows(labels, weights, len(given))
+        sets = one_set(labels, weights, self._class_weight)
         for j, model in enumerate(models):
             raw = table.column(j)
             spec = learn(table.names[j], model, raw, MODELS[model].discrete)
@@ -199,8 +200,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, known: Any = None, reset: bool = True
-    ) -> tuple[RawTable, NDArray[np.int64], NDArray[np.float64], NDArray[Any]]:
-        """Rows with a positive weight, their class indices and weights, and the classes."""
+    ) -> tuple[RawTable, NDArray[np.int64], NDArray[np.float64], NDArray[Any], NDArray[np.int64]]:
+        """Rows with a positive weight: values, class indices, weights; the classes; row numbers."""
         table = read_table(self, X, reset=reset)
         classes, labels = read_target(y, table.n_rows)
         weights = read_weights(sample_weight, table)
@@ -222,7 +223,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 present, labels = np.unique(labels, return_inverse=True)
                 classes = classes[present]
         check_several_classes(classes)
-        return table, labels.astype(np.int64), weights, classes
+        return table, labels.astype(np.int64), weights, classes, rows
 
     def _begin(
         self, classes: NDArray[Any], weights: NDArray[np.float64], labels: NDArray[np.int64]
@@ -408,32 +409,4 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 "'gaussian-pooled' columns; got "
                 f"{len(self.classes_)} classes and {sorted(set(self.feature_models_))}."
             )
-        weights = np.empty(len(self._specs))
-        prior = self._scale.release(self._scale.fix(self._prior))[0]
-        with np.errstate(invalid="ignore"):
-            constant = prior[1] - prior[0]
-            for j, column in enumerate(self._columns):
-                fixed = self._fixed[j]
-                if fixed is not None:
-                    zero, one = np.diff(self._scale.release(fixed[:2]), axis=1)[:, 0]
-                    weights[j], part = one - zero, zero
-                else:
-                    weights[j], part = _pooled_line(column)
-                constant = constant + part
-        return weights[None], np.array([constant])
-
-
-def _pooled_line(column: ColumnTerms) -> tuple[float, float]:
-    """Weight (mu1 - mu0) / s^2 and constant (mu0^2 - mu1^2) / (2 s^2) of a pooled column."""
-    model, moments = column.model, column.statistics
-    assert isinstance(model, GaussianModel)
-    variance = model.pooled_variance(moments, column.grid.resolution, column.settings)[0]
-    zero, one = moments.mean[0]
-    return (one - zero) / variance, (zero**2 - one**2) / (2 * variance)
-
-
-def _all_rows(
-    labels: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int
-) -> TrainingSets:
-    """One set of tables from all rows."""
-    return TrainingSets(labels, weights, (np.empty(0, np.int64),), np.ones(n_classes))
+        return linear_form(self._columns, self._fixed, self._prior, self._scale)

@@ -1,7 +1,7 @@
 """The ledger: running sums of every line and class, and the features that may enter them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -97,31 +97,39 @@ class Lines:
         return [int(total) for total in totals]
 
 
-@dataclass
 class LedgerPlan:
-    """What a ledger is made of, before a column has been read.
+    """Reads columns one by one and keeps of each what a ledger needs.
 
     Parameters
     ----------
     sets : the rows each table set is estimated from.
     lines : the lines; their rows index the columns given to `add`.
     loo : each line reads tables with itself taken out.
+    n_columns : how many columns will come.
     """
 
-    sets: TrainingSets
-    lines: Lines
-    loo: bool
-    specs: list[ColumnSpec] = field(default_factory=list)
-    statistics: list[Any] = field(default_factory=list)
-    levels: list[NDArray[Any] | None] = field(default_factory=list)
-    stored: list[NDArray[Any]] = field(default_factory=list)
-    training: list[NDArray[Any] | None] = field(default_factory=list)
+    def __init__(self, sets: TrainingSets, lines: Lines, loo: bool, n_columns: int):
+        self.sets = sets
+        self.lines = lines
+        self.loo = loo
+        self.specs: list[ColumnSpec] = []
+        self.statistics: list[Any] = []
+        #: Values behind the codes of each column; None where it is stored as numbers.
+        self.levels: list[NDArray[Any] | None] = []
+        #: Row of `codes` (>= 0), or -1 - position in `numbers`.
+        self.slots: list[int] = []
+        # Padded: kernels read whole vectors.
+        self.codes = np.zeros((n_columns, lines.rows.size + PAD_LINES), np.uint8)
+        self.numbers: list[NDArray[Any]] = []
+        #: Training values of continuous columns, for leave-one-out.
+        self.training: list[NDArray[Any] | None] = []
 
     def add(self, spec: ColumnSpec, training: NDArray[Any], column: NDArray[Any]) -> None:
         """Take in a column: `training` holds the rows of `sets`, `column` those of `lines`."""
         model = MODELS[spec.model]
         self.specs.append(spec)
         self.statistics.append(model.statistics(training, spec.n_codes, self.sets))
+        self.training.append(training if self.loo and not model.discrete else None)
         of_lines = column[self.lines.rows]
         levels: NDArray[Any] | None = None
         if model.discrete and spec.n_codes <= MOST_CODES + 1:
@@ -131,8 +139,13 @@ class LedgerPlan:
             levels = np.append(spec.distinct, np.nan)
             of_lines = to_codes(spec.distinct, of_lines)
         self.levels.append(levels)
-        self.stored.append(of_lines)
-        self.training.append(training if self.loo and not model.discrete else None)
+        if levels is None:
+            self.numbers.append(of_lines)
+            self.slots.append(-len(self.numbers))
+        else:
+            slot = len(self.specs) - len(self.numbers) - 1
+            self.codes[slot, : of_lines.size] = of_lines
+            self.slots.append(slot)
 
     def _worth_coding(self, spec: ColumnSpec) -> bool:
         """Few enough values that a table is smaller than half a column of terms."""
@@ -190,10 +203,10 @@ class Ledger:
             for f, column in enumerate(self._columns)
         ]
         self.scale = choose_scale(self._columns, tables, prior)
-        self._store_codes(tables)
+        self.slots = np.array(plan.slots, np.int64)
+        self._store_tables(tables)
         self._store_columns()
         self.sums = self._start(prior)
-        self._plan.stored = []
 
     # -- building ------------------------------------------------------------------------------
 
@@ -209,68 +222,51 @@ class Ledger:
         silent = getattr(column.model, "silent_unseen", False)
         return column.left_out(values, values if training is None else training, plan.sets, silent)
 
-    def _store_codes(self, tables: list[Terms | None]) -> None:
-        """One byte a cell and a flat table of integers for every coded feature."""
-        stored, n_lines = self._plan.stored, self.lines.rows.size
-        coded = [f for f, levels in enumerate(self._plan.levels) if levels is not None]
-        self.slots = np.empty(self.n_features, np.int64)
-        # Padded: kernels read whole vectors.
-        self.codes = np.zeros((len(coded), n_lines + PAD_LINES), np.uint8)
-        self.n_codes = np.empty(len(coded), np.int64)
-        self.offsets = np.zeros(len(coded) + 1, np.int64)
+    def _store_tables(self, tables: list[Terms | None]) -> None:
+        """A flat table of integers for every coded feature."""
+        coded = np.flatnonzero(self.slots >= 0)
+        self.codes = self._plan.codes[: coded.size]
+        self.n_codes = np.empty(coded.size, np.int64)
+        self.offsets = np.zeros(coded.size + 1, np.int64)
         flat = [np.empty(0, np.int64)]
         for slot, f in enumerate(coded):
             table = tables[f]
             assert table is not None
             fixed = self.scale.fix(table)
-            self.codes[slot, :n_lines] = stored[f]
-            stored[f] = np.empty(0)
             # No missing value among the lines: two codes of a binary column scan twice as fast.
             used = fixed.shape[1]
-            if n_lines and used > 1 and self.codes[slot].max() < used - 1:
+            if used > 1 and self.codes[slot].max() < used - 1:
                 used -= 1
-            self.slots[f] = slot
             self.n_codes[slot] = used
             flat.append(fixed[:, :used].ravel())
             self.offsets[slot + 1] = self.offsets[slot] + flat[-1].size
         self.table = np.concatenate(flat)
-        self._linearise()
+        self._linearise(coded)
 
-    def _linearise(self) -> None:
+    def _linearise(self, coded: NDArray[np.int64]) -> None:
         """Factors in the linear domain for joining and for leaving, largest 1 in every row."""
         nat = np.ldexp(self.table.reshape(-1, self.n_classes).astype(np.float64), -self.scale.bits)
         spread = nat.max(1, initial=-np.inf) - nat.min(1, initial=np.inf)
-        rows = self.offsets[:-1] // self.n_classes
         self.linear_ok = np.zeros(self.n_features, bool)
-        if rows.size:
-            narrow = np.maximum.reduceat(spread, rows) < _LINEAR_NAT
-            self.linear_ok[self.slots_of_codes()] = narrow
+        if coded.size:
+            rows = self.offsets[:-1] // self.n_classes
+            self.linear_ok[coded] = np.maximum.reduceat(spread, rows) < _LINEAR_NAT
         self.linear = {}
         for sign in (1, -1):
             top = (sign * nat).max(1, keepdims=True, initial=-np.inf)
             self.linear[sign] = np.exp(sign * nat - top).astype(np.float32).ravel()
 
-    def slots_of_codes(self) -> NDArray[np.int64]:
-        """The features stored as codes, in the order of their slots."""
-        return np.array(
-            [f for f in range(self.n_features) if self._plan.levels[f] is not None], np.int64
-        )
-
     def _store_columns(self) -> None:
         """Terms of the other features: kept while they fit, else made when read."""
-        plain = [f for f in range(self.n_features) if self._plan.levels[f] is None]
+        plain = np.flatnonzero(self.slots < 0)
         n_lines = self.lines.rows.size
-        size = len(plain) * self.n_classes * n_lines
-        self.lazy = size * 8 > TERM_CACHE_BYTES
-        for d, f in enumerate(plain):
-            self.slots[f] = -d - 1
-        self._values = {f: self._plan.stored[f] for f in plain}
-        kept = 0 if self.lazy else len(plain)
+        self.lazy = plain.size * self.n_classes * n_lines * 8 > TERM_CACHE_BYTES
+        kept = 0 if self.lazy else plain.size
         self.columns = np.empty((kept, self.n_classes, n_lines), np.int64)
-        for d, f in enumerate(plain[:kept]):
-            self.fill(f, self.columns[d])
         if not self.lazy:
-            self._values = {}
+            for d, f in enumerate(plain):
+                self.fill(int(f), self.columns[d])
+            self._plan.numbers = []
 
     def _start(self, prior: Terms) -> NDArray[np.int64]:
         fixed = self.scale.fix(prior)
@@ -283,7 +279,7 @@ class Ledger:
 
     def fill(self, feature: int, out: NDArray[np.int64]) -> None:
         """Terms of a feature that has no table of codes: classes x lines."""
-        column, values = self._columns[feature], self._values[feature]
+        column, values = self._columns[feature], self._plan.numbers[-1 - self.slots[feature]]
         table = self._table(feature) if column.model.discrete else None
         for s, g in enumerate(self.lines.sets):
             part = slice(self.lines.pieces[s], self.lines.pieces[s + 1])

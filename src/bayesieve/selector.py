@@ -1,6 +1,8 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -17,13 +19,14 @@ from .classifier import NaiveBayes
 from .criteria import CRITERIA, Criterion, Units
 from .engines import LocalEngine
 from .ledger import Ledger, LedgerPlan
-from .models import MODELS, TrainingSets
+from .models import MODELS, one_set
 from .objective import Objective
 from .path import Path, Recorder
 from .progress import ProgressLine
 from .search import SEARCHES, Limits
 from .splits import class_factors, means_loo, scoring, split_rows, validation_lines
 from .validation import (
+    RawTable,
     check_class_weight,
     check_flag,
     check_number,
@@ -35,9 +38,34 @@ from .validation import (
     column_indices,
     is_frame,
     read_groups,
+    read_split_groups,
     read_weights,
 )
 from .views.columns import encode, learn
+
+
+@dataclass(frozen=True)
+class _Task:
+    """The judged input of one fit."""
+
+    table: RawTable
+    labels: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    classes: NDArray[Any]
+    rows: NDArray[np.int64]  #: rows of X behind the rows of `table`
+    models: list[str]
+    units: list[list[int]]
+    keep: list[int]
+    limits: Limits
+    sizes: tuple[int, int]  #: numbers of columns that may be chosen
+    class_weight: Any
+    groups: NDArray[Any] | None
+
+    def factors(self, rows: NDArray[np.int64]) -> list[Fraction]:
+        """Weight of each class, as these rows balance it."""
+        return class_factors(
+            self.class_weight, self.labels[rows], self.weights[rows], len(self.classes)
+        )
 
 
 class NaiveBayesSelector(
@@ -183,7 +211,38 @@ class NaiveBayesSelector(
             raise TypeError(f"fit allows sample_weight and groups; got {sorted(unknown)}.")
         search, criterion = self._check_parameters()
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
-        table, labels, weights, classes = model._read(X, y, params.get("sample_weight"))
+        task = self._judge(model, X, y, params)
+        guiding, validating = split_rows(
+            task.labels, self.validation, check_random_state(self.random_state)
+        )
+        factors = task.factors(guiding)
+        plans = self._plans(task, guiding, validating, factors)
+        self._read_once(task, model, guiding, plans)
+        settings = (check_smoothing(model.smoothing), model._extra_variance,
+                    check_priors(model.priors, len(task.classes)))  # fmt: skip
+        path = Path(tuple(map(tuple, task.units)), task.table.names, criterion.name)
+        n_tried = self._run(
+            [Ledger(plan, *settings, factors) for plan in plans], criterion, search, task, path
+        )
+        path.choose(*task.sizes)
+        selected = np.array(path.subset(path.chosen), dtype=np.int64)
+        model._restrict(np.sort(selected))
+
+        # Nothing is set before everything has worked: an interrupted fit leaves the old state.
+        self.__dict__.pop("feature_names_in_", None)
+        validate_data(self, X, skip_check_array=True, reset=True)
+        self.classes_ = task.classes
+        self.selected_ = selected
+        self.support_ = np.isin(np.arange(len(task.models)), selected)
+        self.path_ = path
+        self.estimator_ = model
+        self.guiding_rows_, self.validation_rows_ = task.rows[guiding], task.rows[validating]
+        self.n_tried_ = n_tried
+        return self
+
+    def _judge(self, model: NaiveBayes, X: Any, y: Any, params: dict[str, Any]) -> "_Task":
+        """Judge everything that depends on the data, before any work."""
+        table, labels, weights, classes, rows = model._read(X, y, params.get("sample_weight"))
         weights = read_weights(weights, table, whole=True)
         models = choose_models(model.features, table)
         check_priors(model.priors, len(classes))
@@ -192,86 +251,69 @@ class NaiveBayesSelector(
         kept = set(column_indices("keep", self.keep, table.names))
         keep = [u for u, members in enumerate(units) if kept & set(members)]
         limits, sizes = self._limits(len(table.names), sum(len(units[u]) for u in keep))
-        weighting = check_class_weight(self.class_weight, classes)
-        guiding, validating = split_rows(
-            labels, self.validation, check_random_state(self.random_state)
-        )
-        factors = class_factors(weighting, labels[guiding], weights[guiding], len(classes))
-        groups = params.get("groups")
-        cv = "loo" if means_loo(self.cv) else self.cv
-        plan = LedgerPlan(*scoring(cv, labels, weights, guiding, factors, groups))
-        judge_plan = None
-        if validating.size:
-            one_set = TrainingSets(
-                labels[guiding], weights[guiding], (np.empty(0, np.int64),), plan.sets.class_weight
-            )
-            judge_plan = LedgerPlan(one_set, validation_lines(labels, weights, validating), False)
+        return _Task(
+            table, labels, weights, classes, rows, models, units, keep, limits, sizes,
+            check_class_weight(self.class_weight, classes),
+            read_split_groups(params.get("groups"), X),
+        )  # fmt: skip
 
-        # One reading of the table feeds the final model (all rows) and the ledgers.
-        all_factors = class_factors(weighting, labels, weights, len(classes))
-        model._begin(classes, weights, labels)
-        model._class_weight = np.array([float(factor) for factor in all_factors])
-        everything = TrainingSets(labels, weights, (np.empty(0, np.int64),), model._class_weight)
-        for j, name in enumerate(table.names):
-            raw = table.column(j)
-            spec = learn(name, models[j], raw, MODELS[models[j]].discrete)
+    def _plans(
+        self,
+        task: "_Task",
+        guiding: NDArray[np.int64],
+        validating: NDArray[np.int64],
+        factors: list[Fraction],
+    ) -> list[LedgerPlan]:
+        """The ledger that guides, and the one that validates where there is one."""
+        n_columns = len(task.models)
+        cv = "loo" if means_loo(self.cv) else self.cv
+        sets, lines, loo = scoring(
+            cv, task.labels, task.weights, guiding, factors, task.rows, task.groups
+        )
+        plans = [LedgerPlan(sets, lines, loo, n_columns)]
+        if validating.size:
+            sets = one_set(task.labels[guiding], task.weights[guiding], sets.class_weight)
+            lines = validation_lines(task.labels, task.weights, validating)
+            plans.append(LedgerPlan(sets, lines, False, n_columns))
+        return plans
+
+    @staticmethod
+    def _read_once(
+        task: "_Task", model: NaiveBayes, guiding: NDArray[np.int64], plans: list[LedgerPlan]
+    ) -> None:
+        """One reading of the table feeds the final model (all rows) and the ledgers."""
+        model._begin(task.classes, task.weights, task.labels)
+        everything = np.arange(task.labels.size)
+        model._class_weight = np.array([float(factor) for factor in task.factors(everything)])
+        sets = one_set(task.labels, task.weights, model._class_weight)
+        for j, name in enumerate(task.table.names):
+            raw = task.table.column(j)
+            spec = learn(name, task.models[j], raw, MODELS[task.models[j]].discrete)
             column = encode(spec, raw)
-            model._take(spec, column, everything)
-            plan.add(spec, column[guiding], column)
-            if judge_plan is not None:
-                judge_plan.add(spec, column[guiding], column)
+            model._take(spec, column, sets)
+            training = column[guiding]
+            for plan in plans:
+                plan.add(spec, training, column)
         model._finish()
 
-        settings = (check_smoothing(model.smoothing), model._extra_variance,
-                    check_priors(model.priors, len(classes)))  # fmt: skip
-        path = Path(tuple(map(tuple, units)), table.names, criterion.name)
-        n_tried = self._run(
-            Ledger(plan, *settings, factors),
-            None if judge_plan is None else Ledger(judge_plan, *settings, factors),
-            criterion, search, limits, path, keep,
-        )  # fmt: skip
-        path.choose(*sizes)
-        selected = np.array(path.subset(path.chosen), dtype=np.int64)
-        model._restrict(np.sort(selected))
-
-        # Nothing is set before everything has worked: an interrupted fit leaves the old state.
-        self.n_features_in_ = len(table.names)
-        self.__dict__.pop("feature_names_in_", None)
-        validate_data(self, X, skip_check_array=True, reset=True)
-        self.classes_ = classes
-        self.selected_ = selected
-        self.support_ = np.isin(np.arange(len(table.names)), selected)
-        self.path_ = path
-        self.estimator_ = model
-        self.guiding_rows_, self.validation_rows_ = guiding, validating
-        self.n_tried_ = n_tried
-        return self
-
     def _run(
-        self,
-        ledger: Ledger,
-        judge: Ledger | None,
-        criterion: Criterion,
-        search: Any,
-        limits: Limits,
-        path: Path,
-        keep: list[int],
+        self, ledgers: list[Ledger], criterion: Criterion, search: Any, task: "_Task", path: Path
     ) -> int:
         """Drive the search; returns how many subsets it tried."""
         with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
-            members = path.members
-            objective = Objective(ledger, criterion, members, engine, keep)
-            scorer = None
-            if judge is not None:
+            objective = Objective(ledgers[0], criterion, task.units, engine, task.keep)
+            judge = scorer = None
+            if len(ledgers) > 1:
+                judge = ledgers[1]
                 chooser = criterion if criterion.chooses else CRITERIA["error"]
-                scorer = chooser.scorer(judge, Units(members), engine)
+                scorer = chooser.scorer(judge, Units(path.members), engine)
             callbacks = Callbacks(self)
             objective.listeners += [Recorder(path, judge, scorer), callbacks]
             line = ProgressLine() if self.progress else None
             if line is not None:
                 objective.listeners.append(line)
             try:
-                for _ in search.steps(objective, limits):
+                for _ in search.steps(objective, task.limits):
                     if callbacks.stop:
                         break
             finally:

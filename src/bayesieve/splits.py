@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneOut, check_cv
 
 from .ledger import Lines
-from .models import TrainingSets
+from .models import TrainingSets, one_set
 from .validation import choose
 
 Rows = NDArray[np.int64]
@@ -55,7 +55,8 @@ def scoring(
     weights: NDArray[np.float64],
     guiding: Rows,
     factors: list[Fraction],
-    groups: Any = None,
+    numbers: Rows | None = None,
+    groups: NDArray[Any] | None = None,
 ) -> tuple[TrainingSets, Lines, bool]:
     """Training sets (guiding rows), lines (all rows), and whether lines leave themselves out.
 
@@ -63,27 +64,27 @@ def scoring(
     ----------
     cv : "train", "loo", a number of folds, a splitter, or an iterable of (train, test) row numbers.
     guiding : the rows that guide; a splitter splits these, an iterable is cut down to them.
+    numbers : the user's number of each row, where rows without weight are gone.
+    groups : the user's groups, one a row of theirs; handed to a splitter.
     """
     mine = labels[guiding]
     class_weight = np.array([float(factor) for factor in factors])
-
-    def sets_of(left_out: Iterable[Rows]) -> TrainingSets:
-        return TrainingSets(mine, weights[guiding], tuple(left_out), class_weight)
 
     if isinstance(cv, str):
         choose("cv", cv, ["train", "loo"])
         loo = cv == "loo"
         lines = Lines.sort(guiding, mine if loo else np.zeros_like(mine), mine, weights[guiding])
-        return sets_of([np.empty(0, np.int64)]), lines, loo
+        return one_set(mine, weights[guiding], class_weight), lines, loo
     rows, sets, left_out = [], [], []
     everything = np.arange(guiding.size)
-    for g, (train, test) in enumerate(_splits(cv, mine, guiding, labels.size, groups)):
+    theirs = guiding if numbers is None else numbers[guiding]
+    for g, (train, test) in enumerate(_splits(cv, mine, theirs, groups)):
         left_out.append(np.setdiff1d(everything, train))
         rows.append(test)
         sets.append(np.full(test.size, g))
     at = np.concatenate(rows)
     lines = Lines.sort(guiding[at], np.concatenate(sets), mine[at], weights[guiding][at])
-    return sets_of(left_out), lines, False
+    return TrainingSets(mine, weights[guiding], tuple(left_out), class_weight), lines, False
 
 
 def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> Lines:
@@ -98,9 +99,9 @@ def means_loo(cv: Any) -> bool:
 
 
 def _splits(
-    cv: Any, mine: NDArray[np.int64], guiding: Rows, n_rows: int, groups: Any
+    cv: Any, mine: NDArray[np.int64], theirs: Rows, groups: NDArray[Any] | None
 ) -> list[tuple[Rows, Rows]]:
-    """Pairs of train and test positions within the guiding rows."""
+    """Pairs of train and test positions among the guiding rows, `theirs` in the user's numbers."""
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         if not 2 <= int(cv) <= mine.size:
             raise ValueError(
@@ -109,15 +110,9 @@ def _splits(
             )
         found = list(check_cv(int(cv), mine, classifier=True).split(mine, mine))
     elif hasattr(cv, "split"):
-        mine_groups = None if groups is None else np.asarray(groups)[guiding]
-        found = list(cv.split(mine, mine, mine_groups))
+        found = list(cv.split(mine, mine, None if groups is None else groups[theirs]))
     elif isinstance(cv, Iterable):
-        position = np.full(n_rows, -1)
-        position[guiding] = np.arange(guiding.size)
-        found = []
-        for pair in cv:
-            train, test = (_positions(part, position, n_rows) for part in pair)
-            found.append((train, test))
+        found = [tuple(_positions(part, theirs) for part in pair) for pair in cv]
     else:
         raise TypeError(
             "cv must be 'train', 'loo', a number of folds, a splitter, or an iterable of (train, "
@@ -132,11 +127,9 @@ def _splits(
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in found]
 
 
-def _positions(rows: Any, position: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
+def _positions(rows: Any, theirs: Rows) -> NDArray[np.int64]:
+    """Where these rows stand among the guiding ones; the others are left out."""
     rows = np.asarray(rows)
-    if rows.dtype == bool:
-        rows = np.flatnonzero(rows)
-    if rows.size and (rows.min() < 0 or rows.max() >= n_rows):
-        raise ValueError(f"cv: row numbers must be from 0 to {n_rows - 1}; got {rows.max()}.")
-    at = position[rows.astype(np.int64)]
-    return at[at >= 0]
+    rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+    at = np.minimum(np.searchsorted(theirs, rows), theirs.size - 1)
+    return at[theirs[at] == rows]

@@ -10,7 +10,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    column_or_1d,
+    validate_data,
+)
 
 from .models import MODELS
 
@@ -220,6 +225,17 @@ def read_groups(groups: Any, names: list[str]) -> list[list[int]]:
         members.append(columns)
     members.extend([j] for j in range(len(names)) if j not in owner)
     return sorted(members)
+
+
+def read_split_groups(groups: Any, X: Any) -> NDArray[Any] | None:
+    """Groups for a splitter, one a row of X."""
+    if groups is None:
+        return None
+    groups = column_or_1d(groups)
+    n_rows = _num_samples(X)
+    if len(groups) != n_rows:
+        raise ValueError(f"groups has {len(groups)} values, but X has {n_rows} rows.")
+    return groups
 
 
 def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> dict[int, float] | str | None:

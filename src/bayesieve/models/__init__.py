@@ -1,6 +1,6 @@
 """Feature models: mergeable statistics in, terms per value and class out."""
 
-from .base import FeatureModel, Terms, TrainingSets
+from .base import FeatureModel, Terms, TrainingSets, one_set
 from .counts import CountModel
 from .gaussian import GaussianModel
 
@@ -15,4 +15,12 @@ MODELS: dict[str, FeatureModel] = {
     )
 }
 
-__all__ = ["MODELS", "CountModel", "FeatureModel", "GaussianModel", "Terms", "TrainingSets"]
+__all__ = [
+    "MODELS",
+    "CountModel",
+    "FeatureModel",
+    "GaussianModel",
+    "Terms",
+    "TrainingSets",
+    "one_set",
+]

@@ -70,6 +70,11 @@ class TrainingSets:
         )
 
 
+def one_set(labels: Ints, weights: Floats, class_weight: Floats) -> TrainingSets:
+    """One set of tables, from all rows."""
+    return TrainingSets(labels, weights, (np.empty(0, np.int64),), class_weight)
+
+
 class Grid(NamedTuple):
     """What is learnt once about a continuous column and shared by all sets."""
 

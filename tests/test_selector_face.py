@@ -1,0 +1,309 @@
+"""NaiveBayesSelector: the same on every machine, at home in scikit-learn, with signs of life."""
+
+import io
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.pipeline import make_pipeline
+
+import bayesieve.callbacks
+from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve.progress import ProgressLine
+from bayesieve.search import FloatingSearch, GreedySearch, PhaseSearch
+from tables import binary_table
+
+matplotlib.use("Agg")
+SEARCHES = ["forward", "backward", "forward-backward", "backward-forward", "sffs", "sbfs"]
+
+
+# -- the same on every machine -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("search", ["forward", "backward-forward"])
+def test_the_same_for_every_number_of_threads(search):
+    X, y = binary_table(3000, 150)
+    fits = [
+        NaiveBayesSelector(search=search, random_state=0, n_jobs=n, max_features=30).fit(X, y)
+        for n in (1, 2, 3)
+    ]
+    for fit in fits[1:]:
+        assert fit.selected_.tolist() == fits[0].selected_.tolist()
+        assert [s.key for s in fit.path_.steps] == [s.key for s in fits[0].path_.steps]
+
+
+def test_two_selectors_at_once_in_threads():
+    tables = [binary_table(2500, 100, seed) for seed in range(4)]
+
+    def fit(table):
+        return NaiveBayesSelector(search="forward", random_state=0, n_jobs=2).fit(*table)
+
+    wanted = [fit(table) for table in tables]
+    with ThreadPoolExecutor(4) as pool:
+        got = list(pool.map(fit, tables))
+    for one, other in zip(wanted, got, strict=True):
+        assert [s.key for s in one.path_.steps] == [s.key for s in other.path_.steps]
+
+
+WITHOUT_JIT = """
+import json, sys
+import numpy as np
+from bayesieve import NaiveBayes, NaiveBayesSelector
+rng = np.random.default_rng(0)
+y = rng.integers(0, 3, 45)
+X = np.column_stack([(rng.random((45, 3)) < 0.3 + 0.2 * (y == 1)[:, None]).astype(float),
+                     rng.integers(0, 4, (45, 2)), rng.normal(size=(45, 2)) + y[:, None]])
+features = {3: "categorical", 4: "categorical"}
+found = []
+for search in ("forward", "backward-forward", "sffs"):
+    for criterion in ("error", "probability", "log-likelihood"):
+        for cv in ("train", "loo", 3):
+            selector = NaiveBayesSelector(NaiveBayes(features), search, criterion, cv,
+                                          random_state=0).fit(X, y)
+            found.append([selector.selected_.tolist(), [s.key for s in selector.path_.steps]])
+print(json.dumps(found))
+"""
+
+
+def test_the_same_without_the_jit():
+    outputs = []
+    for disabled in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", WITHOUT_JIT],
+            capture_output=True, text=True, env=environment, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0]) > 1000
+
+
+@pytest.mark.parametrize("criterion", ["error", "probability", "log-likelihood"])
+def test_two_thousand_copies_of_one_feature(criterion):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 60)
+    column = ((y == 1) ^ (rng.random(60) < 0.1)).astype(np.uint8)
+    X = np.repeat(column[:, None], 2000, axis=1)
+    selector = NaiveBayesSelector(search="backward", criterion=criterion, cv="loo", random_state=0)
+    selector.fit(X, y)
+    scores = np.array([s.score for s in selector.path_.steps])
+    assert len(scores) == 2000
+    assert np.isfinite(scores).all()
+    # Copies are equal: the lowest number goes first, and one is as good as two thousand.
+    assert [s.units[0] for s in selector.path_.steps[1:]] == list(range(1999))
+    assert selector.selected_.tolist() == [1999]
+    proba = selector.estimator_.predict_proba(X[:, :1])
+    assert np.isfinite(proba).all()
+    everything = NaiveBayes().fit(X, y).predict_proba(X)
+    assert np.isfinite(everything).all()
+    if criterion == "log-likelihood":
+        assert scores[0] < -100
+
+
+# -- the scikit-learn face -----------------------------------------------------------------------
+
+
+def test_the_same_features_as_scikit_learns_sequential_selector():
+    X, y = binary_table(300, 15, 2)
+    everything = np.arange(300)
+    for direction in ("forward", "backward"):
+        for cv in ([(everything, everything)], StratifiedKFold(5)):
+            peer = SequentialFeatureSelector(
+                BernoulliNB(), n_features_to_select=6, direction=direction, cv=cv
+            ).fit(X, y)
+            ours = NaiveBayesSelector(
+                search=direction, criterion="error", cv=cv, validation=None, n_features=6
+            ).fit(X, y)
+            assert np.flatnonzero(peer.get_support()).tolist() == sorted(ours.selected_.tolist())
+
+
+def test_frames_names_and_pipelines():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    selector = NaiveBayesSelector(search="forward", max_features=6, random_state=0)
+    selector.set_output(transform="pandas").fit(X, y)
+    names = selector.get_feature_names_out()
+    assert selector.transform(X).columns.tolist() == names.tolist()
+    assert selector.estimator_.feature_names_in_.tolist() == names.tolist()
+    assert selector.estimator_.predict(X[names]).tolist() == selector.predict(X).tolist()
+    polars = NaiveBayesSelector(search="forward", max_features=6, random_state=0)
+    polars.fit(pl.from_pandas(X), y)
+    assert polars.selected_.tolist() == selector.selected_.tolist()
+    np.testing.assert_array_equal(
+        polars.predict_proba(pl.from_pandas(X)), selector.predict_proba(X)
+    )
+    named = NaiveBayesSelector(
+        keep=["mean radius"], feature_groups=[["mean area", "worst area"]], random_state=0
+    ).fit(X, y)
+    chosen = set(named.get_feature_names_out())
+    assert "mean radius" in chosen
+    assert len(chosen & {"mean area", "worst area"}) in (0, 2)
+    again = pickle.loads(pickle.dumps(selector))
+    np.testing.assert_array_equal(again.predict_proba(X), selector.predict_proba(X))
+    pipe = make_pipeline(NaiveBayesSelector(search="forward", random_state=0), GaussianNB())
+    assert cross_val_score(pipe, X, y, cv=3).mean() > 0.9
+    search = GridSearchCV(
+        NaiveBayesSelector(random_state=0),
+        {"search": ["forward", PhaseSearch("forward"), FloatingSearch("forward")],
+         "estimator__smoothing": [0.5, 1.0], "estimator": [NaiveBayes()]},
+        cv=2,
+    ).fit(X.iloc[:, :5], y)  # fmt: skip
+    assert search.best_score_ > 0.8
+
+
+def test_mixed_text_columns():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["ill", "well"], 200)
+    frame = pd.DataFrame(
+        {
+            "fever": np.where(y == "ill", "yes", rng.choice(["yes", "no"], 200)),
+            "noise": rng.choice(list("abc"), 200),
+            "heat": rng.normal(37, 0.3, 200) + (y == "ill"),
+        }
+    )
+    frame.loc[::7, "fever"] = None
+    selector = NaiveBayesSelector(cv="loo", random_state=0).fit(frame, y)
+    assert set(selector.get_feature_names_out()) >= {"heat"}
+    assert selector.score(frame, y) > 0.85
+    assert selector.transform(frame).shape == (200, len(selector.selected_))
+
+
+def test_the_path_as_a_table_and_a_picture():
+    X, y = binary_table()
+    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    frame = selector.path_.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.columns.tolist() == [
+        "step", "phase", "action", "feature", "n_features", "score", "validation_error",
+    ]  # fmt: skip
+    assert len(frame) == len(selector.path_)
+    assert isinstance(selector.path_.to_frame("polars"), pl.DataFrame)
+    assert "Path of" in repr(selector.path_)
+    for criterion in ("probability", "log-likelihood"):
+        for share in (0.5, None):
+            fitted = NaiveBayesSelector(criterion=criterion, validation=share, random_state=0).fit(
+                X, y
+            )
+            ax = fitted.path_.plot()
+            assert ax.get_xlabel() == "number of features"
+            assert any("chosen" in text.get_text()
+                       for each in ax.figure.axes for text in each.texts)  # fmt: skip
+            matplotlib.pyplot.close(ax.figure)
+
+
+def test_a_refit_forgets_names():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    selector = NaiveBayesSelector(search="forward", max_features=3, random_state=0).fit(X, y)
+    selector.fit(X.to_numpy(), y)
+    assert not hasattr(selector, "feature_names_in_")
+    assert selector.get_feature_names_out()[0].startswith("x")
+
+
+# -- signs of life -------------------------------------------------------------------------------
+
+
+def test_progress_is_one_line_on_standard_error(capsys, monkeypatch):
+    X, y = binary_table()
+    NaiveBayesSelector(random_state=0).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("bayesieve.progress._PAUSE", 0.0)
+    NaiveBayesSelector(random_state=0, progress=True).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "backward: step 2, 11 features, score 0." in err
+    assert err.rstrip(" \n").endswith(" s")
+    assert err.count("\n") == 1
+    line = ProgressLine(io.StringIO())
+    line.close()
+
+
+@pytest.mark.skipif(not bayesieve.callbacks.SUPPORTED, reason="scikit-learn without callbacks")
+def test_scikit_learns_callbacks_hear_every_step_and_may_stop():
+    X, y = binary_table()
+
+    class Count:
+        """A callback that stops the search after some steps."""
+
+        def __init__(self, most):
+            self.most, self.steps, self.ended = most, 0, False
+
+        def setup(self, estimator, context):
+            self.steps = 0
+
+        def teardown(self, estimator, context):
+            self.ended = True
+
+        def on_fit_task_begin(self, estimator, context):
+            """Nothing to do before a step."""
+
+        def on_fit_task_end(self, estimator, context):
+            self.steps += context.parent is not None
+            return self.steps >= self.most
+
+    whole = Count(10**9)
+    selector = NaiveBayesSelector(search="forward", random_state=0)
+    selector.set_callbacks(whole).fit(X, y)
+    assert whole.ended
+    assert whole.steps == len(selector.path_) == 13
+    short = Count(5)
+    selector.set_callbacks(short).fit(X, y)
+    assert len(selector.path_) == 5
+    assert len(selector.selected_) <= 4
+
+
+def test_interruption_leaves_a_clean_state():
+    X, y = binary_table(400, 40)
+    selector = NaiveBayesSelector(search="forward", random_state=0, n_jobs=2).fit(X[:, :5], y)
+    before = selector.selected_.tolist()
+
+    class Interrupt(GreedySearch):
+        """Ctrl-C after three steps."""
+
+        def steps(self, objective, limits):
+            for i, _ in enumerate(super().steps(objective, limits)):
+                if i == 3:
+                    signal.raise_signal(signal.SIGINT)
+                yield
+
+    n_threads = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        selector.set_params(search=Interrupt("forward")).fit(X, y)
+    assert threading.active_count() == n_threads
+    assert selector.selected_.tolist() == before
+    assert selector.n_features_in_ == 5
+    assert selector.predict(X[:, :5]).shape == (400,)
+    selector.set_params(search="forward").fit(X, y)
+    assert selector.n_features_in_ == 40
+
+
+def test_importing_does_not_import_numba():
+    code = "import sys, bayesieve; sys.exit('numba' in sys.modules or 'matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_no_file_is_written_where_the_user_works(tmp_path):
+    code = (
+        "import numpy as np; from bayesieve import NaiveBayesSelector; "
+        "rng = np.random.default_rng(0); X = rng.integers(0, 2, (50, 4)); "
+        "NaiveBayesSelector().fit(X, rng.integers(0, 2, 50))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    assert list(Path(tmp_path).iterdir()) == []
