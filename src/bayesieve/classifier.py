@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .models import MODELS, TrainingSets, one_set
-from .models.base import Grid, Settings
-from .models.counts import binary_mean
+from .models import MODELS, TrainingSets, build_columns, one_set
 from .models.gaussian import total_variance
 from .models.linear import linear_form
-from .models.tables import ColumnTerms, choose_scale, prior_terms
+from .models.tables import choose_scale, prior_terms
 from .validation import (
     RawTable,
     check_batch,
@@ -270,28 +268,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 if not MODELS[spec.model].discrete
             ]
             self._extra_variance = float(self.var_smoothing) * max(largest, default=0.0)
-        self._binary_mean = None
-        if smoothing == "mean":
-            binary = [
-                statistics
-                for spec, statistics in zip(self._specs, self._statistics, strict=True)
-                if spec.model == "bernoulli"
-            ]
-            self._binary_mean = binary_mean(binary, 1, self._class_weight)
         self._prior = prior_terms(self.class_count_[None], priors, self._class_weight)
-        self._tabulate(smoothing)
-
-    def _tabulate(self, smoothing: float | str) -> None:
-        settings = Settings(smoothing, self._extra_variance, self._class_weight, self._binary_mean)
-        self._columns = [
-            ColumnTerms(
-                MODELS[spec.model],
-                statistics,
-                Grid(spec.resolution, max(spec.n_distinct, 1)),
-                settings,
-            )
-            for spec, statistics in zip(self._specs, self._statistics, strict=True)
-        ]
+        self._columns = build_columns(
+            self._specs, self._statistics, smoothing, self._extra_variance, self._class_weight
+        )
         tables = [
             column.of(np.arange(spec.n_codes)) if column.model.discrete else None
             for spec, column in zip(self._specs, self._columns, strict=True)

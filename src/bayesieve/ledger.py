@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .models import MODELS, Terms, TrainingSets
-from .models.base import Grid, Settings
-from .models.counts import binary_mean
-from .models.tables import ColumnTerms, choose_scale, left_out_priors, prior_terms
+from .kernels.options import BLOCK, LANES
+from .models import MODELS, Terms, TrainingSets, build_columns
+from .models.tables import choose_scale, left_out_priors, prior_terms
 from .views.columns import MOST_CODES, ColumnSpec, to_codes
 
 #: Term columns of continuous features are kept while they fit into this many bytes; beyond, they
 #: are made anew whenever they are read.
 TERM_CACHE_BYTES = 2**28
-
-#: Lines a kernel handles together, at most, and lines it may read beyond the last.
-TILE_LINES, PAD_LINES = 512, 16
 
 # A linear scan needs terms that differ by less than this many nat between classes.
 _LINEAR_NAT = 60.0
@@ -61,15 +57,15 @@ class Lines:
         cuts = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(0)) + 1
         ends = np.append(cuts, rows.size)
         pieces, tiles = [0], [0]
-        room = TILE_LINES
+        room = BLOCK
         for start, end in pairwise([0, *ends.tolist()]):
             if keys[0, start] != keys[0, pieces[-1] - 1] or end - start > room:
                 tiles.append(len(pieces) - 1)
-                room = TILE_LINES
-            for stop in range(start + TILE_LINES, end, TILE_LINES):
+                room = BLOCK
+            for stop in range(start + BLOCK, end, BLOCK):
                 pieces.append(stop)
                 tiles.append(len(pieces) - 1)
-                room = TILE_LINES
+                room = BLOCK
             room -= end - pieces[-1]
             pieces.append(end)
         tiles = sorted({*tiles, len(pieces) - 1})
@@ -119,7 +115,7 @@ class LedgerPlan:
         #: Row of `codes` (>= 0), or -1 - position in `numbers`.
         self.slots: list[int] = []
         # Padded: kernels read whole vectors.
-        self.codes = np.zeros((n_columns, lines.rows.size + PAD_LINES), np.uint8)
+        self.codes = np.zeros((n_columns, lines.rows.size + LANES), np.uint8)
         self.numbers: list[NDArray[Any]] = []
         #: Training values of continuous columns, for leave-one-out.
         self.training: list[NDArray[Any] | None] = []
@@ -179,19 +175,9 @@ class Ledger:
         shared = lcm(*(factor.denominator for factor in factors))
         #: The class weights as integers with a common denominator left out.
         self.factors = [int(factor * shared) for factor in factors]
-        means = None
-        if smoothing == "mean":
-            binary = [
-                statistics
-                for spec, statistics in zip(plan.specs, plan.statistics, strict=True)
-                if spec.model == "bernoulli"
-            ]
-            means = binary_mean(binary, sets.n_sets, sets.class_weight)
-        settings = Settings(smoothing, extra_variance, sets.class_weight, means)
-        self._columns = [
-            ColumnTerms(MODELS[s.model], stat, Grid(s.resolution, max(s.n_distinct, 1)), settings)
-            for s, stat in zip(plan.specs, plan.statistics, strict=True)
-        ]
+        self._columns = build_columns(
+            plan.specs, plan.statistics, smoothing, extra_variance, sets.class_weight, sets.n_sets
+        )
         self._plan = plan
         prior = (
             left_out_priors(sets, priors)
@@ -219,8 +205,7 @@ class Ledger:
         if not plan.loo:
             return column.of(values)
         training = plan.training[feature]
-        silent = getattr(column.model, "silent_unseen", False)
-        return column.left_out(values, values if training is None else training, plan.sets, silent)
+        return column.left_out(values, values if training is None else training, plan.sets)
 
     def _store_tables(self, tables: list[Terms | None]) -> None:
         """A flat table of integers for every coded feature."""
@@ -294,7 +279,7 @@ class Ledger:
                 distinct, back = np.unique(values[part], return_inverse=True)
                 training = self._plan.training[feature]
                 assert training is not None
-                of_all = column.left_out(distinct, training, self._plan.sets, False)
+                of_all = column.left_out(distinct, training, self._plan.sets)
                 terms = Terms(of_all.finite[g, back])
             else:
                 terms = column.of(values[part], int(g))

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.options import ERROR, LOG_LIKELIHOOD, PROBABILITY
 from .base import Criterion, Key, Runner, Scorer, Units
 
-_KINDS = {"error": 0, "probability": 1, "log-likelihood": 2}
+_KINDS = {"error": ERROR, "probability": PROBABILITY, "log-likelihood": LOG_LIKELIHOOD}
 _FLOAT32 = 2.0**-24
-# Additions in a row within a block of a scan, beyond those over the classes.
-_CHAIN = 40
+# Roundings of a line's value in a scan beside one a class: the posterior, the factors (each in
+# numerator and denominator), a product, a quotient, a difference; and some to spare.
+_ROUNDINGS = 12
 
 
 class RowCriterion(Criterion):
@@ -20,7 +22,8 @@ class RowCriterion(Criterion):
 
     ``"error"`` is the share of wrong decisions; ``"probability"`` the mean of P(Y != y), the error
     as the model itself estimates it (Rabenoro 2015, section 4.2); ``"log-likelihood"`` the mean of
-    log P(Y = y), reported as such (higher is better).
+    log P(Y = y), reported as such (higher is better).  Without smoothing a line's class may be
+    impossible; each log 0 then counts as a large finite number of nat, so that fewer are better.
     """
 
     def __init__(self, name: str):
@@ -55,16 +58,16 @@ class _RowScorer:
         single = np.array(sizes) == 1
         first = book.slots[[members[0] for members in units.members]]
         self._first = first
-        ok = book.linear_ok if self._kind != _KINDS["error"] else book.slots >= 0
+        ok = book.linear_ok if self._kind != ERROR else book.slots >= 0
         self._fast = single & (first >= 0) & ok[[members[0] for members in units.members]]
         self._state: NDArray[Any] | None = None
 
     def _grain_bits(self, total: int) -> int:
         """The finest rounding of a line's value for which the sum fits an int64."""
-        if self._kind == _KINDS["error"]:
+        if self._kind == ERROR:
             return 0
         largest = 1.0
-        if self._kind == _KINDS["log-likelihood"]:
+        if self._kind == LOG_LIKELIHOOD:
             largest = 2 * self._book.scale.bound + math.log(self._book.n_classes)
         return min(40, 61 - math.ceil(math.log2(max(total * largest, 1.0))))
 
@@ -83,7 +86,7 @@ class _RowScorer:
     def best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
         """Lowest exact loss among the candidates that the scan cannot rule out."""
         candidates = np.asarray(units, np.int64)
-        if self._kind == _KINDS["error"]:
+        if self._kind == ERROR:
             sums = self._exact(candidates, sign)
             loss = sums @ self._float_factors
             near = np.flatnonzero(loss <= loss.min() * (1 + 1e-9))
@@ -99,7 +102,7 @@ class _RowScorer:
     def value(self, key: Key) -> float:
         """Mean over lines; the log-likelihood with its own sign."""
         mean = math.ldexp(key / self._total, -self._bits)
-        return -mean if self._kind == _KINDS["log-likelihood"] else mean
+        return -mean if self._kind == LOG_LIKELIHOOD else mean
 
     @staticmethod
     def _first_lowest(units: NDArray[np.int64], keys: list[Key]) -> tuple[int, Key]:
@@ -115,7 +118,7 @@ class _RowScorer:
 
     def _exact(self, candidates: NDArray[np.int64], sign: int) -> NDArray[np.int64]:
         """Losses by class for any candidates, by the quickest exact way."""
-        if self._kind != _KINDS["error"]:
+        if self._kind != ERROR:
             return self._settle(candidates, sign)
         from ..kernels.settle import count_errors
 
@@ -150,8 +153,8 @@ class _RowScorer:
         return self._state
 
     def _padded(self, dtype: Any) -> NDArray[Any]:
-        """Room for classes x lines, as wide as the codes are."""
-        return np.zeros((self._book.n_classes, self._book.codes.shape[1]), dtype)
+        """Room for classes x lines, as wide as the codes are; 1 where no line is."""
+        return np.ones((self._book.n_classes, self._book.codes.shape[1]), dtype)
 
     def _posterior(self) -> NDArray[np.float32]:
         if self._state is None:
@@ -168,10 +171,10 @@ class _RowScorer:
         from ..kernels.scan import scan_log_likelihood, scan_probability
 
         book, lines = self._book, self._book.lines
-        likelihood = self._kind == _KINDS["log-likelihood"]
+        likelihood = self._kind == LOG_LIKELIHOOD
         kernel = scan_log_likelihood if likelihood else scan_probability
         post, linear = self._posterior(), book.linear[sign]
-        weights = lines.weights.astype(np.float32)
+        weights = lines.weights.astype(np.float64)
         found = np.empty((candidates.size, book.n_classes))
 
         def task(lo: int, hi: int) -> None:
@@ -182,7 +185,7 @@ class _RowScorer:
 
         self._engine.run(task, candidates.size, candidates.size * lines.rows.size)
         loss = found @ self._float_factors
-        doubt = self._total * (book.n_classes + _CHAIN) * _FLOAT32
+        doubt = self._total * (book.n_classes + _ROUNDINGS) * _FLOAT32
         if likelihood:
             base = np.empty(book.n_classes)
             log_own(

@@ -14,3 +14,6 @@ BLOCK = 512
 # Scans round pieces of lines up to this many, so that vectors have no remainder.  What they find
 # for the lines beyond is overwritten or not read; arrays of lines are padded by as many.
 LANES = 16
+
+# The criteria that the kernels know.
+ERROR, PROBABILITY, LOG_LIKELIHOOD = 0, 1, 2

@@ -97,13 +97,15 @@ def scan_probability(
                     for i in range(length):
                         own = linear[base + code[i] * n_classes + y]
                         mine[i] = one - p[i] * own / den0[i]
-            part = np.float32(0.0)
+            # Added up in float64, so that the error bound holds for any order of summation.
+            part = 0.0
             if weights.size:
+                mine = weights[start : start + size]
                 for i in range(size):
-                    part += weights[start + i] * wrong[i]
+                    part += np.float64(mine[i]) * np.float64(wrong[i])
             else:
                 for i in range(size):
-                    part += wrong[i]
+                    part += np.float64(wrong[i])
             out[j, y] += part
 
 

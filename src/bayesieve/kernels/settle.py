@@ -4,9 +4,7 @@ import numpy as np
 from numba import njit
 
 from .fixed import FAR, exp_fixed, log_fixed
-from .options import BLOCK, EXACT, LANES
-
-ERROR, PROBABILITY, LOG_LIKELIHOOD = 0, 1, 2
+from .options import BLOCK, ERROR, EXACT, LANES, PROBABILITY
 
 
 @njit(**EXACT)

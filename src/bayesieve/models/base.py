@@ -82,6 +82,17 @@ class Grid(NamedTuple):
     n_values: int = 1  #: number of distinct values
 
 
+class Spec(Protocol):
+    """What models need to know of a column beside its statistics."""
+
+    model: str
+    n_distinct: int
+
+    @property
+    def resolution(self) -> float:
+        """Mean gap between distinct values."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the statistics of a single column cannot tell.
@@ -110,6 +121,10 @@ class FeatureModel(Protocol):
     @property
     def discrete(self) -> bool:
         """Does the column hold codes (True) or numbers (False)?"""
+
+    @property
+    def silent_unseen(self) -> bool:
+        """Does a level without any training row say nothing?"""
 
     @property
     def pooled(self) -> bool:

@@ -89,9 +89,9 @@ class CountModel:
         return np.concatenate([1.0 - mean, mean], axis=1)
 
 
-def binary_mean(counts: list[Floats], n_sets: int, class_weight: Floats) -> Floats:
+def binary_mean(counts: list[Floats], n_sets: int, n_classes: int) -> Floats:
     """Mean over binary columns of the frequency of 1: the prior of Guyon 2005, sets x classes."""
-    total = np.zeros((n_sets, class_weight.size))
+    total = np.zeros((n_sets, n_classes))
     present = np.zeros_like(total)
     for column in counts:
         rows = column[:, :2].sum(1)

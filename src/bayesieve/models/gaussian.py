@@ -41,6 +41,7 @@ class GaussianModel:
     name: str
     pooled: bool = False
     discrete: bool = False
+    silent_unseen: bool = False
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Moments:
         """Moments of every set."""
@@ -170,10 +171,11 @@ class GaussianModel:
         mean: Floats,
         squares: Floats,
     ) -> None:
+        for k in range(where.shape[1]):
+            # Only a value that the class really took is ever taken out of it.
+            where[:, k] &= np.isin(values, column[sets.labels == k])
         for v, k in np.argwhere(where):
             same = (column == values[v]) & (sets.labels == k)
-            if not same.any():
-                continue
             weights = np.where(sets.labels == k, sets.weights, 0.0)
             weights[np.flatnonzero(same)[0]] -= 1
             known = (weights > 0) & ~np.isnan(column)

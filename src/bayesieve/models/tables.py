@@ -78,13 +78,10 @@ class ColumnTerms(NamedTuple):
         impossible = terms.impossible
         return Terms(terms.finite[0], None if impossible is None else impossible[0])
 
-    def left_out(
-        self, values: NDArray[Any], column: NDArray[Any], sets: TrainingSets, silent: bool
-    ) -> Terms:
+    def left_out(self, values: NDArray[Any], column: NDArray[Any], sets: TrainingSets) -> Terms:
         """Terms when the line itself is taken out: own class x values x classes.
 
-        Entry [y, v, k] serves a line of class y with value v.  `silent` says that a level left
-        without any row says nothing for any class.
+        Entry [y, v, k] serves a line of class y with value v.
         """
         base = self.model.terms(self.statistics, values, self.grid, self.settings)
         own = self.model.left_out(self.statistics, values, self.grid, self.settings, column, sets)
@@ -96,7 +93,7 @@ class ColumnTerms(NamedTuple):
         classes = np.arange(n_classes)
         finite[classes, :, classes] = own.finite.T
         impossible[classes, :, classes] = False if own.impossible is None else own.impossible.T
-        if silent:
+        if self.model.silent_unseen:
             alone = np.append(self.statistics[0, :-1].sum(-1) == 1, False)
             finite[:, alone] = 0.0
             impossible[:, alone] = False
