@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.search import GreedySearch
@@ -61,7 +62,15 @@ NAMED = pd.DataFrame(X, columns=["age", "weight", "height", "dose"])
         ({"progress": "yes"}, TypeError, "progress must be True or False"),
         ({"estimator": object()}, TypeError, "estimator must be a NaiveBayes"),
         ({"estimator": NaiveBayes(smoothing=-1)}, ValueError, "smoothing .*from 0.*got -1"),
-        ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+        ({"n_jobs": "two"}, TypeError, "n_jobs must be None or a whole number; got 'two'"),
+        ({"n_jobs": 1.5}, TypeError, "n_jobs must be None or a whole number; got 1.5"),
+        ({"class_weight": np.array([1, 2])}, TypeError, "class_weight must be None"),
+        ({"class_weight": {0: 1e-300}}, ValueError, r"class_weight\[0\] must be a positive"),
+        ({"cv": [1, 2]}, TypeError, "cv must give pairs"),
+        ({"cv": [(1, 2, 3)]}, TypeError, "cv must give pairs"),
+        ({"cv": [([0.5], [1.5])]}, TypeError, "cv must give whole row numbers"),
+        ({"cv": 20}, ValueError, "cv=20 does not suit the guiding rows"),
     ],
 )
 def test_selector_parameters(options, error, message):
@@ -85,6 +94,8 @@ def test_selector_parameters(options, error, message):
         ({"priors": [0.2, 0.3, 0.5]}, ValueError, "one number for each of the 2 classes"),
         ({"priors": [0.2, 0.9]}, ValueError, "sum to 1"),
         ({"priors": [-0.5, 1.5]}, ValueError, "priors must be probabilities"),
+        ({"priors": ["a", "b"]}, TypeError, "priors must be None, 'uniform' or one number"),
+        ({"priors": {0: 0.5, 1: 0.5}}, TypeError, "priors must be None, 'uniform' or one number"),
         ({"var_smoothing": -1e-9}, ValueError, "var_smoothing .*from 0"),
         ({"var_smoothing": "tiny"}, TypeError, "var_smoothing must be a number"),
     ],
@@ -108,6 +119,9 @@ def with_cell(value):
         (X, y[:39], ValueError, "y has 39 values, but X has 40 rows"),
         (X, np.where(y == 0, np.nan, 1.0), ValueError, "y contains NaN"),
         (X, np.array([None, *["a"] * 39], dtype=object), ValueError, "y contains NaN"),
+        (X, np.array([pd.NA, *["a"] * 39], dtype=object), ValueError, "y contains NaN"),
+        (X, np.array(["a", 1] * 20, dtype=object), TypeError, "y must hold classes of one kind"),
+        (NAMED.set_axis(["a", "b", "a", "c"], axis=1), y, ValueError, "columns of the same name"),
         (X, np.linspace(0, 1, 40), ValueError, "Unknown label type"),
         (X, None, ValueError, "y is needed"),
         (np.where(X == 1, np.inf, X), y, ValueError, "infinity"),
@@ -139,6 +153,7 @@ def test_tables(estimator, table, target, error, message):
         (np.zeros(40), "sample_weight must not be all zero"),
         (np.ones(39), "sample_weight"),
         (np.full(40, np.nan), "NaN"),
+        (np.full(40, 1e308), "sample_weight must not add up to more than"),
         (np.r_[np.zeros(20), np.ones(20)], "at least 2 classes"),
     ],
 )
@@ -149,6 +164,10 @@ def test_weights(weights, message):
 
 
 def test_the_selector_repeats_rows_and_so_needs_whole_weights():
+    with pytest.raises(ValueError, match=r"add up to more than 2\.14748e\+09; got 4e\+10"):
+        NaiveBayesSelector().fit(X, y, sample_weight=np.full(40, 10**9))
+    with pytest.raises(ValueError, match="groups has 3 values, but X has 40 rows"):
+        NaiveBayesSelector().fit(X, y, groups=[1, 2, 3])
     with pytest.raises(ValueError, match=r"whole numbers here.*got 0\.5 at row 0.*class_weight"):
         NaiveBayesSelector().fit(X, y, sample_weight=np.full(40, 0.5))
     with pytest.raises(TypeError, match="fit allows sample_weight and groups; got"):
@@ -169,7 +188,7 @@ def test_leave_one_out_is_refused_by_name(estimator, name):
 
 def test_a_size_that_groups_forbid():
     selector = NaiveBayesSelector(feature_groups=[[0, 1], [2, 3]], n_features=3, validation=None)
-    with pytest.raises(ValueError, match="visited no subset of 3 to 3 features"):
+    with pytest.raises(ValueError, match="n_features=3 cannot be reached"):
         selector.fit(X, y)
 
 
@@ -200,6 +219,22 @@ def test_later_batches_must_fit_the_first():
         NaiveBayes().partial_fit(X, y)
     with pytest.raises(ValueError, match="is not the same as on last call"):
         model.partial_fit(X, y, classes=[0, 1, 2])
+
+
+def test_a_batch_of_another_kind_changes_nothing():
+    first = pd.DataFrame({"a": ["u", "v"] * 10, "b": [0.0, 1] * 10})
+    model = NaiveBayes({"a": "categorical"}).partial_fit(first, y[10:30], classes=[0, 1])
+    with pytest.raises(ValueError, match="column 'a' held text in the first batch; got numbers"):
+        model.partial_fit(first.assign(a=1.5), y[10:30])
+    assert model.class_count_.sum() == 20
+    with pytest.raises(ValueError, match="priors"):
+        NaiveBayes(priors=[0.2, 0.3, 0.5]).partial_fit(X, y, classes=[0, 1])
+
+
+def test_nothing_is_predicted_before_fit():
+    for method in ("predict", "predict_proba", "predict_joint_log_proba", "terms"):
+        with pytest.raises(NotFittedError):
+            getattr(NaiveBayes(), method)(X)
 
 
 @pytest.mark.parametrize("estimator", [NaiveBayes(), NaiveBayesSelector(cv=3, random_state=0)])

@@ -71,6 +71,29 @@ def test_the_same_from_every_kind_of_table():
     np.testing.assert_array_equal(NaiveBayes().fit(as_objects, y).predict_proba(as_objects), wanted)
 
 
+def test_categories_are_names_whatever_they_are_made_of():
+    numbers = np.arange(40) % 4
+    y = (numbers > 1).astype(int)
+    for column in (
+        pd.Categorical(numbers),
+        pd.cut(pd.Series(numbers), [-1, 0, 1, 2, 3]),
+        pd.Categorical(numbers.astype(str)),
+    ):
+        frame = pd.DataFrame({"c": column})
+        model = NaiveBayes().fit(frame, y)
+        assert model.feature_models_ == ["categorical"]
+        assert model.score(frame, y) == 1.0
+
+
+def test_lists_of_texts_and_numbers():
+    rows = [["a", 1.5], ["b", 2.5], ["a", 1.0], ["b", 3.5]] * 3
+    y = [0, 1, 0, 1] * 3
+    model = NaiveBayes().fit(rows, y)
+    assert model.feature_models_ == ["categorical", "gaussian"]
+    assert model.score(rows, y) == 1.0
+    assert NaiveBayes().fit(np.array([["a"], ["b"]] * 4), [0, 1] * 4).predict([["b"]]) == [1]
+
+
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, object])
 def test_binary_tables_of_any_dtype(dtype):
     rng = np.random.default_rng(0)
@@ -169,6 +192,12 @@ def test_the_linear_form(features, smoothing):
         np.testing.assert_allclose(
             model.coef_[0], (means[1] - means[0]) / (within**2).mean(0), rtol=1e-10
         )
+
+
+def test_the_linear_form_without_smoothing():
+    X = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 0, 1]])
+    model = NaiveBayes(smoothing=0).fit(X, [0, 0, 1, 1])
+    assert model.coef_.tolist() == [[0.0, 0.0, np.inf]]  # constant, equal, certain
 
 
 def test_no_linear_form_elsewhere():

@@ -4,6 +4,8 @@ from itertools import pairwise
 
 import matplotlib
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,6 +137,21 @@ def test_bounds(search):
     assert all({3, 11} <= set(kept.path_.subset(i)) for i in range(len(kept.path_)))
 
 
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("n_features", [1, 2, 3, 4, 5, 6])
+def test_exact_sizes_are_kept_in_reach_of_groups(search, n_features):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 7)), rng.integers(0, 2, 60)
+    X[:, 6] = y
+    selector = NaiveBayesSelector(
+        search=search,
+        n_features=n_features,
+        feature_groups=[[0, 1], [2, 3], [4, 5]],
+        random_state=0,
+    ).fit(X, y)
+    assert len(selector.selected_) == n_features
+
+
 def test_the_empty_subset_only_on_request():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (90, 5)), np.repeat([0, 0, 1], 30)
@@ -144,6 +161,9 @@ def test_the_empty_subset_only_on_request():
     assert (nothing.predict(X) == 0).all()
     with pytest.warns(UserWarning, match="No features were selected"):
         assert nothing.transform(X).shape == (90, 0)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    assert (nothing.fit(frame, y).predict(frame) == 0).all()
+    assert (nothing.predict(pl.from_pandas(frame)) == 0).all()
 
 
 def test_stop_at_the_first_step_that_does_not_help():

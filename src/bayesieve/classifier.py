@@ -36,7 +36,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The feature model of each column: ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values),
         ``"gaussian"`` (a normal distribution per class) or ``"gaussian-pooled"`` (one variance for
         all classes, the linear classifier of Guyon 2005).  One name for all columns, or a mapping
-        of column names or numbers to names; columns left out are ``"auto"``: bernoulli when all
+        of column names or positions to names; columns left out are ``"auto"``: bernoulli when all
         values are 0 or 1, categorical for text and categories, gaussian otherwise.
     smoothing : float >= 0 or "mean", default=1.0
         Pseudo-count of every level (1 is Laplace's).  ``"mean"`` is the prior of Guyon 2005: a
@@ -53,7 +53,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         minus half the column's resolution (the mean gap between its distinct values), the standard
         deviation at least a sixth of the resolution, the term at least log 1e-75.  With a number,
         they follow scikit-learn's GaussianNB: densities, with this share of the largest variance of
-        all continuous columns added to every variance.
+        all continuous columns added to every variance.  Like the resolution and the levels, that
+        variance is learnt once from all rows and columns given to ``fit``; folds and subsets of a
+        selector share it.
 
     Attributes
     ----------
@@ -147,6 +149,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     ) -> "NaiveBayes":
         """Add rows to what was learnt: statistics merge.
 
+        Feature models chosen by ``"auto"`` are those of the first batch.  The resolution of a
+        continuous column with more than 65536 distinct values takes those of different batches to
+        differ.
+
         Parameters
         ----------
         X, y, sample_weight : as in `fit`.
@@ -171,6 +177,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         else:
             given = self.classes_
         table, labels, weights, _, _ = self._read(X, y, sample_weight, given, reset=first)
+        check_priors(self.priors, len(given))
         if first:
             models = choose_models(self.features, table)
             self._begin(given, weights, labels)
@@ -178,7 +185,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             # All columns are judged before any of them changes.
             models = self._feature_models
             for j, model in enumerate(models):
-                check_batch(model, table.column(j), table.names[j])
+                check_batch(model, table.column(j), table.names[j], self._specs[j].levels)
             self.class_count_ = self.class_count_ + np.bincount(labels, weights, len(given))
         sets = one_set(labels, weights, self._class_weight)
         for j, model in enumerate(models):
@@ -312,8 +319,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             log P(value | class); with the log-priors they add up to the joint log-probability.
             0 where a value is missing or was never seen; -inf where it is impossible.
         """
-        check_is_fitted(self, "classes_")
-        table = read_table(self, X, reset=False)
+        table = self._table(X)
         out = np.empty((table.n_rows, len(self._specs), len(self.classes_)))
         for j in range(len(self._specs)):
             out[:, j] = self._scale.release(self._speak(j, table.column(j)))
@@ -321,28 +327,40 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log P(x, class), rows x classes; -inf where the class is impossible."""
-        return self._scale.release(self._sums(X))
+        sums = self._sums(self._table(X))
+        return self._scale.release(sums)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log P(class | x), rows x classes."""
-        with np.errstate(divide="ignore"):
-            ahead = self._ahead(self._sums(X))
-            return ahead - np.log(np.exp(ahead).sum(1, keepdims=True))
+        return self._log_proba(self._table(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """P(class | x), rows x classes."""
-        odds = np.exp(self._ahead(self._sums(X)))
-        return odds / odds.sum(1, keepdims=True)
+        return self._proba(self._table(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; the first of equals."""
-        best = self._sums(X).argmax(1)
-        return self.classes_[best]
+        return self._best(self._table(X))
 
-    def _sums(self, X: Any) -> NDArray[np.int64]:
-        """Exact integer sums of log-prior and terms: rows x classes."""
+    # What `predict` and its kin do once X has been read; the selector reads X itself.
+
+    def _table(self, X: Any) -> RawTable:
         check_is_fitted(self, "classes_")
-        table = read_table(self, X, reset=False)
+        return read_table(self, X, reset=False)
+
+    def _best(self, table: RawTable) -> NDArray[Any]:
+        return self.classes_[self._sums(table).argmax(1)]
+
+    def _proba(self, table: RawTable) -> NDArray[np.float64]:
+        odds = np.exp(self._ahead(self._sums(table)))
+        return odds / odds.sum(1, keepdims=True)
+
+    def _log_proba(self, table: RawTable) -> NDArray[np.float64]:
+        ahead = self._ahead(self._sums(table))
+        return ahead - np.log(np.exp(ahead).sum(1, keepdims=True))
+
+    def _sums(self, table: RawTable) -> NDArray[np.int64]:
+        """Exact integer sums of log-prior and terms: rows x classes."""
         sums = np.repeat(self._scale.fix(self._prior), table.n_rows, axis=0)
         for j in range(len(self._specs)):
             sums += self._speak(j, table.column(j))

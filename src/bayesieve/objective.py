@@ -64,22 +64,48 @@ class Objective:
         """Columns of several units."""
         return [column for unit in units for column in self._members[unit]]
 
-    def addable(self, most: int | None = None) -> list[int]:
-        """Units that may join without the subset growing beyond `most` columns."""
+    def addable(self, most: int | None = None, exact: bool = False) -> list[int]:
+        """Units that may join without the subset growing beyond `most` columns.
+
+        With `exact`, only those after which the others can still make up `most` exactly.
+        """
         inside, members = self._selected, self._members
         room = self._widest if most is None else most - self.size
-        if room >= self._widest:
+        if room >= self._widest and (not exact or self._widest == 1):
             return [unit for unit in range(len(members)) if unit not in inside]
-        return [u for u in range(len(members)) if u not in inside and len(members[u]) <= room]
+        found = [u for u in range(len(members)) if u not in inside and len(members[u]) <= room]
+        return self._in_reach(found, room) if exact else found
 
-    def droppable(self, least: int = 0) -> list[int]:
-        """Units that may leave without the subset shrinking below `least` columns."""
+    def droppable(self, least: int = 0, exact: int | None = None) -> list[int]:
+        """Units that may leave without the subset shrinking below `least` columns.
+
+        With `exact`, only those after which the others can still leave exactly so many columns;
+        below that size, all.
+        """
         room = self.size - least
-        return sorted(
+        found = sorted(
             unit
             for unit in self._selected
             if unit not in self.keep and len(self._members[unit]) <= room
         )
+        if exact is None or self._widest == 1 or self.size <= exact:
+            return found
+        return self._in_reach(found, self.size - exact)
+
+    def _in_reach(self, units: list[int], columns: int) -> list[int]:
+        """Units that can be the first of several with so many columns in all; all if none can."""
+        possible = set()
+        for width in {len(self._members[unit]) for unit in units}:
+            # The columns that the units can add up to without one of this width, as bits.
+            sums, spared = 1, False
+            for unit in units:
+                if len(self._members[unit]) == width and not spared:
+                    spared = True
+                else:
+                    sums |= sums << len(self._members[unit])
+            if width <= columns and sums >> (columns - width) & 1:
+                possible.add(width)
+        return [unit for unit in units if len(self._members[unit]) in possible] or units
 
     def score(self) -> Any:
         """Loss of the subset."""

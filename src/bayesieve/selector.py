@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
@@ -29,16 +28,18 @@ from .validation import (
     RawTable,
     check_class_weight,
     check_flag,
+    check_jobs,
     check_number,
     check_priors,
+    check_reachable,
     check_search,
     check_smoothing,
     choose,
     choose_models,
     column_indices,
-    is_frame,
     read_groups,
     read_split_groups,
+    read_table,
     read_weights,
 )
 from .views.columns import encode, learn
@@ -95,14 +96,15 @@ class NaiveBayesSelector(
         Share of the rows of each class kept to choose the subset: lowest error, then fewest
         features, then first visited.  None: all rows guide, and the best guiding score chooses.
     n_features : int, optional
-        Choose exactly so many columns.
+        Choose exactly so many columns; steps that would put this number out of reach of the groups
+        are not taken.
     max_features, min_features : int, optional
         Bounds on the number of columns chosen (default 1 to all).  Forward searches stop at the
         upper bound; backward searches run on.
     feature_groups : list of lists, optional
-        Columns (names or numbers) that enter and leave together.
+        Columns (names or positions) that enter and leave together.
     keep : list, default=()
-        Columns that stay in.
+        Columns (names or positions) that stay in.
     class_weight : None, "balanced" or mapping, default=None
         Weight of each class in the counts and the criteria; ``"balanced"`` turns the error into the
         balanced error.
@@ -251,6 +253,8 @@ class NaiveBayesSelector(
         kept = set(column_indices("keep", self.keep, table.names))
         keep = [u for u, members in enumerate(units) if kept & set(members)]
         limits, sizes = self._limits(len(table.names), sum(len(units[u]) for u in keep))
+        if limits.exact:
+            check_reachable(limits.most, units, keep)
         return _Task(
             table, labels, weights, classes, rows, models, units, keep, limits, sizes,
             check_class_weight(self.class_weight, classes),
@@ -343,6 +347,7 @@ class NaiveBayesSelector(
         if isinstance(self.cv, str):
             choose("cv", self.cv, ["train", "loo"])
         check_flag("progress", self.progress)
+        check_jobs(self.n_jobs)
         return search, criterion
 
     def _check_loo(self, models: list[str], smoothing: Any) -> None:
@@ -382,8 +387,9 @@ class NaiveBayesSelector(
                 f"keep asks for {n_kept} columns (with their groups), more than the {most} allowed "
                 "by n_features or max_features."
             )
-        exact = self.n_features is not None
-        return Limits(int(least), int(most)), (int(most) if exact else int(least), int(most))
+        if self.n_features is None:
+            return Limits(int(least), int(most)), (int(least), int(most))
+        return Limits(int(least), int(most), exact=True), (int(most), int(most))
 
     # -- using ---------------------------------------------------------------------------------
 
@@ -391,29 +397,22 @@ class NaiveBayesSelector(
         check_is_fitted(self, "support_")
         return self.support_
 
-    def _chosen(self, X: Any) -> Any:
-        """The chosen columns of X, as X stores them."""
+    def _chosen(self, X: Any) -> RawTable:
+        """The chosen columns of X."""
         check_is_fitted(self, "support_")
-        columns = np.flatnonzero(self.support_)
-        if is_frame(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return nw.from_native(X, eager_only=True)[:, columns.tolist()].to_native()
-        X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite="allow-nan")
-        return X[:, columns]
-
-    def _ask(self, method: str, X: Any) -> Any:
-        """Ask the chosen model."""
-        chosen = self._chosen(X)
-        return getattr(self.estimator_, method)(chosen)
+        return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, by the chosen model."""
-        return self._ask("predict", X)
+        chosen = self._chosen(X)
+        return self.estimator_._best(chosen)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """P(class | x), rows x classes, by the chosen model."""
-        return self._ask("predict_proba", X)
+        chosen = self._chosen(X)
+        return self.estimator_._proba(chosen)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log P(class | x), rows x classes, by the chosen model."""
-        return self._ask("predict_log_proba", X)
+        chosen = self._chosen(X)
+        return self.estimator_._log_proba(chosen)

@@ -108,11 +108,14 @@ def _splits(
                 f"cv must be from 2 to the number of guiding rows ({mine.size}); got {cv}. Use "
                 "fewer folds, a smaller validation share, or more rows."
             )
-        found = list(check_cv(int(cv), mine, classifier=True).split(mine, mine))
+        try:
+            found = list(check_cv(int(cv), mine, classifier=True).split(mine, mine))
+        except ValueError as error:
+            raise ValueError(f"cv={cv} does not suit the guiding rows: {error}") from error
     elif hasattr(cv, "split"):
         found = list(cv.split(mine, mine, None if groups is None else groups[theirs]))
     elif isinstance(cv, Iterable):
-        found = [tuple(_positions(part, theirs) for part in pair) for pair in cv]
+        found = [_pair(pair, theirs) for pair in cv]
     else:
         raise TypeError(
             "cv must be 'train', 'loo', a number of folds, a splitter, or an iterable of (train, "
@@ -127,9 +130,21 @@ def _splits(
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in found]
 
 
+def _pair(pair: Any, theirs: Rows) -> tuple[Rows, Rows]:
+    """Train and test positions from one item of an iterable."""
+    parts = list(pair) if isinstance(pair, Iterable) else []
+    if len(parts) != 2:
+        raise TypeError(f"cv must give pairs (train, test) of row numbers; got {pair!r}.")
+    return _positions(parts[0], theirs), _positions(parts[1], theirs)
+
+
 def _positions(rows: Any, theirs: Rows) -> NDArray[np.int64]:
     """Where these rows stand among the guiding ones; the others are left out."""
     rows = np.asarray(rows)
-    rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+    if rows.dtype == bool:
+        rows = np.flatnonzero(rows)
+    if rows.size and rows.dtype.kind not in "iu":
+        raise TypeError(f"cv must give whole row numbers; got an array of {rows.dtype}.")
+    rows = rows.astype(np.int64)
     at = np.minimum(np.searchsorted(theirs, rows), theirs.size - 1)
     return at[theirs[at] == rows]

@@ -20,6 +20,9 @@ from sklearn.utils.validation import (
 from .models import MODELS
 
 _BINARY = (0.0, 1.0)
+# Beyond as many repeated rows, exact sums would lose the ninth digit of a score.
+_MOST_WEIGHT = 2**31
+_CLASS_WEIGHTS = (1e-9, 1e9)
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,13 @@ class RawTable:
             return column
         return np.ascontiguousarray(column, dtype=np.float64)
 
+    def pick(self, columns: NDArray[np.int64]) -> "RawTable":
+        """Some columns only."""
+        names = [self.names[j] for j in columns]
+        if isinstance(self.columns, np.ndarray):
+            return RawTable(self.columns[:, columns], names, self.n_rows)
+        return RawTable([self.columns[j] for j in columns], names, self.n_rows)
+
     def take(self, rows: NDArray[np.int64]) -> "RawTable":
         """Some rows only."""
         if isinstance(self.columns, np.ndarray):
@@ -48,20 +58,20 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
     """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
     if is_frame(X):
         return _read_frame(estimator, X, reset)
-    # A model whose selection is empty speaks by its priors alone.
-    least = 0 if not reset and getattr(estimator, "n_features_in_", 1) == 0 else 1
+    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
+        # numpy would turn the numbers among texts into texts.
+        X = np.array(X, dtype=object)
     X = validate_data(
         estimator,
         X,
         reset=reset,
         dtype=None,
         ensure_all_finite="allow-nan",
-        ensure_min_features=least,
     )
     names = _names(estimator, X.shape[1])
     if X.dtype.kind in "fiub":
         return RawTable(X, names, X.shape[0])
-    if X.dtype.kind not in "OUST":
+    if X.dtype.kind not in "OUT":
         raise TypeError(f"X: allowed are numbers, booleans and text; got an array of {X.dtype}.")
     columns = [_object_column(name, X[:, j].astype(object)) for j, name in enumerate(names)]
     return RawTable(columns, names, X.shape[0])
@@ -78,10 +88,16 @@ def read_target(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         raise ValueError(f"y has {len(y)} values, but X has {n_rows} rows; give one class a row.")
     if y.dtype.kind in "fc" and not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity; drop or repair these rows first.")
-    if y.dtype == object and any(v is None or v != v for v in y.tolist()):
+    if y.dtype == object and any(v is None or _is_nan(v) for v in y.tolist()):
         raise ValueError("Input y contains NaN (missing classes); drop these rows first.")
-    check_classification_targets(y)
-    classes, labels = np.unique(y, return_inverse=True)
+    try:
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(value).__name__ for value in y.tolist()})
+        raise TypeError(
+            f"y must hold classes of one kind, all text or all numbers; got {', '.join(kinds)}."
+        ) from error
     return classes, labels.astype(np.int64).ravel()
 
 
@@ -105,6 +121,14 @@ def read_weights(sample_weight: Any, X: RawTable, *, whole: bool = False) -> NDA
         raise ValueError(
             f"sample_weight must not be negative; got {weights.min():g} at row "
             f"{int(weights.argmin())}. A weight says how many rows a row stands for."
+        )
+    most = _MOST_WEIGHT if whole else np.finfo(float).max
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > most:
+        raise ValueError(
+            f"sample_weight must not add up to more than {most:g}; got {total:g}. Divide all "
+            "weights by a common number."
         )
     if whole and (weights != np.rint(weights)).any():
         first = int(np.flatnonzero(weights != np.rint(weights))[0])
@@ -142,6 +166,14 @@ def check_number(
     return value
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """None, or a whole number that is not 0."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
+        raise TypeError(f"n_jobs must be None or a whole number; got {n_jobs!r}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; use a number of threads, or -1 for all cores.")
+
+
 def check_flag(name: str, value: Any) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
@@ -169,9 +201,12 @@ def choose_models(features: Any, X: RawTable) -> list[str]:
     return [_model_of(X.column(j), X.names[j], asked[j]) for j in range(n_columns)]
 
 
-def check_batch(model: str, raw: NDArray[Any], name: str) -> None:
-    """A later batch must fit the model its column got from the first."""
+def check_batch(model: str, raw: NDArray[Any], name: str, levels: Any = None) -> None:
+    """A later batch must fit the model, and the kind of levels, its column got from the first."""
     _model_of(raw, name, model)
+    if levels is not None and levels.size and (raw.dtype == object) != (levels.dtype == object):
+        kinds = ("text", "numbers") if levels.dtype == object else ("numbers", "text")
+        raise ValueError(f"column {name!r} held {kinds[0]} in the first batch; got {kinds[1]}.")
 
 
 def column_indices(parameter: str, keys: Any, names: list[str]) -> list[int]:
@@ -240,7 +275,7 @@ def read_split_groups(groups: Any, X: Any) -> NDArray[Any] | None:
 
 def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> dict[int, float] | str | None:
     """None, "balanced", or a mapping of classes to positive numbers (as class indices)."""
-    if class_weight is None or class_weight == "balanced":
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return class_weight
     if isinstance(class_weight, str):
         choose("class_weight", class_weight, ["balanced"])
@@ -256,8 +291,12 @@ def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> dict[int, fl
             raise ValueError(
                 f"class_weight names class {key!r}; allowed are {', '.join(map(repr, known))}."
             )
-        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-            raise ValueError(f"class_weight[{key!r}] must be a positive number; got {value!r}.")
+        low, high = _CLASS_WEIGHTS
+        if not isinstance(value, Real) or not low <= float(value) <= high:
+            raise ValueError(
+                f"class_weight[{key!r}] must be a positive number from {low:g} to {high:g}; got "
+                f"{value!r}."
+            )
         weights[known[key]] = float(value)
     return weights
 
@@ -268,7 +307,12 @@ def check_priors(priors: Any, n_classes: int) -> str | NDArray[np.float64] | Non
         return None
     if isinstance(priors, str):
         return choose("priors", priors, ["uniform"])
-    given = np.asarray(priors, dtype=np.float64)
+    try:
+        given = np.asarray(priors, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"priors must be None, 'uniform' or one number for each class; got {priors!r}."
+        ) from error
     if given.shape != (n_classes,):
         raise ValueError(
             f"priors must hold one number for each of the {n_classes} classes; got shape "
@@ -287,6 +331,19 @@ def check_smoothing(smoothing: Any) -> float | str:
     if isinstance(smoothing, str):
         return choose("smoothing", smoothing, ["mean"])
     return float(check_number("smoothing", smoothing, low=0.0, high=1e12))
+
+
+def check_reachable(size: int, units: list[list[int]], keep: list[int]) -> None:
+    """Some of the groups must add up to the number of columns asked for."""
+    sums = 1 << sum(len(units[u]) for u in keep)
+    for u, members in enumerate(units):
+        if u not in keep:
+            sums |= sums << len(members)
+    if not sums >> size & 1:
+        raise ValueError(
+            f"n_features={size} cannot be reached: no choice of feature_groups (with keep) adds up "
+            "to it. Change n_features, or use max_features."
+        )
 
 
 def check_search(search: Any, known: Mapping[str, Any], n_features: Any) -> Any:
@@ -337,14 +394,18 @@ def _names(estimator: Any, n_columns: int) -> list[str]:
 
 
 def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    frame = nw.from_native(X, eager_only=True)
-    if frame.shape[0] < 1 or (frame.shape[1] < 1 and reset):
+    try:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        frame = nw.from_native(X, eager_only=True)
+        series = list(frame.iter_columns())
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"X has columns of the same name; names must differ. {error}") from error
+    if frame.shape[0] < 1 or frame.shape[1] < 1:
         raise ValueError(
             f"X is empty: {frame.shape[0]} sample(s) and {frame.shape[1]} feature(s) "
             f"(shape={frame.shape}) while a minimum of 1 is required."
         )
-    columns = [_series(str(series.name), series) for series in frame.iter_columns()]
+    columns = [_series(str(each.name), each) for each in series]
     return RawTable(columns, _names(estimator, len(columns)), frame.shape[0])
 
 
@@ -353,10 +414,14 @@ def _series(name: str, series: Any) -> NDArray[Any]:
     if dtype.is_numeric() or dtype == nw.Boolean:
         values = series.cast(nw.Float64).to_numpy()
         return _no_infinity(name, np.asarray(values, dtype=np.float64))
-    if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
-        return _object_column(name, np.array(series.to_list(), dtype=object))
-    if dtype == nw.Object or dtype == nw.Unknown:
-        return _object_column(name, np.array(series.to_list(), dtype=object))
+    if dtype == nw.Categorical or dtype == nw.Enum:
+        # Categories are names, whatever they are made of.
+        names = [None if v is None or _is_nan(v) else str(v) for v in series.to_list()]
+        return np.array(names, dtype=object)
+    if dtype == nw.String or dtype == nw.Object or dtype == nw.Unknown:
+        values = np.empty(len(series), dtype=object)
+        values[:] = series.to_list()
+        return _object_column(name, values)
     raise TypeError(
         f"X column {name!r}: allowed are numbers, booleans, text and categories; got {dtype}. "
         "Turn it into one of these first."

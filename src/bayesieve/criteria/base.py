@@ -12,13 +12,22 @@ Key = Any
 
 
 class Book(Protocol):
-    """What a criterion sees of a ledger: sums, lines and terms, no more."""
+    """What a criterion sees of a ledger: lines, sums and terms as the kernels read them."""
 
     lines: Any
     sums: NDArray[np.int64]
     n_classes: int
     factors: list[int]
     scale: Any
+    slots: NDArray[np.int64]
+    codes: NDArray[np.uint8]
+    n_codes: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    table: NDArray[np.int64]
+    linear: dict[int, NDArray[np.float32]]
+    linear_ok: NDArray[np.bool_]
+    columns: NDArray[np.int64]
+    lazy: bool
 
     def gathered(self, features: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
@@ -137,7 +146,7 @@ class _PlainScorer:
     def _moved(self, unit: int, sign: int) -> NDArray[np.int64]:
         from ..kernels.ledger import apply_feature
 
-        book: Any = self._book
+        book = self._book
         sums = book.sums.copy()
         slots, columns = book.gathered(self._units.members[unit])
         for slot in slots:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.options import ERROR, LOG_LIKELIHOOD, PROBABILITY
-from .base import Criterion, Key, Runner, Scorer, Units
+from .base import Book, Criterion, Key, Runner, Scorer, Units
 
 _KINDS = {"error": ERROR, "probability": PROBABILITY, "log-likelihood": LOG_LIKELIHOOD}
 _FLOAT32 = 2.0**-24
@@ -33,7 +33,7 @@ class RowCriterion(Criterion):
     def __repr__(self) -> str:
         return f"RowCriterion({self.name!r})"
 
-    def scorer(self, book: Any, units: Units, engine: Runner) -> Scorer:
+    def scorer(self, book: Book, units: Units, engine: Runner) -> Scorer:
         """Fast scans that shortlist, integers that decide."""
         return _RowScorer(self, book, units, engine)
 
@@ -41,7 +41,7 @@ class RowCriterion(Criterion):
 class _RowScorer:
     """Shortlist by a fast scan where there is one, settle by integers, compare exactly."""
 
-    def __init__(self, criterion: RowCriterion, book: Any, units: Units, engine: Runner):
+    def __init__(self, criterion: RowCriterion, book: Book, units: Units, engine: Runner):
         self._kind = criterion.kind
         self._book = book
         self._units = units

@@ -85,8 +85,13 @@ class Grid(NamedTuple):
 class Spec(Protocol):
     """What models need to know of a column beside its statistics."""
 
-    model: str
-    n_distinct: int
+    @property
+    def model(self) -> str:
+        """Name of the feature model."""
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of distinct values."""
 
     @property
     def resolution(self) -> float:

@@ -21,12 +21,12 @@ def linear_form(
     prior : log-priors, 1 x classes.
     """
     weights = np.empty(len(columns))
-    start = scale.release(scale.fix(prior))[0]
+    start = scale.fix(prior)[0]
     with np.errstate(invalid="ignore"):
-        constant = start[1] - start[0]
+        constant = scale.release(start[1:] - start[:1])[0]
         for j, (column, table) in enumerate(zip(columns, fixed, strict=True)):
             if table is not None:
-                zero, one = np.diff(scale.release(table[:2]), axis=1)[:, 0]
+                zero, one = scale.release(table[:2, 1] - table[:2, 0])
                 weights[j], part = one - zero, zero
             else:
                 weights[j], part = _pooled_line(column)

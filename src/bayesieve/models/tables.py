@@ -51,10 +51,11 @@ class Scale:
         return fixed
 
     def release(self, fixed: Ints) -> Floats:
-        """Back to nat; -inf where a log 0 is among the terms."""
+        """Back to nat; infinite where a log 0 is among the terms (of one side of a difference)."""
         nat = np.ldexp(fixed.astype(np.float64), -self.bits)
         if self.impossible:
-            nat[fixed <= -(self.impossible // 2)] = -np.inf
+            far = np.abs(fixed) >= self.impossible // 2
+            nat[far] = np.copysign(np.inf, nat[far])
         return nat
 
 

@@ -18,8 +18,8 @@ class Subset(Protocol):
     @property
     def selected(self) -> tuple[int, ...]: ...
     def width(self, unit: int) -> int: ...
-    def addable(self, most: int | None = None) -> list[int]: ...
-    def droppable(self, least: int = 0) -> list[int]: ...
+    def addable(self, most: int | None = None, exact: bool = False) -> list[int]: ...
+    def droppable(self, least: int = 0, exact: int | None = None) -> list[int]: ...
     def score(self) -> Any: ...
     def best_add(self, units: list[int]) -> tuple[int, Any]: ...
     def best_drop(self, units: list[int]) -> tuple[int, Any]: ...
@@ -37,10 +37,17 @@ class Limits:
     ----------
     least : backward sweeps end here.
     most : forward sweeps end here.
+    exact : only `most` itself may be chosen in the end, so it must stay in reach.
     """
 
     least: int = 1
     most: int = 2**62
+    exact: bool = False
+
+    @property
+    def target(self) -> int | None:
+        """The size that must stay in reach, if there is one."""
+        return self.most if self.exact else None
 
     def allow(self, size: int) -> bool:
         """May a subset of this size be chosen?"""
@@ -50,7 +57,7 @@ class Limits:
 class Search(Protocol):
     """A strategy: a generator that changes the objective and yields after every change."""
 
-    def steps(self, objective: Any, limits: Limits) -> Iterator[None]:
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Run the search; the caller may stop it at any yield."""
 
 
@@ -62,7 +69,7 @@ class Best:
     units: tuple[int, ...] | None = None
     rank: tuple[Any, int] | None = field(default=None)
 
-    def see(self, objective: Any) -> None:
+    def see(self, objective: Subset) -> None:
         """Compare the subset as it is now."""
         if not self.limits.allow(objective.size):
             return
@@ -71,9 +78,9 @@ class Best:
             self.rank, self.units = rank, objective.snapshot()
 
 
-def grow(objective: Any, limits: Limits, until_worse: bool = False) -> Iterator[None]:
+def grow(objective: Subset, limits: Limits, until_worse: bool = False) -> Iterator[None]:
     """Add the best unit, again and again; `until_worse` ends when that is no strict gain."""
-    while candidates := objective.addable(limits.most):
+    while candidates := objective.addable(limits.most, limits.exact):
         unit, key = objective.best_add(candidates)
         if until_worse and objective.size >= limits.least and not key < objective.score():
             return
@@ -81,9 +88,9 @@ def grow(objective: Any, limits: Limits, until_worse: bool = False) -> Iterator[
         yield
 
 
-def shrink(objective: Any, limits: Limits, until_worse: bool = False) -> Iterator[None]:
+def shrink(objective: Subset, limits: Limits, until_worse: bool = False) -> Iterator[None]:
     """Drop the unit that is missed least; `until_worse` ends when that is no strict gain."""
-    while candidates := objective.droppable(limits.least):
+    while candidates := objective.droppable(limits.least, limits.target):
         unit, key = objective.best_drop(candidates)
         if until_worse and objective.size <= limits.most and not key < objective.score():
             return
@@ -92,13 +99,13 @@ def shrink(objective: Any, limits: Limits, until_worse: bool = False) -> Iterato
 
 
 def sweep(
-    direction: str, objective: Any, limits: Limits, until_worse: bool = False
+    direction: str, objective: Subset, limits: Limits, until_worse: bool = False
 ) -> Iterator[None]:
     """`grow` or `shrink`."""
     return (grow if direction == FORWARD else shrink)(objective, limits, until_worse)
 
 
-def first_subset(direction: str, objective: Any) -> tuple[int, ...]:
+def first_subset(direction: str, objective: Subset) -> tuple[int, ...]:
     """Where a sweep starts: the units to keep, or all of them."""
     if direction == FORWARD:
         return tuple(sorted(objective.keep))

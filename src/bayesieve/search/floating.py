@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .base import FORWARD, Limits, first_subset
+from .base import FORWARD, Limits, Subset, first_subset
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class FloatingSearch:
 
     direction: str
 
-    def steps(self, objective: Any, limits: Limits) -> Iterator[None]:
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Steps and backtracking until the limit is reached."""
         objective.start(first_subset(self.direction, objective), self.direction)
         best = {objective.size: objective.score()}
@@ -42,16 +42,16 @@ class FloatingSearch:
                 yield
 
 
-def _move(objective: Any, limits: Limits, direction: str) -> int | None:
+def _move(objective: Subset, limits: Limits, direction: str) -> int | None:
     """One unconditional step; None at the end."""
     if direction == FORWARD:
-        candidates = objective.addable(limits.most)
+        candidates = objective.addable(limits.most, limits.exact)
         if not candidates:
             return None
         unit, _ = objective.best_add(candidates)
         objective.add(unit)
     else:
-        candidates = objective.droppable(limits.least)
+        candidates = objective.droppable(limits.least, limits.target)
         if not candidates:
             return None
         unit, _ = objective.best_drop(candidates)
@@ -60,7 +60,7 @@ def _move(objective: Any, limits: Limits, direction: str) -> int | None:
 
 
 def _take_back(
-    objective: Any, limits: Limits, direction: str, moved: int, best: dict[int, Any]
+    objective: Subset, limits: Limits, direction: str, moved: int, best: dict[int, Any]
 ) -> bool:
     """One step back, if it is not the step just made and beats the best subset of its size."""
     if direction == FORWARD:

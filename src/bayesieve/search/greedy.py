@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from .base import Limits, first_subset, sweep
-
-STOPS = ("end", "no-improvement")
+from .base import Limits, Subset, first_subset, sweep
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class GreedySearch:
     direction: str
     stop: str = "end"
 
-    def steps(self, objective: Any, limits: Limits) -> Iterator[None]:
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """One sweep."""
         objective.start(first_subset(self.direction, objective), self.direction)
         yield from sweep(self.direction, objective, limits, self.stop == "no-improvement")

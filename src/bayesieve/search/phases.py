@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from .base import BACKWARD, FORWARD, Best, Limits, first_subset, sweep
+from .base import BACKWARD, FORWARD, Best, Limits, Subset, first_subset, sweep
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class PhaseSearch:
 
     first: str
 
-    def steps(self, objective: Any, limits: Limits) -> Iterator[None]:
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Phases until one of them does not improve."""
         direction = self.first
         best = Best(limits)
