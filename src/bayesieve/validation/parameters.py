@@ -1,142 +1,18 @@
-"""The only place that judges user input."""
+"""Parameters as users give them."""
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    column_or_1d,
-    validate_data,
-)
 
-from .models import MODELS
+from ..models import MODELS
+from .tables import RawTable
 
 _BINARY = (0.0, 1.0)
-# Beyond as many repeated rows, exact sums would lose the ninth digit of a score.
-_MOST_WEIGHT = 2**31
 _CLASS_WEIGHTS = (1e-9, 1e9)
-
-
-@dataclass(frozen=True)
-class RawTable:
-    """Columns of float64 (NaN is missing) or of texts (None is missing)."""
-
-    columns: Sequence[NDArray[Any]] | NDArray[Any]
-    names: list[str]
-    n_rows: int
-
-    def column(self, j: int) -> NDArray[Any]:
-        """One column; numbers as float64."""
-        column = self.columns[:, j] if isinstance(self.columns, np.ndarray) else self.columns[j]
-        if column.dtype == object:
-            return column
-        return np.ascontiguousarray(column, dtype=np.float64)
-
-    def pick(self, columns: NDArray[np.int64]) -> "RawTable":
-        """Some columns only."""
-        names = [self.names[j] for j in columns]
-        if isinstance(self.columns, np.ndarray):
-            return RawTable(self.columns[:, columns], names, self.n_rows)
-        return RawTable([self.columns[j] for j in columns], names, self.n_rows)
-
-    def take(self, rows: NDArray[np.int64]) -> "RawTable":
-        """Some rows only."""
-        if isinstance(self.columns, np.ndarray):
-            return RawTable(self.columns[rows], self.names, rows.size)
-        return RawTable([column[rows] for column in self.columns], self.names, rows.size)
-
-
-def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
-    """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
-    if is_frame(X):
-        return _read_frame(estimator, X, reset)
-    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
-        # numpy would turn the numbers among texts into texts.
-        X = np.array(X, dtype=object)
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=None,
-        ensure_all_finite="allow-nan",
-    )
-    names = _names(estimator, X.shape[1])
-    if X.dtype.kind in "fiub":
-        return RawTable(X, names, X.shape[0])
-    if X.dtype.kind not in "OUT":
-        raise TypeError(f"X: allowed are numbers, booleans and text; got an array of {X.dtype}.")
-    columns = [_object_column(name, X[:, j].astype(object)) for j, name in enumerate(names)]
-    return RawTable(columns, names, X.shape[0])
-
-
-def read_target(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Classes, and the class index of every row."""
-    if y is None:
-        raise ValueError(
-            "y is needed (requires y to be passed, but the target y is None): give one class a row."
-        )
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_rows:
-        raise ValueError(f"y has {len(y)} values, but X has {n_rows} rows; give one class a row.")
-    if y.dtype.kind in "fc" and not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity; drop or repair these rows first.")
-    if y.dtype == object and any(v is None or _is_nan(v) for v in y.tolist()):
-        raise ValueError("Input y contains NaN (missing classes); drop these rows first.")
-    try:
-        check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-    except TypeError as error:
-        kinds = sorted({type(value).__name__ for value in y.tolist()})
-        raise TypeError(
-            f"y must hold classes of one kind, all text or all numbers; got {', '.join(kinds)}."
-        ) from error
-    return classes, labels.astype(np.int64).ravel()
-
-
-def check_several_classes(classes: NDArray[Any]) -> None:
-    """A classifier needs a choice."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must hold at least 2 classes; got 1 class ({classes[0]!r}) where "
-            "sample_weight is positive. Nothing can be told apart."
-        )
-
-
-def read_weights(sample_weight: Any, X: RawTable, *, whole: bool = False) -> NDArray[np.float64]:
-    """One weight a row, none negative, not all zero; integers where `whole`."""
-    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
-        raise ValueError("sample_weight must not be all zero: no row is left.")
-    weights = _check_sample_weight(
-        sample_weight, np.empty((X.n_rows, 1)), dtype=np.float64, copy=True
-    )
-    if (weights < 0).any():
-        raise ValueError(
-            f"sample_weight must not be negative; got {weights.min():g} at row "
-            f"{int(weights.argmin())}. A weight says how many rows a row stands for."
-        )
-    most = _MOST_WEIGHT if whole else np.finfo(float).max
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if total > most:
-        raise ValueError(
-            f"sample_weight must not add up to more than {most:g}; got {total:g}. Divide all "
-            "weights by a common number."
-        )
-    if whole and (weights != np.rint(weights)).any():
-        first = int(np.flatnonzero(weights != np.rint(weights))[0])
-        raise ValueError(
-            f"sample_weight must be whole numbers here (how often a row is repeated); got "
-            f"{weights[first]:g} at row {first}. Use class_weight for the balance between classes."
-        )
-    return weights
 
 
 def choose(name: str, value: Any, allowed: Iterable[str]) -> str:
@@ -262,17 +138,6 @@ def read_groups(groups: Any, names: list[str]) -> list[list[int]]:
     return sorted(members)
 
 
-def read_split_groups(groups: Any, X: Any) -> NDArray[Any] | None:
-    """Groups for a splitter, one a row of X."""
-    if groups is None:
-        return None
-    groups = column_or_1d(groups)
-    n_rows = _num_samples(X)
-    if len(groups) != n_rows:
-        raise ValueError(f"groups has {len(groups)} values, but X has {n_rows} rows.")
-    return groups
-
-
 def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> dict[int, float] | str | None:
     """None, "balanced", or a mapping of classes to positive numbers (as class indices)."""
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
@@ -381,90 +246,3 @@ def _model_of(raw: NDArray[Any], name: str, asked: str) -> str:
             "Use 'categorical'."
         )
     return asked
-
-
-def is_frame(X: Any) -> bool:
-    """Is X a data frame that narwhals knows?"""
-    return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
-
-
-def _names(estimator: Any, n_columns: int) -> list[str]:
-    known = getattr(estimator, "feature_names_in_", None)
-    return [f"x{j}" for j in range(n_columns)] if known is None else [str(n) for n in known]
-
-
-def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
-    try:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        frame = nw.from_native(X, eager_only=True)
-        series = list(frame.iter_columns())
-    except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"X has columns of the same name; names must differ. {error}") from error
-    if frame.shape[0] < 1 or frame.shape[1] < 1:
-        raise ValueError(
-            f"X is empty: {frame.shape[0]} sample(s) and {frame.shape[1]} feature(s) "
-            f"(shape={frame.shape}) while a minimum of 1 is required."
-        )
-    columns = [_series(str(each.name), each) for each in series]
-    return RawTable(columns, _names(estimator, len(columns)), frame.shape[0])
-
-
-def _series(name: str, series: Any) -> NDArray[Any]:
-    dtype = series.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        values = series.cast(nw.Float64).to_numpy()
-        return _no_infinity(name, np.asarray(values, dtype=np.float64))
-    if dtype == nw.Categorical or dtype == nw.Enum:
-        # Categories are names, whatever they are made of.
-        names = [None if v is None or _is_nan(v) else str(v) for v in series.to_list()]
-        return np.array(names, dtype=object)
-    if dtype == nw.String or dtype == nw.Object or dtype == nw.Unknown:
-        values = np.empty(len(series), dtype=object)
-        values[:] = series.to_list()
-        return _object_column(name, values)
-    raise TypeError(
-        f"X column {name!r}: allowed are numbers, booleans, text and categories; got {dtype}. "
-        "Turn it into one of these first."
-    )
-
-
-def _object_column(name: str, raw: NDArray[Any]) -> NDArray[Any]:
-    """Numbers if all values are numbers, texts if all are texts, otherwise an error."""
-    missing = np.array([v is None or (not isinstance(v, str) and _is_nan(v)) for v in raw], bool)
-    known = raw[~missing]
-    if all(isinstance(v, str) for v in known):
-        if known.size == 0:
-            return np.full(raw.shape, np.nan)
-        texts = raw.copy()
-        texts[missing] = None
-        return texts
-    if all(isinstance(v, Real | np.bool_) for v in known):
-        numbers = np.full(raw.shape, np.nan)
-        numbers[~missing] = known.astype(np.float64)
-        return _no_infinity(name, numbers)
-    odd = next((v for v in known if not isinstance(v, str | Real | np.bool_)), None)
-    if odd is None:
-        got = "text and numbers mixed"
-    else:
-        got = f"{type(odd).__name__} ({odd!r})"
-    raise TypeError(
-        f"X column {name!r}: every argument must be text (a string) or every one a number; got "
-        f"{got}. Turn the column into text, categories or numbers first."
-    )
-
-
-def _is_nan(value: Any) -> bool:
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        # pandas.NA refuses to be compared: it is missing too.
-        return type(value).__name__ == "NAType"
-
-
-def _no_infinity(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    if np.isinf(values).any():
-        raise ValueError(
-            f"Input X contains infinity (column {name!r}, row {int(np.isinf(values).argmax())}); "
-            "allowed are finite numbers, and NaN for missing values."
-        )
-    return values
