@@ -27,7 +27,7 @@ from bayesieve.criteria import CRITERIA
 from bayesieve.engines import LocalEngine
 from bayesieve.ledger import Ledger, LedgerPlan
 from bayesieve.objective import Objective
-from bayesieve.search import GreedySearch
+from bayesieve.search import GreedySearch, Limits
 from bayesieve.splits import class_factors, scoring
 from bayesieve.views.columns import ColumnSpec
 
@@ -105,19 +105,22 @@ def time_searches(X, y, record):
            median_time(lambda: selector.fit(X2, y2), 3))  # fmt: skip
 
 
-def time_cv(X, y, record):
-    """What exact cross-validation costs beside a training score."""
-    found = {}
+def time_cv(X, y, record, repeats=7):
+    """What exact cross-validation costs beside a training score, timed in turns."""
     for criterion in CRITERIA:
-        for cv in ("train", "loo", 5, 10):
-            selector = NaiveBayesSelector(
-                search="forward", criterion=criterion, validation=None, cv=cv, n_jobs=N_THREADS,
-                max_features=400,
-            )  # fmt: skip
-            found[criterion, cv] = median_time(lambda s=selector: s.fit(X, y), 3)
-            if cv != "train":
-                record(f"400 forward steps, {criterion}, cv={cv}, ratio to cv=train",
-                       found[criterion, cv] / found[criterion, "train"])  # fmt: skip
+        times = {"train": [], "loo": [], 5: [], 10: []}
+        for _ in range(repeats):
+            for cv, found in times.items():
+                selector = NaiveBayesSelector(
+                    search="forward", criterion=criterion, validation=None, cv=cv,
+                    n_jobs=N_THREADS, max_features=400,
+                )  # fmt: skip
+                start = time.perf_counter()
+                selector.fit(X, y)
+                found.append(time.perf_counter() - start)
+        for cv in ("loo", 5, 10):
+            ratio = statistics.median(times[cv]) / statistics.median(times["train"])
+            record(f"400 forward steps, {criterion}, cv={cv}, ratio to cv=train", ratio)
 
 
 def time_growth(X, y, record):
@@ -125,7 +128,7 @@ def time_growth(X, y, record):
     with LocalEngine(N_THREADS) as engine:
         for criterion in ("error", "probability"):
             objective = make_objective(X, y, criterion, "train", engine)
-            walk = GreedySearch("forward").steps(objective, _Wide())
+            walk = GreedySearch("forward").steps(objective, Limits())
             steps = np.diff([time.perf_counter() for _ in walk])
             record(f"forward step here, {criterion}, with 400 features in / with 5 in",
                    np.median(steps[380:420]) / np.median(steps[5:45]))  # fmt: skip
@@ -133,12 +136,6 @@ def time_growth(X, y, record):
         median_time(lambda n=n: BernoulliNB().fit(X[:, :n], y).score(X[:, :n], y)) for n in (6, 401)
     )
     record("one candidate of scikit-learn's, with 400 features in / with 5 in", many / few)
-
-
-class _Wide:
-    """No limits."""
-
-    least, most = 0, 10**9
 
 
 def time_peer(X, y, record, n_steps=3):
@@ -164,12 +161,14 @@ def time_peer(X, y, record, n_steps=3):
         for criterion in ("error", "probability"):
             objective = make_objective(X, y, criterion, "train", engine)
 
-            def step(objective=objective):
+            times = []
+            for _ in range(40):
+                start = time.perf_counter()
                 unit, _ = objective.best_add(objective.addable())
                 objective.add(unit)
+                times.append(time.perf_counter() - start)
                 objective.drop(unit)
-
-            seconds = median_time(step, 31)
+            seconds = statistics.median(times)
             record(f"forward step here, {criterion}, ms", seconds * 1e3)
             record(
                 f"forward step, {criterion}: times faster than SFS", previous / n_steps / seconds

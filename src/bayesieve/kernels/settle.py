@@ -115,6 +115,58 @@ def settle(
 
 
 @njit(**EXACT)
+def _needed(table, at, k, y, sign):
+    """The margin over class k that a line of class y must have to stay right."""
+    return sign * (table[at + k] - table[at + y]) + (1 if k < y else 0)
+
+
+@njit(**EXACT)
+def _count_right(ahead, start, end, code, table, base, y, sign):
+    """How many lines of a piece stay right: two values, at most four classes, no weights.
+
+    All classes in one pass that stores nothing; with fewer than four, some are compared twice.
+    """
+    n_classes = ahead.shape[0]
+    k1 = (y + 1) % n_classes
+    k2 = (y + 2) % n_classes if n_classes > 2 else k1
+    k3 = (y + 3) % n_classes if n_classes > 3 else k1
+    margin1, margin2, margin3 = ahead[k1, start:end], ahead[k2, start:end], ahead[k3, start:end]
+    at = base + n_classes
+    zero1, one1 = _needed(table, base, k1, y, sign), _needed(table, at, k1, y, sign)
+    zero2, one2 = _needed(table, base, k2, y, sign), _needed(table, at, k2, y, sign)
+    zero3, one3 = _needed(table, base, k3, y, sign), _needed(table, at, k3, y, sign)
+    right = 0
+    for i in range(code.size):
+        is_one = code[i] != 0
+        right += np.int64(
+            (margin1[i] >= (one1 if is_one else zero1))
+            & (margin2[i] >= (one2 if is_one else zero2))
+            & (margin3[i] >= (one3 if is_one else zero3))
+        )
+    return right
+
+
+@njit(**EXACT)
+def _right(ahead, first, code, n_values, table, base, y, sign, need, right):
+    """Which lines of a piece stay right, for a column of any number of values."""
+    n_classes = ahead.shape[0]
+    right[:] = 1
+    for k in range(n_classes):
+        if k == y:
+            continue
+        margin = ahead[k, first : first + right.size]
+        for v in range(n_values):
+            need[v] = _needed(table, base + v * n_classes, k, y, sign)
+        if n_values == 2:
+            zero, one = need[0], need[1]
+            for i in range(right.size):
+                right[i] &= np.uint8(margin[i] >= (one if code[i] != 0 else zero))
+        else:
+            for i in range(right.size):
+                right[i] &= np.uint8(margin[i] >= need[code[i]])
+
+
+@njit(**EXACT)
 def count_errors(
     ahead, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, table, slots, candidates,
     sign, lo, hi, out,
@@ -131,35 +183,26 @@ def count_errors(
         slot = slots[candidates[j]]
         n_values = n_codes[slot]
         out[j, :] = 0
+        simple = n_values == 2 and n_classes <= 4 and weights.size == 0
         for t in range(classes.size):
             y = classes[t]
             start = pieces[tiles[t]]
             size = pieces[tiles[t + 1]] - start
             for s in range(tiles[t], tiles[t + 1]):
-                base = offsets[slot] + sets[s] * n_values * n_classes
                 first, at = pieces[s], pieces[s] - start
+                base = offsets[slot] + sets[s] * n_values * n_classes
+                if simple:
+                    end = pieces[s + 1]
+                    code = codes[slot, first:end]
+                    good = _count_right(ahead, first, end, code, table, base, y, sign)
+                    out[j, y] += end - first - good
+                    continue
                 length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
                 code = codes[slot, first : first + length]
                 mine = right[at : at + length]
-                for i in range(length):
-                    mine[i] = 1
-                for k in range(n_classes):
-                    if k == y:
-                        continue
-                    margin = ahead[k, first : first + length]
-                    tie = 1 if k < y else 0
-                    if n_values == 2:
-                        zero = sign * (table[base + k] - table[base + y]) + tie
-                        at = base + n_classes
-                        one = sign * (table[at + k] - table[at + y]) + tie
-                        for i in range(length):
-                            mine[i] &= np.uint8(margin[i] >= (one if code[i] != 0 else zero))
-                        continue
-                    for v in range(n_values):
-                        at = base + v * n_classes
-                        need[v] = sign * (table[at + k] - table[at + y]) + tie
-                    for i in range(length):
-                        mine[i] &= np.uint8(margin[i] >= need[code[i]])
+                _right(ahead, first, code, n_values, table, base, y, sign, need, mine)
+            if simple:
+                continue
             if weights.size:
                 for i in range(size):
                     out[j, y] += (1 - right[i]) * weights[start + i]
