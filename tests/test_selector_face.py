@@ -213,8 +213,9 @@ def test_the_path_as_a_table_and_a_picture():
             )
             ax = fitted.path_.plot()
             assert ax.get_xlabel() == "number of features"
-            assert any("chosen" in text.get_text()
-                       for each in ax.figure.axes for text in each.texts)  # fmt: skip
+            labels = [text.get_text() for text in ax.get_legend().get_texts()]
+            chosen = len(fitted.selected_)
+            assert any(label.startswith(f"chosen: {chosen} features") for label in labels)
             matplotlib.pyplot.close(ax.figure)
 
 

@@ -12,7 +12,6 @@ def plot_path(path: Any, ax: Any = None) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
     steps = path.steps
-    sizes = [step.n_features for step in steps]
     scores = [step.score for step in steps]
     validated = bool(steps) and steps[0].validation_key is not None
     guide = {"error": "error", "probability": "error probability"}.get(path.criterion)
@@ -20,32 +19,41 @@ def plot_path(path: Any, ax: Any = None) -> Any:
     guide_ax = ax.twinx() if guide is None and validated else ax
     guide = guide or path.criterion
     lines = guide_ax.plot(
-        sizes, scores, color="#7a7a7a", linewidth=1.4, label=f"{guide} that guided the search"
+        *_by_phase(steps, scores),
+        color="#7a7a7a",
+        linewidth=1.4,
+        label=f"{guide} that guided the search",
     )
     chosen = steps[path.chosen] if path.chosen >= 0 else None
     heights = scores
     if validated:
         heights = [step.validation_error for step in steps]
-        lines += ax.plot(sizes, heights, color="#1b6ca8", linewidth=1.8, label="validation error")
+        lines += ax.plot(
+            *_by_phase(steps, heights), color="#1b6ca8", linewidth=1.8, label="validation error"
+        )
     if chosen is not None:
         height = heights[path.chosen]
-        ax.plot(chosen.n_features, height, "o", color="#c0392b", markersize=8)
-        _name_choice(ax, chosen.n_features, height)
+        label = f"chosen: {chosen.n_features} features, {height:.4g}"
+        lines += ax.plot(chosen.n_features, height, "o", color="#c0392b", ms=8, label=label)
     guide_ax.set_ylabel(guide)
     ax.set_ylabel("error" if validated else guide)
     ax.set_xlabel("number of features")
-    ax.legend(lines, [line.get_label() for line in lines], frameon=False)
+    # Above the axes, where no line can run under it.
+    ax.legend(handles=lines, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
     for side in ("top",) if guide_ax is not ax else ("top", "right"):
         ax.spines[side].set_visible(False)
         guide_ax.spines[side].set_visible(False)
     return ax
 
 
-def _name_choice(ax: Any, n_features: int, height: float) -> None:
-    ax.annotate(
-        f"chosen: {n_features} features, {height:.4g}",
-        (n_features, height),
-        xytext=(8, 10),
-        textcoords="offset points",
-        color="#c0392b",
-    )
+def _by_phase(steps: Any, heights: list[float]) -> tuple[list[float], list[float]]:
+    """Sizes and heights with a gap where a new phase starts elsewhere."""
+    x: list[float] = []
+    y: list[float] = []
+    for step, height in zip(steps, heights, strict=True):
+        if step.action == "start" and x:
+            x.append(float("nan"))
+            y.append(float("nan"))
+        x.append(step.n_features)
+        y.append(height)
+    return x, y
