@@ -4,6 +4,7 @@ from .base import Limits, Search
 from .floating import FloatingSearch
 from .greedy import GreedySearch
 from .phases import PhaseSearch
+from .ranked import RankedSearch
 
 #: Every search by name; a new member is one entry here.
 SEARCHES: dict[str, Search] = {
@@ -13,6 +14,15 @@ SEARCHES: dict[str, Search] = {
     "backward-forward": PhaseSearch("backward"),
     "sffs": FloatingSearch("forward"),
     "sbfs": FloatingSearch("backward"),
+    "ranked": RankedSearch(),
 }
 
-__all__ = ["SEARCHES", "FloatingSearch", "GreedySearch", "Limits", "PhaseSearch", "Search"]
+__all__ = [
+    "SEARCHES",
+    "FloatingSearch",
+    "GreedySearch",
+    "Limits",
+    "PhaseSearch",
+    "RankedSearch",
+    "Search",
+]

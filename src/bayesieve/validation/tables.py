@@ -230,3 +230,27 @@ def _no_infinity(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
             "allowed are finite numbers, and NaN for missing values."
         )
     return values
+
+
+def read_series(series: Any) -> list[NDArray[np.float64]]:
+    """Time series as a list of 1-D arrays; NaN and infinity may be inside."""
+    if isinstance(series, str | bytes) or not hasattr(series, "__len__"):
+        raise TypeError(
+            "series must be a list of one-dimensional arrays, or a two-dimensional array; got "
+            f"{type(series).__name__}."
+        )
+    if len(series) == 0:
+        raise ValueError("series is empty; give at least one time series.")
+    found = []
+    for i, x in enumerate(np.asarray(series) if hasattr(series, "dtype") else series):
+        try:
+            values = np.ascontiguousarray(x, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"series[{i}] must hold numbers; got {x!r}.") from error
+        if values.ndim != 1:
+            raise ValueError(
+                f"series[{i}] must be one-dimensional; got shape {values.shape}. Give a list of "
+                "series, each a sequence of numbers."
+            )
+        found.append(values)
+    return found

@@ -1,0 +1,5 @@
+"""Loaders and simulators."""
+
+from .signals import Signals, make_signals
+
+__all__ = ["Signals", "make_signals"]

@@ -1,0 +1,180 @@
+"""Scores: parametric functions of a series, each over a grid of its parameters."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines import Engine
+from .windows import TESTS, half_windows, test_constants
+
+#: Scores that users registered, by the name of their function.
+SCORES: dict[str, "Score"] = {}
+
+
+class ScoreColumn(NamedTuple):
+    """One score with its parameters fixed."""
+
+    label: str
+    values: NDArray[np.float64]  #: one a series; NaN is missing
+    thresholds: tuple[float, ...] | None  #: None: learnt from quantiles
+
+
+class ScoreFamily(Protocol):
+    """Anything that turns series into score columns."""
+
+    def columns(
+        self, series: Sequence[NDArray[np.float64]], engine: Engine
+    ) -> Iterator[ScoreColumn]:
+        """Score columns, the same ones in the same order for any series."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A function of a series with parameters, and the grid they are taken from.
+
+    Parameters
+    ----------
+    label : str
+        What a report shows; parameters in braces.
+    function : callable
+        ``function(series, **parameters) -> float``; NaN where it has no answer.
+    grid : mapping of names to sequences
+        Values of each parameter.
+    thresholds : sequence of float, optional
+        Where indicators are cut; learnt from quantiles by default.
+    """
+
+    label: str
+    function: Callable[..., float]
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    thresholds: tuple[float, ...] | None = None
+
+    def columns(
+        self, series: Sequence[NDArray[np.float64]], engine: Engine
+    ) -> Iterator[ScoreColumn]:
+        """One column for every point of the grid."""
+        for point in itertools.product(*self.grid.values()):
+            parameters = dict(zip(self.grid, point, strict=True))
+            values = np.array([self.function(x, **parameters) for x in series], dtype=np.float64)
+            values[~np.isfinite(values)] = np.nan
+            yield ScoreColumn(self.label.format(**parameters), values, self.thresholds)
+
+
+def register_score(
+    label: str, *, thresholds: Sequence[float] | None = None, **grid: Sequence[Any]
+) -> Callable[[Callable[..., float]], Score]:
+    """Register a function of a series as a score.
+
+    Parameters
+    ----------
+    label : str
+        What a report shows; parameters in braces.
+    thresholds : sequence of float, optional
+        Where indicators are cut; learnt from quantiles by default.
+    **grid :
+        Values of each parameter of the function.
+
+    Returns
+    -------
+    decorator : callable
+        Turns the function into a `Score` and keeps it in `SCORES`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.indicators import Indicators, register_score
+    >>> @register_score("range of the first {points} points", thresholds=[2.0], points=[5, 10])
+    ... def spread(x, points):
+    ...     return np.ptp(x[:points])
+    >>> indicators = Indicators([spread]).fit([np.arange(20.0), np.zeros(20)])
+    >>> indicators.get_feature_names_out().tolist()
+    ['range of the first 5 points > 2', 'range of the first 10 points > 2']
+    """
+
+    def decorate(function: Callable[..., float]) -> Score:
+        cuts = None if thresholds is None else tuple(float(cut) for cut in thresholds)
+        SCORES[function.__name__] = Score(label, function, dict(grid), cuts)
+        return SCORES[function.__name__]
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class WindowScores:
+    """Two-sample tests on sliding windows, confirmed over successive windows.
+
+    The defaults are a grid of 810 indicators in the spirit of Rabenoro 2015, whose own 814 are not
+    listed: 3 tests x 3 windows x 10 levels x 9 confirmations.
+
+    Parameters
+    ----------
+    tests : sequence of {"U", "KS", "F"}
+        Mann-Whitney, Kolmogorov-Smirnov, F test of variances.
+    widths : sequence of int or "cut"-able pairs
+        Points in a window; ``(100, True)`` means 100, or two less than the series has.
+    levels : sequence of float
+        Levels at which a window rejects: p <= level.
+    shares : sequence of float
+        Thresholds on the share of windows that reject.
+    runs : sequence of int
+        Thresholds on the longest run of successive windows that reject.
+    among : sequence of (k, l)
+        More than k windows reject among some l successive ones.
+    """
+
+    tests: tuple[str, ...] = ("U", "KS", "F")
+    widths: tuple[int | tuple[int, bool], ...] = (30, 50, (100, True))
+    levels: tuple[float, ...] = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+    shares: tuple[float, ...] = (0.1, 0.3, 0.5)
+    runs: tuple[int, ...] = (2, 5, 10)
+    among: tuple[tuple[int, int], ...] = ((2, 5), (5, 10), (10, 20))
+
+    def columns(
+        self, series: Sequence[NDArray[np.float64]], engine: Engine
+    ) -> Iterator[ScoreColumn]:
+        """Confirmatory scores of every test, width and level."""
+        widths = [w if isinstance(w, tuple) else (w, False) for w in self.widths]
+        spans = sorted({span for _, span in self.among})
+        found = self._scores(series, widths, spans, engine)
+        for (k, test), (w, (width, cut)), (a, level) in itertools.product(
+            enumerate(self.tests), enumerate(widths), enumerate(self.levels)
+        ):
+            where = (
+                f"windows (w={width}{' or n-2' if cut else ''}) where {test} rejects at {level:g}"
+            )
+            mine = found[:, k, w, a]
+            yield ScoreColumn(f"share of {where}", mine[:, 0], self.shares)
+            yield ScoreColumn(f"longest run of {where}", mine[:, 1], tuple(map(float, self.runs)))
+            for s, span in enumerate(spans):
+                cuts = tuple(float(most) for most, mine_span in self.among if mine_span == span)
+                yield ScoreColumn(f"most among {span} successive {where}", mine[:, 2 + s], cuts)
+
+    def _scores(
+        self,
+        series: Sequence[NDArray[np.float64]],
+        widths: list[tuple[int, bool]],
+        spans: list[int],
+        engine: Engine,
+    ) -> NDArray[np.float64]:
+        """Series x tests x widths x levels x confirmations."""
+        from ..kernels.windows import confirmatory_scores
+
+        pointers = np.cumsum([0, *(len(x) for x in series)]).astype(np.int64)
+        values = np.concatenate([*series, np.empty(0)])
+        halves = half_windows(series, widths)
+        kinds = np.array([TESTS[test] for test in self.tests])
+        levels, of_spans = np.array(self.levels), np.array(spans, np.int64)
+        tables, fronts = test_constants(halves)
+        out = np.empty((len(series), kinds.size, len(widths), levels.size, 2 + len(spans)))
+
+        def task(lo: int, hi: int) -> None:
+            confirmatory_scores(
+                values, pointers, halves, kinds, levels, of_spans, tables, fronts, lo, hi, out
+            )
+
+        engine.run(task, len(series), values.size * kinds.size * len(widths) * 100)
+        return out

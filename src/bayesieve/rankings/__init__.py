@@ -1,0 +1,12 @@
+"""Rankings (filters): an order of the features, without a model."""
+
+from .base import DiscreteColumns, Ranking
+from .information import MRMR, MutualInformation
+
+#: Every ranking by name; a new member is one entry here.
+RANKINGS = {
+    "mutual-information": MutualInformation(),
+    "mrmr": MRMR(),
+}
+
+__all__ = ["MRMR", "RANKINGS", "DiscreteColumns", "MutualInformation", "Ranking"]

@@ -1,0 +1,65 @@
+"""What a ranking reads and what it gives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Ranking(NamedTuple):
+    """Features from best to worst, and the score of each.
+
+    Attributes
+    ----------
+    order : ndarray of int
+        Column numbers, best first.
+    scores : ndarray of float
+        One score a column, in the table's order; for mRMR, what the column was worth when it was
+        taken (-inf for columns beyond `n_features`).
+    """
+
+    order: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DiscreteColumns:
+    """Columns as codes, columns x rows; codes beyond a column's levels are missing."""
+
+    codes: NDArray[np.uint8]
+    n_levels: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns."""
+        return self.codes.shape[0]
+
+    @cached_property
+    def packed(self) -> NDArray[np.uint64] | None:
+        """Bits of all columns, where all are binary, complete and unweighted."""
+        if (self.n_levels != 2).any() or (self.weights != 1).any() or self.codes.max(initial=0) > 1:
+            return None
+        return pack(self.codes)
+
+    @cached_property
+    def ones(self) -> NDArray[np.int64]:
+        """How many ones each binary column holds."""
+        return self.codes.sum(1, dtype=np.int64)
+
+
+def pack(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Zeros and ones, 64 to a word, padded with zeros."""
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    width = -(-packed.shape[1] // 8) * 8
+    padded = np.zeros((bits.shape[0], width), np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view(np.uint64)
+
+
+def by_score(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int64]:
+    """Best first; the lowest column first among equals."""
+    return np.argsort(-np.asarray(scores), kind="stable").astype(np.int64)

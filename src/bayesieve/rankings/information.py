@@ -1,0 +1,99 @@
+"""Mutual information and minimum redundancy, maximum relevance (Peng 2005)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import DiscreteColumns, Ranking, by_score, pack
+
+
+@dataclass(frozen=True)
+class MutualInformation:
+    """Rank by I(column; class), the plug-in estimate from counts, in nat."""
+
+    def rank(
+        self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        n_features: int,
+    ) -> Ranking:  # fmt: skip
+        """All columns by their information about the class."""
+        scores = information_with(columns, labels, n_classes, engine)
+        return Ranking(by_score(scores), scores)
+
+
+@dataclass(frozen=True)
+class MRMR:
+    """Rank greedily by relevance against redundancy (Peng 2005).
+
+    The next column has the largest I(column; class) less (``"difference"``), or divided by
+    (``"quotient"``), the mean of its information about the columns already taken.
+
+    Parameters
+    ----------
+    form : {"difference", "quotient"}, default="difference"
+    """
+
+    form: str = "difference"
+
+    def rank(
+        self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        n_features: int,
+    ) -> Ranking:  # fmt: skip
+        """The first `n_features` columns greedily, then the others as they are worth then."""
+        relevance = information_with(columns, labels, n_classes, engine)
+        redundancy = np.zeros(columns.n_columns)
+        left = np.ones(columns.n_columns, bool)
+        scores = np.full(columns.n_columns, -np.inf)
+        order: list[int] = []
+        worth = relevance
+        for _ in range(min(n_features, columns.n_columns)):
+            best = int(np.argmax(np.where(left, worth, -np.inf)))
+            order.append(best)
+            scores[best] = worth[best]
+            left[best] = False
+            if len(order) < columns.n_columns:
+                redundancy += information_with(
+                    columns, columns.codes[best], int(columns.n_levels[best]), engine
+                )
+                worth = self._worth(relevance, redundancy / len(order))
+        rest = by_score(np.where(left, worth, -np.inf))[: left.sum()]
+        return Ranking(np.concatenate([np.array(order, np.int64), rest]), scores)
+
+    def _worth(
+        self, relevance: NDArray[np.float64], redundancy: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        if self.form == "difference":
+            return relevance - redundancy
+        # What repeats nothing is worth more than anything else; what says nothing, nothing.
+        safe = np.maximum(redundancy, np.finfo(float).tiny)
+        return np.where(relevance > 0, relevance / safe, 0.0)
+
+
+def information_with(
+    columns: DiscreteColumns, other: NDArray[Any], n_other: int, engine: Any
+) -> NDArray[np.float64]:
+    """I(column; other) of every column; `other` holds codes."""
+    from ..kernels.information import information_bits, information_codes
+
+    out = np.empty(columns.n_columns)
+    packed = columns.packed
+    if packed is not None:
+        levels = np.stack([other == level for level in range(n_other)])
+        masks, totals = pack(levels.astype(np.uint8)), levels.sum(1)
+        ones = columns.ones
+
+        def task(lo: int, hi: int) -> None:
+            information_bits(packed, ones, masks, totals, lo, hi, out)
+
+        engine.run(task, columns.n_columns, packed.size * max(n_other - 1, 1))
+        return out
+    codes = other.astype(np.uint8 if n_other <= 255 else np.int64)
+
+    def task_codes(lo: int, hi: int) -> None:
+        information_codes(
+            columns.codes, columns.n_levels, codes, n_other, columns.weights, lo, hi, out
+        )
+
+    engine.run(task_codes, columns.n_columns, columns.codes.size)
+    return out

@@ -1,0 +1,37 @@
+"""Walk a ranking, best feature first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .base import FORWARD, Limits, Subset, first_subset
+
+
+@dataclass(frozen=True)
+class RankedSearch:
+    """Add features in the order of a ranking; the validation part chooses how many.
+
+    Parameters
+    ----------
+    ranking : str or ranking object, default="mutual-information"
+        A name known to `bayesieve.rank`, or an object of `bayesieve.rankings`.
+    order : tuple of int, optional
+        The order itself.  A selector computes it on the guiding rows and fills it in.
+
+    Examples
+    --------
+    >>> from bayesieve.search import RankedSearch
+    >>> RankedSearch("mrmr")
+    RankedSearch(ranking='mrmr', order=None)
+    """
+
+    ranking: Any = "mutual-information"
+    order: tuple[int, ...] | None = None
+
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
+        """One unit after the other; a unit stands where its best column does."""
+        objective.start(first_subset(FORWARD, objective), FORWARD)
+        for unit in self.order or ():
+            if unit in objective.addable(limits.most):
+                objective.add(unit)
+                yield

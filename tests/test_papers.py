@@ -1,0 +1,87 @@
+"""Reproductions and the command line that runs them."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesieve import cli, papers
+from bayesieve.papers import rabenoro
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return papers.run("rabenoro", quick=True, seed=3, n_jobs=1)
+
+
+def test_all_rows_of_table_1(quick):
+    rows = list(dict.fromkeys(record.row for record in quick.records))
+    assert rows[:10] == [row for row, *_ in rabenoro.ROWS]
+    assert len(rows) == 11
+    for record in quick.records:
+        assert record.table == "Table 1"
+        assert record.column in ("features", "test error")
+        assert record.spread >= 0
+        if record.column == "features":
+            assert 1 <= record.ours <= 810
+        else:
+            assert 0 < record.ours < 0.3
+    text = quick.to_text()
+    assert "Backward-Forward, Probability" in text
+    assert "0.1168" in text
+    assert "of 2  the best wrapper beats both filters" in text
+
+
+def test_the_papers_figures_are_its_own():
+    # Table 1 as printed: features and test error of each row.
+    printed = """
+    MI filter Error 422 0.1387
+    mRMR filter Error 19 0.1435
+    Forward search Error 136 0.1237
+    Forward search Probability 207 0.1225
+    Backward search Error 27 0.1308
+    Backward search Probability 86 0.1283
+    Forward-Backward Error 92 0.1238
+    Forward-Backward Probability 123 0.1237
+    Backward-Forward Error 112 0.1267
+    Backward-Forward Probability 122 0.1168
+    """
+    lines = [line.split() for line in printed.strip().splitlines()]
+    assert [(row, n, e) for row, _, _, n, e in rabenoro.ROWS] == [
+        (f"{' '.join(words[:-3])}, {words[-3]}", int(words[-2]), float(words[-1]))
+        for words in lines
+    ]
+
+
+def test_records_as_json_and_a_figure(tmp_path, monkeypatch, quick):
+    monkeypatch.setattr(papers, "run", lambda name, **options: quick)
+    figure = tmp_path / "table1.png"
+    done = runner.invoke(
+        cli.app, ["reproduce", "rabenoro", "--quick", "--json", "--figure", str(figure)]
+    )
+    assert done.exit_code == 0, done.output
+    records = json.loads(done.stdout)
+    assert set(records[0]) == {"table", "row", "column", "paper", "ours", "spread"}
+    assert len(records) == 22
+    assert figure.stat().st_size > 10_000
+    assert list(tmp_path.iterdir()) == [figure]
+
+
+def test_an_unknown_paper_is_one_sentence(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["bayesieve", "reproduce", "rabenero"])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert "name must be one of 'rabenoro'; got 'rabenero'" in error
+    assert "Traceback" not in error
+
+
+def test_demo_tells_the_story():
+    done = runner.invoke(cli.app, ["demo", "--quick", "--seed", "1"])
+    assert done.exit_code == 0, done.output
+    assert "810 binary indicators" in done.output
+    assert "Backward-Forward  Probability" in done.output
+    assert done.output.count("times as likely under") == 10

@@ -1,0 +1,138 @@
+"""Rankings and the ranked search."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import mutual_info_score
+
+from bayesieve import NaiveBayesSelector, rank
+from bayesieve.engines import LocalEngine
+from bayesieve.rankings import MRMR, DiscreteColumns, MutualInformation
+from bayesieve.search import RankedSearch
+from tables import binary_table
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def plain_mrmr(X, y, form):
+    """Peng's greedy rule, by the book."""
+    relevance = [mutual_info_score(X[:, j], y) for j in range(X.shape[1])]
+    taken = []
+    while len(taken) < X.shape[1]:
+        worth = {}
+        for j in range(X.shape[1]):
+            if j not in taken:
+                repeats = np.mean([mutual_info_score(X[:, j], X[:, s]) for s in taken] or [0.0])
+                if form == "difference" or not taken:
+                    worth[j] = relevance[j] - repeats
+                else:
+                    worth[j] = relevance[j] / repeats
+        taken.append(max(worth, key=lambda j: (round(worth[j], 12), -j)))
+    return taken
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    seed=seeds, n_values=st.sampled_from([2, 4]), form=st.sampled_from(["difference", "quotient"])
+)
+def test_mrmr_is_pengs(seed, n_values, form):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 150)
+    X = rng.integers(0, n_values, (150, 7))
+    for j in range(4):
+        mine = rng.random(150) < 0.5
+        X[mine, j] = y[mine] % n_values
+    table = X if n_values == 2 else pd.DataFrame(X.astype(str))
+    assert rank(table, y, MRMR(form)).order.tolist() == plain_mrmr(X, y, form)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(seed=seeds, n_classes=st.integers(2, 5))
+def test_information_is_scikit_learns(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, 200)]
+    X = (rng.random((y.size, 9)) < 0.2 + 0.3 * (y % 2)[:, None]).astype(bool)
+    X[:, 3] = X[:, 2]
+    X[:, 4] = False
+    found = rank(X, y)
+    wanted = [mutual_info_score(X[:, j], y) for j in range(9)]
+    np.testing.assert_allclose(found.scores, wanted, atol=1e-12)
+    order = found.order.tolist()
+    assert order.index(2) < order.index(3)
+    assert sorted(order) == list(range(9))
+    np.testing.assert_allclose(rank(X, y, n_jobs=2).scores, found.scores, atol=0)
+
+
+def test_bits_and_codes_agree_and_weights_are_repeats():
+    X, y = binary_table(300, 10)
+    weights = np.random.default_rng(0).integers(1, 4, 300)
+    rows = np.repeat(np.arange(300), weights)
+    levels = np.full(10, 2)
+    with LocalEngine(1) as engine:
+        for method in (MutualInformation(), MRMR(), MRMR("quotient")):
+            weighted = method.rank(
+                DiscreteColumns(X.T.copy(), levels, weights.astype(float)), y, 3, engine, 10
+            )
+            repeated = method.rank(
+                DiscreteColumns(X[rows].T.copy(), levels, np.ones(rows.size)),
+                y[rows],
+                3,
+                engine,
+                10,
+            )
+            assert weighted.order.tolist() == repeated.order.tolist()
+            np.testing.assert_allclose(weighted.scores, repeated.scores, atol=1e-12)
+
+
+def test_missing_values_are_left_out_of_a_pair():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    X = np.column_stack([y ^ (rng.random(100) < 0.2), rng.integers(0, 2, 100)]).astype(float)
+    X[::5, 0] = np.nan
+    known = ~np.isnan(X[:, 0])
+    assert rank(X, y).scores[0] == pytest.approx(mutual_info_score(X[known, 0], y[known]))
+
+
+def test_only_the_first_are_ranked_with_care():
+    X, y = binary_table(200, 12)
+    whole, part = rank(X, y, "mrmr"), rank(X, y, "mrmr", n_features=4)
+    assert part.order[:4].tolist() == whole.order[:4].tolist()
+    assert sorted(part.order.tolist()) == list(range(12))
+    assert np.isneginf(part.scores).sum() == 8
+
+
+@pytest.mark.parametrize("method", ["mutual-information", "mrmr"])
+def test_the_ranked_search_walks_the_order_of_the_guiding_rows(method):
+    X, y = binary_table(300, 12)
+    selector = NaiveBayesSelector(search=RankedSearch(method), random_state=0).fit(X, y)
+    rows = selector.guiding_rows_
+    wanted = rank(X[rows], y[rows], method).order.tolist()
+    walked = [step.units[0] for step in selector.path_.steps if step.action == "add"]
+    assert walked == wanted
+    assert selector.selected_.tolist() == wanted[: len(selector.selected_)]
+    grouped = NaiveBayesSelector(
+        search=RankedSearch(method), feature_groups=[[0, 11]], keep=[5], random_state=0
+    ).fit(X, y)
+    walked = [step.units for step in grouped.path_.steps]
+    assert len(walked) == 11
+    given_order = RankedSearch(order=(3, 1, 2))
+    by_hand = NaiveBayesSelector(search=given_order, random_state=0, n_features=2).fit(X, y)
+    assert by_hand.selected_.tolist() == [3, 1]
+
+
+def test_bad_rankings():
+    X, y = binary_table()
+    with pytest.raises(ValueError, match=r"method must be one of .*mean 'mrmr'"):
+        rank(X, y, "mrrm")
+    with pytest.raises(ValueError, match="form must be one of 'difference', 'quotient'"):
+        rank(X, y, MRMR("ratio"))
+    with pytest.raises(ValueError, match="column 'x0' is 'gaussian' with many values"):
+        rank(np.random.default_rng(0).normal(size=(200, 2)), y)
+    with pytest.raises(ValueError, match="n_features must be a whole number from 1 to 12; got 13"):
+        rank(X, y, n_features=13)
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        rank(X, np.zeros(200))
+    with pytest.raises(ValueError, match="method must be one of"):
+        NaiveBayesSelector(search=RankedSearch("chi3")).fit(X, y)
