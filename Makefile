@@ -25,6 +25,7 @@ format: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/ledger.py
+	$(BIN)/python benchmarks/indicators.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -66,7 +66,7 @@ def test_the_same_from_every_kind_of_table():
         again = NaiveBayes().fit(table, y)
         np.testing.assert_array_equal(again.predict_proba(table), wanted)
         np.testing.assert_array_equal(model.predict_proba(table), wanted)
-        assert again.feature_names_in_.tolist() == ["barks", "colour", "weight"]
+    assert model.feature_names_in_.tolist() == ["barks", "colour", "weight"]
     as_objects = frame.astype(object).to_numpy()
     np.testing.assert_array_equal(NaiveBayes().fit(as_objects, y).predict_proba(as_objects), wanted)
 

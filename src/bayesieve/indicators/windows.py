@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import comb
 from typing import Any
 
@@ -13,6 +14,7 @@ from scipy.special import betaln
 TESTS = {"U": 0, "KS": 1, "F": 2}
 
 
+@lru_cache
 def ks_probabilities(size: int) -> NDArray[np.float64]:
     """P(D >= h / size) for h = 0..size, two samples of the same size: exact, by reflection."""
     total = comb(2 * size, size)
@@ -22,7 +24,9 @@ def ks_probabilities(size: int) -> NDArray[np.float64]:
             (-1) ** (k + 1) * comb(2 * size, size - k * h) for k in range(1, size // h + 1)
         )
         found.append(min(1.0, float(Fraction(2 * signed, total))))
-    return np.array(found)
+    probabilities = np.array(found)
+    probabilities.flags.writeable = False
+    return probabilities
 
 
 def test_constants(halves: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

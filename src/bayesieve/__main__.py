@@ -1,0 +1,5 @@
+"""`python -m bayesieve` is the command line."""
+
+from .cli import main
+
+main()
