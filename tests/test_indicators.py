@@ -195,6 +195,16 @@ def test_redundant_columns_are_dropped_and_said():
     assert set(some.stands_for_.values()) == {"constant"}
 
 
+def test_thresholds_may_be_learnt_for_window_scores_too():
+    series = make_signals(40, 20, random_state=0).series
+    scores = WindowScores(("U",), (30,), (0.05,), shares=None, runs=None, among=((None, 5),))
+    indicators = Indicators([scores], quantiles=[0.5, 0.8]).fit(series)
+    names = indicators.get_feature_names_out()
+    assert 3 <= len(names) <= 6
+    shares = indicators.transform(series)[:, 0].mean()
+    assert 0.3 < shares <= 0.5
+
+
 def test_a_users_score_in_three_lines():
     @register_score("largest of the first {points} points", points=[10, 50])
     def largest(x, points):

@@ -1,6 +1,9 @@
 """Reproductions and the command line that runs them."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -77,6 +80,16 @@ def test_an_unknown_paper_is_one_sentence(capsys, monkeypatch):
     error = capsys.readouterr().err
     assert "name must be one of 'rabenoro'; got 'rabenero'" in error
     assert "Traceback" not in error
+
+
+def test_examples_run():
+    folder = Path(__file__).parents[1] / "examples"
+    scripts = sorted(folder.glob("*.py"))
+    assert scripts
+    for script in scripts:
+        done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "test error" in done.stdout
 
 
 def test_demo_tells_the_story():

@@ -1,6 +1,6 @@
 """NaiveBayesSelector: the choice, its order and bounds, and what scores are computed on."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import matplotlib
 import numpy as np
@@ -188,6 +188,44 @@ def test_phases_end_when_the_guiding_score_does_not_improve():
     best = [min(scores[p == 0 :]) for p, scores in phases.items()]
     assert all(later < earlier for earlier, later in pairwise(best[:-1]))
     assert best[-1] >= min(best[:-1])
+
+
+@pytest.mark.parametrize("criterion", ["error", "probability", "log-likelihood"])
+@pytest.mark.parametrize("cv", ["train", "loo", 3])
+def test_exhaustive_search_finds_the_best_of_all(criterion, cv):
+    X, y = binary_table(70, 7, seed=4)
+    options = {"criterion": criterion, "cv": cv, "validation": None}
+    found = NaiveBayesSelector(search="exhaustive", **options).fit(X, y)
+    assert found.n_tried_ == 2**7 - 1
+    best = None
+    for size in range(1, 8):
+        for subset in combinations(range(7), size):
+            score = NaiveBayesSelector(
+                search="backward", keep=subset, n_features=size, **options
+            ).fit(X, y)
+            key = score.path_.steps[score.path_.chosen].key
+            if best is None or key < best[0]:
+                best = (key, list(subset))
+    assert found.path_.steps[found.path_.chosen].key == best[0]
+    assert found.selected_.tolist() == best[1]
+    for search in SEARCHES:
+        other = NaiveBayesSelector(search=search, **options).fit(X, y)
+        assert other.path_.steps[other.path_.chosen].key >= best[0]
+
+
+def test_exhaustive_search_within_bounds_and_its_refusal():
+    X, y = binary_table(60, 8)
+    bounded = NaiveBayesSelector(
+        search="exhaustive", feature_groups=[[0, 1]], keep=[7], max_features=4, random_state=0
+    ).fit(X, y)
+    assert 7 in bounded.selected_
+    assert 1 <= len(bounded.selected_) <= 4
+    assert bounded.n_tried_ == 2**6 - 1
+    scores = [s.score for s in bounded.path_.steps[1:]]
+    assert scores == sorted(scores, reverse=True)
+    wide = np.random.default_rng(0).integers(0, 2, (60, 40))
+    with pytest.raises(ValueError, match=r"would score 2\^40 subsets, about .* at most 1048576"):
+        NaiveBayesSelector(search="exhaustive").fit(wide, y)
 
 
 # -- what it is computed on ----------------------------------------------------------------------

@@ -147,6 +147,15 @@ class Objective:
         """Let a unit leave."""
         self._change(unit, -1, "drop")
 
+    def toggle(self, unit: int) -> None:
+        """Let a unit join or leave without telling anyone: a candidate, not a step."""
+        self.n_tried += 1
+        self._move([unit], -1 if unit in self._selected else 1)
+
+    def visited(self) -> None:
+        """Commit the subset as it is, wherever it came from."""
+        self._tell("start", tuple(sorted(self._selected)))
+
     def snapshot(self) -> tuple[int, ...]:
         """The subset, to come back to."""
         return self.selected

@@ -7,6 +7,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from .discretise import mdl_cuts
 from .engines import LocalEngine
 from .models import MODELS
 from .rankings import RANKINGS, DiscreteColumns, Ranking
@@ -36,7 +37,8 @@ def rank(
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-        Discrete columns: binary, text or categories.
+        Any columns.  Continuous ones are cut by minimum description length (Fayyad and Irani 1993),
+        which looks at the classes; a column that gets no cut says nothing.
     y : array-like of shape (n_samples,)
         Classes.
     method : str or ranking object, default="mutual-information"
@@ -71,7 +73,8 @@ def rank(
     if n_features is not None:
         most = int(check_number("n_features", n_features, low=1, high=most, whole=True))
     models = choose_models("auto", table)
-    columns = discrete_columns(table, models, np.arange(table.n_rows), np.ones(table.n_rows))
+    rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)
+    columns = discrete_columns(table, models, rows, labels, weights, len(classes))
     with LocalEngine(effective_n_jobs(n_jobs)) as engine:
         return method.rank(columns, labels, len(classes), engine, most)
 
@@ -86,20 +89,34 @@ def check_ranking(method: Any) -> Any:
 
 
 def discrete_columns(
-    table: RawTable, models: list[str], rows: NDArray[np.int64], weights: NDArray[np.float64]
+    table: RawTable,
+    models: list[str],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    n_classes: int,
 ) -> DiscreteColumns:
-    """Codes of the given rows; refuses continuous columns by name."""
+    """Codes of the given rows; continuous columns are cut by minimum description length.
+
+    `labels` and `weights` are those of the rows.
+    """
     codes = np.empty((len(models), rows.size), np.uint8)
     n_levels = np.empty(len(models), np.int64)
     for j, model in enumerate(models):
-        name = table.names[j]
         raw = table.column(j)
-        spec = learn(name, model, raw, MODELS[model].discrete)
-        if not MODELS[model].discrete or spec.n_codes > MOST_CODES + 1:
+        if MODELS[model].discrete:
+            spec = learn(table.names[j], model, raw, True)
+            n_levels[j] = spec.n_codes - 1
+            column = encode(spec, raw)[rows]
+        else:
+            values = raw[rows]
+            cuts = mdl_cuts(values, labels, n_classes, weights)
+            n_levels[j] = cuts.size + 1
+            column = np.where(np.isnan(values), n_levels[j], np.searchsorted(cuts, values))
+        if n_levels[j] > MOST_CODES:
             raise ValueError(
-                f"column {name!r} is {model!r} with many values, but this ranking counts: it needs "
-                "binary or categorical columns of at most 255 levels. Discretise it first."
+                f"column {table.names[j]!r} has {n_levels[j]} levels, but this ranking counts: at "
+                f"most {MOST_CODES} are allowed. Join rare levels first."
             )
-        codes[j] = encode(spec, raw)[rows]
-        n_levels[j] = spec.n_codes - 1
-    return DiscreteColumns(codes, n_levels, weights[rows])
+        codes[j] = column
+    return DiscreteColumns(codes, n_levels, weights)

@@ -1,7 +1,7 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
 from .criteria import CRITERIA, Criterion, Units
@@ -22,8 +23,7 @@ from .models import MODELS, one_set
 from .objective import Objective
 from .path import Path, Recorder
 from .progress import ProgressLine
-from .ranking import check_ranking, discrete_columns
-from .search import SEARCHES, Limits, RankedSearch
+from .search import SEARCHES, Limits
 from .splits import class_factors, means_loo, scoring, split_rows, validation_lines
 from .validation import (
     RawTable,
@@ -85,8 +85,9 @@ class NaiveBayesSelector(
     search : str or search object, default="backward-forward"
         ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
         ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
-        (Pudil's floating searches), ``"ranked"`` (walks a ranking of discrete columns), or an
-        object from `bayesieve.search` with its own parameters, such as ``RankedSearch("mrmr")``.
+        (Pudil's floating searches), ``"ranked"`` (walks a ranking), ``"dependency"`` (FBL, Cortizo
+        and Giraldez), ``"exhaustive"`` (all subsets, up to 2^20), or an object from
+        `bayesieve.search` with its own parameters, such as ``RankedSearch("mrmr")``.
     criterion : str or Criterion, default="probability"
         ``"error"``, ``"probability"`` (mean of P(Y != y), as the model estimates it) or
         ``"log-likelihood"``.
@@ -221,8 +222,9 @@ class NaiveBayesSelector(
         )
         factors = task.factors(guiding)
         plans = self._plans(task, guiding, validating, factors)
-        if isinstance(search, RankedSearch) and search.order is None:
-            search = replace(search, order=self._order(search.ranking, task, guiding))
+        if hasattr(search, "given"):
+            aids = Aids(task.table, task.models, task.labels, task.weights, guiding, task.units)
+            search = search.given(aids)
         self._read_once(task, model, guiding, plans)
         settings = (check_smoothing(model.smoothing), model._extra_variance,
                     check_priors(model.priors, len(task.classes)))  # fmt: skip
@@ -264,16 +266,6 @@ class NaiveBayesSelector(
             check_class_weight(self.class_weight, classes),
             read_split_groups(params.get("groups"), X),
         )  # fmt: skip
-
-    def _order(self, ranking: Any, task: "_Task", guiding: NDArray[np.int64]) -> tuple[int, ...]:
-        """Units as a ranking of the guiding rows orders their best columns."""
-        columns = discrete_columns(task.table, task.models, guiding, task.weights)
-        with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
-            found = check_ranking(ranking).rank(
-                columns, task.labels[guiding], len(task.classes), engine, task.limits.most
-            )
-        owner = {column: unit for unit, members in enumerate(task.units) for column in members}
-        return tuple(dict.fromkeys(owner[int(column)] for column in found.order))
 
     def _plans(
         self,

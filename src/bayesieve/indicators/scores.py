@@ -118,20 +118,20 @@ class WindowScores:
         Points in a window; ``(100, True)`` means 100, or two less than the series has.
     levels : sequence of float
         Levels at which a window rejects: p <= level.
-    shares : sequence of float
-        Thresholds on the share of windows that reject.
-    runs : sequence of int
-        Thresholds on the longest run of successive windows that reject.
+    shares : sequence of float, or None
+        Thresholds on the share of windows that reject; None: learnt from quantiles.
+    runs : sequence of int, or None
+        Thresholds on the longest run of successive windows that reject; None: likewise.
     among : sequence of (k, l)
-        More than k windows reject among some l successive ones.
+        More than k windows reject among some l successive ones; k may be None: likewise.
     """
 
     tests: tuple[str, ...] = ("U", "KS", "F")
     widths: tuple[int | tuple[int, bool], ...] = (30, 50, (100, True))
     levels: tuple[float, ...] = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-    shares: tuple[float, ...] = (0.1, 0.3, 0.5)
-    runs: tuple[int, ...] = (2, 5, 10)
-    among: tuple[tuple[int, int], ...] = ((2, 5), (5, 10), (10, 20))
+    shares: tuple[float, ...] | None = (0.1, 0.3, 0.5)
+    runs: tuple[int, ...] | None = (2, 5, 10)
+    among: tuple[tuple[int | None, int], ...] = ((2, 5), (5, 10), (10, 20))
 
     def columns(
         self, series: Sequence[NDArray[np.float64]], engine: Engine
@@ -147,11 +147,13 @@ class WindowScores:
                 f"windows (w={width}{' or n-2' if cut else ''}) where {test} rejects at {level:g}"
             )
             mine = found[:, k, w, a]
-            yield ScoreColumn(f"share of {where}", mine[:, 0], self.shares)
-            yield ScoreColumn(f"longest run of {where}", mine[:, 1], tuple(map(float, self.runs)))
+            yield ScoreColumn(f"share of {where}", mine[:, 0], _cuts(self.shares))
+            yield ScoreColumn(f"longest run of {where}", mine[:, 1], _cuts(self.runs))
             for s, span in enumerate(spans):
-                cuts = tuple(float(most) for most, mine_span in self.among if mine_span == span)
-                yield ScoreColumn(f"most among {span} successive {where}", mine[:, 2 + s], cuts)
+                cuts = [most for most, mine_span in self.among if mine_span == span]
+                yield ScoreColumn(
+                    f"most among {span} successive {where}", mine[:, 2 + s], _cuts(cuts)
+                )
 
     def _scores(
         self,
@@ -178,3 +180,10 @@ class WindowScores:
 
         engine.run(task, len(series), values.size * kinds.size * len(widths) * 100)
         return out
+
+
+def _cuts(given: Sequence[float | None] | None) -> tuple[float, ...] | None:
+    """Thresholds as floats; None where they are to be learnt."""
+    if given is None or any(cut is None for cut in given):
+        return None
+    return tuple(float(cut) for cut in given if cut is not None)

@@ -82,7 +82,7 @@ def window_p_values(x: Any, test: str, width: int) -> NDArray[np.float64]:
     >>> import numpy as np
     >>> from bayesieve.indicators.windows import window_p_values
     >>> window_p_values(np.r_[np.zeros(8), np.ones(8)], "U", 16).round(6)
-    array([0.000144])
+    array([0.000138])
     """
     from ..kernels.windows import any_ties, p_values
 

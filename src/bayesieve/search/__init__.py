@@ -1,6 +1,8 @@
 """Searches: which subset next.  A search sees an objective and nothing else."""
 
 from .base import Limits, Search
+from .dependency import DependencySearch
+from .exhaustive import ExhaustiveSearch
 from .floating import FloatingSearch
 from .greedy import GreedySearch
 from .phases import PhaseSearch
@@ -15,10 +17,14 @@ SEARCHES: dict[str, Search] = {
     "sffs": FloatingSearch("forward"),
     "sbfs": FloatingSearch("backward"),
     "ranked": RankedSearch(),
+    "dependency": DependencySearch(),
+    "exhaustive": ExhaustiveSearch(),
 }
 
 __all__ = [
     "SEARCHES",
+    "DependencySearch",
+    "ExhaustiveSearch",
     "FloatingSearch",
     "GreedySearch",
     "Limits",

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-#: Directions of a sweep.
-FORWARD, BACKWARD = "forward", "backward"
+#: Directions of a sweep, and of a search without one.
+FORWARD, BACKWARD, EXHAUSTIVE = "forward", "backward", "exhaustive"
 
 
 class Subset(Protocol):
@@ -26,6 +26,8 @@ class Subset(Protocol):
     def start(self, units: Any, direction: str) -> None: ...
     def add(self, unit: int) -> None: ...
     def drop(self, unit: int) -> None: ...
+    def toggle(self, unit: int) -> None: ...
+    def visited(self) -> None: ...
     def snapshot(self) -> tuple[int, ...]: ...
 
 

@@ -1,7 +1,7 @@
 """Walk a ranking, best feature first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .base import FORWARD, Limits, Subset, first_subset
@@ -27,6 +27,10 @@ class RankedSearch:
 
     ranking: Any = "mutual-information"
     order: tuple[int, ...] | None = None
+
+    def given(self, aids: Any) -> "RankedSearch":
+        """The same search with its order filled in."""
+        return self if self.order is not None else replace(self, order=aids.order(self.ranking))
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """One unit after the other; a unit stands where its best column does."""

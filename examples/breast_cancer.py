@@ -1,6 +1,6 @@
 """The main job on a data set that scikit-learn carries: sieve 30 columns, show the model.
 
-Run by `make demo`.
+python examples/breast_cancer.py
 """
 
 import time
