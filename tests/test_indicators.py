@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,8 +12,15 @@ from sklearn.pipeline import make_pipeline
 
 from bayesieve import NaiveBayes
 from bayesieve.datasets import make_signals
-from bayesieve.indicators import SCORES, Indicators, WindowScores, register_score
-from bayesieve.indicators.windows import ks_probabilities, window_p_values
+from bayesieve.indicators import (
+    SCORES,
+    Indicators,
+    Score,
+    WindowScores,
+    register_score,
+    window_p_values,
+)
+from bayesieve.indicators.windows import ks_probabilities
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -107,6 +115,70 @@ def test_p_values_are_scipys(test, tolerance, seed, width, kind):
     wanted = [peer(test, x[t - half : t], x[t : t + half]) for t in range(half, x.size - half + 1)]
     got = window_p_values(x, test, width)
     np.testing.assert_allclose(got, wanted, atol=tolerance, rtol=0)
+
+
+def test_equal_values_have_no_variance_and_scales_do_not_matter():
+    step = np.r_[np.full(60, 0.1), np.full(60, 1.1)]
+    assert window_p_values(step, "F", 30)[60 - 15] == 1.0
+    x = np.random.default_rng(0).normal(size=60)
+    for test in ("U", "KS", "F"):
+        wanted = window_p_values(x, test, 20)
+        for scale in (1e-300, 1e-170, 1e-150, 1e155, 1e300):
+            np.testing.assert_allclose(window_p_values(x * scale, test, 20), wanted, rtol=1e-9)
+    with pytest.raises(ValueError, match="test must be one of 'U', 'KS', 'F'; got 'u'"):
+        window_p_values(x, "u", 20)
+    with pytest.raises(ValueError, match="width must be a whole number from 4; got 2"):
+        window_p_values(x, "U", 2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tests": ("X",)}, {"tests": ()}, {"widths": ()}, {"widths": (3,)}, {"widths": (30.5,)},
+        {"levels": (-1,)}, {"levels": (float("nan"),)}, {"levels": ("a",)}, {"among": ((2, 0),)},
+    ],
+)  # fmt: skip
+def test_bad_window_scores(options):
+    with pytest.raises((ValueError, TypeError), match=next(iter(options))):
+        WindowScores(**options)
+
+
+def test_bad_scores_and_scores_that_fail():
+    series = make_signals(4, 2, random_state=0).series
+    for scores in ("U", 3, [np.mean], ["no such score"]):
+        with pytest.raises((TypeError, ValueError), match="scores must"):
+            Indicators(scores).fit(series)
+
+    @register_score("point {at}", at=[150])
+    def point(x, at):
+        return x[at]
+
+    @register_score("sorted in place")
+    def sorts(x):
+        x.sort()
+        return x[0]
+
+    with pytest.raises(ValueError, match=r"score 'point 150' failed on series\[0\].*Return NaN"):
+        Indicators(["point"]).fit([np.zeros(20)])
+    with pytest.raises(ValueError, match="score 'sorted in place' failed"):
+        Indicators([sorts]).fit(series)
+    mean = Score("mean", np.mean, {}, (5.0,))
+    assert Indicators([mean]).fit_transform(np.full((2, 3), 9.0)).tolist() == [[1], [1]]
+    frame = pd.DataFrame(np.full((2, 3), 9.0))
+    assert Indicators([mean]).fit_transform(frame).tolist() == [[1], [1]]
+    assert np.isnan(Indicators([mean]).fit_transform([[1.0, np.nan]])).all()
+    assert Indicators([]).fit_transform(series).shape == (10, 0)
+
+
+def test_columns_of_the_same_name_are_told_apart():
+    close = [np.full(3, 1e6 + v / 10) for v in range(10)]
+    mean = Score("mean", lambda x: float(np.mean(x)))
+    indicators = Indicators([mean], drop="constant", quantiles=(0.5, 0.8, 1.0))
+    assert indicators.fit_transform(close).shape == (10, 2)
+    assert len(set(indicators.names_)) == 3
+    twice = Indicators([WindowScores(("U",), (30,), (0.05, 0.05))], drop="redundant")
+    table = twice.fit_transform(make_signals(30, 10, random_state=0).series)
+    assert len(np.unique(table, axis=1).T) == table.shape[1]
 
 
 def test_exact_probabilities_fall_from_one():
@@ -229,7 +301,11 @@ def test_a_users_score_in_three_lines():
         (3, TypeError, "series must be a list of one-dimensional arrays"),
         ("abc", TypeError, "series must be a list"),
         ([[1, 2, 3], [[1, 2]]], ValueError, r"series\[1\] must be one-dimensional"),
-        ([["a", "b"]], TypeError, r"series\[0\] must hold numbers"),
+        ([["a", "b"]], TypeError, r"series\[0\] must hold real numbers"),
+        ([[1, None, "a"]], TypeError, r"series\[0\] must hold numbers"),
+        ([1.0, 2.0, 3.0], ValueError, r"series\[0\] must be one-dimensional; got shape \(\)"),
+        (np.zeros(120), ValueError, r"series\[0\] must be one-dimensional"),
+        ([np.zeros(120, complex)], TypeError, r"series\[0\] must hold real numbers"),
         (np.zeros((3, 40, 2)), ValueError, r"series\[0\] must be one-dimensional"),
     ],
 )

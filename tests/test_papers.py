@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesieve import cli, papers
+from bayesieve.__main__ import main
 from bayesieve.papers import rabenoro
 
 runner = CliRunner()
@@ -23,8 +24,8 @@ def test_all_rows_of_table_1(quick):
     rows = list(dict.fromkeys(record.row for record in quick.records))
     assert rows[:10] == [row for row, *_ in rabenoro.ROWS]
     assert len(rows) == 11
+    assert [record.table for record in quick.records[:20]] == ["Table 1"] * 20
     for record in quick.records:
-        assert record.table == "Table 1"
         assert record.column in ("features", "test error")
         assert record.spread >= 0
         if record.column == "features":
@@ -72,14 +73,34 @@ def test_records_as_json_and_a_figure(tmp_path, monkeypatch, quick):
     assert list(tmp_path.iterdir()) == [figure]
 
 
-def test_an_unknown_paper_is_one_sentence(capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["bayesieve", "reproduce", "rabenero"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reproduce", "rabenero"], "paper must be one of 'rabenoro'; got 'rabenero'"),
+        (["reproduce", "rabenoro", "--seed", "-1"], "should be greater than or equal to 0"),
+        (["reproduce", "rabenoro", "--figure", "table.xyz"], "must end in"),
+        (["reproduce", "rabenoro", "--figure", "/no/such/folder/a.png"], "does not exist"),
+        (["reproduce"], "PAPER"),
+        (["repoduce"], "repoduce"),
+    ],
+)
+def test_bad_use_is_said_before_any_work(arguments, message):
+    done = runner.invoke(cli.app, arguments)
+    assert done.exit_code == 2
+    assert message.lower() in " ".join(done.output.replace("│", " ").split()).lower()
+    assert "Traceback" not in done.output
+
+
+def test_a_failure_is_one_sentence_and_exit_code_1(capsys, monkeypatch):
+    def fail(*arguments, **options):
+        raise TypeError("something broke inside")
+
+    monkeypatch.setattr(papers, "run", fail)
+    monkeypatch.setattr("sys.argv", ["bayesieve", "reproduce", "rabenoro"])
     with pytest.raises(SystemExit) as stop:
-        cli.main()
-    assert stop.value.code == 2
-    error = capsys.readouterr().err
-    assert "name must be one of 'rabenoro'; got 'rabenero'" in error
-    assert "Traceback" not in error
+        main()
+    assert stop.value.code == 1
+    assert capsys.readouterr().err == "bayesieve: TypeError: something broke inside\n"
 
 
 def test_examples_run():

@@ -1,10 +1,13 @@
 """Rankings and the ranked search."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import mutual_info_score
 
 from bayesieve import NaiveBayesSelector, rank
@@ -134,5 +137,35 @@ def test_bad_rankings():
         rank(X, y, n_features=13)
     with pytest.raises(ValueError, match="at least 2 classes"):
         rank(X, np.zeros(200))
-    with pytest.raises(ValueError, match="method must be one of"):
+    with pytest.raises(ValueError, match="ranking must be one of"):
         NaiveBayesSelector(search=RankedSearch("chi3")).fit(X, y)
+    with pytest.raises(ValueError, match="order: column 99 is not among the columns"):
+        NaiveBayesSelector(search=RankedSearch(order=(1, 99))).fit(X, y)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(seed=seeds)
+def test_columns_that_say_the_same_stay_equal(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 157)
+    x = (rng.random(157) < 0.4).astype(int)
+    found = rank(np.column_stack([x, 1 - x]), y)
+    assert found.scores[0] == found.scores[1]
+    assert found.order.tolist() == [0, 1]
+    assert rank(np.column_stack([x, 1 - x]), (y + 1) % 3).scores[0] == found.scores[0]
+
+
+@pytest.mark.parametrize("method", ["mutual-information", "mrmr"])
+def test_a_ranking_is_a_score_function_of_scikit_learn(method):
+    X, y = binary_table(300, 12)
+    peer = SelectKBest(partial(rank, method=method), k=4).fit(X, y)
+    assert set(np.flatnonzero(peer.get_support())) == set(rank(X, y, method).order[:4].tolist())
+
+
+def test_ranked_search_keeps_exact_sizes_in_reach():
+    y = np.repeat([0, 1], 20)
+    X = np.column_stack([y, y, np.random.default_rng(0).integers(0, 2, (40, 2))])
+    selector = NaiveBayesSelector(
+        search="ranked", n_features=3, feature_groups=[[1, 2, 3]], random_state=0
+    ).fit(X, y)
+    assert sorted(selector.selected_.tolist()) == [1, 2, 3]

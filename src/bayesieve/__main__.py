@@ -1,5 +1,16 @@
-"""`python -m bayesieve` is the command line."""
+"""The command `bayesieve`, also as `python -m bayesieve`."""
 
-from .cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command line, or say what it needs."""
+    try:
+        from .cli import run
+    except ModuleNotFoundError as error:
+        sys.exit(f"bayesieve: the command line needs {error.name}: pip install 'bayesieve[cli]'.")
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ from .models import MODELS
 from .ranking import check_ranking, discrete_columns
 from .rankings import DiscreteColumns
 from .rankings.information import information_with
-from .validation import RawTable, choose
+from .validation import RawTable, choose, column_indices
 from .views.columns import encode, learn
 
 
@@ -46,10 +46,15 @@ class Aids:
     def order(self, ranking: Any) -> tuple[int, ...]:
         """Units in the order of their best columns."""
         with LocalEngine() as engine:
-            found = check_ranking(ranking).rank(
+            found = check_ranking(ranking, "ranking").rank(
                 self._discrete(), self._labels, self._n_classes, engine, len(self._models)
             )
         return tuple(dict.fromkeys(self._owner[int(column)] for column in found.order))
+
+    def units_of(self, parameter: str, columns: Any) -> tuple[int, ...]:
+        """The units of columns that a user named."""
+        found = column_indices(parameter, columns, self._table.names)
+        return tuple(dict.fromkeys(self._owner[column] for column in found))
 
     def pairs(self, measure: str | Callable[..., float]) -> tuple[tuple[int, int], ...]:
         """Pairs of units, the most dependent first; equals in the order of their numbers."""

@@ -1,5 +1,6 @@
 """The command line: one verb a job."""
 
+import importlib.util
 import json
 import sys
 import time
@@ -10,6 +11,7 @@ import typer
 from rich.console import Console
 
 from . import papers
+from .validation import choose
 
 app = typer.Typer(
     add_completion=True,
@@ -26,7 +28,7 @@ def _main() -> None:
 
 @app.command()
 def demo(
-    seed: Annotated[int, typer.Option(help="Source of randomness.")] = 0,
+    seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
     quick: Annotated[bool, typer.Option(help="A tenth of the signals.")] = False,
 ) -> None:
     """Simulate signals, score them, sieve the indicators, and show the model in words."""
@@ -39,40 +41,57 @@ def demo(
 def reproduce(
     paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(papers.PAPERS)}.")],
     quick: Annotated[bool, typer.Option(help="Smaller data, fewer replications.")] = False,
-    seed: Annotated[int, typer.Option(help="Source of randomness.")] = 0,
+    seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Records as JSON, for machines.")] = False,
-    figure: Annotated[Path | None, typer.Option(help="Draw the figure into this file.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the figure into this file (.png, .svg or .pdf).")
+    ] = None,
 ) -> None:
     """Give a paper's tables back, ours beside the paper's."""
+    # Bad use is said before any work.
+    try:
+        choose("paper", paper, papers.PAPERS)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    if figure is not None:
+        _check_figure(figure)
     err = Console(stderr=True, highlight=False)
     start = time.perf_counter()
-    found = papers.run(paper, quick=quick, seed=seed, tell=None if as_json else err.print)
-    if figure is not None:
-        _save(found, figure)
+    tell = None if as_json else (lambda line: err.print(line, markup=False, soft_wrap=True))
+    found = papers.run(paper, quick=quick, seed=seed, tell=tell)
     if as_json:
         sys.stdout.write(json.dumps(found.to_dicts(), indent=2) + "\n")
     else:
         sys.stdout.write(found.to_text())
         err.print(f"{time.perf_counter() - start:.1f} s")
+    if figure is not None:
+        _save(found, figure)
+
+
+def _check_figure(path: Path) -> None:
+    """Can a figure be written there?"""
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise typer.BadParameter(f"--figure must end in .png, .svg or .pdf; got {str(path)!r}.")
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"--figure: the folder {str(path.parent)!r} does not exist.")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise typer.BadParameter("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
 
 
 def _save(found: Any, path: Path) -> None:
     from matplotlib.figure import Figure
 
     picture = Figure(figsize=(9, 5), layout="constrained")
-    if found.draw is None:
-        raise ValueError("this paper has no figure.")
-    found.draw(picture)
+    if found.draw is not None:
+        found.draw(picture)
     picture.savefig(path, dpi=150)
 
 
-def main() -> None:
-    """Run the command line; errors are one sentence, exit code 2 for bad use and 1 for failure."""
+def run() -> None:
+    """Run the command line: exit code 2 for bad use, 1 and one sentence for failure."""
     try:
-        app(standalone_mode=True)
-    except (ValueError, TypeError) as error:
-        Console(stderr=True, highlight=False).print(f"bayesieve: {error}", markup=False)
-        sys.exit(2)
-    except OSError as error:
-        Console(stderr=True, highlight=False).print(f"bayesieve: {error}", markup=False)
+        app()
+    except Exception as error:
+        message = f"bayesieve: {type(error).__name__}: {error}"
+        Console(stderr=True, highlight=False).print(message, markup=False, soft_wrap=True)
         sys.exit(1)

@@ -24,6 +24,7 @@ def run_demo(console: Any, seed: int = 0, quick: bool = False) -> None:
     quick : bool, default=False
         A tenth of the paper's signals.
     """
+    console.soft_wrap = True  # lines are not broken where the output is piped
     sizes = (300, 100) if quick else (3000, 1000)
     start = time.perf_counter()
     train = make_signals(*sizes, random_state=2 * seed)
@@ -57,7 +58,9 @@ def _show_strongest(console: Any, selector: NaiveBayesSelector, names: Any) -> N
     classes = [str(name) for name in selector.classes_]
     best, worst = terms.argmax(1), terms.argmin(1)
     strength = terms.max(1) - terms.min(1)
-    console.print("The strongest indicators, and what their presence (b = 1) says:")
+    console.print(
+        "The strongest indicators, and what their presence (b = 1) says, from smoothed counts:"
+    )
     for j in np.argsort(-strength, kind="stable")[:_STRONGEST]:
         ratio = np.exp(strength[j])
         console.print(

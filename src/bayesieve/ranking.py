@@ -79,10 +79,10 @@ def rank(
         return method.rank(columns, labels, len(classes), engine, most)
 
 
-def check_ranking(method: Any) -> Any:
+def check_ranking(method: Any, parameter: str = "method") -> Any:
     """A ranking by name, or an object with `rank`."""
     if not hasattr(method, "rank") or isinstance(method, type):
-        method = RANKINGS[choose("method", method, RANKINGS)]
+        method = RANKINGS[choose(parameter, method, RANKINGS)]
     if hasattr(method, "form"):
         choose("form", method.form, ["difference", "quotient"])
     return method

@@ -223,7 +223,8 @@ class NaiveBayesSelector(
         factors = task.factors(guiding)
         plans = self._plans(task, guiding, validating, factors)
         if hasattr(search, "given"):
-            aids = Aids(task.table, task.models, task.labels, task.weights, guiding, task.units)
+            weights = task.weights * plans[0].sets.class_weight[task.labels]
+            aids = Aids(task.table, task.models, task.labels, weights, guiding, task.units)
             search = search.given(aids)
         self._read_once(task, model, guiding, plans)
         settings = (check_smoothing(model.smoothing), model._extra_variance,

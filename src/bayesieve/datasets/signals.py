@@ -47,9 +47,9 @@ def make_signals(
     """Simulate the signals of Rabenoro 2015: white noise, three kinds of change.
 
     A normal signal is Gaussian white noise of standard deviation 1.  From a change point in the
-    central 60 % of the signal on, an anomaly has another mean (1 to 5), another standard deviation
-    (2 to 6), or a linear trend that ends at 1 to 5.  Lengths, change points and amplitudes are
-    uniform; signals come in random order.
+    central 60 % of the signal on (20 to 80, both included, for a length of 100), an anomaly has
+    another mean (1 to 5), another standard deviation (2 to 6), or a linear trend that ends at 1 to
+    5.  Lengths, change points and amplitudes are uniform; signals come in random order.
 
     Parameters
     ----------
@@ -81,8 +81,9 @@ def make_signals(
     kinds = rng.permutation(np.repeat(np.arange(4), [n_normal] + [n_anomalies] * 3))
     lengths = rng.randint(min_length, max_length + 1, kinds.size)
     series = [rng.normal(size=n) for n in lengths]
-    low, high = (np.ceil(share * lengths).astype(np.int64) for share in _CENTRE)
-    steps = (rng.random_sample(kinds.size) * (high - low)).astype(np.int64)
+    low = np.ceil(_CENTRE[0] * lengths).astype(np.int64)
+    high = np.floor(_CENTRE[1] * lengths).astype(np.int64)
+    steps = (rng.random_sample(kinds.size) * (high - low + 1)).astype(np.int64)
     change = np.where(kinds == 0, -1, low + steps)
     amplitude = np.full(kinds.size, np.nan)
     for i, kind in enumerate(kinds):

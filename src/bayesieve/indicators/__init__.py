@@ -2,5 +2,14 @@
 
 from .scores import SCORES, Score, ScoreColumn, WindowScores, register_score
 from .transformer import Indicators
+from .windows import window_p_values
 
-__all__ = ["SCORES", "Indicators", "Score", "ScoreColumn", "WindowScores", "register_score"]
+__all__ = [
+    "SCORES",
+    "Indicators",
+    "Score",
+    "ScoreColumn",
+    "WindowScores",
+    "register_score",
+    "window_p_values",
+]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines import Engine
+from ..validation import check_number, choose
 from .windows import TESTS, half_windows, test_constants
 
 #: Scores that users registered, by the name of their function.
@@ -59,9 +60,24 @@ class Score:
         """One column for every point of the grid."""
         for point in itertools.product(*self.grid.values()):
             parameters = dict(zip(self.grid, point, strict=True))
-            values = np.array([self.function(x, **parameters) for x in series], dtype=np.float64)
-            values[~np.isfinite(values)] = np.nan
-            yield ScoreColumn(self.label.format(**parameters), values, self.thresholds)
+            label = self.label.format(**parameters)
+            values = np.array([self._value(i, x, label, parameters) for i, x in enumerate(series)])
+            yield ScoreColumn(label, values, self.thresholds)
+
+    def _value(
+        self, i: int, x: NDArray[np.float64], label: str, parameters: dict[str, Any]
+    ) -> float:
+        """The function's answer; NaN for a series that is not finite, and for no answer."""
+        if not np.isfinite(x).all():
+            return np.nan
+        try:
+            value = float(self.function(x, **parameters))
+        except Exception as error:
+            raise ValueError(
+                f"score {label!r} failed on series[{i}] ({x.size} points): {error}. Return NaN "
+                "where a series has no answer."
+            ) from error
+        return value if np.isfinite(value) else np.nan
 
 
 def register_score(
@@ -114,8 +130,9 @@ class WindowScores:
     ----------
     tests : sequence of {"U", "KS", "F"}
         Mann-Whitney, Kolmogorov-Smirnov, F test of variances.
-    widths : sequence of int or "cut"-able pairs
-        Points in a window; ``(100, True)`` means 100, or two less than the series has.
+    widths : sequence of int, or of pairs (int, True)
+        Points in a window, at least 4.  ``(100, True)`` is cut for short series: 100 points, or two
+        fewer than the series has.
     levels : sequence of float
         Levels at which a window rejects: p <= level.
     shares : sequence of float, or None
@@ -133,11 +150,30 @@ class WindowScores:
     runs: tuple[int, ...] | None = (2, 5, 10)
     among: tuple[tuple[int | None, int], ...] = ((2, 5), (5, 10), (10, 20))
 
+    def __post_init__(self) -> None:
+        for name in ("tests", "widths", "levels"):
+            if len(getattr(self, name)) == 0:
+                raise ValueError(f"{name} of WindowScores must not be empty.")
+        for test in self.tests:
+            choose("tests", test, TESTS)
+        for width in self._widths():
+            check_number("widths", width[0], low=4, whole=True)
+        for level in self.levels:
+            check_number("levels", level, low=0.0, high=1.0)
+        for most, span in self.among:
+            check_number("among", span, low=1, whole=True)
+            if most is not None:
+                check_number("among", most, low=0, high=span, whole=True)
+
+    def _widths(self) -> list[tuple[int, bool]]:
+        """Every width with whether it may be cut."""
+        return [(w[0], bool(w[1])) if isinstance(w, Sequence) else (w, False) for w in self.widths]
+
     def columns(
         self, series: Sequence[NDArray[np.float64]], engine: Engine
     ) -> Iterator[ScoreColumn]:
         """Confirmatory scores of every test, width and level."""
-        widths = [w if isinstance(w, tuple) else (w, False) for w in self.widths]
+        widths = self._widths()
         spans = sorted({span for _, span in self.among})
         found = self._scores(series, widths, spans, engine)
         for (k, test), (w, (width, cut)), (a, level) in itertools.product(

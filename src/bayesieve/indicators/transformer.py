@@ -1,6 +1,6 @@
 """`Indicators`: series in, named binary columns out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines import LocalEngine
 from ..validation import check_jobs, choose, read_series
-from .scores import ScoreColumn, WindowScores
+from .scores import SCORES, ScoreColumn, WindowScores
 
 
 class Indicators(TransformerMixin, BaseEstimator):
@@ -20,7 +20,8 @@ class Indicators(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     scores : list of scores, optional
-        `WindowScores` and `Score` objects; ``[WindowScores()]`` by default.
+        `WindowScores` and `Score` objects, or names of registered scores; ``[WindowScores()]`` by
+        default.
     quantiles : sequence of float, default=(0.1, 0.25, 0.5, 0.75, 0.9)
         Where to cut the scores that come without thresholds, learnt by `fit`.
     drop : {None, "constant", "redundant"}, default=None
@@ -89,39 +90,58 @@ class Indicators(TransformerMixin, BaseEstimator):
     def transform(self, series: Any) -> NDArray[Any]:
         """Indicators: series x columns, uint8, or float64 with NaN where scores are missing."""
         check_is_fitted(self, "kept_")
-        found = self._columns(series)
-        return _binarise(found, self._cuts)[:, self.kept_]
+        checked = read_series(series)
+        found = self._columns(checked, self._scores)
+        return _binarise(found, self._cuts, len(checked))[:, self.kept_]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names such as ``share of windows (w=50) where U rejects at 0.005 > 0.3``."""
         check_is_fitted(self, "kept_")
         return np.array(self.names_, dtype=object)[self.kept_]
 
-    def _columns(self, series: Any) -> list[ScoreColumn]:
-        check_jobs(self.n_jobs)
-        checked = read_series(series)
-        scores = [WindowScores()] if self.scores is None else list(self.scores)
+    def _columns(self, series: list[NDArray[np.float64]], scores: list[Any]) -> list[ScoreColumn]:
         with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
-            return [column for score in scores for column in score.columns(checked, engine)]
+            return [column for score in scores for column in score.columns(series, engine)]
 
-    def _fit(self, series: Any) -> NDArray[Any]:
+    def _judge_scores(self) -> list[Any]:
+        """Scores as objects; names are looked up among the registered ones."""
+        if self.scores is None:
+            return [WindowScores()]
+        if isinstance(self.scores, str) or not isinstance(self.scores, Iterable):
+            raise TypeError(
+                "scores must be a list of scores or names of registered scores; got "
+                f"{self.scores!r}. Wrap a single one in a list."
+            )
+        scores = [SCORES[choose("scores", s, SCORES)] if isinstance(s, str) else s
+                  for s in self.scores]  # fmt: skip
+        for score in scores:
+            if not hasattr(score, "columns"):
+                raise TypeError(
+                    "scores must hold WindowScores, Score objects or names of registered scores; "
+                    f"got {score!r}. Use register_score to turn a function into a score."
+                )
+        return scores
+
+    def _fit(self, given: Any) -> NDArray[Any]:
         if self.drop is not None:
             choose("drop", self.drop, ["constant", "redundant"])
-        found = self._columns(series)
+        check_jobs(self.n_jobs)
+        self._scores = self._judge_scores()
+        series = read_series(given)
+        found = self._columns(series, self._scores)
         self._cuts = [
             column.thresholds if column.thresholds is not None else self._learn(column.values)
             for column in found
         ]
         self.names_ = [
-            f"{column.label} > {cut:g}"
+            f"{column.label} > {cut:.12g}"
             for column, cuts in zip(found, self._cuts, strict=True)
             for cut in cuts
         ]
-        table = _binarise(found, self._cuts)
-        self.stands_for_ = self._redundant(table)
-        self.kept_ = np.array(
-            [j for j, name in enumerate(self.names_) if name not in self.stands_for_], np.int64
-        )
+        table = _binarise(found, self._cuts, len(series))
+        gone = self._redundant(table)
+        self.stands_for_ = {self.names_[j]: twin for j, twin in gone.items()}
+        self.kept_ = np.array([j for j in range(len(self.names_)) if j not in gone], np.int64)
         return table
 
     def _learn(self, values: NDArray[np.float64]) -> tuple[float, ...]:
@@ -131,27 +151,29 @@ class Indicators(TransformerMixin, BaseEstimator):
             return ()
         return tuple(float(cut) for cut in np.unique(np.quantile(known, self.quantiles)))
 
-    def _redundant(self, table: NDArray[Any]) -> dict[str, str]:
+    def _redundant(self, table: NDArray[Any]) -> dict[int, str]:
         """What each column that may go stands for."""
-        gone: dict[str, str] = {}
+        gone: dict[int, str] = {}
         first: dict[bytes, str] = {}
         if self.drop is None:
             return gone
         for j, name in enumerate(self.names_):
             column = np.ascontiguousarray(table[:, j], dtype=np.float32)
+            pattern = column.tobytes()
             if not np.nanmin(column, initial=1) < np.nanmax(column, initial=0):
-                gone[name] = "constant"
-            elif self.drop == "redundant":
-                twin = first.setdefault(column.tobytes(), name)
-                if twin != name:
-                    gone[name] = twin
+                gone[j] = "constant"
+            elif self.drop == "redundant" and pattern in first:
+                gone[j] = first[pattern]
+            else:
+                first[pattern] = name
         return gone
 
 
-def _binarise(found: list[ScoreColumn], cuts: list[tuple[float, ...]]) -> NDArray[Any]:
-    """Score > threshold, column by column."""
+def _binarise(
+    found: list[ScoreColumn], cuts: list[tuple[float, ...]], n_series: int
+) -> NDArray[Any]:
+    """Whether each score exceeds each of its thresholds, column by column."""
     missing = any(np.isnan(column.values).any() for column in found)
-    n_series = len(found[0].values) if found else 0
     width = sum(len(mine) for mine in cuts)
     table = np.empty((n_series, width), np.float64 if missing else np.uint8, order="F")
     at = 0

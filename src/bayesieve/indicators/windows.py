@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
+from ..kernels.options import F_TEST, KS_TEST, U_TEST
+from ..validation import check_number, choose, read_series
+
 #: The tests by name, with their numbers in the kernels.
-TESTS = {"U": 0, "KS": 1, "F": 2}
+TESTS = {"U": U_TEST, "KS": KS_TEST, "F": F_TEST}
 
 
 @lru_cache
@@ -69,7 +72,7 @@ def window_p_values(x: Any, test: str, width: int) -> NDArray[np.float64]:
         Mann-Whitney (normal approximation with tie and continuity correction),
         Kolmogorov-Smirnov (exact), or F test of equal variances.
     width : int
-        Points in the window.
+        Points in the window, at least 4.
 
     Returns
     -------
@@ -86,7 +89,9 @@ def window_p_values(x: Any, test: str, width: int) -> NDArray[np.float64]:
     """
     from ..kernels.windows import any_ties, p_values
 
-    x = np.ascontiguousarray(x, dtype=np.float64)
+    choose("test", test, TESTS)
+    check_number("width", width, low=4, whole=True)
+    x = read_series([x])[0]
     halves = half_windows([x], [(width, False)])
     half = int(halves[0, 0])
     if half == 0:

@@ -5,6 +5,8 @@ from numba import njit
 
 from .options import EXACT
 
+_GRAIN = 2.0**40
+
 
 @njit(**EXACT)
 def _popcount(word):
@@ -19,7 +21,10 @@ def _popcount(word):
 
 @njit(**EXACT)
 def information_of_counts(joint):
-    """Plug-in mutual information in nat of a table of counts."""
+    """Plug-in mutual information in nat of a table of counts, rounded to 2^-40.
+
+    Rounded, so that columns that say the same in other words stay equal.
+    """
     total = joint.sum()
     if total <= 0.0:
         return 0.0
@@ -29,7 +34,7 @@ def information_of_counts(joint):
         for b in range(joint.shape[1]):
             if joint[a, b] > 0.0:
                 found += joint[a, b] * np.log(joint[a, b] * total / (rows[a] * columns[b]))
-    return max(found / total, 0.0)
+    return np.floor(max(found / total, 0.0) * _GRAIN + 0.5) / _GRAIN
 
 
 @njit(**EXACT)

@@ -15,5 +15,8 @@ BLOCK = 512
 # for the lines beyond is overwritten or not read; arrays of lines are padded by as many.
 LANES = 16
 
+# The two-sample tests that the kernels know.
+U_TEST, KS_TEST, F_TEST = 0, 1, 2
+
 # The criteria that the kernels know.
 ERROR, PROBABILITY, LOG_LIKELIHOOD = 0, 1, 2

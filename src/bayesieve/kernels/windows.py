@@ -5,9 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .options import EXACT
-
-U_TEST, KS_TEST, F_TEST = 0, 1, 2
+from .options import EXACT, KS_TEST, U_TEST
 
 
 @njit(**EXACT)
@@ -110,15 +108,28 @@ def ks_values(x, half, probability, out):
 
 @njit(**EXACT)
 def _squares(x):
-    """Sum of squared deviations from the mean, in two passes."""
-    mean = 0.0
+    """Sum of squared deviations from the mean, in two passes; exactly 0 for equal values."""
+    shift = 0.0
     for value in x:
-        mean += value
-    mean /= x.size
+        shift += value - x[0]
+    shift /= x.size
     total = 0.0
     for value in x:
-        total += (value - mean) * (value - mean)
+        apart = (value - x[0]) - shift
+        total += apart * apart
     return total
+
+
+@njit(**EXACT)
+def _in_range(x):
+    """The series itself, or scaled where its squares would overflow or vanish."""
+    size = 0.0
+    for value in x:
+        size = max(size, abs(value - x[0]), 1e-300 * abs(value))
+    if size == 0.0 or 1e-100 < size < 1e100:
+        return x
+    scale = np.abs(x).max() if size > 1e100 else size
+    return x / scale
 
 
 @njit(**EXACT)
@@ -158,6 +169,7 @@ def f_values(x, half, log_front, out):
     With equal sizes the larger over the smaller variance decides: p is twice its upper tail.
     """
     a = (half - 1) / 2.0
+    x = _in_range(x)
     for t in range(half, x.size - half + 1):
         one, other = _squares(x[t - half : t]), _squares(x[t : t + half])
         larger, smaller = max(one, other), min(one, other)

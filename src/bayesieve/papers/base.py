@@ -95,7 +95,9 @@ def _cells(record: Record) -> str:
 def _number(value: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.4f}" if abs(value) < 10 and value != int(value) else f"{value:.1f}"
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.4f}" if abs(value) < 1 else f"{value:.1f}"
 
 
 def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Reproduction:
@@ -112,7 +114,7 @@ def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Rep
     **options :
         What the paper's module takes beside.
     """
-    choose("name", name, PAPERS)
+    choose("paper", name, PAPERS)
     module = importlib.import_module(f"{__package__}.{name}")
     found: Reproduction = module.reproduce(quick=quick, seed=seed, **options)
     return found

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-class Ranking(NamedTuple):
+@dataclass(frozen=True)
+class Ranking:
     """Features from best to worst, and the score of each.
+
+    As an array it is the standing of each column (higher is better), so that `rank` serves
+    scikit-learn's selectors as a score function: ``SelectKBest(rank, k=10)``.
 
     Attributes
     ----------
@@ -23,6 +27,11 @@ class Ranking(NamedTuple):
 
     order: NDArray[np.int64]
     scores: NDArray[np.float64]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        standing = np.empty(self.order.size)
+        standing[self.order] = np.arange(self.order.size, 0, -1)
+        return standing if dtype is None else standing.astype(dtype)
 
 
 @dataclass(frozen=True)

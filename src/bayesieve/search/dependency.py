@@ -27,9 +27,9 @@ class DependencySearch:
         uncertainty), ``"auto"`` (r2 for numbers, uncertainty where a column is categorical), or a
         function of two columns.
     pairs : tuple of (int, int), optional
-        The pairs, strongest first; a selector computes them on the guiding rows.
-    order : tuple of int, optional
-        Units from most to least informative; likewise.
+        Pairs of units, strongest first; a selector computes them on the guiding rows.
+    order : sequence of column names or positions, optional
+        From most to least informative; by mutual information on the guiding rows by default.
 
     Examples
     --------
@@ -47,7 +47,9 @@ class DependencySearch:
         return replace(
             self,
             pairs=aids.pairs(self.measure) if self.pairs is None else self.pairs,
-            order=aids.order("mutual-information") if self.order is None else self.order,
+            order=aids.order("mutual-information")
+            if self.order is None
+            else aids.units_of("order", self.order),
         )
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:

@@ -15,8 +15,8 @@ class RankedSearch:
     ----------
     ranking : str or ranking object, default="mutual-information"
         A name known to `bayesieve.rank`, or an object of `bayesieve.rankings`.
-    order : tuple of int, optional
-        The order itself.  A selector computes it on the guiding rows and fills it in.
+    order : sequence of column names or positions, optional
+        The order itself, instead of a ranking of the guiding rows.
 
     Examples
     --------
@@ -30,12 +30,14 @@ class RankedSearch:
 
     def given(self, aids: Any) -> "RankedSearch":
         """The same search with its order filled in."""
-        return self if self.order is not None else replace(self, order=aids.order(self.ranking))
+        if self.order is not None:
+            return replace(self, order=aids.units_of("order", self.order))
+        return replace(self, order=aids.order(self.ranking))
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """One unit after the other; a unit stands where its best column does."""
         objective.start(first_subset(FORWARD, objective), FORWARD)
         for unit in self.order or ():
-            if unit in objective.addable(limits.most):
+            if unit in objective.addable(limits.most, limits.exact):
                 objective.add(unit)
                 yield

@@ -233,7 +233,7 @@ def _no_infinity(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def read_series(series: Any) -> list[NDArray[np.float64]]:
-    """Time series as a list of 1-D arrays; NaN and infinity may be inside."""
+    """Time series as a list of read-only 1-D arrays; NaN and infinity may be inside."""
     if isinstance(series, str | bytes) or not hasattr(series, "__len__"):
         raise TypeError(
             "series must be a list of one-dimensional arrays, or a two-dimensional array; got "
@@ -241,16 +241,22 @@ def read_series(series: Any) -> list[NDArray[np.float64]]:
         )
     if len(series) == 0:
         raise ValueError("series is empty; give at least one time series.")
+    if is_frame(series):
+        series = nw.from_native(series, eager_only=True).to_numpy()
     found = []
-    for i, x in enumerate(np.asarray(series) if hasattr(series, "dtype") else series):
-        try:
-            values = np.ascontiguousarray(x, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"series[{i}] must hold numbers; got {x!r}.") from error
+    for i, x in enumerate(series):
+        values = np.asarray(x)
         if values.ndim != 1:
             raise ValueError(
                 f"series[{i}] must be one-dimensional; got shape {values.shape}. Give a list of "
                 "series, each a sequence of numbers."
             )
+        if values.dtype.kind not in "fiubO":
+            raise TypeError(f"series[{i}] must hold real numbers; got {values.dtype}.")
+        try:
+            values = np.ascontiguousarray(values, dtype=np.float64).view()
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"series[{i}] must hold numbers; got {x!r}.") from error
+        values.flags.writeable = False
         found.append(values)
     return found
