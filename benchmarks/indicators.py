@@ -7,7 +7,6 @@ writes it to benchmarks/results/indicators.json.
 """
 
 import json
-import statistics
 import subprocess
 import sys
 import time
@@ -21,20 +20,10 @@ from sklearn.feature_selection import mutual_info_classif
 from bayesieve import rank
 from bayesieve.datasets import make_signals
 from bayesieve.indicators import Indicators
+from timing import median_time
 
 N_THREADS = 2
 WIDTHS = (30, 50, 100)
-
-
-def median_time(task, repeats=5):
-    """Median seconds of a warm task."""
-    task()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        task()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def variance_test(left, right, axis=-1):

@@ -30,6 +30,7 @@ from bayesieve.objective import Objective
 from bayesieve.search import GreedySearch, Limits
 from bayesieve.splits import class_factors, scoring
 from bayesieve.views.columns import ColumnSpec
+from timing import median_time
 
 N_ROWS, N_SCORES, N_LEVELS, N_CLASSES, N_THREADS = 3000, 90, 9, 4, 2
 
@@ -56,17 +57,6 @@ def make_objective(X, y, criterion, cv, engine):
         plan.add(spec, X[:, j].copy(), X[:, j].copy())
     ledger = Ledger(plan, 1.0, None, None, factors)
     return Objective(ledger, CRITERIA[criterion], [[j] for j in range(X.shape[1])], engine)
-
-
-def median_time(task, repeats=7):
-    """Median seconds of a warm task."""
-    task()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        task()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def time_scans(X, y, record):

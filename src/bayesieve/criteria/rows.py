@@ -168,19 +168,19 @@ class _RowScorer:
     def _scan(self, candidates: NDArray[np.int64], sign: int) -> tuple[NDArray[np.float64], float]:
         """Approximate losses, and how far each may be from the truth."""
         from ..kernels.ledger import log_own
-        from ..kernels.scan import scan_log_likelihood, scan_probability
+        from ..kernels.scan import scan
 
         book, lines = self._book, self._book.lines
         likelihood = self._kind == LOG_LIKELIHOOD
-        kernel = scan_log_likelihood if likelihood else scan_probability
         post, linear = self._posterior(), book.linear[sign]
         weights = lines.weights.astype(np.float64)
         found = np.empty((candidates.size, book.n_classes))
 
         def task(lo: int, hi: int) -> None:
-            kernel(
-                post, lines.pieces, lines.sets, lines.tiles, lines.classes, weights, book.codes,
-                book.n_codes, book.offsets, linear, self._first, candidates, lo, hi, found,
+            scan(
+                self._kind, post, lines.pieces, lines.sets, lines.tiles, lines.classes, weights,
+                book.codes, book.n_codes, book.offsets, linear, self._first, candidates, lo, hi,
+                found,
             )  # fmt: skip
 
         self._engine.run(task, candidates.size, candidates.size * lines.rows.size)

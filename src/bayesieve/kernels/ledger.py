@@ -44,16 +44,23 @@ def margins(sums, pieces, tiles, classes, out):
 
 
 @njit(**EXACT)
+def _normaliser(sums, i, unit):
+    """The largest sum of a line, and the total of all classes relative to it."""
+    top = sums[0, i]
+    for k in range(1, sums.shape[0]):
+        top = max(top, sums[k, i])
+    total = 0.0
+    for k in range(sums.shape[0]):
+        total += np.exp((sums[k, i] - top) * unit)
+    return top, total
+
+
+@njit(**EXACT)
 def posterior(sums, unit, out):
     """Posterior probabilities in float32, normalised per line; for scans only."""
     n_classes, n_lines = sums.shape
     for i in range(n_lines):
-        top = sums[0, i]
-        for k in range(1, n_classes):
-            top = max(top, sums[k, i])
-        total = 0.0
-        for k in range(n_classes):
-            total += np.exp((sums[k, i] - top) * unit)
+        top, total = _normaliser(sums, i, unit)
         for k in range(n_classes):
             out[k, i] = np.exp((sums[k, i] - top) * unit) / total
 
@@ -61,16 +68,10 @@ def posterior(sums, unit, out):
 @njit(**EXACT)
 def log_own(sums, pieces, tiles, classes, weights, unit, out):
     """Weighted sum of log P(own class) by class, in float64; for scans only."""
-    n_classes = sums.shape[0]
     out[:] = 0.0
     for t in range(classes.size):
         y = classes[t]
         for i in range(pieces[tiles[t]], pieces[tiles[t + 1]]):
-            top = sums[0, i]
-            for k in range(1, n_classes):
-                top = max(top, sums[k, i])
-            total = 0.0
-            for k in range(n_classes):
-                total += np.exp((sums[k, i] - top) * unit)
+            top, total = _normaliser(sums, i, unit)
             weight = weights[i] if weights.size else 1
             out[y] += weight * ((sums[y, i] - top) * unit - np.log(total))

@@ -10,9 +10,9 @@ check for that keeps a loop from being vectorised.
 import numpy as np
 from numba import njit
 
-from .options import BLOCK, LANES, SCAN
+from .options import BLOCK, LANES, PROBABILITY, SCAN
 
-# Ratios multiplied before their exponent is set aside: each is between e^-65 and e^65.
+# Gains multiplied before their exponent is set aside: each is between e^-65 and e^65.
 _TOGETHER = 8
 _STRIDE = BLOCK // _TOGETHER
 _LN2 = 0.6931471805599453
@@ -58,66 +58,32 @@ def _denominators(post, linear, base, code, first, den):
 
 
 @njit(**SCAN)
-def scan_probability(
-    post, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, linear, slots, candidates,
-    lo, hi, out,
-):  # fmt: skip
-    """Sum of P(Y != y) by true class, in float32, for single coded features lo..hi."""
+def _gains(post, linear, base, code, first, y, n_values, den0, den1, gain):
+    """t_y / sum_k p_k t_k for every line of a piece: what the feature does to P(Y = y)."""
     n_classes = post.shape[0]
-    one = np.float32(1.0)
-    den0 = np.empty(BLOCK + LANES, np.float32)
-    den1 = np.empty(BLOCK + LANES, np.float32)
-    wrong = np.empty(BLOCK + LANES, np.float32)
-    for j in range(lo, hi):
-        slot = slots[candidates[j]]
-        n_values = n_codes[slot]
-        out[j, :] = 0.0
-        for t in range(classes.size):
-            y = classes[t]
-            start = pieces[tiles[t]]
-            size = pieces[tiles[t + 1]] - start
-            for s in range(tiles[t], tiles[t + 1]):
-                base = offsets[slot] + sets[s] * n_values * n_classes
-                first, at = pieces[s], pieces[s] - start
-                length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
-                code = codes[slot, first : first + length]
-                p = post[y, first : first + length]
-                mine = wrong[at : at + length]
-                if n_values == 2:
-                    _two_denominators(post, linear, base, first, den0[:length], den1[:length])
-                    t0, t1 = linear[base + y], linear[base + n_classes + y]
-                    for i in range(length):
-                        # Both are read before the choice: a load behind a condition would not
-                        # vectorise.
-                        d0, d1 = den0[i], den1[i]
-                        is_one = code[i] != 0
-                        mine[i] = one - p[i] * (t1 if is_one else t0) / (d1 if is_one else d0)
-                else:
-                    _denominators(post, linear, base, code, first, den0[:length])
-                    for i in range(length):
-                        own = linear[base + code[i] * n_classes + y]
-                        mine[i] = one - p[i] * own / den0[i]
-            # Added up in float64, so that the error bound holds for any order of summation.
-            part = 0.0
-            if weights.size:
-                mine = weights[start : start + size]
-                for i in range(size):
-                    part += np.float64(mine[i]) * np.float64(wrong[i])
-            else:
-                for i in range(size):
-                    part += np.float64(wrong[i])
-            out[j, y] += part
+    if n_values == 2:
+        _two_denominators(post, linear, base, first, den0, den1)
+        t0, t1 = linear[base + y], linear[base + n_classes + y]
+        for i in range(gain.size):
+            # Both are read before the choice: a load behind a condition would not vectorise.
+            d0, d1 = den0[i], den1[i]
+            is_one = code[i] != 0
+            gain[i] = (t1 if is_one else t0) / (d1 if is_one else d0)
+    else:
+        _denominators(post, linear, base, code, first, den0)
+        for i in range(gain.size):
+            gain[i] = linear[base + code[i] * n_classes + y] / den0[i]
 
 
 @njit(**SCAN)
-def _sum_log(den, size, product, bits):
+def _sum_log(gain, size, product, bits):
     """Sum of the logarithms of a tile: products, exponents set aside, one logarithm."""
     for i in range(size, BLOCK):
-        den[i] = 1.0
+        gain[i] = 1.0
     for i in range(_STRIDE):
-        product[i] = den[i]
+        product[i] = gain[i]
     for together in range(1, _TOGETHER):
-        more = den[together * _STRIDE : (together + 1) * _STRIDE]
+        more = gain[together * _STRIDE : (together + 1) * _STRIDE]
         for i in range(_STRIDE):
             product[i] *= more[i]
     exponent = 0
@@ -131,15 +97,35 @@ def _sum_log(den, size, product, bits):
 
 
 @njit(**SCAN)
-def scan_log_likelihood(
-    post, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, linear, slots, candidates,
-    lo, hi, out,
+def _improbable(p, gain, weights):
+    """Sum of P(Y != y) = 1 - p_y t_y / sum_k p_k t_k over a tile.
+
+    Added up in float64, so that the error bound holds for any order of summation.
+    """
+    one = np.float32(1.0)
+    total = 0.0
+    if weights.size:
+        for i in range(p.size):
+            total += weights[i] * np.float64(one - p[i] * gain[i])
+    else:
+        for i in range(p.size):
+            total += np.float64(one - p[i] * gain[i])
+    return total
+
+
+@njit(**SCAN)
+def scan(
+    kind, post, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, linear, slots,
+    candidates, lo, hi, out,
 ):  # fmt: skip
-    """Sum by true class of log t_y - log sum_k p_k t_k: the change of log P(Y = y)."""
+    """Sums by true class for single coded features lo..hi.
+
+    PROBABILITY: of P(Y != y).  LOG_LIKELIHOOD: of the change of log P(Y = y).
+    """
     n_classes = post.shape[0]
-    den = np.empty(BLOCK + LANES, np.float32)
     den0 = np.empty(BLOCK + LANES, np.float32)
     den1 = np.empty(BLOCK + LANES, np.float32)
+    gain = np.empty(BLOCK + LANES, np.float32)
     product = np.empty(_STRIDE)
     bits = product.view(np.int64)
     for j in range(lo, hi):
@@ -148,27 +134,22 @@ def scan_log_likelihood(
         out[j, :] = 0.0
         for t in range(classes.size):
             y = classes[t]
-            start = pieces[tiles[t]]
-            size = pieces[tiles[t + 1]] - start
+            start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
+            size = end - start
             for s in range(tiles[t], tiles[t + 1]):
                 base = offsets[slot] + sets[s] * n_values * n_classes
                 first, at = pieces[s], pieces[s] - start
                 length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
                 code = codes[slot, first : first + length]
-                mine = den[at : at + length]
-                if n_values == 2:
-                    _two_denominators(post, linear, base, first, den0[:length], den1[:length])
-                    t0, t1 = linear[base + y], linear[base + n_classes + y]
-                    for i in range(length):
-                        d0, d1 = den0[i], den1[i]
-                        is_one = code[i] != 0
-                        mine[i] = (d1 if is_one else d0) / (t1 if is_one else t0)
-                else:
-                    _denominators(post, linear, base, code, first, den0[:length])
-                    for i in range(length):
-                        mine[i] = den0[i] / linear[base + code[i] * n_classes + y]
-            if weights.size:
+                mine = gain[at : at + length]
+                _gains(
+                    post, linear, base, code, first, y, n_values, den0[:length], den1[:length], mine
+                )
+            tile_weights = weights[start:end] if weights.size else weights
+            if kind == PROBABILITY:
+                out[j, y] += _improbable(post[y, start:end], gain[:size], tile_weights)
+            elif weights.size:
                 for i in range(size):
-                    out[j, y] -= weights[start + i] * np.log(np.float64(den[i]))
+                    out[j, y] += tile_weights[i] * np.log(np.float64(gain[i]))
             else:
-                out[j, y] -= _sum_log(den, size, product, bits)
+                out[j, y] += _sum_log(gain, size, product, bits)
