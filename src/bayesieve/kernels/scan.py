@@ -58,24 +58,6 @@ def _denominators(post, linear, base, code, first, den):
 
 
 @njit(**SCAN)
-def _gains(post, linear, base, code, first, y, n_values, den0, den1, gain):
-    """t_y / sum_k p_k t_k for every line of a piece: what the feature does to P(Y = y)."""
-    n_classes = post.shape[0]
-    if n_values == 2:
-        _two_denominators(post, linear, base, first, den0, den1)
-        t0, t1 = linear[base + y], linear[base + n_classes + y]
-        for i in range(gain.size):
-            # Both are read before the choice: a load behind a condition would not vectorise.
-            d0, d1 = den0[i], den1[i]
-            is_one = code[i] != 0
-            gain[i] = (t1 if is_one else t0) / (d1 if is_one else d0)
-    else:
-        _denominators(post, linear, base, code, first, den0)
-        for i in range(gain.size):
-            gain[i] = linear[base + code[i] * n_classes + y] / den0[i]
-
-
-@njit(**SCAN)
 def _sum_log(gain, size, product, bits):
     """Sum of the logarithms of a tile: products, exponents set aside, one logarithm."""
     for i in range(size, BLOCK):
@@ -97,19 +79,19 @@ def _sum_log(gain, size, product, bits):
 
 
 @njit(**SCAN)
-def _improbable(p, gain, weights):
-    """Sum of P(Y != y) = 1 - p_y t_y / sum_k p_k t_k over a tile.
+def _sum_improbable(probable, weights):
+    """Sum of P(Y != y) over a tile.
 
     Added up in float64, so that the error bound holds for any order of summation.
     """
     one = np.float32(1.0)
     total = 0.0
     if weights.size:
-        for i in range(p.size):
-            total += weights[i] * np.float64(one - p[i] * gain[i])
+        for i in range(probable.size):
+            total += weights[i] * np.float64(one - probable[i])
     else:
-        for i in range(p.size):
-            total += np.float64(one - p[i] * gain[i])
+        for i in range(probable.size):
+            total += np.float64(one - probable[i])
     return total
 
 
@@ -126,6 +108,7 @@ def scan(
     den0 = np.empty(BLOCK + LANES, np.float32)
     den1 = np.empty(BLOCK + LANES, np.float32)
     gain = np.empty(BLOCK + LANES, np.float32)
+    ones = np.ones(BLOCK + LANES, np.float32)
     product = np.empty(_STRIDE)
     bits = product.view(np.int64)
     for j in range(lo, hi):
@@ -141,13 +124,26 @@ def scan(
                 first, at = pieces[s], pieces[s] - start
                 length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
                 code = codes[slot, first : first + length]
+                # own = p_y: the gain is the new P(Y = y); own = 1: the factor it changes by.
+                own = post[y, first : first + length] if kind == PROBABILITY else ones[:length]
                 mine = gain[at : at + length]
-                _gains(
-                    post, linear, base, code, first, y, n_values, den0[:length], den1[:length], mine
-                )
+                if n_values == 2:
+                    _two_denominators(post, linear, base, first, den0[:length], den1[:length])
+                    t0, t1 = linear[base + y], linear[base + n_classes + y]
+                    for i in range(length):
+                        # Both are read before the choice: a load behind a condition would not
+                        # vectorise.
+                        d0, d1 = den0[i], den1[i]
+                        is_one = code[i] != 0
+                        mine[i] = own[i] * (t1 if is_one else t0) / (d1 if is_one else d0)
+                else:
+                    _denominators(post, linear, base, code, first, den0[:length])
+                    for i in range(length):
+                        t = linear[base + code[i] * n_classes + y]
+                        mine[i] = own[i] * t / den0[i]
             tile_weights = weights[start:end] if weights.size else weights
             if kind == PROBABILITY:
-                out[j, y] += _improbable(post[y, start:end], gain[:size], tile_weights)
+                out[j, y] += _sum_improbable(gain[:size], tile_weights)
             elif weights.size:
                 for i in range(size):
                     out[j, y] += tile_weights[i] * np.log(np.float64(gain[i]))
