@@ -26,6 +26,7 @@ format: .venv/ready
 bench: .venv/ready
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/indicators.py
+	$(BIN)/python benchmarks/exhaustive.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -34,7 +34,8 @@ def demo(
     """Simulate signals, score them, sieve the indicators, and show the model in words."""
     from .demo import run_demo
 
-    run_demo(Console(highlight=False), seed=seed, quick=quick)
+    # Soft: lines are not broken where the output is piped.
+    run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick)
 
 
 @app.command()

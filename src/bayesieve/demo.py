@@ -24,7 +24,6 @@ def run_demo(console: Any, seed: int = 0, quick: bool = False) -> None:
     quick : bool, default=False
         A tenth of the paper's signals.
     """
-    console.soft_wrap = True  # lines are not broken where the output is piped
     sizes = (300, 100) if quick else (3000, 1000)
     start = time.perf_counter()
     train = make_signals(*sizes, random_state=2 * seed)

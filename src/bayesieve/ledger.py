@@ -1,6 +1,6 @@
 """The ledger: running sums of every line and class, and the features that may enter them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -84,6 +84,13 @@ class Lines:
     def labels(self) -> NDArray[np.int64]:
         """True class of every line."""
         return np.repeat(self.classes, np.diff(self.pieces[self.tiles]))
+
+    def runs(self) -> Iterator[tuple[slice, int]]:
+        """The longest runs of lines that read one table set, and that set."""
+        first = np.flatnonzero(np.diff(self.sets, prepend=-1))
+        ends = self.pieces[np.append(first, self.sets.size)]
+        for g, (start, end) in zip(self.sets[first], pairwise(ends), strict=True):
+            yield slice(start, end), int(g)
 
     def class_totals(self, n_classes: int) -> list[int]:
         """Weight of the lines of each true class."""
@@ -256,8 +263,8 @@ class Ledger:
     def _start(self, prior: Terms) -> NDArray[np.int64]:
         fixed = self.scale.fix(prior)
         sums = np.empty((self.n_classes, self.lines.rows.size), np.int64)
-        for s, g in enumerate(self.lines.sets):
-            sums[:, self.lines.pieces[s] : self.lines.pieces[s + 1]] = fixed[g][:, None]
+        for part, g in self.lines.runs():
+            sums[:, part] = fixed[g][:, None]
         return sums
 
     # -- using ---------------------------------------------------------------------------------
@@ -266,8 +273,7 @@ class Ledger:
         """Terms of a feature that has no table of codes: classes x lines."""
         column, values = self._columns[feature], self._plan.numbers[-1 - self.slots[feature]]
         table = self._table(feature) if column.model.discrete else None
-        for s, g in enumerate(self.lines.sets):
-            part = slice(self.lines.pieces[s], self.lines.pieces[s + 1])
+        for part, g in self.lines.runs():
             if table is not None:
                 at = values[part].astype(np.int64)
                 impossible = table.impossible
@@ -282,7 +288,7 @@ class Ledger:
                 of_all = column.left_out(distinct, training, self._plan.sets)
                 terms = Terms(of_all.finite[g, back])
             else:
-                terms = column.of(values[part], int(g))
+                terms = column.of(values[part], g)
             out[:, part] = self.scale.fix(terms).T
 
     def gathered(self, features: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines import LocalEngine
 from ..validation import check_jobs, choose, read_series
-from .scores import SCORES, ScoreColumn, WindowScores
+from .scores import SCORES, ScoreColumn, ScoreFamily, WindowScores
 
 
 class Indicators(TransformerMixin, BaseEstimator):
@@ -99,11 +99,13 @@ class Indicators(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "kept_")
         return np.array(self.names_, dtype=object)[self.kept_]
 
-    def _columns(self, series: list[NDArray[np.float64]], scores: list[Any]) -> list[ScoreColumn]:
+    def _columns(
+        self, series: list[NDArray[np.float64]], scores: list[ScoreFamily]
+    ) -> list[ScoreColumn]:
         with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
             return [column for score in scores for column in score.columns(series, engine)]
 
-    def _judge_scores(self) -> list[Any]:
+    def _judge_scores(self) -> list[ScoreFamily]:
         """Scores as objects; names are looked up among the registered ones."""
         if self.scores is None:
             return [WindowScores()]

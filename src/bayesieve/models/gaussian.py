@@ -173,7 +173,8 @@ class GaussianModel:
     ) -> None:
         for k in range(where.shape[1]):
             # Only a value that the class really took is ever taken out of it.
-            where[:, k] &= np.isin(values, column[sets.labels == k])
+            if where[:, k].any():
+                where[:, k] &= np.isin(values, column[sets.labels == k])
         for v, k in np.argwhere(where):
             same = (column == values[v]) & (sets.labels == k)
             weights = np.where(sets.labels == k, sets.weights, 0.0)
