@@ -66,7 +66,14 @@ def test_records_as_json_and_a_figure(tmp_path, monkeypatch, quick):
         cli.app, ["reproduce", "rabenoro", "--quick", "--json", "--figure", str(figure)]
     )
     assert done.exit_code == 0, done.output
-    records = json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    assert set(found) == {"title", "records", "conclusions", "notes"}
+    assert found["conclusions"][0] == {
+        "claim": "the best wrapper beats both filters",
+        "held": quick.conclusions[0].held,
+        "of": 2,
+    }
+    records = found["records"]
     assert set(records[0]) == {"table", "row", "column", "paper", "ours", "spread"}
     assert len(records) == 22
     assert figure.stat().st_size > 10_000
@@ -76,8 +83,9 @@ def test_records_as_json_and_a_figure(tmp_path, monkeypatch, quick):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["reproduce", "rabenero"], "paper must be one of 'rabenoro'; got 'rabenero'"),
+        (["reproduce", "rabenero"], "must be one of 'rabenoro', 'cortizo'; got 'rabenero'"),
         (["reproduce", "rabenoro", "--seed", "-1"], "should be greater than or equal to 0"),
+        (["reproduce", "cortizo", "--data", "/no/such/folder"], "does not exist"),
         (["reproduce", "rabenoro", "--figure", "table.xyz"], "must end in"),
         (["reproduce", "rabenoro", "--figure", "/no/such/folder/a.png"], "does not exist"),
         (["reproduce"], "PAPER"),

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import mutual_info_score
 
 from bayesieve import NaiveBayesSelector, rank
 from bayesieve.engines import LocalEngine
-from bayesieve.rankings import MRMR, DiscreteColumns, MutualInformation
+from bayesieve.rankings import MRMR, ChiSquare, DiscreteColumns, MutualInformation
 from bayesieve.search import RankedSearch
 from tables import binary_table
 
@@ -68,13 +69,54 @@ def test_information_is_scikit_learns(seed, n_classes):
     np.testing.assert_allclose(rank(X, y, n_jobs=2).scores, found.scores, atol=0)
 
 
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(seed=seeds, n_values=st.sampled_from([2, 4]))
+def test_chi2_is_scipys(seed, n_values):
+    rng = np.random.default_rng(seed)
+    y = np.r_[np.arange(3), rng.integers(0, 3, 150)]
+    X = rng.integers(0, n_values, (y.size, 5))
+    X[:n_values] = np.arange(n_values)[:, None]
+    X[rng.random(y.size) < 0.5, 0] = 0
+    X[:, 4] = 1  # says nothing
+    table = X if n_values == 2 else pd.DataFrame(X.astype(str))
+    found = rank(table, y, "chi2")
+    for j in range(4):
+        counts = np.zeros((n_values, 3))
+        np.add.at(counts, (X[:, j], y), 1)
+        wanted = chi2_contingency(counts[counts.sum(1) > 0], correction=False).statistic
+        assert found.scores[j] == pytest.approx(wanted, abs=1e-8)
+    assert found.scores[4] == 0
+    assert found.order.tolist() == np.argsort(-found.scores, kind="stable").tolist()
+    np.testing.assert_array_equal(rank(table, y, "chi2", n_jobs=2).scores, found.scores)
+
+
+@pytest.mark.parametrize("ranking", ["mutual-information", "chi2"])
+def test_a_filter_may_stop_at_the_first_feature_that_does_not_help(ranking):
+    X, y = binary_table(300, 12)
+    walk = NaiveBayesSelector(
+        search=RankedSearch(ranking), criterion="error", cv=5, validation=None
+    ).fit(X, y)
+    errors = [step.key for step in walk.path_.steps][1:]
+    better = 1
+    while better < len(errors) and errors[better] < errors[better - 1]:
+        better += 1
+    short = NaiveBayesSelector(
+        search=RankedSearch(ranking, stop="no-improvement"), criterion="error", cv=5,
+        validation=None,
+    ).fit(X, y)  # fmt: skip
+    assert [step.key for step in short.path_.steps][1:] == errors[:better]
+    assert short.n_tried_ == min(better + 1, 12)
+    with pytest.raises(ValueError, match="may end before n_features"):
+        NaiveBayesSelector(search=RankedSearch(stop="no-improvement"), n_features=3).fit(X, y)
+
+
 def test_bits_and_codes_agree_and_weights_are_repeats():
     X, y = binary_table(300, 10)
     weights = np.random.default_rng(0).integers(1, 4, 300)
     rows = np.repeat(np.arange(300), weights)
     levels = np.full(10, 2)
     with LocalEngine(1) as engine:
-        for method in (MutualInformation(), MRMR(), MRMR("quotient")):
+        for method in (MutualInformation(), ChiSquare(), MRMR(), MRMR("quotient")):
             weighted = method.rank(
                 DiscreteColumns(X.T.copy(), levels, weights.astype(float)), y, 3, engine, 10
             )
@@ -106,7 +148,7 @@ def test_only_the_first_are_ranked_with_care():
     assert np.isneginf(part.scores).sum() == 8
 
 
-@pytest.mark.parametrize("method", ["mutual-information", "mrmr"])
+@pytest.mark.parametrize("method", ["mutual-information", "chi2", "mrmr"])
 def test_the_ranked_search_walks_the_order_of_the_guiding_rows(method):
     X, y = binary_table(300, 12)
     selector = NaiveBayesSelector(search=RankedSearch(method), random_state=0).fit(X, y)
@@ -155,7 +197,7 @@ def test_columns_that_say_the_same_stay_equal(seed):
     assert rank(np.column_stack([x, 1 - x]), (y + 1) % 3).scores[0] == found.scores[0]
 
 
-@pytest.mark.parametrize("method", ["mutual-information", "mrmr"])
+@pytest.mark.parametrize("method", ["mutual-information", "chi2", "mrmr"])
 def test_a_ranking_is_a_score_function_of_scikit_learn(method):
     X, y = binary_table(300, 12)
     peer = SelectKBest(partial(rank, method=method), k=4).fit(X, y)

@@ -43,7 +43,12 @@ def reproduce(
     paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(papers.PAPERS)}.")],
     quick: Annotated[bool, typer.Option(help="Smaller data, fewer replications.")] = False,
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Records as JSON, for machines.")] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data files, where the paper needs any.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Everything as JSON, for machines.")
+    ] = False,
     figure: Annotated[
         Path | None, typer.Option(help="Draw the figure into this file (.png, .svg or .pdf).")
     ] = None,
@@ -54,14 +59,16 @@ def reproduce(
         choose("paper", paper, papers.PAPERS)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    if data is not None and not data.is_dir():
+        raise typer.BadParameter(f"--data: the folder {str(data)!r} does not exist.")
     if figure is not None:
         _check_figure(figure)
     err = Console(stderr=True, highlight=False)
     start = time.perf_counter()
     tell = None if as_json else (lambda line: err.print(line, markup=False, soft_wrap=True))
-    found = papers.run(paper, quick=quick, seed=seed, tell=tell)
+    found = papers.run(paper, quick=quick, seed=seed, folder=data, tell=tell)
     if as_json:
-        sys.stdout.write(json.dumps(found.to_dicts(), indent=2) + "\n")
+        sys.stdout.write(json.dumps(found.to_dict(), indent=2) + "\n")
     else:
         sys.stdout.write(found.to_text())
         err.print(f"{time.perf_counter() - start:.1f} s")

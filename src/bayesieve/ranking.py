@@ -42,8 +42,8 @@ def rank(
     y : array-like of shape (n_samples,)
         Classes.
     method : str or ranking object, default="mutual-information"
-        ``"mutual-information"``, ``"mrmr"`` (difference form), or an object of
-        `bayesieve.rankings` such as ``MRMR("quotient")``.
+        ``"mutual-information"``, ``"chi2"`` (Pearson's statistic), ``"mrmr"`` (difference form), or
+        an object of `bayesieve.rankings` such as ``MRMR("quotient")``.
     n_features : int, optional
         How many columns a greedy ranking ranks with care; the others follow in the order of their
         last score.  All by default.

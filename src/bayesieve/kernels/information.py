@@ -1,9 +1,9 @@
-"""Mutual information from counts: on packed bits by popcount, on codes by adding up."""
+"""How two columns go together, from counts: on packed bits by popcount, on codes by adding up."""
 
 import numpy as np
 from numba import njit
 
-from .options import EXACT
+from .options import CHI2, EXACT
 
 _GRAIN = 2.0**40
 
@@ -38,8 +38,29 @@ def information_of_counts(joint):
 
 
 @njit(**EXACT)
-def information_bits(bits, ones, masks, totals, lo, hi, out):
-    """Mutual information of binary columns lo..hi with a variable given by one mask a level.
+def chi2_of_counts(joint):
+    """Pearson's chi-square of a table of counts, rounded like the information."""
+    total = joint.sum()
+    if total <= 0.0:
+        return 0.0
+    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
+    found = 0.0
+    for a in range(joint.shape[0]):
+        for b in range(joint.shape[1]):
+            expected = rows[a] * columns[b] / total
+            if expected > 0.0:
+                found += (joint[a, b] - expected) ** 2 / expected
+    return np.floor(found / total * _GRAIN + 0.5) / _GRAIN * total
+
+
+@njit(**EXACT)
+def _association(kind, joint):
+    return chi2_of_counts(joint) if kind == CHI2 else information_of_counts(joint)
+
+
+@njit(**EXACT)
+def associate_bits(kind, bits, ones, masks, totals, lo, hi, out):
+    """How binary columns lo..hi go with a variable given by one mask a level.
 
     `bits` and `masks` are packed rows; `ones` and `totals` count their ones.
     """
@@ -56,17 +77,17 @@ def information_bits(bits, ones, masks, totals, lo, hi, out):
         joint[1, n_levels - 1] = left
         for level in range(n_levels):
             joint[0, level] = totals[level] - joint[1, level]
-        out[j] = information_of_counts(joint)
+        out[j] = _association(kind, joint)
 
 
 @njit(**EXACT)
-def information_codes(codes, n_levels, other, n_other, weights, lo, hi, out):
-    """Mutual information of columns of codes lo..hi with another; codes beyond the levels are
-    missing, and such rows are left out of that pair.
+def associate_codes(kind, codes, n_levels, other, n_other, weights, lo, hi, out):
+    """How columns of codes lo..hi go with another; codes beyond the levels are missing, and such
+    rows are left out of that pair.
     """
     for j in range(lo, hi):
         joint = np.zeros((n_levels[j], n_other))
         for i in range(other.size):
             if codes[j, i] < n_levels[j] and other[i] < n_other:
                 joint[codes[j, i], other[i]] += weights[i]
-        out[j] = information_of_counts(joint)
+        out[j] = _association(kind, joint)

@@ -20,3 +20,6 @@ U_TEST, KS_TEST, F_TEST = 0, 1, 2
 
 # The criteria that the kernels know.
 ERROR, PROBABILITY, LOG_LIKELIHOOD = 0, 1, 2
+
+# How the kernels can compare two columns.
+INFORMATION, CHI2 = 0, 1

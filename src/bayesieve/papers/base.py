@@ -9,7 +9,12 @@ from typing import Any
 from ..validation import choose
 
 #: Modules of this package by the name that the command line takes.
-PAPERS = {"rabenoro": "Rabenoro 2015: wrapper searches over binary indicators of signals"}
+PAPERS = {
+    "rabenoro": "Rabenoro 2015: wrapper searches over binary indicators of signals",
+    "cortizo": "Cortizo and Giraldez: FBL, a search guided by dependencies between attributes",
+}
+# Tables with more columns than this show the paper's figure and ours, and leave out the spread.
+_WIDE = 2
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,14 @@ class Reproduction:
     #: Draws the figures on a matplotlib figure.
     draw: Callable[[Any], None] | None = None
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """The records as plain data: table, row, column, paper, ours, spread."""
-        return [asdict(record) for record in self.records]
+    def to_dict(self) -> dict[str, Any]:
+        """All but the figure as plain data."""
+        return {
+            "title": self.title,
+            "records": [asdict(record) for record in self.records],
+            "conclusions": [asdict(conclusion) for conclusion in self.conclusions],
+            "notes": self.notes,
+        }
 
     def to_text(self) -> str:
         """Ours beside the paper's, row by row, with the difference."""
@@ -70,34 +80,53 @@ class Reproduction:
     def _table(self, table: str) -> list[str]:
         mine = [record for record in self.records if record.table == table]
         columns = list(dict.fromkeys(record.column for record in mine))
-        width = max(len(record.row) for record in mine)
-        head = " ".join(f"{column + ': paper':>22s} {'ours':>10s} {'sd':>8s} {'diff':>9s}"
-                        for column in columns)  # fmt: skip
-        lines = [table, f"{'':{width}s} {head}"]
-        for row in dict.fromkeys(record.row for record in mine):
-            cells = []
-            for column in columns:
-                found = [r for r in mine if r.row == row and r.column == column]
-                cells.append(_cells(found[0]) if found else " " * 52)
-            lines.append(f"{row:{width}s} " + " ".join(cells))
+        rows = list(dict.fromkeys(record.row for record in mine))
+        width = max(len(row) for row in rows)
+        at = {(record.row, record.column): record for record in mine}
+        heads: list[str] = []
+        kinds_line: list[str] = []
+        cells: dict[str, list[str]] = {row: [] for row in rows}
+        for column in columns:
+            kinds = _kinds([r for r in mine if r.column == column], len(columns) > _WIDE)
+            shown = {row: _cells(at.get((row, column)), kinds) for row in rows}
+            wide = [max(len(k), *(len(shown[row][i]) for row in rows)) for i, k in enumerate(kinds)]
+            wide[0] = max(wide[0], len(column) - sum(wide[1:]) - 2 * (len(wide) - 1))
+            heads.append(f"{column:>{sum(wide) + 2 * (len(wide) - 1)}s}")
+            kinds_line += [f"{kind:>{w}s}" for kind, w in zip(kinds, wide, strict=True)]
+            for row in rows:
+                cells[row] += [f"{c:>{w}s}" for c, w in zip(shown[row], wide, strict=True)]
+        lines = [table, f"{'':{width}s}  " + "  ".join(heads)]
+        lines.append(f"{'':{width}s}  " + "  ".join(kinds_line))
+        lines += [f"{row:{width}s}  " + "  ".join(cells[row]) for row in rows]
         return [*lines, ""]
 
 
-def _cells(record: Record) -> str:
-    """Paper, ours, spread and difference, each in its place."""
+def _kinds(records: list[Record], wide: bool) -> list[str]:
+    """Which figures a column of a table shows."""
+    paper = [] if all(record.paper is None for record in records) else ["paper"]
+    spread = [] if wide or all(record.spread is None for record in records) else ["sd"]
+    return [*paper, "ours", *spread, *(["diff"] if paper and not wide else [])]
+
+
+def _cells(record: Record | None, kinds: list[str]) -> list[str]:
+    """The figures of a record that a column shows."""
+    if record is None:
+        return [""] * len(kinds)
     apart = None
     if record.paper is not None and record.ours is not None:
         apart = record.ours - record.paper
-    numbers = [(record.paper, 22), (record.ours, 10), (record.spread, 8), (apart, 9)]
-    return " ".join(f"{_number(value):>{width}s}" for value, width in numbers)
+    values = {"paper": record.paper, "ours": record.ours, "sd": record.spread, "diff": apart}
+    return [_number(values[kind]) for kind in kinds]
 
 
 def _number(value: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
-    if isinstance(value, int):
-        return str(value)
-    return f"{value:.4f}" if abs(value) < 1 else f"{value:.1f}"
+    if float(value).is_integer() and abs(value) >= 1:
+        return str(int(value))
+    return (
+        f"{value:.4f}" if abs(value) < 1 else f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
+    )
 
 
 def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Reproduction:
@@ -112,7 +141,7 @@ def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Rep
     seed : int, default=0
         Source of randomness.
     **options :
-        What the paper's module takes beside.
+        What the paper's module takes beside: `folder` with data files, `n_jobs`, `tell`.
     """
     choose("paper", name, PAPERS)
     module = importlib.import_module(f"{__package__}.{name}")

@@ -45,6 +45,7 @@ def reproduce(
     seed: int = 0,
     replications: int | None = None,
     n_jobs: int | None = -1,
+    folder: Any = None,
     tell: Callable[[str], None] | None = None,
 ) -> Reproduction:
     """Table 1 on fresh signals, replication by replication.
@@ -59,6 +60,8 @@ def reproduce(
         How many.
     n_jobs : int, optional
         Threads; all cores by default.
+    folder : path, optional
+        Not needed: the signals are simulated.
     tell : callable, optional
         Told about progress, a line at a time.
     """

@@ -1,4 +1,4 @@
-"""Mutual information and minimum redundancy, maximum relevance (Peng 2005)."""
+"""Mutual information, chi-square, and minimum redundancy, maximum relevance (Peng 2005)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.options import CHI2, INFORMATION
 from .base import DiscreteColumns, Ranking, by_score, pack
 
 
@@ -19,6 +20,19 @@ class MutualInformation:
     ) -> Ranking:  # fmt: skip
         """All columns by their information about the class."""
         scores = information_with(columns, labels, n_classes, engine)
+        return Ranking(by_score(scores), scores)
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """Rank by Pearson's chi-square of column and class: the statistic, not its p-value."""
+
+    def rank(
+        self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        n_features: int,
+    ) -> Ranking:  # fmt: skip
+        """All columns by their chi-square with the class."""
+        scores = association_with(CHI2, columns, labels, n_classes, engine)
         return Ranking(by_score(scores), scores)
 
 
@@ -74,7 +88,14 @@ def information_with(
     columns: DiscreteColumns, other: NDArray[Any], n_other: int, engine: Any
 ) -> NDArray[np.float64]:
     """I(column; other) of every column; `other` holds codes."""
-    from ..kernels.information import information_bits, information_codes
+    return association_with(INFORMATION, columns, other, n_other, engine)
+
+
+def association_with(
+    kind: int, columns: DiscreteColumns, other: NDArray[Any], n_other: int, engine: Any
+) -> NDArray[np.float64]:
+    """How every column goes with the codes of another, by the kernels' measure `kind`."""
+    from ..kernels.information import associate_bits, associate_codes
 
     out = np.empty(columns.n_columns)
     packed = columns.packed
@@ -84,15 +105,15 @@ def information_with(
         ones = columns.ones
 
         def task(lo: int, hi: int) -> None:
-            information_bits(packed, ones, masks, totals, lo, hi, out)
+            associate_bits(kind, packed, ones, masks, totals, lo, hi, out)
 
         engine.run(task, columns.n_columns, packed.size * max(n_other - 1, 1))
         return out
     codes = other.astype(np.uint8 if n_other <= 255 else np.int64)
 
     def task_codes(lo: int, hi: int) -> None:
-        information_codes(
-            columns.codes, columns.n_levels, codes, n_other, columns.weights, lo, hi, out
+        associate_codes(
+            kind, columns.codes, columns.n_levels, codes, n_other, columns.weights, lo, hi, out
         )
 
     engine.run(task_codes, columns.n_columns, columns.codes.size)

@@ -17,16 +17,20 @@ class RankedSearch:
         A name known to `bayesieve.rank`, or an object of `bayesieve.rankings`.
     order : sequence of column names or positions, optional
         The order itself, instead of a ranking of the guiding rows.
+    stop : {"end", "no-improvement"}, default="end"
+        Go on to the last feature, or end when the next one does not make the guiding score strictly
+        better (the filters of Cortizo and Giraldez).
 
     Examples
     --------
     >>> from bayesieve.search import RankedSearch
-    >>> RankedSearch("mrmr")
-    RankedSearch(ranking='mrmr', order=None)
+    >>> RankedSearch("mrmr", stop="no-improvement")
+    RankedSearch(ranking='mrmr', order=None, stop='no-improvement')
     """
 
     ranking: Any = "mutual-information"
     order: tuple[int, ...] | None = None
+    stop: str = "end"
 
     def given(self, aids: Any) -> "RankedSearch":
         """The same search with its order filled in."""
@@ -39,5 +43,9 @@ class RankedSearch:
         objective.start(first_subset(FORWARD, objective), FORWARD)
         for unit in self.order or ():
             if unit in objective.addable(limits.most, limits.exact):
+                if self.stop == "no-improvement":
+                    _, key = objective.best_add([unit])
+                    if objective.size >= limits.least and not key < objective.score():
+                        return
                 objective.add(unit)
                 yield

@@ -1,0 +1,263 @@
+"""`load`: a data set by name, from scikit-learn, a folder, or OpenML."""
+
+import csv
+import gzip
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import sklearn.datasets
+from numpy.typing import NDArray
+
+from ..validation import choose
+from .registry import BUNDLED, REGISTRY, Entry
+
+#: Names a folder with data files.
+FOLDER_VARIABLE = "BAYESIEVE_DATA"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table, its classes or labels, and where they came from.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Numbers; or objects where some columns hold text (None is missing there, NaN among numbers).
+    y : ndarray
+        The class of every row, as text; or a 0/1 matrix of labels.
+    feature_names : list of str
+        Names of the columns.
+    label_names : list of str
+        Names of the classes or labels.
+    source : str
+        Where it was read from.
+    split : ndarray of str or None
+        The published part ("train", "test", "valid") of every row.
+    """
+
+    name: str
+    X: Any
+    y: NDArray[Any]
+    feature_names: list[str]
+    label_names: list[str]
+    source: str
+    split: NDArray[Any] | None = None
+
+    def coded(self) -> tuple[NDArray[np.float64], dict[int, str]]:
+        """Numbers only, and the feature model of each column for `NaiveBayes(features=)`.
+
+        Texts become codes 0, 1, 2, ... (a categorical column); all other columns are gaussian.
+        """
+        if self.X.dtype != object:
+            return self.X, dict.fromkeys(range(self.X.shape[1]), "gaussian")
+        numbers = np.empty(self.X.shape)
+        models = {}
+        for j, column in enumerate(self.X.T):
+            text = any(isinstance(value, str) for value in column)
+            models[j] = "categorical" if text else "gaussian"
+            if text:
+                levels = {v: i for i, v in enumerate(sorted({v for v in column if v is not None}))}
+                numbers[:, j] = [np.nan if v is None else levels[v] for v in column]
+            else:
+                numbers[:, j] = column
+        return numbers, models
+
+
+def load(name: str, *, folder: Any = None, codes: str = "nominal") -> Dataset:
+    """A named data set.
+
+    Read from `folder` where it is given; otherwise from scikit-learn where it is bundled there;
+    otherwise from the folder named by the environment variable ``BAYESIEVE_DATA``; otherwise from
+    OpenML, a pinned version, through scikit-learn and its cache.  What comes is checked against the
+    size and the class sizes known for the set.
+
+    A folder holds ``NAME.csv.gz`` (a header, the last column ``class``, an empty field for a
+    missing value), ``NAME.npz`` (arrays X and y), or ``NAME_X.npz`` (a sparse matrix of scipy) with
+    ``NAME_labels.npz`` (y, or a 0/1 matrix Y; perhaps label_names, feature_names and split).
+
+    Parameters
+    ----------
+    name : str
+        A key of `bayesieve.datasets.REGISTRY`.
+    folder : path, optional
+        Where the files are.
+    codes : {"nominal", "numeric"}, default="nominal"
+        How columns of category codes (in cmc and tae) are read: as texts or as numbers.
+
+    Returns
+    -------
+    data : Dataset
+
+    Examples
+    --------
+    >>> from bayesieve.datasets import load
+    >>> wine = load("wine")
+    >>> wine.X.shape, wine.label_names
+    ((178, 13), ['class_0', 'class_1', 'class_2'])
+    """
+    entry = REGISTRY[choose("name", name, REGISTRY)]
+    choose("codes", codes, ["nominal", "numeric"])
+    nominal = entry.nominal if codes == "nominal" else ()
+    data = None
+    if folder is not None:
+        data = _from_folder(name, entry, Path(folder), nominal)
+        if data is None:
+            raise FileNotFoundError(
+                f"the data set {name!r} is not in folder={str(folder)!r}; expected "
+                f"{_file_names(name, entry)}."
+            )
+    elif name in BUNDLED:
+        data = _bundled(name)
+    elif os.environ.get(FOLDER_VARIABLE):
+        data = _from_folder(name, entry, Path(os.environ[FOLDER_VARIABLE]), nominal)
+    if data is None:
+        data = _from_openml(name, entry, nominal)
+    _check(data, entry)
+    return data
+
+
+def fingerprint(shape: tuple[int, int], sizes: Iterable[int]) -> str:
+    """A checksum of a table's size and its class sizes, in any order of rows and columns."""
+    text = f"{shape[0]} x {shape[1]}: " + " ".join(str(size) for size in sorted(sizes))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _check(data: Dataset, entry: Entry) -> None:
+    """Is this the set we know?"""
+    sizes = data.y.sum(0) if data.y.ndim == 2 else np.unique(data.y, return_counts=True)[1]
+    if fingerprint(data.X.shape, sizes.tolist()) != entry.fingerprint:
+        raise ValueError(
+            f"the data set {data.name!r} from {data.source} is not the one known by this name: "
+            f"expected {entry.rows} rows x {entry.columns} columns, {entry.classes} classes of "
+            f"known sizes; got {data.X.shape[0]} x {data.X.shape[1]}, class sizes {sizes.tolist()}."
+        )
+
+
+def _bundled(name: str) -> Dataset:
+    found = getattr(sklearn.datasets, BUNDLED[name])()
+    names = [str(each) for each in found.target_names]
+    return Dataset(
+        name, found.data, np.array(names)[found.target], [str(f) for f in found.feature_names],
+        names, "scikit-learn",
+    )  # fmt: skip
+
+
+def _file_names(name: str, entry: Entry) -> str:
+    if entry.sparse:
+        return f"{name}_X.npz and {name}_labels.npz"
+    return f"{name}.csv.gz or {name}.npz"
+
+
+def _from_folder(name: str, entry: Entry, folder: Path, nominal: tuple[int, ...]) -> Dataset | None:
+    if not folder.is_dir():
+        raise FileNotFoundError(f"the data folder {str(folder)!r} does not exist.")
+    table, dense = folder / f"{name}.csv.gz", folder / f"{name}.npz"
+    sparse, labels = folder / f"{name}_X.npz", folder / f"{name}_labels.npz"
+    if table.is_file():
+        return _read_csv(name, table, nominal)
+    if dense.is_file():
+        with np.load(dense, allow_pickle=False) as arrays:
+            return _of_arrays(name, arrays["X"].astype(np.float64), dict(arrays), str(dense))
+    if sparse.is_file() and labels.is_file():
+        with np.load(labels, allow_pickle=False) as arrays:
+            return _of_arrays(name, scipy.sparse.load_npz(sparse), dict(arrays), str(sparse))
+    return None
+
+
+def _of_arrays(name: str, X: Any, arrays: dict[str, NDArray[Any]], source: str) -> Dataset:
+    y = arrays["Y"] if "Y" in arrays else arrays["y"].astype(str)
+    known = arrays.get("label_names", np.unique(y) if y.ndim == 1 else np.arange(y.shape[1]))
+    features = arrays.get("feature_names", np.array([f"x{j}" for j in range(X.shape[1])]))
+    return Dataset(
+        name, X, y, features.astype(str).tolist(), known.astype(str).tolist(), source,
+        arrays.get("split"),
+    )  # fmt: skip
+
+
+def _read_csv(name: str, path: Path, nominal: tuple[int, ...]) -> Dataset:
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        header = next(reader, [])
+        rows = list(reader)
+    if not rows or any(len(row) != len(header) for row in rows):
+        raise ValueError(f"{path}: expected a header and rows of as many fields as the header.")
+    *columns, classes = zip(*rows, strict=True)
+    return _of_columns(name, header[:-1], [list(c) for c in columns], classes, str(path), nominal)
+
+
+def _of_columns(
+    name: str,
+    names: list[str],
+    columns: list[list[Any]],
+    classes: Any,
+    source: str,
+    nominal: tuple[int, ...],
+) -> Dataset:
+    """Numbers where all values are numbers and none of the column's values is a mere code."""
+    read = [
+        _texts(column) if j in nominal else _numbers_or_texts(column)
+        for j, column in enumerate(columns)
+    ]
+    mixed = any(column.dtype == object for column in read)
+    X = np.empty((len(classes), len(read)), object if mixed else np.float64)
+    for j, column in enumerate(read):
+        X[:, j] = column
+    y = np.array([str(value) for value in classes])
+    return Dataset(name, X, y, names, np.unique(y).tolist(), source)
+
+
+def _numbers_or_texts(column: list[Any]) -> NDArray[Any]:
+    try:
+        return np.array([float("nan") if value in ("", None) else float(value) for value in column])
+    except ValueError:
+        return _texts(column)
+
+
+def _texts(column: list[Any]) -> NDArray[Any]:
+    found = np.empty(len(column), object)
+    found[:] = [None if v in ("", None) or v != v else _text(v) for v in column]
+    return found
+
+
+def _text(value: Any) -> str:
+    """A code reads the same from a file and from a table of numbers."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _from_openml(name: str, entry: Entry, nominal: tuple[int, ...]) -> Dataset:
+    if entry.openml is None:
+        raise FileNotFoundError(
+            f"the data set {name!r} is only read from files: put {_file_names(name, entry)} into a "
+            f"folder and name it by folder= or by the environment variable {FOLDER_VARIABLE}."
+        )
+    try:
+        found = sklearn.datasets.fetch_openml(
+            data_id=entry.openml, as_frame=False, parser="liac-arff"
+        )
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"the data set {name!r} could not be fetched from OpenML ({error}): go online and try "
+            f"again, or put {_file_names(name, entry)} into a folder and name it by folder=, or by "
+            f"the environment variable {FOLDER_VARIABLE}."
+        ) from error
+    keep = [j for j, column in enumerate(found.feature_names) if column not in entry.drop]
+    categories = found.categories or {}
+    columns = []
+    for j in keep:
+        values = found.data[:, j].tolist()
+        levels = categories.get(found.feature_names[j])
+        if levels:
+            # Numbers there are positions in the list of categories.
+            values = [levels[int(v)] if isinstance(v, float) and v == v else v for v in values]
+        columns.append([None if value != value else value for value in values])
+    names = [found.feature_names[j] for j in keep]
+    source = f"OpenML ({entry.openml})"
+    return _of_columns(name, names, columns, found.target.tolist(), source, nominal)
