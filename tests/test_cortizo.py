@@ -124,7 +124,7 @@ def test_the_printed_tables_are_the_papers():
     assert list(printed.TABLE_2) == list(printed.SETS)
     assert all(len(row) == len(printed.DOMAINS) == 13 for row in printed.TABLE_1.values())
     assert [round(sum(row), 2) for row in printed.TABLE_1.values()] == [
-        -20.39, 12.30, 2.45, -1.10, -7.83, -0.27,
+        -20.39, 12.30, 2.44, -1.10, -7.83, -0.27,
     ]  # fmt: skip
     theirs = summary._summarise({m: columns[m] for m in printed.TABLE_3})
     assert theirs["FBL"][2] == printed.TABLE_3["FBL"][2] == 8
