@@ -17,7 +17,7 @@ from ...datasets.registry import BUNDLED
 from ..base import Record, Reproduction
 from . import domains, methods
 from .printed import BASES, BEST_SIZE, DOMAINS, METHODS, SETS, TABLE_1, TABLE_2
-from .summary import conclusions, draw, summary
+from .summary import conclusions, draw, table_3
 
 #: Sets whose category codes can also be read as numbers.
 CODED = ("Cmc", "TAE")
@@ -70,7 +70,7 @@ def reproduce(
                 )
     changes = _domains(quick, folder, seeds, missing, tell)
     records = _table_1(changes) + _table_2(outcomes, honest, list(tables))
-    records += summary(outcomes, honest, [row for row in tables if row in SETS])
+    records += table_3(outcomes, honest, [row for row in tables if row in SETS])
     return Reproduction(
         "Cortizo and Giraldez: multi criteria wrapper improvements to naive Bayes learning",
         records,

@@ -19,7 +19,7 @@ def _accuracies(outcomes: Any, rows: list[str]) -> dict[str, np.ndarray]:
     }
 
 
-def summary(outcomes: Any, honest: dict[tuple[str, str], float], rows: list[str]) -> list[Record]:
+def table_3(outcomes: Any, honest: dict[tuple[str, str], float], rows: list[str]) -> list[Record]:
     """Average accuracy, share of the error removed and times best, guided and nested."""
     if not rows:
         return []
