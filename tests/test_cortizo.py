@@ -12,10 +12,10 @@ from bayesieve.datasets import load
 from bayesieve.papers.cortizo import domains, methods, printed, summary
 
 
-def table(name, rounded=True):
+def table(name):
     data = load(name)
     X, models = data.coded()
-    return (methods.as_weka_reads(X, models) if rounded else X), data.y, models
+    return X, data.y, models
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,9 @@ def test_the_accuracy_that_guided_is_the_models_on_these_folds(method):
     chosen = np.sort(selector.selected_)
     assert len(chosen) == outcome.n_features
     mine = {i: models[j] for i, j in enumerate(chosen)}
-    predicted = cross_val_predict(NaiveBayes(mine), X[:, chosen], y, cv=methods.folds(3))
+    predicted = cross_val_predict(
+        NaiveBayes(mine, rounded=True), X[:, chosen], y, cv=methods.folds(3)
+    )
     # The resolution of a column is learnt from all rows there, from each fold's rows here.
     assert abs((predicted == y).mean() - outcome.accuracy) <= 2 / len(y)
 
@@ -82,7 +84,7 @@ def test_nested_figures_see_no_test_row():
 
 
 def test_one_fit_of_pca_serves_all_shares():
-    X, y, models = table("wine", rounded=False)
+    X, y, models = table("wine")
     right, sizes = methods._pca_folds((X, y, models), seed=0)
     for share, count in zip(methods.SHARES, right, strict=True):
         plain = make_pipeline(StandardScaler(), PCA(share), NaiveBayes("gaussian"))
@@ -105,9 +107,22 @@ def test_pca_takes_nominal_and_missing_values():
 
 
 def test_numbers_as_weka_reads_them():
-    X = np.array([[0.0, 1], [1, 2], [4, 3], [np.nan, 4]])
-    rounded = methods.as_weka_reads(X, {0: "gaussian", 1: "categorical"})
-    np.testing.assert_equal(rounded, [[0, 1], [0, 2], [4, 3], [np.nan, 4]])
+    # Gaps of 1 and 3: the resolution is 2 and stays 2, though only 0 and 4 are left.
+    X = np.array([[0.0], [1], [4], [np.nan], [0], [4]])
+    y = np.array(["a", "b", "b", "a", "a", "b"])
+    model = NaiveBayes("gaussian", rounded=True).fit(X, y)
+    assert model._specs[0].resolution == 2.0
+    assert model._specs[0].distinct.tolist() == [0.0, 4.0]
+    by_hand = NaiveBayes("gaussian").fit(np.array([[0.0], [0], [4], [np.nan], [0], [4]]), y)
+    mean, sd = model._statistics[0].mean[0], by_hand._statistics[0].mean[0]
+    np.testing.assert_allclose(mean, sd)
+    np.testing.assert_array_equal(model.terms([[1.0]]), model.terms([[0.0]]))
+    selector = NaiveBayesSelector(model, "forward", "error", validation=None).fit(X, y)
+    assert selector.path_.steps[1].score == (model.predict(X) != y).mean()
+    with pytest.raises(ValueError, match="rounded=True needs all rows at once"):
+        model.partial_fit(X, y)
+    with pytest.raises(TypeError, match="rounded must be True or False"):
+        NaiveBayes(rounded=1).fit(X, y)
 
 
 def test_the_printed_tables_are_the_papers():
@@ -131,7 +146,7 @@ def test_the_printed_tables_are_the_papers():
 
 
 def test_dependence_hurts_naive_bayes_only_where_it_should():
-    X, y, _ = table("wine", rounded=False)
+    X, y, _ = table("wine")
     found = domains.changes("WR", X, y, seed=0)
     assert list(found) == ["Naive Bayes", "C4.5", "KNN(N=1)", "KNN(N=4)", "SMO"]
     assert all(list(change) == ["WR1"] for change in found.values())
@@ -156,6 +171,11 @@ def test_sets_that_cannot_be_had_are_named(monkeypatch):
     assert rows == {"Wine"}
     assert any("no abalone here" in note for note in found.notes)
     assert sum("left out" in note for note in found.notes) >= 14
+    for shuffles, error in ((0, ValueError), (-1, ValueError), ("a", TypeError)):
+        with pytest.raises(error, match="shuffles must be a whole number from 1"):
+            cortizo.reproduce(shuffles=shuffles)
+    with pytest.raises(TypeError, match="seed must be a whole number"):
+        papers.run("cortizo", seed=1.5)
 
 
 def awkward(kind):

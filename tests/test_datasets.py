@@ -126,7 +126,7 @@ def test_bad_use(tmp_path, monkeypatch):
         load("abalon")
     with pytest.raises(ValueError, match="codes must be one of 'nominal', 'numeric'"):
         load("iris", codes="text")
-    with pytest.raises(FileNotFoundError, match="does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"folder: .* is not a folder"):
         load("abalone", folder=tmp_path / "none")
     with pytest.raises(FileNotFoundError, match=r"abalone\.csv\.gz or abalone\.npz"):
         load("abalone", folder=tmp_path)
@@ -134,11 +134,40 @@ def test_bad_use(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"expected 4177 rows x 8 columns.*got 3 x 3"):
         load("abalone", folder=tmp_path)
     write_csv(tmp_path / "abalone.csv.gz", "a,b,class\n1,2\n")
-    with pytest.raises(ValueError, match="rows of as many fields as the header"):
+    with pytest.raises(
+        ValueError, match=r"abalone.csv.gz cannot be read: .* rows of as many fields"
+    ):
         load("abalone", folder=tmp_path)
     write_csv(tmp_path / "abalone.csv.gz", "")
-    with pytest.raises(ValueError, match="expected a header"):
+    with pytest.raises(ValueError, match="must hold a header"):
         load("abalone", folder=tmp_path)
+
+
+def test_broken_files_are_named(tmp_path, monkeypatch):
+    register(monkeypatch, "toy", (3, 3), [1, 2])
+    path = tmp_path / "toy.csv.gz"
+    for content in (b"not gzip", gzip.compress(TOY.encode())[:-9], gzip.compress(b"\xff\xfe\xfa")):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"toy\.csv\.gz cannot be read"):
+            load("toy", folder=tmp_path)
+    write_csv(path, TOY.replace("class", "species"))
+    with pytest.raises(ValueError, match="last column must be 'class'; got 'species'"):
+        load("toy", folder=tmp_path)
+    write_csv(path, "\ufeff" + TOY + "\n")
+    assert load("toy", folder=tmp_path).feature_names[0] == "size"
+    path.unlink()
+    for arrays in ({"X": np.eye(3)}, {"y": [1, 2, 2]}, {"X": np.ones(3), "y": [1, 2, 2]}):
+        np.savez(tmp_path / "toy.npz", **arrays)
+        with pytest.raises(ValueError, match=r"toy\.npz cannot be read"):
+            load("toy", folder=tmp_path)
+    (tmp_path / "toy.npz").write_bytes(b"PK garbage")
+    with pytest.raises(ValueError, match=r"toy\.npz cannot be read"):
+        load("toy", folder=tmp_path)
+    monkeypatch.setenv(loading.FOLDER_VARIABLE, str(tmp_path / "none"))
+    with pytest.raises(FileNotFoundError, match=r"BAYESIEVE_DATA: .* is not a folder"):
+        load("toy")
+    with pytest.raises(TypeError, match="folder must be a path; got 5"):
+        load("toy", folder=5)
 
 
 def test_dependent_attributes():
@@ -155,7 +184,9 @@ def test_dependent_attributes():
     assert (make_dependent(X, 0) == X).all()
     X[0, :] = np.nan
     assert np.isnan(make_dependent(X, 2, random_state=0)[0]).all()
-    with pytest.raises(ValueError, match=r"noise must be a number from 0; got -1"):
+    with pytest.raises(ValueError, match=r"noise must be a number from 0 to 1e\+06; got -1"):
         make_dependent(X, noise=-1)
+    with pytest.raises(ValueError, match="X contains infinity"):
+        make_dependent([[np.inf, 1.0]])
     with pytest.raises(ValueError, match="X must be a table"):
         make_dependent([1.0, 2.0])

@@ -13,7 +13,7 @@ import reference
 from bayesieve import NaiveBayes, NaiveBayesSelector, rank
 from bayesieve.aids import Aids
 from bayesieve.discretise import mdl_cuts
-from bayesieve.search import DependencySearch
+from bayesieve.search import DependencySearch, ExhaustiveSearch
 from bayesieve.validation import RawTable
 from problems import random_problem, twin_lines
 
@@ -132,6 +132,83 @@ def test_it_never_ends_worse_than_it_began_and_copies_go():
     assert len({0, 4, 5} & set(selector.selected_.tolist())) < 3
 
 
+@quick
+@given(seed=seeds)
+def test_equal_dependencies_come_in_the_order_of_their_columns(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=60), rng.normal(size=60)
+    columns = [a, 2 * a + 1, -3 * a, a / 7, b, 1 - b, b / 3]
+    pairs = aids_of(columns, np.arange(60) % 2).pairs("r2")
+    assert pairs[:9] == (
+        (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (4, 5), (4, 6), (5, 6),
+    )  # fmt: skip
+    grouped = aids_of(columns, np.arange(60) % 2, [[0, 4], [1], [2, 5], [3], [6]])
+    assert grouped.pairs("r2")[:3] == ((0, 1), (0, 2), (0, 3))
+
+
+def test_odd_columns_have_a_strength_too():
+    y = np.arange(150) % 2
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=150)
+    columns = [a, np.full(150, 0.1), np.full(150, 0.7), a * 1e200, a * 1e-200]
+    strength = aids_of(columns, y)._strengths("r2")
+    assert strength[1, 2] == 0
+    assert strength[0, 3] == pytest.approx(1.0)
+    assert strength[0, 4] == pytest.approx(1.0)
+
+
+def test_pairs_that_stay_do_not_end_the_search():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 200)
+    a = rng.normal(size=200) + y
+    X = np.column_stack([a, a + 1e-3 * rng.normal(size=200), a, rng.normal(size=(200, 4))])
+    options = {"criterion": "error", "cv": 5, "validation": None, "keep": [0, 1, 2]}
+    kept = NaiveBayesSelector(search="dependency", **options).fit(X, y)
+    free = [(i, j) for i in range(7) for j in range(i + 1, 7) if j > 2]
+    strength = np.corrcoef(X.T) ** 2
+    free.sort(key=lambda pair: (-round(strength[pair], 9), pair))
+    wanted = NaiveBayesSelector(search=DependencySearch(pairs=tuple(free)), **options).fit(X, y)
+    assert [s.units for s in kept.path_.steps] == [s.units for s in wanted.path_.steps]
+
+
+def test_sizes_are_reached():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    X = rng.normal(size=(100, 6)) + y[:, None]
+    for options in ({"max_features": 3}, {"n_features": 2}):
+        selector = NaiveBayesSelector(search="dependency", validation=None, **options).fit(X, y)
+        assert len(selector.selected_) <= 3
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        (DependencySearch(pairs=((0, 99),)), "pairs: column 99 is not among the columns"),
+        (DependencySearch(pairs=5), "pairs must hold pairs of column names or numbers; got 5"),
+        (DependencySearch(pairs=("x0",)), "pairs must hold pairs"),
+        (DependencySearch(measure=None), "measure must be one of 'auto', 'r2', 'uncertainty'"),
+        (DependencySearch(measure=lambda a, b: np.nan), "measure must give a finite number"),
+        (ExhaustiveSearch(4), r"would score 2\^6 subsets"),
+        (ExhaustiveSearch("a"), "most_subsets must be a whole number from 1"),
+    ],
+)
+def test_bad_searches(search, message):
+    y = np.arange(60) % 2
+    X = np.random.default_rng(0).normal(size=(60, 6)) + y[:, None]
+    with pytest.raises((TypeError, ValueError), match=message):
+        NaiveBayesSelector(NaiveBayes("gaussian"), search, validation=None).fit(X, y)
+
+
+def test_exhaustive_ties_go_to_the_first_in_lexicographic_order():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    a, b = rng.normal(size=200) + y, rng.normal(size=200) + y
+    selector = NaiveBayesSelector(NaiveBayes(), "exhaustive", "error", 5, validation=None).fit(
+        np.column_stack([a, a, b]), y
+    )
+    assert selector.selected_.tolist() == [0, 2]
+
+
 def plain_mdl(values, labels, n_classes):
     """Fayyad and Irani's rule by its definition."""
 
@@ -181,6 +258,12 @@ def test_weighted_cuts_are_those_of_repeated_rows():
     np.testing.assert_allclose(
         mdl_cuts(values, labels, 2, weights.astype(float)), mdl_cuts(values[rows], labels[rows], 2)
     )
+
+
+def test_many_classes_can_be_cut():
+    values = np.arange(1400.0)
+    assert mdl_cuts(values, np.arange(1400) % 700, 700).size == 0
+    assert mdl_cuts(values, np.arange(1400) // 2, 700).size > 0
 
 
 def test_continuous_columns_can_be_ranked():

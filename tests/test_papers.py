@@ -85,7 +85,7 @@ def test_records_as_json_and_a_figure(tmp_path, monkeypatch, quick):
     [
         (["reproduce", "rabenero"], "must be one of 'rabenoro', 'cortizo'; got 'rabenero'"),
         (["reproduce", "rabenoro", "--seed", "-1"], "should be greater than or equal to 0"),
-        (["reproduce", "cortizo", "--data", "/no/such/folder"], "does not exist"),
+        (["reproduce", "cortizo", "--data", "/no/such/folder"], "is not a folder"),
         (["reproduce", "rabenoro", "--figure", "table.xyz"], "must end in"),
         (["reproduce", "rabenoro", "--figure", "/no/such/folder/a.png"], "does not exist"),
         (["reproduce"], "PAPER"),

@@ -1,6 +1,6 @@
 """Plain data that searches ask for beside the objective, computed on the guiding rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +14,8 @@ from .rankings import DiscreteColumns
 from .rankings.information import information_with
 from .validation import RawTable, choose, column_indices
 from .views.columns import encode, learn
+
+_GRAIN = 2.0**30
 
 
 class Aids:
@@ -56,14 +58,28 @@ class Aids:
         found = column_indices(parameter, columns, self._table.names)
         return tuple(dict.fromkeys(self._owner[column] for column in found))
 
+    def named_pairs(self, pairs: Any) -> tuple[tuple[int, int], ...]:
+        """The units of pairs of columns that a user named."""
+        found = []
+        for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
+            if isinstance(pair, str) or not isinstance(pair, Iterable) or len(list(pair)) != 2:
+                raise TypeError(f"pairs must hold pairs of column names or numbers; got {pair!r}.")
+            units = self.units_of("pairs", pair)
+            if len(units) == 2:
+                found.append(units)
+        return tuple(found)
+
     def pairs(self, measure: str | Callable[..., float]) -> tuple[tuple[int, int], ...]:
         """Pairs of units, the most dependent first; equals in the order of their numbers."""
-        strength = self._strengths(measure)
-        found = []
-        for one, other in combinations(range(len(self._units)), 2):
-            part = strength[np.ix_(self._units[one], self._units[other])]
-            found.append((-float(part.max()), one, other))
-        return tuple((one, other) for _, one, other in sorted(found))
+        # Rounded, so that equals stay equal whatever the order in which a machine adds up.
+        strength = np.round(self._strengths(measure) * _GRAIN) / _GRAIN
+        columns = [column for unit in self._units for column in unit]
+        starts = np.cumsum([0, *(len(unit) for unit in self._units[:-1])])
+        strength = strength[np.ix_(columns, columns)]
+        strength = np.maximum.reduceat(np.maximum.reduceat(strength, starts, 0), starts, 1)
+        one, other = np.triu_indices(len(self._units), 1)
+        order = np.lexsort((other, one, -strength[one, other]))
+        return tuple(zip(one[order].tolist(), other[order].tolist(), strict=True))
 
     def _discrete(self) -> DiscreteColumns:
         return discrete_columns(
@@ -73,11 +89,18 @@ class Aids:
     def _strengths(self, measure: str | Callable[..., float]) -> NDArray[np.float64]:
         """Dependency of every two columns."""
         n_columns = len(self._models)
-        if not isinstance(measure, str):
+        if callable(measure):
             columns = [self._table.column(j)[self._guiding] for j in range(n_columns)]
             strength = np.zeros((n_columns, n_columns))
             for i, j in combinations(range(n_columns), 2):
-                strength[i, j] = strength[j, i] = float(measure(columns[i], columns[j]))
+                found = float(measure(columns[i], columns[j]))
+                if not np.isfinite(found):
+                    raise ValueError(
+                        f"measure must give a finite number for every two columns; got {found} for "
+                        f"{self._table.names[i]!r} and {self._table.names[j]!r}. Give 0 where the "
+                        "dependency is undefined, such as for a constant column."
+                    )
+                strength[i, j] = strength[j, i] = found
             return strength
         choose("measure", measure, ["auto", "r2", "uncertainty"])
         nominal = np.array([model == "categorical" for model in self._models])
@@ -101,12 +124,7 @@ class Aids:
             values = encode(spec, raw)[self._guiding].astype(np.float64)
             if MODELS[model].discrete:
                 values[values >= spec.n_codes - 1] = np.nan
-            known = ~np.isnan(values)
-            total = self._weights[known].sum()
-            mean = (self._weights[known] * values[known]).sum() / total if total else 0.0
-            apart = np.where(known, values - mean, 0.0) * np.sqrt(self._weights)
-            length = np.sqrt(apart @ apart)
-            columns.append(apart / length if length > 0 else np.zeros_like(apart))
+            columns.append(_unit(values, self._weights))
         unit = np.column_stack(columns)
         return np.square(unit.T @ unit)
 
@@ -123,3 +141,16 @@ class Aids:
         entropy = np.diag(information)
         both = entropy[:, None] + entropy[None, :]
         return np.divide(2 * information, both, out=np.zeros_like(both), where=both > 0)
+
+
+def _unit(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A column about its mean, scaled to length 1; zeros where it is constant or missing."""
+    known = ~np.isnan(values)
+    if not known.any() or values[known].min() == values[known].max():
+        return np.zeros_like(values)
+    # Brought to size first: squares of very large or small values would not fit.
+    values = values / np.abs(values[known]).max()
+    mean = (weights[known] * values[known]).sum() / weights[known].sum()
+    apart = np.where(known, values - mean, 0.0) * np.sqrt(weights)
+    apart /= np.abs(apart).max()
+    return apart / np.sqrt(apart @ apart)

@@ -15,6 +15,7 @@ from .models.tables import choose_scale, prior_terms
 from .validation import (
     RawTable,
     check_batch,
+    check_flag,
     check_number,
     check_priors,
     check_several_classes,
@@ -56,6 +57,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         all continuous columns added to every variance.  Like the resolution and the levels, that
         variance is learnt once from all rows and columns given to ``fit``; folds and subsets of a
         selector share it.
+    rounded : bool, default=False
+        Round continuous values to multiples of their column's resolution before anything else, as
+        Weka does.
 
     Attributes
     ----------
@@ -101,11 +105,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         smoothing: float | str = 1.0,
         priors: Any = None,
         var_smoothing: float | None = None,
+        rounded: bool = False,
     ):
         self.features = features
         self.smoothing = smoothing
         self.priors = priors
         self.var_smoothing = var_smoothing
+        self.rounded = rounded
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,7 +145,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sets = one_set(labels, weights, self._class_weight)
         for j, model in enumerate(models):
             raw = table.column(j)
-            spec = learn(table.names[j], model, raw, MODELS[model].discrete)
+            spec = learn(table.names[j], model, raw, MODELS[model].discrete, self.rounded)
             self._take(spec, encode(spec, raw), sets)
         self._finish()
         return self
@@ -164,6 +170,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self : NaiveBayes
         """
         self._check_parameters()
+        if self.rounded:
+            raise ValueError(
+                "rounded=True needs all rows at once, since the resolution of a column changes "
+                "with every batch; use fit, or rounded=False."
+            )
         first = not hasattr(self, "_specs")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -202,6 +213,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         check_smoothing(self.smoothing)
         if self.var_smoothing is not None:
             check_number("var_smoothing", self.var_smoothing, low=0.0)
+        check_flag("rounded", self.rounded)
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, known: Any = None, reset: bool = True

@@ -60,7 +60,7 @@ def reproduce(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     if data is not None and not data.is_dir():
-        raise typer.BadParameter(f"--data: the folder {str(data)!r} does not exist.")
+        raise typer.BadParameter(f"--data: {str(data)!r} is not a folder (or does not exist).")
     if figure is not None:
         _check_figure(figure)
     err = Console(stderr=True, highlight=False)
@@ -80,6 +80,8 @@ def _check_figure(path: Path) -> None:
     """Can a figure be written there?"""
     if path.suffix not in (".png", ".svg", ".pdf"):
         raise typer.BadParameter(f"--figure must end in .png, .svg or .pdf; got {str(path)!r}.")
+    if path.is_dir():
+        raise typer.BadParameter(f"--figure: {str(path)!r} is a folder; name a file.")
     if not path.parent.is_dir():
         raise typer.BadParameter(f"--figure: the folder {str(path.parent)!r} does not exist.")
     if importlib.util.find_spec("matplotlib") is None:

@@ -68,8 +68,12 @@ def _best_cut(counts: NDArray[np.float64]) -> int | None:
     whole = float(_entropy(total[None])[0])
     classes = [int((part > 0).sum()) for part in (total, left[at], right[at])]
     # What the cut gains must exceed the price of telling where it is and what the parts hold.
-    extra = np.log2(3.0 ** classes[0] - 2) - (
-        classes[0] * whole - classes[1] * of_left[at] - classes[2] * of_right[at]
+    # log2(3^k - 2), in a form that does not overflow.
+    k = classes[0]
+    extra = (
+        k * np.log2(3.0)
+        + np.log2(1.0 - 2.0 * 3.0**-k)
+        - (classes[0] * whole - classes[1] * of_left[at] - classes[2] * of_right[at])
     )
     if whole - mixed[at] <= (np.log2(max(n - 1, 1)) + extra) / n:
         return None

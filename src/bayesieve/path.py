@@ -63,7 +63,8 @@ class Path:
     def choose(self, least: int, most: int) -> int:
         """Best allowed step: by validation where there is one, else by the guiding score.
 
-        Then fewest features, then first visited.
+        Then fewest features, then first visited (in exhaustive search: first in lexicographic
+        order).
         """
         allowed = [i for i, step in enumerate(self.steps) if least <= step.n_features <= most]
         if not allowed:
@@ -73,10 +74,12 @@ class Path:
                 "leave no such size. Change n_features, min_features or max_features."
             )
 
-        def rank(i: int) -> tuple[Any, int, int]:
+        def rank(i: int) -> tuple[Any, int, tuple[int, ...]]:
             step = self.steps[i]
             key = step.key if step.validation_key is None else step.validation_key
-            return key, step.n_features, i
+            # Every subset came up in exhaustive search: the order of its walk means nothing.
+            tie = tuple(sorted(step.units)) if step.direction == "exhaustive" else (i,)
+            return key, step.n_features, tie
 
         self.chosen = min(allowed, key=rank)
         return self.chosen

@@ -299,7 +299,8 @@ class NaiveBayesSelector(
         sets = one_set(task.labels, task.weights, model._class_weight)
         for j, name in enumerate(task.table.names):
             raw = task.table.column(j)
-            spec = learn(name, task.models[j], raw, MODELS[task.models[j]].discrete)
+            discrete = MODELS[task.models[j]].discrete
+            spec = learn(name, task.models[j], raw, discrete, model.rounded)
             column = encode(spec, raw)
             model._take(spec, column, sets)
             training = column[guiding]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -41,11 +42,15 @@ def make_dependent(
     >>> make_dependent(load("iris").X, 2, random_state=0).shape
     (150, 6)
     """
+    if scipy.sparse.issparse(X):
+        raise TypeError("X must be a dense table; got a sparse matrix.")
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or not X.size:
         raise ValueError(f"X must be a table with rows and columns; got shape {X.shape}.")
     check_number("n_dependent", n_dependent, low=0, whole=True)
-    check_number("noise", noise, low=0.0)
+    check_number("noise", noise, low=0.0, high=1e6)
+    if np.isinf(X).any():
+        raise ValueError("X contains infinity; allowed are finite numbers, and NaN for missing.")
     rng = check_random_state(random_state)
     rounds = -(-n_dependent // X.shape[1])
     drawn = [rng.permutation(X.shape[1]) for _ in range(rounds)]

@@ -4,6 +4,8 @@ import csv
 import gzip
 import hashlib
 import os
+import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,9 @@ from .registry import BUNDLED, REGISTRY, Entry
 
 #: Names a folder with data files.
 FOLDER_VARIABLE = "BAYESIEVE_DATA"
+
+# What broken files raise, from one library or another.
+_BROKEN = (ValueError, EOFError, KeyError, TypeError, zlib.error, zipfile.BadZipFile, OSError)
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,10 @@ class Dataset:
         """Numbers only, and the feature model of each column for `NaiveBayes(features=)`.
 
         Texts become codes 0, 1, 2, ... (a categorical column); all other columns are gaussian.
+        Not for sparse matrices.
         """
+        if scipy.sparse.issparse(self.X):
+            raise TypeError(f"{self.name!r} is sparse: use its X as it is.")
         if self.X.dtype != object:
             return self.X, dict.fromkeys(range(self.X.shape[1]), "gaussian")
         numbers = np.empty(self.X.shape)
@@ -77,7 +85,8 @@ def load(name: str, *, folder: Any = None, codes: str = "nominal") -> Dataset:
     Read from `folder` where it is given; otherwise from scikit-learn where it is bundled there;
     otherwise from the folder named by the environment variable ``BAYESIEVE_DATA``; otherwise from
     OpenML, a pinned version, through scikit-learn and its cache.  What comes is checked against the
-    size and the class sizes known for the set.
+    size and the class sizes known for the set.  Names of columns and classes are those of the
+    source (scikit-learn's iris says "setosa", UCI's "Iris-setosa"; three values differ too).
 
     A folder holds ``NAME.csv.gz`` (a header, the last column ``class``, an empty field for a
     missing value), ``NAME.npz`` (arrays X and y), or ``NAME_X.npz`` (a sparse matrix of scipy) with
@@ -106,6 +115,8 @@ def load(name: str, *, folder: Any = None, codes: str = "nominal") -> Dataset:
     entry = REGISTRY[choose("name", name, REGISTRY)]
     choose("codes", codes, ["nominal", "numeric"])
     nominal = entry.nominal if codes == "nominal" else ()
+    if folder is not None and not isinstance(folder, str | os.PathLike):
+        raise TypeError(f"folder must be a path; got {folder!r}.")
     data = None
     if folder is not None:
         data = _from_folder(name, entry, Path(folder), nominal)
@@ -117,7 +128,8 @@ def load(name: str, *, folder: Any = None, codes: str = "nominal") -> Dataset:
     elif name in BUNDLED:
         data = _bundled(name)
     elif os.environ.get(FOLDER_VARIABLE):
-        data = _from_folder(name, entry, Path(os.environ[FOLDER_VARIABLE]), nominal)
+        folder = Path(os.environ[FOLDER_VARIABLE])
+        data = _from_folder(name, entry, folder, nominal, FOLDER_VARIABLE)
     if data is None:
         data = _from_openml(name, entry, nominal)
     _check(data, entry)
@@ -156,23 +168,40 @@ def _file_names(name: str, entry: Entry) -> str:
     return f"{name}.csv.gz or {name}.npz"
 
 
-def _from_folder(name: str, entry: Entry, folder: Path, nominal: tuple[int, ...]) -> Dataset | None:
+def _from_folder(
+    name: str, entry: Entry, folder: Path, nominal: tuple[int, ...], by: str = "folder"
+) -> Dataset | None:
     if not folder.is_dir():
-        raise FileNotFoundError(f"the data folder {str(folder)!r} does not exist.")
+        raise FileNotFoundError(f"{by}: {str(folder)!r} is not a folder.")
     table, dense = folder / f"{name}.csv.gz", folder / f"{name}.npz"
     sparse, labels = folder / f"{name}_X.npz", folder / f"{name}_labels.npz"
-    if table.is_file():
-        return _read_csv(name, table, nominal)
-    if dense.is_file():
-        with np.load(dense, allow_pickle=False) as arrays:
-            return _of_arrays(name, arrays["X"].astype(np.float64), dict(arrays), str(dense))
-    if sparse.is_file() and labels.is_file():
-        with np.load(labels, allow_pickle=False) as arrays:
-            return _of_arrays(name, scipy.sparse.load_npz(sparse), dict(arrays), str(sparse))
+    path = table
+    try:
+        if table.is_file():
+            return _read_csv(name, table, nominal)
+        if dense.is_file():
+            path = dense
+            arrays = _arrays(dense)
+            return _of_arrays(name, arrays["X"].astype(np.float64), arrays, str(dense))
+        if sparse.is_file() and labels.is_file():
+            path = labels
+            arrays = _arrays(labels)
+            path = sparse
+            return _of_arrays(name, scipy.sparse.load_npz(sparse), arrays, str(sparse))
+    except _BROKEN as error:
+        raise ValueError(f"{path} cannot be read: {error}. Fetch the file again.") from error
     return None
 
 
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Arrays of an npz file; never pickled objects."""
+    with np.load(path, allow_pickle=False) as file:
+        return dict(file)
+
+
 def _of_arrays(name: str, X: Any, arrays: dict[str, NDArray[Any]], source: str) -> Dataset:
+    if X.ndim != 2 or not {"y", "Y"} & set(arrays):
+        raise ValueError("it must hold a two-dimensional X and y (or a matrix of labels Y)")
     y = arrays["Y"] if "Y" in arrays else arrays["y"].astype(str)
     known = arrays.get("label_names", np.unique(y) if y.ndim == 1 else np.arange(y.shape[1]))
     features = arrays.get("feature_names", np.array([f"x{j}" for j in range(X.shape[1])]))
@@ -183,12 +212,14 @@ def _of_arrays(name: str, X: Any, arrays: dict[str, NDArray[Any]], source: str) 
 
 
 def _read_csv(name: str, path: Path, nominal: tuple[int, ...]) -> Dataset:
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file)
         header = next(reader, [])
-        rows = list(reader)
+        rows = [row for row in reader if row]
     if not rows or any(len(row) != len(header) for row in rows):
-        raise ValueError(f"{path}: expected a header and rows of as many fields as the header.")
+        raise ValueError("it must hold a header and rows of as many fields as the header")
+    if header[-1] != "class":
+        raise ValueError(f"its last column must be 'class'; got {header[-1]!r}")
     *columns, classes = zip(*rows, strict=True)
     return _of_columns(name, header[:-1], [list(c) for c in columns], classes, str(path), nominal)
 

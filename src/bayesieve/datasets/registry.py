@@ -15,7 +15,8 @@ class Entry:
     openml : number of its pinned version on OpenML, where it has one.
     nominal : columns of category codes that look like numbers.
     drop : columns that OpenML's copy has beyond ours.
-    sparse, labels : stored as a sparse matrix; with a matrix of labels.
+    sparse : stored as a sparse matrix.
+    labels : has a matrix of labels instead of classes.
     """
 
     rows: int

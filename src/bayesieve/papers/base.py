@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..validation import choose
+from ..validation import check_number, choose
 
 #: Modules of this package by the name that the command line takes.
 PAPERS = {
@@ -122,7 +122,7 @@ def _cells(record: Record | None, kinds: list[str]) -> list[str]:
 def _number(value: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
-    if float(value).is_integer() and abs(value) >= 1:
+    if float(value).is_integer():
         return str(int(value))
     return (
         f"{value:.4f}" if abs(value) < 1 else f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
@@ -144,6 +144,7 @@ def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Rep
         What the paper's module takes beside: `folder` with data files, `n_jobs`, `tell`.
     """
     choose("paper", name, PAPERS)
+    check_number("seed", seed, low=0, high=10**6, whole=True)
     module = importlib.import_module(f"{__package__}.{name}")
     found: Reproduction = module.reproduce(quick=quick, seed=seed, **options)
     return found

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .base import BACKWARD, Limits, Subset, first_subset
+from .base import BACKWARD, Limits, Subset, first_subset, shrink
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class DependencySearch:
         Strength of a pair: ``"r2"`` (squared correlation), ``"uncertainty"`` (symmetric
         uncertainty), ``"auto"`` (r2 for numbers, uncertainty where a column is categorical), or a
         function of two columns.
-    pairs : tuple of (int, int), optional
-        Pairs of units, strongest first; a selector computes them on the guiding rows.
+    pairs : sequence of pairs of column names or positions, optional
+        Dependent pairs, strongest first, instead of all pairs by `measure` on the guiding rows.
     order : sequence of column names or positions, optional
         From most to least informative; by mutual information on the guiding rows by default.
 
@@ -46,7 +46,7 @@ class DependencySearch:
         """The same search with its pairs and its order filled in."""
         return replace(
             self,
-            pairs=aids.pairs(self.measure) if self.pairs is None else self.pairs,
+            pairs=aids.pairs(self.measure) if self.pairs is None else aids.named_pairs(self.pairs),
             order=aids.order("mutual-information")
             if self.order is None
             else aids.units_of("order", self.order),
@@ -55,7 +55,8 @@ class DependencySearch:
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """The two stages."""
         objective.start(first_subset(BACKWARD, objective), BACKWARD)
-        pairs = list(self.pairs or ())
+        # A pair that must stay has nothing to offer.
+        pairs = [pair for pair in self.pairs or () if not objective.keep.issuperset(pair)]
         while pairs:
             named = sorted({unit for pair in pairs[:2] for unit in pair})
             worst = _worst(objective, limits, named)
@@ -68,13 +69,18 @@ class DependencySearch:
             if _worst(objective, limits, [unit]) is not None:
                 objective.drop(unit)
                 yield
+        if objective.size > limits.most:
+            yield from shrink(objective, limits, until_worse=True)
 
 
 def _worst(objective: Subset, limits: Limits, units: list[int]) -> int | None:
-    """The unit whose removal improves the score most, or None if none is a strict gain."""
+    """The unit whose removal improves the score most, or None if none is a strict gain.
+
+    While the subset is larger than allowed, any removal will do.
+    """
     droppable = set(objective.droppable(limits.least, limits.target))
     candidates = [unit for unit in units if unit in droppable]
     if not candidates:
         return None
     unit, key = objective.best_drop(candidates)
-    return unit if key < objective.score() else None
+    return unit if key < objective.score() or objective.size > limits.most else None

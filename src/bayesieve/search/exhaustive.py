@@ -57,10 +57,11 @@ class ExhaustiveSearch:
     def _refuse(self, objective: Subset, free: list[int], n_subsets: int) -> None:
         """Time some subsets and say what all would take."""
         start = time.perf_counter()
-        for i in range(1, _TIMED + 1):
+        n_timed = min(_TIMED, n_subsets - 1)
+        for i in range(1, n_timed + 1):
             objective.toggle(free[_lowest_bit(i)])
             objective.score()
-        seconds = (time.perf_counter() - start) / _TIMED * n_subsets
+        seconds = (time.perf_counter() - start) / n_timed * n_subsets
         raise ValueError(
             f"search='exhaustive' would score 2^{len(free)} subsets, about {_in_words(seconds)}; "
             f"at most {self.most_subsets} are allowed. Use another search, feature_groups or keep, "

@@ -218,6 +218,8 @@ def check_search(search: Any, known: Mapping[str, Any], n_features: Any) -> Any:
     for field in ("direction", "first"):
         if hasattr(search, field):
             choose(f"search.{field}", getattr(search, field), ["forward", "backward"])
+    if hasattr(search, "most_subsets"):
+        check_number("search.most_subsets", search.most_subsets, low=1, whole=True)
     if hasattr(search, "stop"):
         choose("search.stop", search.stop, ["end", "no-improvement"])
         if search.stop == "no-improvement" and n_features is not None:

@@ -25,6 +25,7 @@ class ColumnSpec:
     levels : known values of a discrete column, sorted.
     distinct : distinct values of a continuous column, sorted (its extremes when there are many).
     n_distinct : how many distinct values a continuous column has.
+    grid : values of a continuous column are rounded to multiples of this first; None: they are not.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ColumnSpec:
     levels: NDArray[Any] | None = None
     distinct: NDArray[np.float64] | None = None
     n_distinct: int = 1
+    grid: float | None = None
 
     @property
     def n_codes(self) -> int:
@@ -40,7 +42,9 @@ class ColumnSpec:
 
     @property
     def resolution(self) -> float:
-        """Mean gap between distinct values."""
+        """Mean gap between distinct values, before any rounding."""
+        if self.grid is not None:
+            return self.grid
         if self.distinct is None or self.n_distinct < 2:
             return _LONE_RESOLUTION
         # Halves first: the range of values near the float maximum would overflow.
@@ -48,15 +52,25 @@ class ColumnSpec:
         return max(float(half / (self.n_distinct - 1)) * 2, np.finfo(float).tiny)
 
 
-def learn(name: str, model: str, raw: NDArray[Any], discrete: bool) -> ColumnSpec:
-    """Levels of a discrete column (two of them for `bernoulli`), distinct values of another."""
+def learn(
+    name: str, model: str, raw: NDArray[Any], discrete: bool, rounded: bool = False
+) -> ColumnSpec:
+    """Levels of a discrete column (two of them for `bernoulli`), distinct values of another.
+
+    With `rounded`, values of a continuous column are rounded to multiples of its resolution.
+    """
     if model == "bernoulli":
         return ColumnSpec(name, model, levels=np.array([0.0, 1.0]))
     known = raw[~is_missing(raw)]
     if discrete:
         return ColumnSpec(name, model, levels=_distinct(known))
     distinct = np.unique(known)
-    return _continuous(ColumnSpec(name, model), distinct, distinct.size)
+    spec = _continuous(ColumnSpec(name, model), distinct, distinct.size)
+    if not rounded:
+        return spec
+    spec = replace(spec, grid=spec.resolution)
+    distinct = np.unique(_round(spec, distinct))
+    return _continuous(spec, distinct, distinct.size)
 
 
 def merge_specs(one: ColumnSpec, other: ColumnSpec) -> ColumnSpec:
@@ -75,7 +89,7 @@ def merge_specs(one: ColumnSpec, other: ColumnSpec) -> ColumnSpec:
 def encode(spec: ColumnSpec, raw: NDArray[Any]) -> NDArray[Any]:
     """Codes of a discrete column (one byte where they fit), or the numbers themselves."""
     if spec.levels is None:
-        return np.ascontiguousarray(raw, dtype=np.float64)
+        return _round(spec, np.ascontiguousarray(raw, dtype=np.float64))
     return to_codes(spec.levels, raw)
 
 
@@ -100,6 +114,10 @@ def is_missing(raw: NDArray[Any]) -> NDArray[np.bool_]:
     if raw.dtype == object:
         return np.array([value is None or value == "" for value in raw], dtype=bool)
     return np.isnan(raw)
+
+
+def _round(spec: ColumnSpec, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values if spec.grid is None else np.rint(values / spec.grid) * spec.grid
 
 
 def _distinct(known: NDArray[Any]) -> NDArray[Any]:

@@ -25,7 +25,6 @@ from ...search import (
     RankedSearch,
 )
 from ...selector import NaiveBayesSelector
-from ...views.columns import learn
 
 N_FOLDS = 10
 #: Shares of variance that the paper tries for PCA.
@@ -57,23 +56,9 @@ class Outcome(NamedTuple):
     """What a method reached: accuracy, columns, subsets tried, seconds."""
 
     accuracy: float
-    n_features: int
+    n_features: float
     n_tried: int
     seconds: float
-
-
-def as_weka_reads(X: NDArray[np.float64], models: dict[int, str]) -> NDArray[np.float64]:
-    """Numbers rounded to multiples of their column's resolution, as Weka's naive Bayes does.
-
-    The paper's figures come from there.  The resolution is the mean gap between the distinct values
-    of a column; no class is looked at.
-    """
-    rounded = X.copy()
-    for j, model in models.items():
-        if model == "gaussian":
-            resolution = learn("", model, X[:, j], discrete=False).resolution
-            rounded[:, j] = np.rint(X[:, j] / resolution) * resolution
-    return rounded
 
 
 def folds(seed: int) -> StratifiedKFold:
@@ -100,9 +85,10 @@ def selector(method: str, table: Table, seed: int, n_jobs: int | None) -> list[N
     else:
         searches = (SEARCHES[method],)
     keep = range(X.shape[1]) if method == "NB" else ()
+    model = NaiveBayes(models, rounded=True)
     return [
         NaiveBayesSelector(
-            NaiveBayes(models), search, "error", folds(seed), validation=None, keep=keep,
+            model, search, "error", folds(seed), validation=None, keep=keep,
             n_jobs=n_jobs,
         )
         for search in searches
@@ -122,17 +108,22 @@ def select(
             chosen = each.path_.steps[each.path_.chosen]
             found.append((chosen.score, len(each.selected_), each))
     loss, n_features, best = min(found, key=lambda one: one[:2])
-    n_tried = sum(each.n_tried_ for _, _, each in found)
+    n_tried = max(sum(each.n_tried_ for _, _, each in found), 1)  # naive Bayes tries one
     return Outcome(1 - loss, n_features, n_tried, time.perf_counter() - start), best
+
+
+def splits(table: Table, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Training and test rows of each fold."""
+    X, y, _ = table
+    with small_classes():
+        return list(folds(seed).split(X, y))
 
 
 def nested(method: str, table: Table, seed: int, n_jobs: int | None = None) -> float:
     """Accuracy on rows that took no part in the selection: ten folds around the whole method."""
     X, y, models = table
     right = 0
-    with small_classes():
-        splits = list(folds(seed).split(X, y))
-    for train, test in splits:
+    for train, test in splits(table, seed):
         if method == "PCA":
             right += _pca_nested(table, train, test, seed)
         else:
@@ -147,19 +138,19 @@ def pca(table: Table, seed: int) -> Outcome:
     right, sizes = _pca_folds(table, seed)
     best = int(np.argmax(right))
     accuracy = right[best] / len(table[1])
-    return Outcome(float(accuracy), int(sizes[best]), len(SHARES), time.perf_counter() - start)
+    return Outcome(float(accuracy), float(sizes[best]), len(SHARES), time.perf_counter() - start)
 
 
-def _pca_folds(table: Table, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows classified rightly for each share, and the components of the last fold."""
-    X, y, _ = table
-    with small_classes():
-        splits = list(folds(seed).split(X, y))
+def _pca_folds(table: Table, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Rows classified rightly for each share, and the mean number of components."""
+    y = table[1]
     right = np.zeros(len(SHARES), np.int64)
-    for train, test in splits:
-        predicted, sizes = _pca_predict(table, train, test)
+    sizes = []
+    for train, test in splits(table, seed):
+        predicted, n_components = _pca_predict(table, train, test)
         right += (predicted == y[test]).sum(1)
-    return right, sizes
+        sizes.append(n_components)
+    return right, np.mean(sizes, axis=0)
 
 
 def _pca_nested(table: Table, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> int:
