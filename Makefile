@@ -27,6 +27,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/indicators.py
 	$(BIN)/python benchmarks/exhaustive.py
+	$(BIN)/python benchmarks/sparse.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -397,3 +397,11 @@ def floating(walk, direction, everything):
                 break
             walk.take(back, unit, options[unit])
             best[size] = walk.loss()
+
+
+def doubled_pairs(truth, scores):
+    """Twice the concordant pairs (ties count one), and twice all pairs of unlike rows."""
+    positive = [s for t, s in zip(truth, scores, strict=True) if t]
+    negative = [s for t, s in zip(truth, scores, strict=True) if not t]
+    counted = sum(int(p > n) + int(p >= n) for p in positive for n in negative)
+    return counted, 2 * len(positive) * len(negative)

@@ -12,7 +12,7 @@ from .models import MODELS
 from .ranking import check_ranking, discrete_columns
 from .rankings import DiscreteColumns
 from .rankings.information import information_with
-from .validation import RawTable, choose, column_indices
+from .validation import Table, choose, column_indices
 from .views.columns import encode, learn
 
 _GRAIN = 2.0**30
@@ -27,17 +27,20 @@ class Aids:
     labels, weights : class index and weight of all rows.
     guiding : the rows to look at.
     units : columns that move together.
+    seed : source of randomness for searches that draw.
     """
 
     def __init__(
         self,
-        table: RawTable,
+        table: Table,
         models: list[str],
         labels: NDArray[np.int64],
         weights: NDArray[np.float64],
         guiding: NDArray[np.int64],
         units: list[list[int]],
+        seed: int = 0,
     ):
+        self.seed = seed  #: for searches that draw
         self._table, self._models = table, models
         self._labels, self._weights = labels[guiding], weights[guiding]
         self._n_classes = int(labels.max()) + 1
@@ -134,7 +137,7 @@ class Aids:
         with LocalEngine() as engine:
             information = np.array(
                 [
-                    information_with(columns, columns.codes[j], int(columns.n_levels[j]), engine)
+                    information_with(columns, columns.column(j), int(columns.n_levels[j]), engine)
                     for j in range(columns.n_columns)
                 ]
             )

@@ -6,29 +6,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
-from .models import MODELS, TrainingSets, build_columns, one_set
+from .models import MODELS, Targets, TrainingSets, build_columns, one_set, spoken_tables
 from .models.gaussian import total_variance
-from .models.linear import linear_form
 from .models.tables import choose_scale, prior_terms
+from .reading import Reading, count_present, read_input
+from .sparse_ledger import Scoring, SparseLedger
+from .speaking import Speaker
 from .validation import (
-    RawTable,
+    SparseTable,
     check_batch,
     check_flag,
     check_number,
     check_priors,
-    check_several_classes,
     check_smoothing,
     choose_models,
+    is_label_matrix,
+    read_labels,
     read_table,
-    read_target,
-    read_weights,
 )
 from .views.columns import ColumnSpec, encode, learn, merge_specs
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):
+class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
     """Naive Bayes for binary, categorical and continuous columns together.
 
     Parameters
@@ -64,7 +64,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
+        The classes, sorted; with labels, a list of such arrays.
+    label_names_ : list of str
+        Names of the labels, where there are labels.
     class_count_ : ndarray of shape (n_classes,)
         Weight of the rows of each class.
     feature_models_ : list of str
@@ -95,6 +97,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     (1, 4, 3)
     """
 
+    _form = "lines"  #: of ledger it needs; it can speak in both
+
+    _specs: list[ColumnSpec]
+    _feature_models: list[str]
     classes_: NDArray[Any]
     class_count_: NDArray[np.float64]
     feature_names_in_: NDArray[Any]
@@ -117,6 +123,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
         return tags
 
     # -- learning ------------------------------------------------------------------------------
@@ -126,10 +134,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers, booleans, text or categories.
-        y : array-like of shape (n_samples,)
-            Classes.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Numbers, booleans, text or categories.  Sparse columns count by presence (bernoulli: any
+            value but 0 is a 1) unless `features` says otherwise.
+        y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+            Classes; or labels, of which a row may have any number.
         sample_weight : array-like of shape (n_samples,), optional
             How many rows each row stands for; any numbers >= 0.
 
@@ -138,17 +147,51 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self : NaiveBayes
         """
         self._check_parameters()
-        table, labels, weights, classes, _ = self._read(X, y, sample_weight)
-        models = choose_models(self.features, table)
-        check_priors(self.priors, len(classes))
-        self._begin(classes, weights, labels)
-        sets = one_set(labels, weights, self._class_weight)
-        for j, model in enumerate(models):
-            raw = table.column(j)
-            spec = learn(table.names[j], model, raw, MODELS[model].discrete, self.rounded)
-            self._take(spec, encode(spec, raw), sets)
-        self._finish()
+        read = self._read(X, y, sample_weight)
+        models = choose_models(self.features, read.table)
+        check_priors(self.priors, len(read.classes))
+        self._fit_table(read, models)
         return self
+
+    def _fit_table(
+        self, read: Reading, models: list[str], class_weight: NDArray[np.float64] | None = None
+    ) -> None:
+        """Learn from what was read."""
+        self._parts = []
+        if read.targets.labelled:
+            self._parts = [NaiveBayes(**self.get_params()) for _ in read.targets.names]
+        learners = []
+        for column, part in zip(read.targets.classes.T, self._parts or [self], strict=True):
+            part._begin(read.classes, read.weights, column)
+            if class_weight is not None:
+                part._class_weight = class_weight
+            learners.append((part, one_set(column, read.weights, part._class_weight)))
+        counts = count_present(read.table, [sets for _, sets in learners])
+        for j, model in enumerate(models):
+            name = read.table.names[j]
+            if counts is not None and model == "bernoulli":
+                spec = learn(name, model, np.empty(0), True, presence=True)
+                for (part, _), found in zip(learners, counts, strict=True):
+                    part._specs.append(spec)
+                    part._statistics.append(found[j])
+                continue
+            raw = read.table.column(j)
+            spec = learn(name, model, raw, MODELS[model].discrete, self.rounded)
+            column = encode(spec, raw)
+            for part, sets in learners:
+                part._take(spec, column, sets)
+        for part, _ in learners:
+            part._finish()
+        if self._parts:
+            self._describe_labels(read.targets.names)
+
+    def _describe_labels(self, names: tuple[str, ...]) -> None:
+        """What is the same for all labels, and one row a label of what is not."""
+        first = self._parts[0]
+        self.classes_ = [part.classes_ for part in self._parts]  # type: ignore[assignment]
+        self.class_count_ = np.stack([part.class_count_ for part in self._parts])
+        self.label_names_ = list(names)
+        self._specs, self._feature_models = first._specs, first._feature_models
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -175,6 +218,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 "rounded=True needs all rows at once, since the resolution of a column changes "
                 "with every batch; use fit, or rounded=False."
             )
+        if is_label_matrix(y):
+            return self._partial_fit_labels(X, y, sample_weight)
         first = not hasattr(self, "_specs")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -187,7 +232,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 )
         else:
             given = self.classes_
-        table, labels, weights, _, _ = self._read(X, y, sample_weight, given, reset=first)
+        read = self._read(X, y, sample_weight, given, reset=first)
+        table, labels, weights = read.table, read.labels, read.weights
+        self._parts = []
         check_priors(self.priors, len(given))
         if first:
             models = choose_models(self.features, table)
@@ -201,12 +248,28 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sets = one_set(labels, weights, self._class_weight)
         for j, model in enumerate(models):
             raw = table.column(j)
-            spec = learn(table.names[j], model, raw, MODELS[model].discrete)
+            presence = isinstance(table, SparseTable)
+            spec = learn(table.names[j], model, raw, MODELS[model].discrete, presence=presence)
             if first:
                 self._take(spec, encode(spec, raw), sets)
             else:
                 self._merge(j, spec, raw, sets)
         self._finish()
+        return self
+
+    def _partial_fit_labels(self, X: Any, y: Any, sample_weight: Any) -> "NaiveBayes":
+        """Every label for itself."""
+        targets = read_labels(y, read_table(self, X, reset=not hasattr(self, "_specs")).n_rows)
+        if not hasattr(self, "_specs"):
+            self._parts = [NaiveBayes(**self.get_params()) for _ in targets.names]
+        if len(self._parts) != targets.n_groups:
+            raise ValueError(
+                f"y has {targets.n_groups} labels, but the first call to partial_fit had "
+                f"{len(self._parts)}."
+            )
+        for part, column in zip(self._parts, targets.classes.T, strict=True):
+            part.partial_fit(X, column, classes=[0, 1], sample_weight=sample_weight)
+        self._describe_labels(targets.names)
         return self
 
     def _check_parameters(self) -> None:
@@ -217,30 +280,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, known: Any = None, reset: bool = True
-    ) -> tuple[RawTable, NDArray[np.int64], NDArray[np.float64], NDArray[Any], NDArray[np.int64]]:
-        """Rows with a positive weight: values, class indices, weights; the classes; row numbers."""
-        table = read_table(self, X, reset=reset)
-        classes, labels = read_target(y, table.n_rows)
-        weights = read_weights(sample_weight, table)
-        if known is not None:
-            unknown = np.setdiff1d(classes, known)
-            if unknown.size:
-                raise ValueError(
-                    f"y holds {unknown.tolist()}, which are not among the classes "
-                    f"{np.asarray(known).tolist()} of the first call to partial_fit."
-                )
-            labels = np.searchsorted(known, classes)[labels]
-            classes = np.asarray(known)
-        rows = np.flatnonzero(weights > 0)
-        if rows.size < table.n_rows:
-            # A weight of 0 is the same as a row that is not there.
-            table = table.take(rows)
-            labels, weights = labels[rows], weights[rows]
-            if known is None:
-                present, labels = np.unique(labels, return_inverse=True)
-                classes = classes[present]
-        check_several_classes(classes)
-        return table, labels.astype(np.int64), weights, classes, rows
+    ) -> Reading:
+        return read_input(self, X, y, sample_weight, known, reset)
 
     def _begin(
         self, classes: NDArray[Any], weights: NDArray[np.float64], labels: NDArray[np.int64]
@@ -248,7 +289,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """Forget everything learnt before."""
         self.classes_ = classes
         self.class_count_ = np.bincount(labels, weights, len(classes)).astype(np.float64)
-        self._specs: list[ColumnSpec] = []
+        self._specs = []
         self._statistics: list[Any] = []
         self._class_weight = np.ones(len(classes))
 
@@ -291,132 +332,46 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._columns = build_columns(
             self._specs, self._statistics, smoothing, self._extra_variance, self._class_weight
         )
-        tables = [
-            column.of(np.arange(spec.n_codes)) if column.model.discrete else None
-            for spec, column in zip(self._specs, self._columns, strict=True)
-        ]
+        tables = spoken_tables(self._specs, self._columns)
         self._scale = choose_scale(self._columns, tables, self._prior)
         self._fixed = [None if table is None else self._scale.fix(table)[0] for table in tables]
+
+    def _sparse_ledger(
+        self,
+        moves: Any,
+        specs: Any,
+        values: Any,
+        targets: Targets,
+        weights: NDArray[np.float64],
+        scoring: Scoring,
+        class_weight: NDArray[np.float64],
+        factors: list[int],
+    ) -> SparseLedger:
+        """A ledger of this model's terms."""
+        # The variance added to all columns is learnt once, by the fit on all rows.
+        extra = (self._parts or [self])[0]._extra_variance
+        return SparseLedger(
+            moves, specs, values, targets, weights, scoring, check_smoothing(self.smoothing), extra,
+            check_priors(self.priors, targets.n_classes), class_weight, factors,
+        )  # fmt: skip
+
+    def _keep_columns(self, columns: Sequence[int], read: Reading) -> None:
+        """Keep these columns of what was learnt from `read`."""
+        self._restrict(columns)
 
     def _restrict(self, columns: Sequence[int]) -> None:
         """Keep these columns only; tables, scale and frozen means stay what they are."""
         kept = list(columns)
         if isinstance(self.features, Mapping):
             self.features = {i: self._specs[j].model for i, j in enumerate(kept)}
-        for name in ("_specs", "_statistics", "_columns", "_fixed", "_feature_models"):
-            everything = getattr(self, name)
-            setattr(self, name, [everything[j] for j in kept])
+        for part in self._parts:
+            part._restrict(kept)
+        if self._parts:
+            self._describe_labels(tuple(self.label_names_))
+        else:
+            for name in ("_specs", "_statistics", "_columns", "_fixed", "_feature_models"):
+                everything = getattr(self, name)
+                setattr(self, name, [everything[j] for j in kept])
         self.n_features_in_ = len(kept)
         if hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = self.feature_names_in_[kept]
-
-    # -- speaking ------------------------------------------------------------------------------
-
-    @property
-    def feature_models_(self) -> list[str]:
-        """The feature model of each column."""
-        check_is_fitted(self, "classes_")
-        return list(self._feature_models)
-
-    def terms(self, X: Any) -> NDArray[np.float64]:
-        """What each feature says about each class, in nat.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        terms : ndarray of shape (n_samples, n_features, n_classes)
-            log P(value | class); with the log-priors they add up to the joint log-probability.
-            0 where a value is missing or was never seen; -inf where it is impossible.
-        """
-        table = self._table(X)
-        out = np.empty((table.n_rows, len(self._specs), len(self.classes_)))
-        for j in range(len(self._specs)):
-            out[:, j] = self._scale.release(self._speak(j, table.column(j)))
-        return out
-
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Log P(x, class), rows x classes; -inf where the class is impossible."""
-        sums = self._sums(self._table(X))
-        return self._scale.release(sums)
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Log P(class | x), rows x classes."""
-        return self._log_proba(self._table(X))
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """P(class | x), rows x classes."""
-        return self._proba(self._table(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row; the first of equals."""
-        return self._best(self._table(X))
-
-    # What `predict` and its kin do once X has been read; the selector reads X itself.
-
-    def _table(self, X: Any) -> RawTable:
-        check_is_fitted(self, "classes_")
-        return read_table(self, X, reset=False)
-
-    def _best(self, table: RawTable) -> NDArray[Any]:
-        return self.classes_[self._sums(table).argmax(1)]
-
-    def _proba(self, table: RawTable) -> NDArray[np.float64]:
-        odds = np.exp(self._ahead(self._sums(table)))
-        return odds / odds.sum(1, keepdims=True)
-
-    def _log_proba(self, table: RawTable) -> NDArray[np.float64]:
-        ahead = self._ahead(self._sums(table))
-        return ahead - np.log(np.exp(ahead).sum(1, keepdims=True))
-
-    def _sums(self, table: RawTable) -> NDArray[np.int64]:
-        """Exact integer sums of log-prior and terms: rows x classes."""
-        sums = np.repeat(self._scale.fix(self._prior), table.n_rows, axis=0)
-        for j in range(len(self._specs)):
-            sums += self._speak(j, table.column(j))
-        return sums
-
-    def _speak(self, j: int, raw: NDArray[Any]) -> NDArray[np.int64]:
-        """Fixed-point terms of one column: rows x classes."""
-        spec, fixed = self._specs[j], self._fixed[j]
-        if fixed is None:
-            if raw.dtype == object:
-                check_batch(spec.model, raw, spec.name)
-            return self._scale.fix(self._columns[j].of(encode(spec, raw), 0))
-        assert spec.levels is not None
-        if (raw.dtype == object) != (spec.levels.dtype == object):
-            # Text where numbers were learnt, or the other way round: nothing of it was ever seen.
-            return np.zeros((len(raw), len(self.classes_)), np.int64)
-        return fixed[encode(spec, raw)]
-
-    def _ahead(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How far each class is from the best, in nat; -inf where it is impossible beside it."""
-        apart = sums - sums.max(1, keepdims=True)
-        return self._scale.release(apart)
-
-    # -- the linear form -----------------------------------------------------------------------
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights of the linear discriminant, positive for ``classes_[1]``."""
-        return self._linear()[0]
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """Constant of the linear discriminant."""
-        return self._linear()[1]
-
-    def _linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """F(x) = sum w x + b with log-odds of ``classes_[1]`` against ``classes_[0]``."""
-        if not hasattr(self, "_columns"):
-            raise AttributeError("coef_ and intercept_ are there after fit.")
-        odd = set(self._feature_models) - {"bernoulli", "gaussian-pooled"}
-        if len(self.classes_) != 2 or odd:
-            raise AttributeError(
-                "coef_ and intercept_ exist for two classes and 'bernoulli' or "
-                "'gaussian-pooled' columns; got "
-                f"{len(self.classes_)} classes and {sorted(set(self.feature_models_))}."
-            )
-        return linear_form(self._columns, self._fixed, self._prior, self._scale)

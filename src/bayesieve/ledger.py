@@ -167,6 +167,8 @@ class Ledger:
     factors : weight of each class in the criterion, as exact fractions.
     """
 
+    form = "lines"
+
     def __init__(
         self,
         plan: LedgerPlan,

@@ -11,6 +11,10 @@ from .ledger import Ledger
 Listener = Callable[[str, tuple[int, ...], "Objective"], None]
 
 
+# Candidates asked at once while looking for the first gain.
+_LEAST_BLOCK, _MOST_BLOCK = 32, 4096
+
+
 class Objective:
     """A subset of units, its loss, and the loss after one more or one fewer.
 
@@ -45,6 +49,7 @@ class Objective:
         self.size = 0  #: number of columns in the subset
         self._selected: dict[int, None] = {}
         self._known: dict[tuple[int, ...], Any] = {}
+        self._block = _LEAST_BLOCK
         self._move(sorted(self.keep), 1)
 
     @property
@@ -128,6 +133,27 @@ class Objective:
     def best_drop(self, units: Sequence[int]) -> tuple[int, Any]:
         """The unit whose leaving gives the lowest loss (the first of equals), and that loss."""
         return self._best(units, -1)
+
+    def first_gain(self, units: Sequence[int], sign: int) -> int | None:
+        """Position of the first unit whose joining (1) or leaving (-1) is a strict gain, or None.
+
+        Units are asked in blocks that grow while nothing is found and shrink where gains are
+        frequent; only those up to the gain count as tried.
+        """
+        now = self.score()
+        at = 0
+        while at < len(units):
+            part = units[at : at + self._block]
+            for i, key in enumerate(self._scorer.what_if(part, sign)):
+                if key < now:
+                    self.n_tried += i + 1
+                    self._block = max(_LEAST_BLOCK, 2 * (i + 1))
+                    self._known[part[i], sign] = key
+                    return at + i
+            self.n_tried += len(part)
+            at += len(part)
+            self._block = min(2 * self._block, _MOST_BLOCK)
+        return None
 
     def value(self, key: Any) -> float:
         """A loss in the criterion's own units."""

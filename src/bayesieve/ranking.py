@@ -11,15 +11,14 @@ from .discretise import mdl_cuts
 from .engines import LocalEngine
 from .models import MODELS
 from .rankings import RANKINGS, DiscreteColumns, Ranking
+from .reading import read_input
 from .validation import (
-    RawTable,
+    SparseTable,
+    Table,
     check_jobs,
     check_number,
-    check_several_classes,
     choose,
     choose_models,
-    read_table,
-    read_target,
 )
 from .views.columns import MOST_CODES, encode, learn
 
@@ -39,11 +38,12 @@ def rank(
     X : array-like or data frame of shape (n_samples, n_features)
         Any columns.  Continuous ones are cut by minimum description length (Fayyad and Irani 1993),
         which looks at the classes; a column that gets no cut says nothing.
-    y : array-like of shape (n_samples,)
-        Classes.
+    y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+        Classes; of several labels, every combination is a class.
     method : str or ranking object, default="mutual-information"
-        ``"mutual-information"``, ``"chi2"`` (Pearson's statistic), ``"mrmr"`` (difference form), or
-        an object of `bayesieve.rankings` such as ``MRMR("quotient")``.
+        ``"mutual-information"``, ``"chi2"`` (Pearson's statistic), ``"mrmr"`` (difference form),
+        ``"cmim"`` (Fleuret 2004), or an object of `bayesieve.rankings` such as
+        ``MRMR("quotient")``.
     n_features : int, optional
         How many columns a greedy ranking ranks with care; the others follow in the order of their
         last score.  All by default.
@@ -66,17 +66,19 @@ def rank(
     """
     method = check_ranking(method)
     check_jobs(n_jobs)
-    table = read_table(BaseEstimator(), X, reset=True)
-    classes, labels = read_target(y, table.n_rows)
-    check_several_classes(classes)
+    read = read_input(BaseEstimator(), X, y, None)
+    table, labels = read.table, read.labels
+    n_classes = int(labels.max()) + 1
+    if n_classes < 2:
+        raise ValueError("y must tell rows apart; got the same labels in all of them.")
     most = len(table.names)
     if n_features is not None:
         most = int(check_number("n_features", n_features, low=1, high=most, whole=True))
     models = choose_models("auto", table)
     rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)
-    columns = discrete_columns(table, models, rows, labels, weights, len(classes))
+    columns = discrete_columns(table, models, rows, labels, weights, n_classes)
     with LocalEngine(effective_n_jobs(n_jobs)) as engine:
-        return method.rank(columns, labels, len(classes), engine, most)
+        return method.rank(columns, labels, n_classes, engine, most)
 
 
 def check_ranking(method: Any, parameter: str = "method") -> Any:
@@ -89,7 +91,7 @@ def check_ranking(method: Any, parameter: str = "method") -> Any:
 
 
 def discrete_columns(
-    table: RawTable,
+    table: Table,
     models: list[str],
     rows: NDArray[np.int64],
     labels: NDArray[np.int64],
@@ -100,12 +102,14 @@ def discrete_columns(
 
     `labels` and `weights` are those of the rows.
     """
+    if isinstance(table, SparseTable) and set(models) == {"bernoulli"} and (weights == 1).all():
+        return _present_bits(table, rows)
     codes = np.empty((len(models), rows.size), np.uint8)
     n_levels = np.empty(len(models), np.int64)
     for j, model in enumerate(models):
         raw = table.column(j)
         if MODELS[model].discrete:
-            spec = learn(table.names[j], model, raw, True)
+            spec = learn(table.names[j], model, raw, True, presence=isinstance(table, SparseTable))
             n_levels[j] = spec.n_codes - 1
             column = encode(spec, raw)[rows]
         else:
@@ -120,3 +124,17 @@ def discrete_columns(
             )
         codes[j] = column
     return DiscreteColumns(codes, n_levels, weights)
+
+
+def _present_bits(table: SparseTable, rows: NDArray[np.int64]) -> DiscreteColumns:
+    """A sparse table by presence, packed."""
+    matrix = table.matrix
+    if rows.size < table.n_rows:
+        matrix = matrix.tocsr()[rows].tocsc()
+    n_rows, n_columns = matrix.shape
+    flat = np.zeros((n_columns, -(-n_rows // 64) * 8), np.uint8)
+    columns = np.repeat(np.arange(n_columns), np.diff(matrix.indptr))
+    bits = (1 << (matrix.indices & 7)).astype(np.uint8)
+    np.bitwise_or.at(flat, (columns, matrix.indices >> 3), bits)
+    nothing = np.empty((0, 0), np.uint8)
+    return DiscreteColumns(nothing, np.full(n_columns, 2), np.ones(n_rows), flat.view(np.uint64))

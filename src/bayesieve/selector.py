@@ -1,8 +1,6 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,15 +16,16 @@ from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
 from .criteria import CRITERIA, Criterion, Units
 from .engines import LocalEngine
-from .ledger import Ledger, LedgerPlan
-from .models import MODELS, one_set
+from .models import MODELS
 from .objective import Objective
 from .path import Path, Recorder
+from .preparation import Task, dense_ledgers, sparse_ledgers
 from .progress import ProgressLine
 from .search import SEARCHES, Limits
-from .splits import class_factors, means_loo, scoring, split_rows, validation_lines
+from .splits import means_loo, split_rows
 from .validation import (
-    RawTable,
+    SparseTable,
+    Table,
     check_class_weight,
     check_flag,
     check_jobs,
@@ -34,7 +33,6 @@ from .validation import (
     check_priors,
     check_reachable,
     check_search,
-    check_smoothing,
     choose,
     choose_models,
     column_indices,
@@ -43,31 +41,7 @@ from .validation import (
     read_table,
     read_weights,
 )
-from .views.columns import encode, learn
-
-
-@dataclass(frozen=True)
-class _Task:
-    """The judged input of one fit."""
-
-    table: RawTable
-    labels: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    classes: NDArray[Any]
-    rows: NDArray[np.int64]  #: rows of X behind the rows of `table`
-    models: list[str]
-    units: list[list[int]]
-    keep: list[int]
-    limits: Limits
-    sizes: tuple[int, int]  #: numbers of columns that may be chosen
-    class_weight: Any
-    groups: NDArray[Any] | None
-
-    def factors(self, rows: NDArray[np.int64]) -> list[Fraction]:
-        """Weight of each class, as these rows balance it."""
-        return class_factors(
-            self.class_weight, self.labels[rows], self.weights[rows], len(self.classes)
-        )
+from .votes import FeatureVotes
 
 
 class NaiveBayesSelector(
@@ -80,17 +54,19 @@ class NaiveBayesSelector(
 
     Parameters
     ----------
-    estimator : NaiveBayes, optional
+    estimator : NaiveBayes or FeatureVotes, optional
         The model and its settings; ``NaiveBayes()`` by default.
     search : str or search object, default="backward-forward"
         ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
         ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
         (Pudil's floating searches), ``"ranked"`` (walks a ranking), ``"dependency"`` (FBL, Cortizo
-        and Giraldez), ``"exhaustive"`` (all subsets, up to 2^20), or an object from
+        and Giraldez), ``"exhaustive"`` (all subsets, up to 2^20), ``"diversified"`` (DGBFS) and
+        ``"random"`` (Ruta 2014), or an object from
         `bayesieve.search` with its own parameters, such as ``RankedSearch("mrmr")``.
     criterion : str or Criterion, default="probability"
-        ``"error"``, ``"probability"`` (mean of P(Y != y), as the model estimates it) or
-        ``"log-likelihood"``.
+        ``"error"``, ``"probability"`` (mean of P(Y != y), as the model estimates it),
+        ``"log-likelihood"``, ``"auc"`` (two classes or labels, averaged over labels) or
+        ``"penalised-auc"`` (less a price for features beyond 30, Ruta 2014).
     cv : str, int, splitter or iterable, default="train"
         What the criterion is computed on, within the guiding rows: ``"train"`` (the rows the tables
         come from), ``"loo"`` (exact leave-one-out), a number of folds, a scikit-learn splitter, or
@@ -112,7 +88,7 @@ class NaiveBayesSelector(
         Weight of each class in the counts and the criteria; ``"balanced"`` turns the error into the
         balanced error.
     random_state : int, RandomState or None
-        Draws the validation part.
+        Draws the validation part, and seeds searches that draw.
     n_jobs : int, optional
         Threads for the kernels; -1 for all cores.  The result does not depend on it.
     progress : bool, default=False
@@ -189,6 +165,8 @@ class NaiveBayesSelector(
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
         return tags
 
     # -- fitting -------------------------------------------------------------------------------
@@ -199,10 +177,11 @@ class NaiveBayesSelector(
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers, booleans, text or categories; missing values are allowed.
-        y : array-like of shape (n_samples,)
-            Classes.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Numbers, booleans, text or categories; missing values are allowed.  Sparse matrices are
+            never made dense.
+        y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+            Classes, or labels.
         **params :
             ``sample_weight``: how often each row is repeated, whole numbers; a row and its repeats
             stay in one part.  ``groups``: handed to the splitter given as `cv`.
@@ -217,99 +196,83 @@ class NaiveBayesSelector(
         search, criterion = self._check_parameters()
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
         task = self._judge(model, X, y, params)
-        guiding, validating = split_rows(
-            task.labels, self.validation, check_random_state(self.random_state)
-        )
-        factors = task.factors(guiding)
-        plans = self._plans(task, guiding, validating, factors)
+        read = task.read
+        draw = check_random_state(self.random_state)
+        guiding, validating = split_rows(read.labels, self.validation, draw)
+        sparse = self._form(model, criterion, task) == "moves"
         if hasattr(search, "given"):
-            weights = task.weights * plans[0].sets.class_weight[task.labels]
-            aids = Aids(task.table, task.models, task.labels, weights, guiding, task.units)
-            search = search.given(aids)
-        self._read_once(task, model, guiding, plans)
-        settings = (check_smoothing(model.smoothing), model._extra_variance,
-                    check_priors(model.priors, len(task.classes)))  # fmt: skip
+            factors = np.array([float(factor) for factor in task.factors(guiding)])
+            weights = read.weights if read.targets.labelled else read.weights * factors[read.labels]
+            search = search.given(
+                Aids(
+                    task.table,
+                    task.models,
+                    read.labels,
+                    weights,
+                    guiding,
+                    task.units,
+                    int(draw.randint(2**31 - 1)),
+                )
+            )
+        make = sparse_ledgers if sparse else dense_ledgers
+        ledgers: Any = make(task, model, guiding, validating)
         path = Path(tuple(map(tuple, task.units)), task.table.names, criterion.name)
-        n_tried = self._run(
-            [Ledger(plan, *settings, factors) for plan in plans], criterion, search, task, path
-        )
+        n_tried = self._run(ledgers, criterion, search, task, path)
         path.choose(*task.sizes)
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
-        model._restrict(np.sort(selected))
+        model._keep_columns(np.sort(selected), read)
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.
         self.__dict__.pop("feature_names_in_", None)
         validate_data(self, X, skip_check_array=True, reset=True)
-        self.classes_ = task.classes
+        self.classes_ = model.classes_
         self.selected_ = selected
         self.support_ = np.isin(np.arange(len(task.models)), selected)
         self.path_ = path
         self.estimator_ = model
-        self.guiding_rows_, self.validation_rows_ = task.rows[guiding], task.rows[validating]
+        self.guiding_rows_, self.validation_rows_ = read.rows[guiding], read.rows[validating]
         self.n_tried_ = n_tried
         return self
 
-    def _judge(self, model: NaiveBayes, X: Any, y: Any, params: dict[str, Any]) -> "_Task":
+    def _judge(self, model: Any, X: Any, y: Any, params: dict[str, Any]) -> Task:
         """Judge everything that depends on the data, before any work."""
-        table, labels, weights, classes, rows = model._read(X, y, params.get("sample_weight"))
-        weights = read_weights(weights, table, whole=True)
-        models = choose_models(model.features, table)
-        check_priors(model.priors, len(classes))
-        self._check_loo(models, model.smoothing)
-        units = read_groups(self.feature_groups, table.names)
-        kept = set(column_indices("keep", self.keep, table.names))
+        read = model._read(X, y, params.get("sample_weight"))
+        read = read._replace(weights=read_weights(read.weights, read.table, whole=True))
+        models = choose_models(model.features, read.table)
+        check_priors(model.priors, len(read.classes))
+        self._check_loo(models, model.smoothing, read)
+        names = read.table.names
+        units = read_groups(self.feature_groups, names)
+        kept = set(column_indices("keep", self.keep, names))
         keep = [u for u, members in enumerate(units) if kept & set(members)]
-        limits, sizes = self._limits(len(table.names), sum(len(units[u]) for u in keep))
+        limits, sizes = self._limits(len(names), sum(len(units[u]) for u in keep))
         if limits.exact:
             check_reachable(limits.most, units, keep)
-        return _Task(
-            table, labels, weights, classes, rows, models, units, keep, limits, sizes,
-            check_class_weight(self.class_weight, classes),
+        class_weight = self.class_weight
+        if read.targets.labelled and class_weight is not None:
+            raise ValueError(
+                "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
+            )
+        return Task(
+            read, models, units, keep, limits, sizes,
+            check_class_weight(class_weight, read.classes), self.cv,
             read_split_groups(params.get("groups"), X),
         )  # fmt: skip
 
-    def _plans(
-        self,
-        task: "_Task",
-        guiding: NDArray[np.int64],
-        validating: NDArray[np.int64],
-        factors: list[Fraction],
-    ) -> list[LedgerPlan]:
-        """The ledger that guides, and the one that validates where there is one."""
-        n_columns = len(task.models)
-        cv = "loo" if means_loo(self.cv) else self.cv
-        sets, lines, loo = scoring(
-            cv, task.labels, task.weights, guiding, factors, task.rows, task.groups
-        )
-        plans = [LedgerPlan(sets, lines, loo, n_columns)]
-        if validating.size:
-            sets = one_set(task.labels[guiding], task.weights[guiding], sets.class_weight)
-            lines = validation_lines(task.labels, task.weights, validating)
-            plans.append(LedgerPlan(sets, lines, False, n_columns))
-        return plans
-
-    @staticmethod
-    def _read_once(
-        task: "_Task", model: NaiveBayes, guiding: NDArray[np.int64], plans: list[LedgerPlan]
-    ) -> None:
-        """One reading of the table feeds the final model (all rows) and the ledgers."""
-        model._begin(task.classes, task.weights, task.labels)
-        everything = np.arange(task.labels.size)
-        model._class_weight = np.array([float(factor) for factor in task.factors(everything)])
-        sets = one_set(task.labels, task.weights, model._class_weight)
-        for j, name in enumerate(task.table.names):
-            raw = task.table.column(j)
-            discrete = MODELS[task.models[j]].discrete
-            spec = learn(name, task.models[j], raw, discrete, model.rounded)
-            column = encode(spec, raw)
-            model._take(spec, column, sets)
-            training = column[guiding]
-            for plan in plans:
-                plan.add(spec, training, column)
-        model._finish()
+    def _form(self, model: Any, criterion: Criterion, task: Task) -> str:
+        """Which form of ledger serves all parts: "lines" or "moves"."""
+        sparse = isinstance(task.table, SparseTable) or task.read.targets.labelled
+        if not sparse and model._form != "moves":
+            return criterion.form or "lines"
+        if criterion.form == "lines":
+            raise ValueError(
+                f"criterion {criterion.name!r} needs dense columns, classes and a NaiveBayes; use "
+                "'error', 'probability', 'log-likelihood', 'auc' or 'penalised-auc'."
+            )
+        return "moves"
 
     def _run(
-        self, ledgers: list[Ledger], criterion: Criterion, search: Any, task: "_Task", path: Path
+        self, ledgers: list[Any], criterion: Criterion, search: Any, task: Task, path: Path
     ) -> int:
         """Drive the search; returns how many subsets it tried."""
         with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
@@ -336,15 +299,18 @@ class NaiveBayesSelector(
 
     def _check_parameters(self) -> tuple[Any, Criterion]:
         """Judge all that does not depend on the data."""
-        if self.estimator is not None and not isinstance(self.estimator, NaiveBayes):
+        if self.estimator is not None and not isinstance(self.estimator, NaiveBayes | FeatureVotes):
             raise TypeError(
-                f"estimator must be a NaiveBayes or None; got {type(self.estimator).__name__}."
+                "estimator must be a NaiveBayes, a FeatureVotes or None; got "
+                f"{type(self.estimator).__name__}."
             )
         (NaiveBayes() if self.estimator is None else self.estimator)._check_parameters()
         search = check_search(self.search, SEARCHES, self.n_features)
         criterion = self.criterion
         if not isinstance(criterion, Criterion):
             criterion = CRITERIA[choose("criterion", criterion, CRITERIA)]
+        if hasattr(criterion, "undefined"):
+            choose("criterion.undefined", criterion.undefined, ["raise", "skip"])
         if self.validation is not None:
             check_number("validation", self.validation, low=0.0, high=1.0)
             if self.validation in (0, 1):
@@ -358,13 +324,19 @@ class NaiveBayesSelector(
         check_jobs(self.n_jobs)
         return search, criterion
 
-    def _check_loo(self, models: list[str], smoothing: Any) -> None:
+    def _check_loo(self, models: list[str], smoothing: Any, read: Any) -> None:
         """Refuse leave-one-out where it has no closed form, by name."""
         if not means_loo(self.cv):
             return
         pooled = [name for name in set(models) if MODELS[name].pooled]
         reason = None
-        if pooled:
+        if isinstance(read.table, SparseTable):
+            reason = "sparse columns"
+        elif read.targets.labelled:
+            reason = "several labels"
+        elif CRITERIA.get(self.criterion, self.criterion).form == "moves":  # type: ignore[arg-type]
+            reason = f"criterion={self.criterion!r}, which is biased when rows are left out singly"
+        elif pooled:
             reason = f"the feature model {pooled[0]!r}"
         elif smoothing == "mean":
             reason = "smoothing='mean'"
@@ -405,7 +377,7 @@ class NaiveBayesSelector(
         check_is_fitted(self, "support_")
         return self.support_
 
-    def _chosen(self, X: Any) -> RawTable:
+    def _chosen(self, X: Any) -> Table:
         """The chosen columns of X."""
         check_is_fitted(self, "support_")
         return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
@@ -419,6 +391,11 @@ class NaiveBayesSelector(
         """P(class | x), rows x classes, by the chosen model."""
         chosen = self._chosen(X)
         return self.estimator_._proba(chosen)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
+        chosen = self._chosen(X)
+        return self.estimator_._decide(chosen)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log P(class | x), rows x classes, by the chosen model."""

@@ -78,7 +78,7 @@ def scoring(
     rows, sets, left_out = [], [], []
     everything = np.arange(guiding.size)
     theirs = guiding if numbers is None else numbers[guiding]
-    for g, (train, test) in enumerate(_splits(cv, mine, theirs, groups)):
+    for g, (train, test) in enumerate(find_splits(cv, mine, theirs, groups)):
         left_out.append(np.setdiff1d(everything, train))
         rows.append(test)
         sets.append(np.full(test.size, g))
@@ -98,7 +98,7 @@ def means_loo(cv: Any) -> bool:
     return (isinstance(cv, str) and cv == "loo") or isinstance(cv, LeaveOneOut)
 
 
-def _splits(
+def find_splits(
     cv: Any, mine: NDArray[np.int64], theirs: Rows, groups: NDArray[Any] | None
 ) -> list[tuple[Rows, Rows]]:
     """Pairs of train and test positions among the guiding rows, `theirs` in the user's numbers."""

@@ -1,5 +1,6 @@
 """Criteria: sums in, one number out."""
 
+from .auc import AUC, SizePenalty
 from .base import Criterion, Scorer, Units
 from .rows import RowCriterion
 
@@ -10,7 +11,9 @@ CRITERIA: dict[str, Criterion] = {
         RowCriterion("error"),
         RowCriterion("probability"),
         RowCriterion("log-likelihood"),
+        AUC(),
+        AUC(SizePenalty()),
     )
 }
 
-__all__ = ["CRITERIA", "Criterion", "RowCriterion", "Scorer", "Units"]
+__all__ = ["AUC", "CRITERIA", "Criterion", "RowCriterion", "Scorer", "SizePenalty", "Units"]

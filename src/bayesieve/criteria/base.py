@@ -1,11 +1,14 @@
 """What a criterion offers a search, and a form that is easy to write."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..kernels.options import ERROR, LOG_LIKELIHOOD
 
 #: A loss that compares exactly: lower is better.  Integers for the criteria of this package.
 Key = Any
@@ -14,6 +17,7 @@ Key = Any
 class Book(Protocol):
     """What a criterion sees of a ledger: lines, sums and terms as the kernels read them."""
 
+    form: str
     lines: Any
     sums: NDArray[np.int64]
     n_classes: int
@@ -47,6 +51,12 @@ class Units:
     def __len__(self) -> int:
         return len(self.members)
 
+    def flat(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where each unit's features start, and the features."""
+        pointers = np.cumsum([0, *(len(unit) for unit in self.members)])
+        features = [feature for unit in self.members for feature in unit]
+        return pointers.astype(np.int64), np.array(features, np.int64)
+
 
 class Scorer(Protocol):
     """Answers for one ledger."""
@@ -65,6 +75,16 @@ class Scorer(Protocol):
 
     def value(self, key: Key) -> float:
         """The loss in the criterion's own units."""
+
+
+def grain_bits(kind: int, book: Any, total: int) -> int:
+    """The finest rounding of a line's value for which the sum over lines fits an int64."""
+    if kind == ERROR:
+        return 0
+    largest = 1.0
+    if kind == LOG_LIKELIHOOD:
+        largest = 2 * book.scale.bound + math.log(book.n_classes)
+    return min(40, 61 - math.ceil(math.log2(max(total * largest, 1.0))))
 
 
 class Criterion:
@@ -91,6 +111,8 @@ class Criterion:
     """
 
     name = "custom"
+    #: The form of ledger it reads: "lines" (dense), "moves" (sparse), or None for either.
+    form: str | None = "lines"
     #: True where the validation part is to choose by this criterion instead of the error.
     chooses = False
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.options import ERROR, LOG_LIKELIHOOD, PROBABILITY
-from .base import Book, Criterion, Key, Runner, Scorer, Units
+from .base import Book, Criterion, Key, Runner, Scorer, Units, grain_bits
+from .sparse_rows import SparseRowScorer
 
 _KINDS = {"error": ERROR, "probability": PROBABILITY, "log-likelihood": LOG_LIKELIHOOD}
 _FLOAT32 = 2.0**-24
@@ -26,6 +27,8 @@ class RowCriterion(Criterion):
     impossible; each log 0 then counts as a large finite number of nat, so that fewer are better.
     """
 
+    form = None
+
     def __init__(self, name: str):
         self.name = name
         self.kind = _KINDS[name]
@@ -35,6 +38,8 @@ class RowCriterion(Criterion):
 
     def scorer(self, book: Book, units: Units, engine: Runner) -> Scorer:
         """Fast scans that shortlist, integers that decide."""
+        if book.form == "moves":
+            return SparseRowScorer(self.kind, book, units, engine)
         return _RowScorer(self, book, units, engine)
 
 
@@ -48,7 +53,7 @@ class _RowScorer:
         self._engine = engine
         totals = book.lines.class_totals(book.n_classes)
         self._total = sum(a * n for a, n in zip(book.factors, totals, strict=True))
-        self._bits = self._grain_bits(sum(totals))
+        self._bits = grain_bits(self._kind, book, sum(totals))
         self._float_factors = np.array([float(a) for a in book.factors])
         self._plain = all(a == 1 for a in book.factors)
         sizes = [len(members) for members in units.members]
@@ -61,15 +66,6 @@ class _RowScorer:
         ok = book.linear_ok if self._kind != ERROR else book.slots >= 0
         self._fast = single & (first >= 0) & ok[[members[0] for members in units.members]]
         self._state: NDArray[Any] | None = None
-
-    def _grain_bits(self, total: int) -> int:
-        """The finest rounding of a line's value for which the sum fits an int64."""
-        if self._kind == ERROR:
-            return 0
-        largest = 1.0
-        if self._kind == LOG_LIKELIHOOD:
-            largest = 2 * self._book.scale.bound + math.log(self._book.n_classes)
-        return min(40, 61 - math.ceil(math.log2(max(total * largest, 1.0))))
 
     def refresh(self) -> None:
         """Forget what was derived from the sums."""

@@ -1,6 +1,17 @@
 """Feature models: mergeable statistics in, terms per value and class out."""
 
-from .base import FeatureModel, Terms, TrainingSets, one_set
-from .registry import MODELS, build_columns
+from .base import FeatureModel, Settings, Terms, TrainingSets, one_set
+from .registry import MODELS, build_columns, spoken_tables
+from .targets import Targets
 
-__all__ = ["MODELS", "FeatureModel", "Terms", "TrainingSets", "build_columns", "one_set"]
+__all__ = [
+    "MODELS",
+    "FeatureModel",
+    "Settings",
+    "Targets",
+    "Terms",
+    "TrainingSets",
+    "build_columns",
+    "one_set",
+    "spoken_tables",
+]

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .base import FeatureModel, Floats, Grid, Settings, Spec
+import numpy as np
+
+from .base import FeatureModel, Floats, Grid, Settings, Spec, Terms
 from .counts import CountModel, binary_mean
 from .gaussian import GaussianModel
 from .tables import ColumnTerms
@@ -18,6 +20,28 @@ MODELS: dict[str, FeatureModel] = {
         GaussianModel("gaussian-pooled", pooled=True),
     )
 }
+
+
+def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[Terms | None]:
+    """Terms of all codes of each discrete column (one set of tables), None for others.
+
+    Binary columns are handled together: there may be thousands.
+    """
+    tables: list[Terms | None] = [None] * len(columns)
+    binary = [j for j, spec in enumerate(specs) if spec.model == "bernoulli"]
+    if binary:
+        stacked = np.concatenate([columns[j].statistics for j in binary])
+        settings = columns[binary[0]].settings
+        found = MODELS["bernoulli"].terms(stacked, np.arange(3), Grid(), settings)
+        for i, j in enumerate(binary):
+            odd = None if found.impossible is None else found.impossible[i : i + 1]
+            tables[j] = Terms(
+                found.finite[i : i + 1], odd if odd is not None and odd.any() else None
+            )
+    for j, column in enumerate(columns):
+        if tables[j] is None and column.model.discrete:
+            tables[j] = column.of(np.arange(specs[j].n_codes))
+    return tables
 
 
 def build_columns(

@@ -36,20 +36,33 @@ class Ranking:
 
 @dataclass(frozen=True)
 class DiscreteColumns:
-    """Columns as codes, columns x rows; codes beyond a column's levels are missing."""
+    """Columns as codes, columns x rows; codes beyond a column's levels are missing.
+
+    Sparse tables come as bits alone, 64 rows to a word; `codes` is empty then.
+    """
 
     codes: NDArray[np.uint8]
     n_levels: NDArray[np.int64]
     weights: NDArray[np.float64]
+    bits: NDArray[np.uint64] | None = None
 
     @property
     def n_columns(self) -> int:
         """How many columns."""
-        return self.codes.shape[0]
+        return self.n_levels.size
+
+    def column(self, j: int) -> NDArray[np.uint8]:
+        """Codes of one column."""
+        if self.bits is None:
+            return self.codes[j]
+        bytes_ = np.ascontiguousarray(self.bits[j]).view(np.uint8)
+        return np.unpackbits(bytes_, bitorder="little")[: self.weights.size]
 
     @cached_property
     def packed(self) -> NDArray[np.uint64] | None:
         """Bits of all columns, where all are binary, complete and unweighted."""
+        if self.bits is not None:
+            return self.bits
         if (self.n_levels != 2).any() or (self.weights != 1).any() or self.codes.max(initial=0) > 1:
             return None
         return pack(self.codes)
@@ -57,6 +70,8 @@ class DiscreteColumns:
     @cached_property
     def ones(self) -> NDArray[np.int64]:
         """How many ones each binary column holds."""
+        if self.bits is not None:
+            return np.bitwise_count(self.bits).sum(1, dtype=np.int64)
         return self.codes.sum(1, dtype=np.int64)
 
 

@@ -1,7 +1,9 @@
 """Searches: which subset next.  A search sees an objective and nothing else."""
 
 from .base import Limits, Search
+from .chance import RandomSearch
 from .dependency import DependencySearch
+from .diversified import DiversifiedSearch
 from .exhaustive import ExhaustiveSearch
 from .floating import FloatingSearch
 from .greedy import GreedySearch
@@ -19,16 +21,20 @@ SEARCHES: dict[str, Search] = {
     "ranked": RankedSearch(),
     "dependency": DependencySearch(),
     "exhaustive": ExhaustiveSearch(),
+    "diversified": DiversifiedSearch(),
+    "random": RandomSearch(),
 }
 
 __all__ = [
     "SEARCHES",
     "DependencySearch",
+    "DiversifiedSearch",
     "ExhaustiveSearch",
     "FloatingSearch",
     "GreedySearch",
     "Limits",
     "PhaseSearch",
+    "RandomSearch",
     "RankedSearch",
     "Search",
 ]

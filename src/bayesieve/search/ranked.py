@@ -6,6 +6,9 @@ from typing import Any
 
 from .base import FORWARD, Limits, Subset, first_subset
 
+#: The ranking by each feature's own guiding score.
+SCORE = "score"
+
 
 @dataclass(frozen=True)
 class RankedSearch:
@@ -14,7 +17,8 @@ class RankedSearch:
     Parameters
     ----------
     ranking : str or ranking object, default="mutual-information"
-        A name known to `bayesieve.rank`, or an object of `bayesieve.rankings`.
+        A name known to `bayesieve.rank`, or an object of `bayesieve.rankings`; or ``"score"``: by
+        the guiding score of each feature alone (incremental single best, Ruta 2014).
     order : sequence of column names or positions, optional
         The order itself, instead of a ranking of the guiding rows.
     stop : {"end", "no-improvement"}, default="end"
@@ -36,12 +40,19 @@ class RankedSearch:
         """The same search with its order filled in."""
         if self.order is not None:
             return replace(self, order=aids.units_of("order", self.order))
+        if self.ranking == SCORE:
+            return self
         return replace(self, order=aids.order(self.ranking))
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """One unit after the other; a unit stands where its best column does."""
         objective.start(first_subset(FORWARD, objective), FORWARD)
-        for unit in self.order or ():
+        order = self.order
+        if order is None:
+            alone = objective.addable()
+            keys = objective.score_add(alone)
+            order = tuple(alone[j] for j in sorted(range(len(alone)), key=keys.__getitem__))
+        for unit in order:
             if unit in objective.addable(limits.most, limits.exact):
                 if self.stop == "no-improvement":
                     _, key = objective.best_add([unit])

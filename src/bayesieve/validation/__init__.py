@@ -17,8 +17,12 @@ from .parameters import (
 )
 from .tables import (
     RawTable,
+    SparseTable,
+    Table,
     check_several_classes,
     is_frame,
+    is_label_matrix,
+    read_labels,
     read_series,
     read_split_groups,
     read_table,
@@ -28,6 +32,8 @@ from .tables import (
 
 __all__ = [
     "RawTable",
+    "SparseTable",
+    "Table",
     "check_batch",
     "check_class_weight",
     "check_flag",
@@ -42,7 +48,9 @@ __all__ = [
     "choose_models",
     "column_indices",
     "is_frame",
+    "is_label_matrix",
     "read_groups",
+    "read_labels",
     "read_series",
     "read_split_groups",
     "read_table",

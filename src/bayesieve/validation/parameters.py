@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import MODELS
-from .tables import RawTable
+from .tables import SparseTable, Table
 
 _BINARY = (0.0, 1.0)
 _CLASS_WEIGHTS = (1e-9, 1e9)
@@ -57,7 +57,7 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def choose_models(features: Any, X: RawTable) -> list[str]:
+def choose_models(features: Any, X: Table) -> list[str]:
     """The feature model of every column, from "auto", a name, or a mapping of columns to names."""
     n_columns = len(X.names)
     if isinstance(features, str):
@@ -74,6 +74,9 @@ def choose_models(features: Any, X: RawTable) -> list[str]:
             "features must be 'auto', the name of a feature model, or a mapping of column names or "
             f"numbers to such names; got {type(features).__name__}."
         )
+    if isinstance(X, SparseTable):
+        # Presence, unless something else is asked for: any value may stand in a sparse column.
+        return ["bernoulli" if model == "auto" else model for model in asked]
     return [_model_of(X.column(j), X.names[j], asked[j]) for j in range(n_columns)]
 
 
@@ -218,6 +221,19 @@ def check_search(search: Any, known: Mapping[str, Any], n_features: Any) -> Any:
     for field in ("direction", "first"):
         if hasattr(search, field):
             choose(f"search.{field}", getattr(search, field), ["forward", "backward"])
+    if hasattr(search, "begin"):
+        if isinstance(search.begin, str):
+            choose("search.begin", search.begin, ["empty", "best"])
+        else:
+            check_number("search.begin", search.begin, low=0, whole=True)
+    if hasattr(search, "draws"):
+        check_number("search.draws", search.draws, low=1, whole=True)
+        if not search.sizes or not all(
+            isinstance(n, Integral) and int(n) >= 1 for n in search.sizes
+        ):
+            raise ValueError(
+                f"search.sizes must hold whole numbers from 1 on; got {search.sizes!r}."
+            )
     if hasattr(search, "most_subsets"):
         check_number("search.most_subsets", search.most_subsets, low=1, whole=True)
     if hasattr(search, "stop"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -15,6 +16,8 @@ from sklearn.utils.validation import (
     column_or_1d,
     validate_data,
 )
+
+from ..models import Targets
 
 # Beyond as many repeated rows, exact sums would lose the ninth digit of a score.
 _MOST_WEIGHT = 2**31
@@ -49,10 +52,41 @@ class RawTable:
         return RawTable([column[rows] for column in self.columns], self.names, rows.size)
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
+@dataclass(frozen=True)
+class SparseTable:
+    """A sparse matrix in CSC form: sorted, no entry twice, no zero stored."""
+
+    matrix: Any
+    names: list[str]
+    n_rows: int
+
+    def column(self, j: int) -> NDArray[np.float64]:
+        """One column, zeros filled in."""
+        start, end = self.matrix.indptr[j], self.matrix.indptr[j + 1]
+        column = np.zeros(self.n_rows)
+        column[self.matrix.indices[start:end]] = self.matrix.data[start:end]
+        return column
+
+    def pick(self, columns: NDArray[np.int64]) -> "SparseTable":
+        """Some columns only."""
+        return SparseTable(self.matrix[:, columns], [self.names[j] for j in columns], self.n_rows)
+
+    def take(self, rows: NDArray[np.int64]) -> "SparseTable":
+        """Some rows only."""
+        part = self.matrix.tocsr()[rows].tocsc()
+        part.sort_indices()
+        return SparseTable(part, self.names, rows.size)
+
+
+Table = RawTable | SparseTable
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
     if is_frame(X):
         return _read_frame(estimator, X, reset)
+    if scipy.sparse.issparse(X):
+        return _read_sparse(estimator, X, reset)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
         # numpy would turn the numbers among texts into texts.
         X = np.array(X, dtype=object)
@@ -96,6 +130,47 @@ def read_target(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes, labels.astype(np.int64).ravel()
 
 
+def is_label_matrix(y: Any) -> bool:
+    """Is this a matrix of labels, one column a label, rather than one class a row?"""
+    if y is None or isinstance(y, str):
+        return False
+    if scipy.sparse.issparse(y):
+        return True
+    shape = getattr(y, "shape", None)
+    if shape is None:
+        try:
+            shape = np.asarray(y).shape
+        except ValueError:  # lists of unequal length: not a matrix
+            return False
+    return len(shape) == 2 and shape[1] > 1
+
+
+def read_labels(y: Any, n_rows: int) -> Targets:
+    """A 0/1 matrix of labels."""
+    names = None
+    if is_frame(y):
+        frame = nw.from_native(y, eager_only=True)
+        names, y = [str(name) for name in frame.columns], frame.to_numpy()
+    y = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
+    names = names or [f"{j}" for j in range(y.shape[1])]
+    if y.shape[0] != n_rows:
+        raise ValueError(
+            f"y has {y.shape[0]} rows, but X has {n_rows}; give one row of labels each."
+        )
+    if y.dtype.kind not in "fiub":
+        raise TypeError(
+            f"y: a matrix of labels must hold 0 and 1 only; got values of type {y.dtype}."
+        )
+    odd = (y != 0) & (y != 1)
+    if odd.any():
+        i, j = np.argwhere(odd)[0]
+        raise ValueError(
+            f"y: a matrix of labels must hold 0 and 1 only; got {y[i, j]!r} at row {i}, label "
+            f"{names[j]!r}. Give one class a row for several classes."
+        )
+    return Targets(y.astype(np.int64), 2, tuple(names), labelled=True)
+
+
 def check_several_classes(classes: NDArray[Any]) -> None:
     """A classifier needs a choice."""
     if len(classes) < 2:
@@ -105,7 +180,7 @@ def check_several_classes(classes: NDArray[Any]) -> None:
         )
 
 
-def read_weights(sample_weight: Any, X: RawTable, *, whole: bool = False) -> NDArray[np.float64]:
+def read_weights(sample_weight: Any, X: Table, *, whole: bool = False) -> NDArray[np.float64]:
     """One weight a row, none negative, not all zero; integers where `whole`."""
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise ValueError("sample_weight must not be all zero: no row is left.")
@@ -169,6 +244,26 @@ def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
         )
     columns = [_series(str(each.name), each) for each in series]
     return RawTable(columns, _names(estimator, len(columns)), frame.shape[0])
+
+
+def _read_sparse(estimator: Any, X: Any, reset: bool) -> SparseTable:
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csc", dtype=None, ensure_all_finite="allow-nan"
+    )
+    if X.dtype.kind not in "fiub":
+        raise TypeError(f"sparse X: allowed are numbers and booleans; got {X.dtype}.")
+    matrix = scipy.sparse.csc_array(X)
+    if X.dtype.kind == "f" and not np.isfinite(matrix.data).all():
+        raise ValueError(
+            "Input X is sparse and contains NaN or infinity; allowed are finite numbers. Store a "
+            "missing value as zero, or give X as a dense array."
+        )
+    if not matrix.has_canonical_format or (matrix.data == 0).any():
+        # The user's matrix stays as it is.
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return SparseTable(matrix, _names(estimator, X.shape[1]), X.shape[0])
 
 
 def _series(name: str, series: Any) -> NDArray[Any]:

@@ -25,6 +25,7 @@ class ColumnSpec:
     levels : known values of a discrete column, sorted.
     distinct : distinct values of a continuous column, sorted (its extremes when there are many).
     n_distinct : how many distinct values a continuous column has.
+    presence : of a sparse bernoulli column: every value but 0 counts as 1.
     grid : values of a continuous column are rounded to multiples of this first; None: they are not.
     """
 
@@ -33,6 +34,7 @@ class ColumnSpec:
     levels: NDArray[Any] | None = None
     distinct: NDArray[np.float64] | None = None
     n_distinct: int = 1
+    presence: bool = False
     grid: float | None = None
 
     @property
@@ -53,14 +55,19 @@ class ColumnSpec:
 
 
 def learn(
-    name: str, model: str, raw: NDArray[Any], discrete: bool, rounded: bool = False
+    name: str,
+    model: str,
+    raw: NDArray[Any],
+    discrete: bool,
+    rounded: bool = False,
+    presence: bool = False,
 ) -> ColumnSpec:
     """Levels of a discrete column (two of them for `bernoulli`), distinct values of another.
 
     With `rounded`, values of a continuous column are rounded to multiples of its resolution.
     """
     if model == "bernoulli":
-        return ColumnSpec(name, model, levels=np.array([0.0, 1.0]))
+        return ColumnSpec(name, model, levels=np.array([0.0, 1.0]), presence=presence)
     known = raw[~is_missing(raw)]
     if discrete:
         return ColumnSpec(name, model, levels=_distinct(known))
@@ -90,6 +97,8 @@ def encode(spec: ColumnSpec, raw: NDArray[Any]) -> NDArray[Any]:
     """Codes of a discrete column (one byte where they fit), or the numbers themselves."""
     if spec.levels is None:
         return _round(spec, np.ascontiguousarray(raw, dtype=np.float64))
+    if spec.presence:
+        return np.where(np.isnan(raw), 2, raw != 0).astype(np.uint8)
     return to_codes(spec.levels, raw)
 
 

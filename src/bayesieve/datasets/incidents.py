@@ -1,0 +1,134 @@
+"""Simulated incident reports: sparse features, several rare labels (in the spirit of Ruta 2014)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from ..validation import check_number
+
+#: Labels of `make_incidents` and the share of reports that carry each.
+LABELS = {"rescuers hurt": 0.012, "children hurt": 0.013, "civilians hurt": 0.06}
+
+_N_KINDS = 80  # kinds of incident
+_TAIL = 1.1  # of the distribution of feature frequencies
+_IN_KIND = 0.75  # share of a feature's occurrences within its kind of incident
+_SIGNALS = 40  # features of each label that speak for it
+_MULTI = 0.01  # share of features with several values
+
+
+class Incidents(NamedTuple):
+    """Sparse reports and what happened.
+
+    Attributes
+    ----------
+    X : csc_array of shape (n_reports, n_features)
+        Small whole numbers; almost all features are 0 or 1.
+    Y : ndarray of shape (n_reports, 3)
+        Labels, 0 or 1.
+    label_names : list of str
+    signals : list of ndarray of int
+        The features that speak for each label.
+    """
+
+    X: Any
+    Y: NDArray[np.uint8]
+    label_names: list[str]
+    signals: list[NDArray[np.int64]]
+
+
+def make_incidents(
+    n_reports: int = 50000,
+    n_features: int = 11852,
+    *,
+    n_entries: int = 1_850_000,
+    random_state: Any = None,
+) -> Incidents:
+    """Simulate data of the shape of the AAIA'14 competition, which cannot be had any more.
+
+    Reports belong to kinds of incident; features occur mostly within one kind, so that they come in
+    correlated groups, and their frequencies have a long tail.  Each of three rare labels depends on
+    the kind and on some features of its own, with noise.  One feature in a hundred has several
+    values.  A stand-in for the original: same shape, sparsity and imbalance, not its contents.
+
+    Parameters
+    ----------
+    n_reports, n_features : int
+        Size of the table.
+    n_entries : int, default=1850000
+        About how many entries are drawn; a few fall on the same cell.
+    random_state : int, RandomState or None
+        Source of randomness.
+
+    Returns
+    -------
+    incidents : Incidents
+
+    Examples
+    --------
+    >>> from bayesieve.datasets import make_incidents
+    >>> incidents = make_incidents(500, 100, n_entries=3000, random_state=0)
+    >>> incidents.X.shape, incidents.Y.shape
+    ((500, 100), (500, 3))
+    """
+    check_number("n_reports", n_reports, low=100, whole=True)
+    check_number("n_features", n_features, low=10, whole=True)
+    check_number(
+        "n_entries", n_entries, low=n_features, high=n_reports * n_features / 4, whole=True
+    )
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    share = 1 / np.arange(1, _N_KINDS + 1) ** 0.8
+    kinds = rng.choice(_N_KINDS, n_reports, p=share / share.sum())
+    counts = _frequencies(rng, n_reports, n_features, n_entries)
+    X = _draw_entries(rng, kinds, counts)
+    Y = np.zeros((n_reports, len(LABELS)), np.uint8)
+    signals = []
+    rows = X.tocsr()
+    for j, rate in enumerate(LABELS.values()):
+        # Features of middling frequency: neither everywhere nor nowhere.
+        able = np.argsort(-counts)[n_features // 200 : n_features // 3]
+        mine = np.sort(rng.choice(able, min(_SIGNALS, able.size), replace=False))
+        weight = rng.gamma(2.0, 0.8, mine.size)
+        risk = (rows[:, mine] != 0) @ weight + rng.normal(0, 0.5, _N_KINDS)[kinds]
+        risk += rng.gumbel(0, 0.35, n_reports)
+        n_positive = max(round(rate * n_reports), 2)
+        Y[np.argsort(-risk, kind="stable")[:n_positive], j] = 1
+        signals.append(mine.astype(np.int64))
+    return Incidents(X, Y, list(LABELS), signals)
+
+
+def _frequencies(
+    rng: np.random.Generator, n_reports: int, n_features: int, n_entries: int
+) -> NDArray[np.int64]:
+    """How many reports show each feature: a long tail."""
+    raw = 1 + rng.pareto(_TAIL, n_features)
+    raw = np.minimum(raw, np.quantile(raw, 0.999))
+    counts = np.maximum(np.rint(raw * n_entries / raw.sum()), 1)
+    return np.minimum(counts, n_reports // 3).astype(np.int64)
+
+
+def _draw_entries(
+    rng: np.random.Generator, kinds: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Any:
+    """Where each feature occurs: mostly in reports of its own kind."""
+    n_reports, n_features = kinds.size, counts.size
+    of_kind = [np.flatnonzero(kinds == kind) for kind in range(_N_KINDS)]
+    home = rng.integers(0, _N_KINDS, n_features)
+    columns = []
+    for feature, count in enumerate(counts):
+        mine = of_kind[home[feature]]
+        inside = min(round(count * _IN_KIND), mine.size // 2)
+        rows = rng.choice(mine, inside, replace=False) if inside else np.empty(0, np.int64)
+        anywhere = rng.integers(0, n_reports, count - inside)
+        columns.append(np.unique(np.concatenate([rows, anywhere])))
+    pointers = np.cumsum([0, *(rows.size for rows in columns)])
+    data = np.ones(pointers[-1], np.uint8)
+    for several in np.flatnonzero(rng.random(n_features) < _MULTI):
+        part = slice(pointers[several], pointers[several + 1])
+        data[part] = rng.integers(1, 5, part.stop - part.start)
+    indices = np.concatenate(columns).astype(np.int32)
+    return scipy.sparse.csc_array(
+        (data, indices, pointers.astype(np.int32)), shape=(n_reports, n_features)
+    )

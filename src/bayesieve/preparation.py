@@ -1,0 +1,119 @@
+"""From judged input to ledgers and the final model."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .classifier import NaiveBayes
+from .ledger import Ledger, LedgerPlan
+from .models import MODELS, one_set
+from .reading import Reading, read_moves
+from .search import Limits
+from .sparse_ledger import Scoring, SparseLedger
+from .splits import class_factors, find_splits, means_loo, scoring, validation_lines
+from .validation import Table, check_priors, check_smoothing
+from .views.columns import encode, learn
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Task:
+    """The judged input of one fit of a selector."""
+
+    read: Reading
+    models: list[str]
+    units: list[list[int]]
+    keep: list[int]
+    limits: Limits
+    sizes: tuple[int, int]  #: numbers of columns that may be chosen
+    class_weight: Any
+    cv: Any
+    groups: NDArray[Any] | None  #: handed to the splitter
+
+    @property
+    def table(self) -> Table:
+        """The columns."""
+        return self.read.table
+
+    def factors(self, rows: Rows) -> list[Fraction]:
+        """Weight of each class, as these rows balance it."""
+        if self.read.targets.labelled:
+            return [Fraction(1)] * 2
+        return class_factors(
+            self.class_weight,
+            self.read.labels[rows],
+            self.read.weights[rows],
+            len(self.read.classes),
+        )
+
+
+def dense_ledgers(task: Task, model: NaiveBayes, guiding: Rows, validating: Rows) -> list[Ledger]:
+    """One reading of the table feeds the final model (all rows) and the ledgers."""
+    read, factors = task.read, task.factors(guiding)
+    cv = "loo" if means_loo(task.cv) else task.cv
+    sets, lines, loo = scoring(
+        cv, read.labels, read.weights, guiding, factors, read.rows, task.groups
+    )
+    plans = [LedgerPlan(sets, lines, loo, len(task.models))]
+    if validating.size:
+        sets = one_set(read.labels[guiding], read.weights[guiding], sets.class_weight)
+        lines = validation_lines(read.labels, read.weights, validating)
+        plans.append(LedgerPlan(sets, lines, False, len(task.models)))
+    model._begin(read.classes, read.weights, read.labels)
+    everything = np.arange(read.labels.size)
+    model._class_weight = np.array([float(factor) for factor in task.factors(everything)])
+    sets = one_set(read.labels, read.weights, model._class_weight)
+    for j, name in enumerate(read.table.names):
+        raw = read.table.column(j)
+        discrete = MODELS[task.models[j]].discrete
+        spec = learn(name, task.models[j], raw, discrete, model.rounded)
+        column = encode(spec, raw)
+        model._take(spec, column, sets)
+        training = column[guiding]
+        for plan in plans:
+            plan.add(spec, training, column)
+    model._finish()
+    settings = (check_smoothing(model.smoothing), model._extra_variance,
+                check_priors(model.priors, len(read.classes)))  # fmt: skip
+    return [Ledger(plan, *settings, factors) for plan in plans]
+
+
+def sparse_ledgers(task: Task, model: Any, guiding: Rows, validating: Rows) -> list[SparseLedger]:
+    """The final model, on all rows, and ledgers of moves."""
+    everything = np.arange(task.read.labels.size)
+    weight = np.array([float(factor) for factor in task.factors(everything)])
+    model._fit_table(task.read, task.models, weight)
+    moves, specs, values = read_moves(task.table, task.models, getattr(model, "rounded", False))
+    factors = task.factors(guiding)
+    shared = lcm(*(factor.denominator for factor in factors))
+    whole = [int(factor * shared) for factor in factors]
+    class_weight = np.array([float(factor) for factor in factors])
+    found = [_scoring(task, guiding)]
+    if validating.size:
+        nothing = (np.empty(0, np.int64),)
+        found.append(Scoring(guiding, nothing, validating, np.array([validating.size])))
+    return [
+        model._sparse_ledger(
+            moves, specs, values, task.read.targets, task.read.weights, each, class_weight, whole
+        )
+        for each in found
+    ]
+
+
+def _scoring(task: Task, guiding: Rows) -> Scoring:
+    """Lines of the guiding rows, fold by fold."""
+    if isinstance(task.cv, str):
+        nothing = (np.empty(0, np.int64),)
+        return Scoring(guiding, nothing, guiding, np.array([guiding.size]))
+    read = task.read
+    splits = find_splits(task.cv, read.labels[guiding], read.rows[guiding], task.groups)
+    everything = np.arange(guiding.size)
+    left_out = tuple(np.setdiff1d(everything, train) for train, _ in splits)
+    rows = np.concatenate([test for _, test in splits])
+    ends = np.cumsum([test.size for _, test in splits])
+    return Scoring(guiding, left_out, guiding[rows], ends)

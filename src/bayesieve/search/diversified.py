@@ -1,0 +1,90 @@
+"""Diversified greedy backward-forward search (DGBFS, Ruta 2014)."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .base import FORWARD, Limits, Subset
+
+
+@dataclass(frozen=True)
+class DiversifiedSearch:
+    """Keep every addition that improves the score, then every removal, in random order.
+
+    A forward scan goes once through the features in a random order and keeps each that is a strict
+    gain at that moment; a backward scan goes through the features kept, in another random order,
+    and drops each whose removal is a strict gain.  Scans take turns until neither changes anything.
+    Features are listed in the order in which the survivors were accepted.
+
+    Parameters
+    ----------
+    begin : {"empty", "best"} or int, default="empty"
+        Start from nothing, from the best single feature, or from so many features at random.
+    random_state : int, optional
+        Seed of the orders; drawn from the selector's `random_state` by default.
+
+    Examples
+    --------
+    >>> from bayesieve.search import DiversifiedSearch
+    >>> DiversifiedSearch("best", random_state=0)
+    DiversifiedSearch(begin='best', random_state=0)
+    """
+
+    begin: str | int = "empty"
+    random_state: int | None = None
+
+    def given(self, aids: Any) -> "DiversifiedSearch":
+        """The same search with its seed filled in."""
+        return self if self.random_state is not None else replace(self, random_state=aids.seed)
+
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
+        """Scans in turns."""
+        draw = random.Random(self.random_state)
+        objective.start(self._first(objective, limits, draw), FORWARD)
+        if objective.size < limits.least:
+            candidates = objective.addable(limits.most, limits.exact)
+            if candidates:
+                objective.add(objective.best_add(candidates)[0])
+                yield
+        changed = True
+        while changed:
+            changed = False
+            for sign in (1, -1):
+                for _ in self._scan(objective, limits, sign, draw):
+                    changed = True
+                    yield
+
+    def _first(self, objective: Subset, limits: Limits, draw: random.Random) -> tuple[int, ...]:
+        kept = sorted(objective.keep)
+        if self.begin == "empty":
+            return tuple(kept)
+        others = [unit for unit in range(objective.n_units) if unit not in objective.keep]
+        if self.begin == "best":
+            objective.start(tuple(kept), FORWARD)
+            candidates = objective.addable(limits.most, limits.exact)
+            return (*kept, objective.best_add(candidates)[0]) if candidates else tuple(kept)
+        most = min(int(self.begin), len(others), limits.most - len(kept))
+        return (*kept, *draw.sample(others, max(most, 0)))
+
+    def _scan(
+        self, objective: Subset, limits: Limits, sign: int, draw: random.Random
+    ) -> Iterator[None]:
+        """One pass over all that may join (1) or leave (-1), each asked once."""
+        left = self._allowed(objective, limits, sign)
+        draw.shuffle(left)
+        while left:
+            allowed = set(self._allowed(objective, limits, sign))
+            left = [unit for unit in left if unit in allowed]
+            at = objective.first_gain(left, sign)
+            if at is None:
+                return
+            (objective.add if sign > 0 else objective.drop)(left[at])
+            left = left[at + 1 :]
+            yield
+
+    @staticmethod
+    def _allowed(objective: Subset, limits: Limits, sign: int) -> list[int]:
+        if sign > 0:
+            return objective.addable(limits.most, limits.exact)
+        return objective.droppable(limits.least, limits.target)

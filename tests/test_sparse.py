@@ -1,0 +1,540 @@
+"""Sparse tables, labels and AUC."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, eliminate, rank
+from bayesieve.criteria import AUC, SizePenalty
+from bayesieve.datasets import make_incidents
+from bayesieve.search import DiversifiedSearch, RandomSearch, RankedSearch
+from reference import doubled_pairs
+
+seeds = st.integers(0, 2**32 - 1)
+quick = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+def incidents(seed=0, n_rows=120, n_columns=14, n_labels=3, density=0.2):
+    """Sparse columns, some empty, full or copied; labels that some of them speak for."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n_rows, n_columns)) < density * rng.random(n_columns) * 2).astype(np.uint8)
+    X[:, 1] = 0
+    X[:, 2] = 1
+    X[:, 3] = X[:, 0]
+    noise = rng.random((n_rows, n_labels)) < 0.1
+    Y = (X[:, 4 : 4 + n_labels] ^ noise).astype(int)
+    Y[:2] = [[0] * n_labels, [1] * n_labels]
+    return X, Y
+
+
+def mean_auc(Y, scores):
+    """Mean over labels of the share of concordant pairs, as an exact fraction."""
+    shares = []
+    for y, s in zip(Y.T, scores.T, strict=True):
+        pairs, total = doubled_pairs(y, s)
+        shares.append(Fraction(pairs, total))
+    return sum(shares) / len(shares)
+
+
+class Watcher(AUC):
+    """Keeps the scorer that the selector makes, to put questions to it."""
+
+    def scorer(self, book, units, engine):
+        self.book, self.made = book, super().scorer(book, units, engine)
+        return self.made
+
+
+def whole_sums(book):
+    """Log-odds of every line in units of the ledger, the offset included: lines x labels."""
+    return (book.sums + book.offset[book.sets].T).T
+
+
+@quick
+@given(seed=seeds, form=st.sampled_from(["bernoulli", "categorical", "gaussian"]),
+       groups=st.booleans(), weighted=st.booleans())  # fmt: skip
+def test_pairs_after_any_moves_are_recounted(seed, form, groups, weighted):
+    rng = np.random.default_rng(seed)
+    X, Y = incidents(seed, 40, 8)
+    Y[2:, 2] = 0  # a label with one positive
+    table = X.astype(float)
+    if form != "bernoulli":
+        table = table * rng.integers(1, 4, X.shape)
+    if form == "gaussian":
+        table += rng.normal(size=X.shape).round(1)
+    weights = rng.integers(1, 4, 40) if weighted else np.ones(40, int)
+    watcher = Watcher()
+    units = [[0, 5], [1], [2, 3, 4]] if groups else None
+    NaiveBayesSelector(
+        NaiveBayes(form), "forward", watcher, validation=None, feature_groups=units
+    ).fit(table, Y, sample_weight=weights)
+    book, scorer = watcher.book, watcher.made
+    members = scorer._units.members
+    repeated = np.repeat(np.arange(40), weights)
+    inside = set(range(len(members)))  # forward search ends with all of them in
+
+    def recount():
+        return -mean_auc(Y[repeated], whole_sums(book)[repeated])
+
+    for _ in range(12):
+        unit = int(rng.integers(len(members)))
+        sign = -1 if unit in inside else 1
+        asked = scorer.what_if([unit], sign)[0]
+        assert scorer.best([unit], sign) == (unit, asked)
+        book.apply(members[unit], sign)
+        inside ^= {unit}
+        scorer.refresh()
+        assert scorer.current() == asked
+        assert Fraction(asked, scorer._unit) == recount()
+    ranks = np.column_stack([np.unique(s, return_inverse=True)[1] for s in whole_sums(book).T])
+    theirs = roc_auc_score(Y, ranks, sample_weight=weights)
+    assert scorer.value(scorer.current()) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_folds_have_an_area_each():
+    X, Y = incidents(1, 200)
+    folds = list(StratifiedKFold(4).split(X, Y[:, 2]))
+    selector = NaiveBayesSelector(
+        search="forward", criterion="auc", cv=folds, validation=None, n_features=3
+    ).fit(sp.csr_array(X), Y)
+    chosen = np.sort(selector.selected_)
+    areas = []
+    for train, test in folds:
+        model = NaiveBayes("bernoulli").fit(X[train][:, chosen], Y[train])
+        scores = model.decision_function(X[test][:, chosen])
+        areas.append(
+            [roc_auc_score(y, s.round(9)) for y, s in zip(Y[test].T, scores.T, strict=True)]
+        )
+    score = selector.path_.steps[selector.path_.chosen].score
+    assert score == pytest.approx(np.mean(areas), abs=1e-12)
+
+
+def sparse_forms(X):
+    """The same table in every form that users may have."""
+    unsorted = sp.csr_array(X)
+    for i in range(X.shape[0]):
+        part = slice(unsorted.indptr[i], unsorted.indptr[i + 1])
+        unsorted.indices[part] = unsorted.indices[part][::-1].copy()
+        unsorted.data[part] = unsorted.data[part][::-1].copy()
+    unsorted.has_sorted_indices = False
+    rows, columns = np.nonzero(X)
+    twice = sp.coo_array(
+        (np.full(2 * rows.size, 0.5), (np.tile(rows, 2), np.tile(columns, 2))), shape=X.shape
+    )
+    zeros = sp.csc_array(X.astype(float))
+    zeros[0, 1] = 1.0
+    zeros.data[zeros.indptr[1]] = 0.0
+    wide = sp.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    return {
+        "csr": sp.csr_array(X), "csc": sp.csc_array(X), "matrix": sp.csr_matrix(X), "bool": X > 0,
+        "sparse bool": sp.csr_array(X > 0), "dense": X, "frame": pd.DataFrame(X),
+        "unsorted": unsorted, "twice": twice, "explicit zero": zeros, "int64": wide,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("criterion", ["auc", "penalised-auc", "error", "probability"])
+@pytest.mark.parametrize("cv", ["train", 3])
+@pytest.mark.parametrize("labels", [True, False])
+def test_every_form_selects_the_same(criterion, cv, labels):
+    X, Y = incidents(3)
+    y = Y if labels else Y[:, 0]
+    steps = {}
+    for name, table in sparse_forms(X).items():
+        before = table.copy()
+        selector = NaiveBayesSelector(
+            search="forward-backward", criterion=criterion, cv=cv, random_state=0
+        ).fit(table, y)
+        found = selector.path_
+        steps[name] = [(s.action, s.units, s.score, s.validation_error) for s in found.steps]
+        assert steps[name] == steps["csr"], name
+        model = selector.estimator_
+        assert selector.predict(table).shape == y.shape
+        np.testing.assert_array_equal(
+            selector.predict_proba(table), model.predict_proba(X[:, selector.support_])
+        )
+        if sp.issparse(table):
+            assert (before != table).nnz == 0
+
+
+@pytest.mark.parametrize("criterion", ["error", "probability", "log-likelihood"])
+def test_several_classes_from_sparse_columns(criterion):
+    X, _ = incidents(5, 150)
+    y = np.random.default_rng(0).integers(0, 4, 150)
+    y[X[:, 4] > 0] = 2
+    weights = np.random.default_rng(1).integers(0, 3, 150)
+    found = [
+        NaiveBayesSelector(
+            search="sffs", criterion=criterion, cv=3, class_weight="balanced", random_state=0
+        ).fit(table, y, sample_weight=weights)
+        for table in (X, sp.csr_array(X))
+    ]
+    one, other = (
+        [(s.units, s.score, s.validation_error) for s in each.path_.steps] for each in found
+    )
+    assert one == other
+    np.testing.assert_array_equal(
+        *(each.estimator_.predict_proba(X[:, each.support_]) for each in found)
+    )
+
+
+def test_labels_are_binary_models_side_by_side():
+    X, Y = incidents(7)
+    rng = np.random.default_rng(0)
+    mixed = pd.DataFrame(
+        {"a": X[:, 4], "b": rng.choice(list("uvw"), 120), "c": rng.normal(size=120)}
+    )
+    model = NaiveBayes().fit(mixed, pd.DataFrame(Y, columns=["p", "q", "r"]))
+    assert model.label_names_ == ["p", "q", "r"]
+    for j, y in enumerate(Y.T):
+        alone = NaiveBayes().fit(mixed, y)
+        np.testing.assert_array_equal(
+            model.predict_proba(mixed)[:, j], alone.predict_proba(mixed)[:, 1]
+        )
+        np.testing.assert_array_equal(model.predict(mixed)[:, j], alone.predict(mixed))
+        np.testing.assert_allclose(
+            model.decision_function(mixed)[:, j], alone.decision_function(mixed)
+        )
+        terms = alone.terms(mixed)
+        np.testing.assert_allclose(model.terms(mixed)[..., j], terms[..., 1] - terms[..., 0])
+    halves = NaiveBayes()
+    for part in (slice(0, 60), slice(60, None)):
+        halves.partial_fit(mixed[part], Y[part])
+    np.testing.assert_allclose(halves.predict_proba(mixed), model.predict_proba(mixed), atol=1e-9)
+    linear = NaiveBayes().fit(sp.csc_array(X), Y)
+    assert linear.coef_.shape == (3, 14)
+    np.testing.assert_allclose(
+        X @ linear.coef_.T + linear.intercept_, linear.decision_function(X), atol=1e-9
+    )
+
+
+def test_sparse_columns_count_by_presence_unless_said_otherwise():
+    X, Y = incidents(9)
+    counts = X * np.random.default_rng(0).integers(1, 5, X.shape)
+    y = Y[:, 0]
+    by_presence = NaiveBayes().fit(sp.csr_array(counts), y)
+    wanted = NaiveBayes().fit((counts > 0).astype(int), y).predict_proba((counts > 0).astype(int))
+    np.testing.assert_array_equal(by_presence.predict_proba(sp.csr_array(counts)), wanted)
+    np.testing.assert_array_equal(by_presence.predict_proba(counts), wanted)
+    by_value = NaiveBayes("categorical").fit(sp.csr_array(counts), y)
+    dense = NaiveBayes("categorical").fit(counts, y)
+    np.testing.assert_array_equal(
+        by_value.predict_proba(sp.csr_array(counts)), dense.predict_proba(counts)
+    )
+    selector = NaiveBayesSelector(NaiveBayes("categorical"), criterion="auc", validation=None)
+    one = selector.fit(sp.csr_array(counts), Y).path_.to_dict()
+    assert str(one) == str(selector.fit(counts, Y).path_.to_dict())
+
+
+def test_area_of_continuous_columns():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    X = rng.normal(size=(80, 4)) + y[:, None] * [2, 1, 0, 0]
+    X[::9, 1] = np.nan
+    selector = NaiveBayesSelector(search="forward", criterion="auc", validation=None).fit(X, y)
+    step = selector.path_.steps[selector.path_.chosen]
+    assert step.score == roc_auc_score(y, selector.decision_function(X))
+    assert selector.selected_[0] == 0
+    smooth = NaiveBayesSelector(
+        NaiveBayes(var_smoothing=0.1), "forward", "auc", validation=None
+    ).fit(X, y)
+    step = smooth.path_.steps[smooth.path_.chosen]
+    assert step.score == pytest.approx(roc_auc_score(y, smooth.decision_function(X)), abs=1e-12)
+
+
+def test_labels_without_positives_are_refused_or_skipped():
+    X, Y = incidents(2)
+    Y = pd.DataFrame(Y, columns=["a", "b", "c"])
+    Y["b"] = 0
+    with pytest.raises(ValueError, match="label 'b' has no positive row among those"):
+        NaiveBayesSelector(criterion="auc", validation=None).fit(X, Y)
+    selector = NaiveBayesSelector(criterion=AUC(undefined="skip"), validation=None).fit(X, Y)
+    without = NaiveBayesSelector(criterion="auc", validation=None).fit(X, Y[["a", "c"]])
+    assert [s.score for s in selector.path_.steps] == [s.score for s in without.path_.steps]
+    proba = selector.predict_proba(X)
+    assert np.isfinite(proba).all()
+    assert (proba[:, 1] == 0).all()
+    Y["b"] = 1
+    with pytest.raises(ValueError, match="label 'b' has no negative row"):
+        NaiveBayesSelector(criterion="auc", validation=None).fit(X, Y)
+    Y["b"] = [1] + [0] * (len(X) - 1)
+    with pytest.raises(ValueError, match=r"label 'b' has no positive row in fold \d"):
+        NaiveBayesSelector(criterion="auc", cv=3, validation=None).fit(X, Y)
+    with pytest.raises(ValueError, match="no label has both"):
+        NaiveBayesSelector(criterion=AUC(undefined="skip"), validation=None).fit(X, Y * 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.full((120, 2), 2)}, "must hold 0 and 1 only; got"),
+        ({"y": np.full((120, 2), "a")}, "must hold 0 and 1 only"),
+        ({"y": np.zeros((7, 2))}, "y has 7 rows, but X has 120"),
+        ({"X": sp.csr_array(np.full((120, 2), np.nan))}, "sparse and contains NaN"),
+        ({"cv": "loo"}, "cv='loo' has no closed form for"),
+        ({"class_weight": "balanced"}, "class_weight is for classes"),
+        ({"estimator": FeatureVotes(), "y": np.arange(120) % 3}, "FeatureVotes needs two classes"),
+        ({"y": np.arange(120) % 3}, "needs two classes or a 0/1 matrix of labels; got 3 classes"),
+        (
+            {"estimator": FeatureVotes(), "X": np.random.default_rng(0).normal(size=(120, 3))},
+            "bernoulli",
+        ),
+        ({"search": DiversifiedSearch("all")}, "begin must be one of"),
+        ({"search": DiversifiedSearch(-1)}, "begin must be a whole number from 0"),
+        ({"search": RandomSearch(draws=0)}, "draws must be a whole number from 1"),
+        ({"search": RandomSearch(sizes=(0,))}, "sizes must hold whole numbers from 1"),
+        ({"criterion": AUC(undefined="drop")}, "undefined must be one of 'raise', 'skip'"),
+    ],
+)
+def test_bad_input(change, message):
+    X, Y = incidents(0)
+    options = {"criterion": "auc", "validation": None, **change}
+    table, y = options.pop("X", sp.csr_array(X)), options.pop("y", Y)
+    with pytest.raises((TypeError, ValueError), match=message):
+        NaiveBayesSelector(**options).fit(table, y)
+
+
+def test_the_price_of_features():
+    assert SizePenalty()(31) == Fraction(1, 10**6)
+    assert SizePenalty()(29) == 0
+    assert SizePenalty(as_printed=True)(29) == Fraction(1, 10**6)
+    X, Y = incidents(4)
+    dear = AUC(SizePenalty(free=1, scale=10))
+    selector = NaiveBayesSelector(search="forward", criterion=dear, validation=None).fit(X, Y)
+    for step in selector.path_.steps[1:]:
+        chosen = [u for s in selector.path_.steps[1:] for u in s.units][: step.n_features]
+        model = NaiveBayes("bernoulli").fit(X[:, np.sort(chosen)], Y)
+        area = float(mean_auc(Y, model.decision_function(X[:, np.sort(chosen)]).round(9)))
+        price = ((step.n_features - 1) / 10) ** 2
+        assert step.score == pytest.approx(max(0.0, area - price), abs=1e-12)
+
+
+def plain_diversified(score, n_units, seed):
+    """Section V.D of Ruta 2014, over losses: the accepted changes."""
+    import random
+
+    draw = random.Random(seed)
+    inside, changes = [], []
+    first = min(range(n_units), key=lambda unit: (score([unit]), unit))
+    inside.append(first)
+    changes.append(first)
+    while True:
+        before = len(changes)
+        for forward in (True, False):
+            order = [u for u in range(n_units) if (u in inside) != forward]
+            draw.shuffle(order)
+            for unit in order:
+                trial = [*inside, unit] if forward else [u for u in inside if u != unit]
+                if trial and score(trial) < score(inside):
+                    inside = trial
+                    changes.append(unit)
+        if len(changes) == before:
+            return changes, inside
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(seed=seeds, criterion=st.sampled_from(["auc", "error"]))
+def test_diversified_search_is_the_papers(seed, criterion):
+    X, Y = incidents(seed % 1000, 80, 9)
+    known = {}
+
+    def score(units):
+        key = tuple(sorted(units))
+        if key not in known:
+            model = NaiveBayes("bernoulli").fit(X[:, key], Y)
+            if criterion == "auc":
+                known[key] = -mean_auc(Y, model.decision_function(X[:, key]).round(9))
+            else:
+                known[key] = (model.predict(X[:, key]) != Y).sum()
+        return known[key]
+
+    selector = NaiveBayesSelector(
+        search=DiversifiedSearch(random_state=seed), criterion=criterion, validation=None
+    ).fit(X, Y)
+    changes, inside = plain_diversified(score, 9, seed)
+    assert [step.units[0] for step in selector.path_.steps[1:]] == changes
+    assert selector.path_.subset(len(selector.path_) - 1) == inside
+
+
+def test_where_a_diversified_search_begins():
+    X, Y = incidents(6)
+    options = {"criterion": "auc", "validation": None, "random_state": 1}
+    best = NaiveBayesSelector(search=DiversifiedSearch("best"), **options).fit(X, Y)
+    forward = NaiveBayesSelector(search="forward", **options).fit(X, Y)
+    at = next(i for i, s in enumerate(best.path_.steps) if s.n_features == 1)
+    assert best.path_.subset(at) == forward.path_.subset(1)
+    drawn = NaiveBayesSelector(search=DiversifiedSearch(5), **options).fit(X, Y)
+    assert drawn.path_.steps[0].n_features == 5
+    again = NaiveBayesSelector(search=DiversifiedSearch(5), **options).fit(X, Y)
+    assert [s.units for s in again.path_.steps] == [s.units for s in drawn.path_.steps]
+    kept = NaiveBayesSelector(search="diversified", keep=[1], max_features=3, **options).fit(X, Y)
+    assert 1 in kept.selected_
+    assert len(kept.selected_) <= 3
+
+
+def test_random_subsets_and_single_best():
+    X, Y = incidents(8)
+    options = {"criterion": "auc", "validation": None, "random_state": 0}
+    drawn = NaiveBayesSelector(search=RandomSearch((2, 5, 99), draws=4), **options).fit(X, Y)
+    assert [s.n_features for s in drawn.path_.steps] == [2] * 4 + [5] * 4
+    assert len({tuple(s.units) for s in drawn.path_.steps}) > 4
+    single = NaiveBayesSelector(search=RankedSearch("score"), **options).fit(X, Y)
+    first = [s.units[0] for s in single.path_.steps[1:]]
+    alone = [
+        -mean_auc(
+            Y, NaiveBayes("bernoulli").fit(X[:, [j]], Y).decision_function(X[:, [j]]).round(9)
+        )
+        for j in range(14)
+    ]
+    assert first == sorted(range(14), key=lambda j: (alone[j], j))
+
+
+def test_votes_count_rare_values():
+    X, Y = incidents(5)
+    X[:, 7] = 1 - X[:, 7]  # mostly ones: the zeros vote
+    votes = FeatureVotes().fit(sp.csr_array(X), Y)
+    ones, n = X.sum(0), len(X)
+    assert (votes.votes_for_[ones * 2 != n] == (ones * 2 < n)[ones * 2 != n]).all()
+    wanted = (votes.votes_for_ == X).sum(1)
+    assert (votes.decision_function(sp.csr_array(X)) == wanted[:, None]).all()
+    proba = votes.predict_proba(X)
+    assert proba.shape == Y.shape
+    level = wanted == wanted[0]
+    assert proba[0, 0] == pytest.approx((Y[level, 0].sum() + 1) / (level.sum() + 2))
+    for search in ("forward", "backward", "diversified"):
+        selector = NaiveBayesSelector(
+            FeatureVotes(), search, "auc", validation=None, random_state=0
+        ).fit(sp.csr_array(X), Y)
+        step = selector.path_.steps[selector.path_.chosen]
+        counted = selector.decision_function(X)
+        assert step.score == pytest.approx(roc_auc_score(Y, counted), abs=1e-12)
+        assert selector.predict(X).shape == Y.shape
+    two = FeatureVotes().fit(X, np.where(Y[:, 0], "yes", "no"))
+    assert set(two.predict(X)) <= {"yes", "no"}
+    assert two.predict_proba(X).sum(1) == pytest.approx(1)
+
+
+def plain_elimination(X, y):
+    """Section III of Ruta 2014 by its definition."""
+    never, contained = set(), set()
+    sets = [(set(np.flatnonzero(x & y)), set(np.flatnonzero(x & (1 - y)))) for x in X.T]
+    for a, (hits, alarms) in enumerate(sets):
+        if not hits:
+            never.add(a)
+            continue
+        for b, (their_hits, their_alarms) in enumerate(sets):
+            better = hits <= their_hits and alarms >= their_alarms
+            same = hits == their_hits and alarms == their_alarms
+            if a != b and better and (not same or b < a):
+                contained.add(a)
+    return never, contained
+
+
+@quick
+@given(seed=seeds)
+def test_elimination_is_the_definitions(seed):
+    X, Y = incidents(seed, 30, 20, density=0.3)
+    found = eliminate(sp.csr_array(X), Y)
+    redundant = []
+    for j in range(3):
+        never, contained = plain_elimination(X.astype(int), Y[:, j])
+        assert set(np.flatnonzero(found.by[j] == -2)) == never
+        assert set(np.flatnonzero(found.by[j] >= 0)) == contained
+        redundant.append(never | contained)
+        for a in contained:
+            by = found.by[j, a]
+            assert by not in redundant[-1]
+            assert (X[:, a] & Y[:, j] <= X[:, by]).all()
+            assert (X[:, by] & (1 - Y[:, j]) <= X[:, a]).all()
+            assert "contained in" in found.reason(a)
+    assert set(found.dropped) == set.intersection(*redundant)
+    for table in (X, X > 0, sp.csc_array(X)):
+        np.testing.assert_array_equal(eliminate(table, Y, n_jobs=2).by, found.by)
+    light = eliminate(X, Y, containment=False)
+    assert set(light.dropped) == set(np.flatnonzero(X[Y.any(1)].sum(0) == 0))
+    assert found.to_dict()["all labels"]["with containment"] == len(found.dropped) / 20
+
+
+def test_bad_elimination():
+    X, Y = incidents()
+    with pytest.raises(ValueError, match=r"two classes, or be a 0/1 matrix .* got 3 classes"):
+        eliminate(X, np.arange(120) % 3)
+    with pytest.raises(ValueError, match="bernoulli"):
+        eliminate(X * 2.5, Y)
+
+
+def plain_cmim(X, y, information):
+    """Fleuret's criterion without laziness."""
+    worth = {j: information(X[:, j], y) for j in range(X.shape[1])}
+    order = []
+    while worth:
+        best = max(worth, key=lambda j: (round(worth[j], 11), -j))
+        order.append(best)
+        del worth[best]
+        for j in worth:
+            given_best = sum(
+                (X[:, best] == z).mean() * information(X[X[:, best] == z, j], y[X[:, best] == z])
+                for z in np.unique(X[:, best])
+            )
+            worth[j] = min(worth[j], given_best)
+    return order
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(seed=seeds, n_values=st.sampled_from([2, 3]))
+def test_cmim_is_fleurets(seed, n_values):
+    from sklearn.metrics import mutual_info_score
+
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 130)
+    X = rng.integers(0, n_values, (130, 8))
+    for j in range(4):
+        mine = rng.random(130) < 0.5
+        X[mine, j] = y[mine] % n_values
+    X[:, 5] = X[:, 0]
+    table = X if n_values == 2 else pd.DataFrame(X.astype(str))
+    found = rank(table, y, "cmim")
+    assert found.order.tolist() == plain_cmim(X, y, mutual_info_score)
+    if n_values == 2:
+        for method in ("cmim", "mrmr", "mutual-information", "chi2"):
+            sparse, dense = rank(sp.csr_array(X), y, method), rank(X, y, method)
+            np.testing.assert_array_equal(sparse.order, dense.order)
+            np.testing.assert_array_equal(sparse.scores, dense.scores)
+        part = rank(X, y, "cmim", n_features=3)
+        assert part.order[:3].tolist() == found.order[:3].tolist()
+
+
+def test_incidents_look_like_incidents():
+    data = make_incidents(2000, 400, n_entries=20000, random_state=0)
+    assert data.X.shape == (2000, 400)
+    assert 15000 < data.X.nnz <= 20000
+    assert data.Y.mean(0) == pytest.approx([0.012, 0.013, 0.06], abs=1e-3)
+    again = make_incidents(2000, 400, n_entries=20000, random_state=0)
+    assert (data.X != again.X).nnz == 0
+    counts = np.sort(np.diff(data.X.indptr))
+    assert counts[-1] > 20 * np.median(counts)
+    assert (np.unique(data.X.data) > 0).all()
+    signals = set(np.concatenate(data.signals))
+    found = NaiveBayesSelector(
+        search="forward", criterion="auc", validation=None, max_features=8
+    ).fit(data.X, data.Y)
+    assert len(signals & set(found.selected_.tolist())) >= 5
+    with pytest.raises(ValueError, match="n_entries must be a whole number from 400 to"):
+        make_incidents(2000, 400, n_entries=3)
+
+
+def test_the_same_on_one_thread_and_on_three():
+    data = make_incidents(3000, 600, n_entries=60000, random_state=1)
+    found = [
+        NaiveBayesSelector(
+            search="diversified", criterion="penalised-auc", random_state=0, n_jobs=n
+        ).fit(data.X, data.Y).path_.to_dict()
+        for n in (1, 3)
+    ]  # fmt: skip
+    assert str(found[0]) == str(found[1])
