@@ -150,7 +150,7 @@ def main():
     sizes, times = [], []
     for share in (1, 2, 4):
         part = make_incidents(
-            arguments.reports, arguments.features // share, n_entries=1_850_000 // share,
+            arguments.reports, arguments.features // share, n_entries=1_700_000 // share,
             random_state=0,
         )  # fmt: skip
         scans = Scans()

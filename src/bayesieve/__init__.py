@@ -2,10 +2,21 @@
 
 from .classifier import NaiveBayes
 from .eliminate import eliminate
+from .ensemble import GreedyEnsemble, SubsetEnsemble
 from .ranking import rank
 from .selector import NaiveBayesSelector
+from .trees import TreeLevels
 from .votes import FeatureVotes
 
 __version__ = "0.1.0"
 
-__all__ = ["FeatureVotes", "NaiveBayes", "NaiveBayesSelector", "eliminate", "rank"]
+__all__ = [
+    "FeatureVotes",
+    "GreedyEnsemble",
+    "NaiveBayes",
+    "NaiveBayesSelector",
+    "SubsetEnsemble",
+    "TreeLevels",
+    "eliminate",
+    "rank",
+]

@@ -28,6 +28,7 @@ class Aids:
     guiding : the rows to look at.
     units : columns that move together.
     seed : source of randomness for searches that draw.
+    most : how many columns a ranking must rank with care.
     """
 
     def __init__(
@@ -39,7 +40,9 @@ class Aids:
         guiding: NDArray[np.int64],
         units: list[list[int]],
         seed: int = 0,
+        most: int | None = None,
     ):
+        self._most = len(models) if most is None else min(most, len(models))
         self.seed = seed  #: for searches that draw
         self._table, self._models = table, models
         self._labels, self._weights = labels[guiding], weights[guiding]
@@ -52,7 +55,7 @@ class Aids:
         """Units in the order of their best columns."""
         with LocalEngine() as engine:
             found = check_ranking(ranking, "ranking").rank(
-                self._discrete(), self._labels, self._n_classes, engine, len(self._models)
+                self._discrete(), self._labels, self._n_classes, engine, self._most
             )
         return tuple(dict.fromkeys(self._owner[int(column)] for column in found.order))
 

@@ -91,7 +91,7 @@ def _check_figure(path: Path) -> None:
 def _save(found: Any, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    picture = Figure(figsize=(9, 5), layout="constrained")
+    picture = Figure(figsize=found.figure_size, layout="constrained")
     if found.draw is not None:
         found.draw(picture)
     picture.savefig(path, dpi=150)

@@ -212,6 +212,7 @@ class NaiveBayesSelector(
                     guiding,
                     task.units,
                     int(draw.randint(2**31 - 1)),
+                    task.limits.most,
                 )
             )
         make = sparse_ledgers if sparse else dense_ledgers

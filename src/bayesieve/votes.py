@@ -12,23 +12,29 @@ from .models import Targets
 from .models.tables import Scale
 from .reading import Reading, read_input, read_moves
 from .sparse_ledger import Scoring, SparseLedger
-from .validation import Table, choose_models, read_table
+from .validation import Table, choose, choose_models, read_table
 from .views.columns import encode
 from .views.moves import Moves
 
 
 class FeatureVotes(ClassifierMixin, BaseEstimator):
-    """Count votes: every binary column whose rare value a row shows is a vote for the positives.
+    """Count votes: every binary column may vote for the positives.
 
     The fast stand-in for naive Bayes of Ruta 2014 (cumulative sparse feature count): all terms are
-    0 or 1, so that scores are small integers.  Of a column's two values the rarer one votes; when
-    both are equally frequent, the one more frequent among positive rows (rows with any label; rows
-    of the last class), then 1.
+    0 or 1, so that scores are small integers.
+
+    Parameters
+    ----------
+    orientation : {"label", "rare"}, default="label"
+        Which value of a column votes.  ``"label"``: the value that is more frequent among a label's
+        positive rows than among its negative ones, label by label (1 where both are equal).
+        ``"rare"``: the rarer value, the same for all labels, so that all labels share one score;
+        of two equally frequent values, the one more frequent among positive rows, then 1.
 
     Attributes
     ----------
-    votes_for_ : ndarray of int
-        The value of each column that votes.
+    votes_for_ : ndarray of shape (n_labels, n_features)
+        The value of each column that votes for each label.
     share_ : ndarray of shape (n_labels, n_columns + 1)
         Share of positive rows among training rows with so many votes, smoothed by one row of each
         kind; what `predict_proba` reads.
@@ -43,6 +49,9 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
     >>> votes.decision_function(X)
     array([1, 2, 0, 0, 0])
     """
+
+    def __init__(self, orientation: str = "label"):
+        self.orientation = orientation
 
     _form = "moves"  #: of ledger it needs
 
@@ -74,6 +83,7 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How many rows each row stands for.
         """
+        self._check_parameters()
         read = self._read(X, y, sample_weight)
         self._fit_table(read, choose_models(self.features, read.table))
         self._count_votes(read)
@@ -89,13 +99,15 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         return read
 
     def _check_parameters(self) -> None:
-        """There are none."""
+        choose("orientation", self.orientation, ["label", "rare"])
 
     def _fit_table(self, read: Reading, models: list[str], class_weight: Any = None) -> None:
         """Which value of each column is rare."""
         moves, self._specs, _ = read_moves(read.table, models)
         every = np.arange(read.table.n_rows)
-        self.votes_for_ = votes_for(moves, every, read.weights, read.targets.positive)
+        self.votes_for_ = votes_for(
+            moves, every, read.weights, read.targets, self.orientation == "rare"
+        )
         self._binary = read.classes
         if read.targets.labelled:
             self.classes_ = [read.classes] * read.targets.n_groups
@@ -107,7 +119,7 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         """Keep these columns of what was learnt from `read`."""
         kept = np.asarray(columns)
         self._specs = [self._specs[j] for j in kept]
-        self.votes_for_ = self.votes_for_[kept]
+        self.votes_for_ = self.votes_for_[:, kept]
         self.n_features_in_ = len(kept)
         if hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = self.feature_names_in_[kept]
@@ -115,30 +127,30 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
 
     def _count_votes(self, read: Reading) -> None:
         """Share of positives by number of votes."""
-        votes = self._votes(read.table)
         n = len(self._specs) + 1
-        every = np.bincount(votes, read.weights, n)
-        self.share_ = np.stack(
-            [
-                (np.bincount(votes, read.weights * classes, n) + 1) / (every + 2)
-                for classes in read.targets.classes.T
-            ]
-        )
+        shares = []
+        for votes, classes in zip(self._votes(read.table), read.targets.classes.T, strict=True):
+            every = np.bincount(votes, read.weights, n)
+            shares.append((np.bincount(votes, read.weights * classes, n) + 1) / (every + 2))
+        self.share_ = np.stack(shares)
 
     def _votes(self, table: Table) -> NDArray[np.int64]:
-        votes = np.zeros(table.n_rows, np.int64)
+        """Votes for each label, labels x rows."""
+        votes = np.zeros((len(self.votes_for_), table.n_rows), np.int64)
         for j, spec in enumerate(self._specs):
-            votes += encode(spec, table.column(j)) == self.votes_for_[j]
+            votes += encode(spec, table.column(j)) == self.votes_for_[:, [j]]
         return votes
 
     def _decide(self, table: Table) -> NDArray[np.int64]:
         votes = self._votes(table)
-        if isinstance(self.classes_, list):
-            return np.tile(votes[:, None], (1, len(self.classes_)))
-        return votes
+        return votes.T if isinstance(self.classes_, list) else votes[0]
+
+    def _shares(self, table: Table) -> NDArray[np.float64]:
+        """What `share_` says of each row, rows x labels."""
+        return np.take_along_axis(self.share_, self._votes(table), axis=1).T
 
     def _proba(self, table: Table) -> NDArray[np.float64]:
-        found = self.share_[:, self._votes(table)].T
+        found = self._shares(table)
         if isinstance(self.classes_, list):
             return found
         return np.column_stack([1 - found[:, 0], found[:, 0]])
@@ -147,7 +159,7 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         return np.log(self._proba(table))
 
     def _best(self, table: Table) -> NDArray[Any]:
-        found = self.share_[:, self._votes(table)].T > 0.5
+        found = self._shares(table) > 0.5
         if isinstance(self.classes_, list):
             return found.astype(np.int64)
         return self._binary[found[:, 0].astype(np.int64)]
@@ -157,7 +169,7 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         return read_table(self, X, reset=False)
 
     def decision_function(self, X: Any) -> NDArray[np.int64]:
-        """Number of votes of each row; with labels, the same column for every label."""
+        """Number of votes of each row; with labels, rows x labels."""
         return self._decide(self._table(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -181,38 +193,53 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
     ) -> SparseLedger:
         """A ledger of votes: whole numbers."""
         return _VotesLedger(
-            moves, specs, values, targets, weights, scoring, 1.0, None, None, class_weight, factors
-        )
+            moves, specs, values, targets, weights, scoring, self.orientation, None, None,
+            class_weight, factors,
+        )  # fmt: skip
 
 
 class _VotesLedger(SparseLedger):
     """All terms are 0 or 1; which value of a column votes is learnt on the training rows."""
 
     def _build(self, smoothing: Any, extra_variance: Any, priors: Any) -> None:
-        training = self._scoring.training
-        votes = votes_for(self._moves, training, self._weights, self._trained.positive)
-        n_sets, width = self.ends.size, self._trained.n_groups
-        base = self._moves.usual == votes
+        votes = votes_for(
+            self._moves, self._scoring.training, self._weights, self._trained, smoothing == "rare"
+        ).T
         owner = np.repeat(np.arange(self.n_features), np.diff(self.first))
-        delta = (self._moves.codes == votes[owner]).astype(np.int64) - base[owner]
-        self.base = np.tile(base[:, None, None], (1, n_sets, width)).astype(np.int64)
-        self.delta = np.tile(delta[:, None, None], (1, n_sets, width)).astype(np.int64)
-        self.offset = np.zeros((n_sets, width), np.int64)
+        base = (self._moves.usual[:, None] == votes).astype(np.int64)
+        delta = (self._moves.codes[:, None] == votes[owner]).astype(np.int64) - base[owner]
+        n_sets = self.ends.size
+        self.base = np.repeat(base[:, None], n_sets, axis=1)
+        self.delta = np.repeat(delta[:, None], n_sets, axis=1)
+        self.offset = np.zeros((n_sets, votes.shape[1]), np.int64)
         self.scale = Scale(0, 0, float(self.n_features))
 
 
 def votes_for(
-    moves: Moves, rows: NDArray[np.int64], weights: NDArray[np.float64], positive: NDArray[np.bool_]
+    moves: Moves,
+    rows: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    targets: Targets,
+    rare: bool,
 ) -> NDArray[np.int64]:
-    """The value of each binary column that votes, as these rows show it."""
+    """The value of each binary column that votes, as these rows show it: labels x columns."""
     entries = moves.of_rows(rows)
     columns = np.repeat(np.arange(moves.n_columns), np.diff(entries.pointers))
     codes = moves.codes[moves.first[columns] + entries.kinds]
-    kinds = positive.astype(np.int64)
-    counts = np.zeros((moves.n_columns, 3, 2))
-    np.add.at(counts, (columns, codes, kinds[entries.lines]), weights[entries.lines])
-    total = np.bincount(kinds, weights, 2)
-    counts[np.arange(moves.n_columns), moves.usual] += total - counts.sum(1)
-    zeros, ones = counts[:, 0].sum(1), counts[:, 1].sum(1)
-    tied = counts[:, 1, 1] >= counts[:, 0, 1]
-    return np.where(ones == zeros, tied, ones < zeros).astype(np.int64)
+    problems = [targets.positive.astype(np.int64)] if rare else list(targets.classes.T)
+    found = []
+    for kinds in problems:
+        counts = np.zeros((moves.n_columns, 3, 2))
+        np.add.at(counts, (columns, codes, kinds[entries.lines]), weights[entries.lines])
+        total = np.bincount(kinds, weights, 2)
+        counts[np.arange(moves.n_columns), moves.usual] += total - counts.sum(1)
+        if rare:
+            zeros, ones = counts[:, 0].sum(1), counts[:, 1].sum(1)
+            tied = counts[:, 1, 1] >= counts[:, 0, 1]
+            votes = np.where(ones == zeros, tied, ones < zeros)
+        else:
+            # Shares among positives and negatives compared without dividing: both may be empty.
+            known = counts[:, :2].sum(1)
+            votes = counts[:, 1, 1] * known[:, 0] >= counts[:, 1, 0] * known[:, 1]
+        found.append(votes.astype(np.int64))
+    return np.stack(found * targets.n_groups if rare else found)

@@ -60,7 +60,9 @@ class AUC(Criterion):
     ----------
     penalty : callable, optional
         The price of n features as a `fractions.Fraction` (or a whole number); the score is then
-        max(0, AUC - price).  ``"penalised-auc"`` stands for ``AUC(SizePenalty())``.
+        max(0, AUC - price).  Searches compare AUC - price, so that they find their way back from
+        subsets that cost more than they are worth.  ``"penalised-auc"`` stands for
+        ``AUC(SizePenalty())``.
     undefined : {"raise", "skip"}, default="raise"
         What to do with a label that has no positives or no negatives, in all or in one fold.
 
@@ -157,15 +159,15 @@ class _AUCScorer:
         if self._penalty is not None:
             prices = {n: float(self._penalty(n)) for n in set(self._sizes(candidates, sign))}
             loss = loss + [prices[n] for n in self._sizes(candidates, sign)]
-            loss = np.minimum(loss, 0.0)
         near = np.flatnonzero(loss <= loss.min() + _DOUBT)
         keys = self._keys(pairs[near], candidates[near], sign)
         at = min(range(near.size), key=lambda j: (keys[j], candidates[near[j]]))
         return int(candidates[near[at]]), keys[at]
 
     def value(self, key: Key) -> float:
-        """The (penalised) mean AUC."""
-        return float(-Fraction(key) / self._unit)
+        """The (penalised) mean AUC; with a price, 0 where that exceeds it."""
+        value = float(-Fraction(key) / self._unit)
+        return value if self._penalty is None else max(value, 0.0)
 
     def _sizes(self, candidates: NDArray[np.int64], sign: int) -> list[int]:
         members = self._units.members
@@ -180,7 +182,7 @@ class _AUCScorer:
     def _key(self, pairs: NDArray[np.int64], size: int) -> Key:
         score: Any = sum(int(n) * worth for n, worth in zip(pairs, self._worth, strict=True))
         if self._penalty is not None:
-            score = max(score - self._penalty(size) * self._unit, 0)
+            score -= self._penalty(size) * self._unit
         return -score
 
     def _scan(self, candidates: NDArray[np.int64], sign: int) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from ..validation import check_number, choose
 PAPERS = {
     "rabenoro": "Rabenoro 2015: wrapper searches over binary indicators of signals",
     "cortizo": "Cortizo and Giraldez: FBL, a search guided by dependencies between attributes",
+    "ruta": "Ruta 2014: sparse selection by AUC for several labels",
 }
 # Tables with more columns than this show the paper's figure and ours, and leave out the spread.
 _WIDE = 2
@@ -56,6 +57,7 @@ class Reproduction:
     notes: list[str] = field(default_factory=list)
     #: Draws the figures on a matplotlib figure.
     draw: Callable[[Any], None] | None = None
+    figure_size: tuple[float, float] = (9, 5)
 
     def to_dict(self) -> dict[str, Any]:
         """All but the figure as plain data."""
