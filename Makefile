@@ -28,6 +28,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/indicators.py
 	$(BIN)/python benchmarks/exhaustive.py
 	$(BIN)/python benchmarks/sparse.py
+	$(BIN)/python benchmarks/relevance.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

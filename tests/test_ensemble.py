@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import BernoulliNB
 
 from bayesieve import (
     FeatureVotes,
@@ -61,8 +62,41 @@ def test_bad_ensembles(data):
         SubsetEnsemble(order=[99]).fit(data.X, data.Y)
     with pytest.raises(ValueError, match="order must name at least one column"):
         SubsetEnsemble(order=[]).fit(data.X, data.Y)
+    with pytest.raises(TypeError, match="estimator must be a model of bayesieve"):
+        SubsetEnsemble(BernoulliNB()).fit(data.X, data.Y)
+    with pytest.raises(TypeError, match="estimator must be a model of bayesieve"):
+        GreedyEnsemble(FeatureVotes()).fit(data.X, data.Y)
+    with pytest.raises(ValueError, match="order must name at least one column"):
+        GreedyEnsemble(order=[]).fit(data.X, data.Y)
+    with pytest.raises(ValueError, match="no label has both"):
+        GreedyEnsemble().fit(data.X, data.Y * 0)
+    with pytest.raises(TypeError, match="penalty must be callable"):
+        GreedyEnsemble(penalty=0.1).fit(data.X, data.Y)
+    with pytest.raises(TypeError, match="random_state must be a whole number"):
+        GreedyEnsemble(random_state=np.random.RandomState(0)).fit(data.X, data.Y)
     with pytest.raises(ValueError, match="GreedyEnsemble needs two classes"):
         GreedyEnsemble().fit(data.X, np.arange(600) % 3)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [NaiveBayes("gaussian", rounded=True), NaiveBayes(smoothing="mean"),
+     NaiveBayes("gaussian", var_smoothing=0.1)],
+)  # fmt: skip
+def test_the_score_of_a_greedy_ensemble_is_that_of_its_members(estimator):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    if estimator.features == "gaussian":
+        X = rng.normal(size=(120, 4)) + y[:, None] * [0.5, 0.3, 0, 0]
+        X[0, 0] = 1000
+    else:
+        X = (rng.random((120, 6)) < 0.3 + 0.2 * y[:, None]).astype(int)
+    ensemble = GreedyEnsemble(estimator, n_subsets=2).fit(X, y)
+    area = roc_auc_score(y, ensemble.predict_proba(X)[:, 1].round(12))
+    if all(subset.size for subset in ensemble.subsets_) and len(ensemble.subsets_) == 2:
+        assert ensemble.score_ == pytest.approx(area, abs=1e-9)
+    else:
+        assert ensemble.score_ == pytest.approx(area, abs=0.02)
 
 
 def test_a_greedy_ensemble_cannot_be_improved_by_one_change():

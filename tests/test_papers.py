@@ -83,7 +83,10 @@ def test_records_as_json_and_a_figure(tmp_path, monkeypatch, quick):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["reproduce", "rabenero"], "must be one of 'rabenoro', 'cortizo', 'ruta'; got 'rabenero'"),
+        (
+            ["reproduce", "rabenero"],
+            "must be one of 'rabenoro', 'cortizo', 'ruta', 'sotoca'; got 'rabenero'",
+        ),
         (["reproduce", "rabenoro", "--seed", "-1"], "should be greater than or equal to 0"),
         (["reproduce", "cortizo", "--data", "/no/such/folder"], "is not a folder"),
         (["reproduce", "rabenoro", "--figure", "table.xyz"], "must end in"),

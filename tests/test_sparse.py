@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, eliminate, rank
 from bayesieve.criteria import AUC, SizePenalty
@@ -288,6 +288,8 @@ def test_labels_without_positives_are_refused_or_skipped():
         ({"search": DiversifiedSearch("all")}, "begin must be one of"),
         ({"search": DiversifiedSearch(-1)}, "begin must be a whole number from 0"),
         ({"search": RandomSearch(draws=0)}, "draws must be a whole number from 1"),
+        ({"search": RandomSearch(sizes=5)}, "sizes must be a sequence"),
+        ({"criterion": AUC(0.1)}, "penalty must be callable; got 0.1"),
         ({"search": RandomSearch(sizes=(0,))}, "sizes must hold whole numbers from 1"),
         ({"estimator": FeatureVotes("rarely")}, "orientation must be one of 'label', 'rare'"),
         ({"criterion": AUC(undefined="drop")}, "undefined must be one of 'raise', 'skip'"),
@@ -544,4 +546,118 @@ def test_the_same_on_one_thread_and_on_three():
         ).fit(data.X, data.Y).path_.to_dict()
         for n in (1, 3)
     ]  # fmt: skip
+    assert str(found[0]) == str(found[1])
+
+
+def test_votes_are_learnt_within_each_fold():
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 2, (200, 60)), rng.integers(0, 2, 200)
+    score = (
+        NaiveBayesSelector(
+            FeatureVotes(), "forward", "auc", KFold(5), validation=None, keep=range(60)
+        )
+        .fit(X, y)
+        .path_.steps[0]
+        .score
+    )
+    areas = [
+        roc_auc_score(y[test], FeatureVotes().fit(X[train], y[train]).decision_function(X[test]))
+        for train, test in KFold(5).split(X)
+    ]
+    assert score == pytest.approx(np.mean(areas), abs=1e-12)
+    for criterion in ("error", "probability", "log-likelihood"):
+        with pytest.raises(ValueError, match="FeatureVotes counts and knows no probabilities"):
+            NaiveBayesSelector(FeatureVotes(), criterion=criterion).fit(X, y)
+    with pytest.raises(ValueError, match="cv='loo' has no closed form for FeatureVotes"):
+        NaiveBayesSelector(FeatureVotes(), criterion="auc", cv="loo").fit(X, y)
+
+
+@pytest.mark.parametrize("search", [RandomSearch((2, 3), 3, 0), DiversifiedSearch(3, 0)])
+@pytest.mark.parametrize(
+    "sizes", [{"n_features": 4}, {"max_features": 3}, {"n_features": 4, "keep": [0]}]
+)
+def test_sizes_count_columns_not_groups(search, sizes):
+    X, Y = incidents(1, 80, 8)
+    selector = NaiveBayesSelector(
+        search=search, criterion="auc", validation=None,
+        feature_groups=[[0, 1], [2, 3], [4, 5], [6, 7]], **sizes,
+    ).fit(X, Y)  # fmt: skip
+    assert len(selector.selected_) == sizes.get("n_features", 2)
+
+
+def test_the_number_asked_for_is_reached_when_gains_run_out():
+    X = np.zeros((40, 5))
+    y = X[:, 0] = np.arange(40) % 2
+    for sizes in ({"n_features": 3}, {"min_features": 3}):
+        selector = NaiveBayesSelector(
+            search=DiversifiedSearch(random_state=0), criterion="auc", validation=None, **sizes
+        ).fit(X, y)
+        assert selector.selected_.tolist() == [0, 1, 2]
+
+
+def test_batches_of_labels_must_agree():
+    X, Y = incidents()
+    frame = pd.DataFrame(Y, columns=["a", "b", "c"])
+    model = NaiveBayes().partial_fit(X, frame)
+    with pytest.raises(ValueError, match=r"y has the labels \['b', 'a', 'c'\]"):
+        model.partial_fit(X, frame[["b", "a", "c"]])
+    with pytest.raises(ValueError, match="y must be a matrix of 3 labels"):
+        model.partial_fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match="the first call to partial_fit had classes"):
+        NaiveBayes().partial_fit(X, Y[:, 0], classes=[0, 1]).partial_fit(X, Y)
+
+
+def test_terms_of_labels_are_never_nan():
+    X, Y = incidents()
+    model = NaiveBayes("bernoulli", smoothing=0).fit(X, Y)
+    odd = np.ones((1, 14))
+    assert not np.isnan(model.terms(odd)).any()
+    assert not np.isnan(model.decision_function(odd)).any()
+
+
+def test_labels_in_many_forms():
+    X, Y = incidents()
+    wanted = NaiveBayes().fit(X, Y).predict_proba(X)
+    mixed = pd.DataFrame({"a": Y[:, 0] == 1, "b": Y[:, 1], "c": Y[:, 2].astype(object)})
+    for labels in (mixed, sp.csr_array(Y), Y.astype(bool), Y.astype(float), Y.tolist()):
+        np.testing.assert_array_equal(NaiveBayes().fit(X, labels).predict_proba(X), wanted)
+    with pytest.raises(ValueError, match="labels of the same name"):
+        NaiveBayes().fit(X, pd.DataFrame(Y, columns=["a", "a", "b"]))
+    with pytest.raises(TypeError, match="must be a dense array; got a sparse one"):
+        NaiveBayes().fit(X, sp.coo_array(Y[:, 0]))
+
+
+def test_rare_combinations_of_labels_can_be_split():
+    rng = np.random.default_rng(0)
+    X, Y = rng.integers(0, 2, (400, 6)), (rng.random((400, 60)) < 0.2).astype(int)
+    for cv in ("train", 5):
+        selector = NaiveBayesSelector(search="forward", criterion="auc", cv=cv, random_state=0)
+        assert len(selector.fit(X, Y).validation_rows_) == 200
+    assert "validation_score" in selector.path_.to_dict()
+
+
+def test_folds_without_test_rows_and_searches_without_candidates():
+    X, Y = incidents(0, 60)
+    empty = [(np.arange(30), np.arange(30, 60)), (np.arange(60), np.arange(0))]
+    with pytest.raises(ValueError, match="has no positive row in fold 1"):
+        NaiveBayesSelector(criterion="auc", cv=empty, validation=None).fit(X, Y)
+    skipped = NaiveBayesSelector(criterion=AUC(undefined="skip"), cv=empty, validation=None)
+    alone = NaiveBayesSelector(criterion=AUC(undefined="skip"), cv=empty[:1], validation=None)
+    one, other = (s.fit(X, Y).path_.steps for s in (skipped, alone))
+    assert [s.score for s in one] == [s.score for s in other]
+    kept = NaiveBayesSelector(
+        search=RankedSearch("score"), criterion="auc", validation=None, keep=range(14)
+    ).fit(X, Y)
+    assert len(kept.selected_) == 14
+
+
+def test_dependencies_of_counts_are_those_of_presence():
+    X, Y = incidents(2)
+    counts = sp.csr_array(X * np.random.default_rng(0).integers(1, 4, X.shape))
+    found = [
+        NaiveBayesSelector(search="dependency", criterion="error", cv=3, validation=None)
+        .fit(table, Y[:, 0])
+        .path_.to_dict()
+        for table in (counts, X)
+    ]
     assert str(found[0]) == str(found[1])

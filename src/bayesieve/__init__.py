@@ -3,7 +3,9 @@
 from .classifier import NaiveBayes
 from .eliminate import eliminate
 from .ensemble import GreedyEnsemble, SubsetEnsemble
+from .evaluate import evaluate_ranking
 from .ranking import rank
+from .relevance import relevance_matrix
 from .selector import NaiveBayesSelector
 from .trees import TreeLevels
 from .votes import FeatureVotes
@@ -18,5 +20,7 @@ __all__ = [
     "SubsetEnsemble",
     "TreeLevels",
     "eliminate",
+    "evaluate_ranking",
     "rank",
+    "relevance_matrix",
 ]

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from .engines import LocalEngine
 from .models import MODELS
-from .ranking import check_ranking, discrete_columns
+from .ranking import check_ranking, columns_for, discrete_columns
 from .rankings import DiscreteColumns
 from .rankings.information import information_with
-from .validation import Table, choose, column_indices
+from .validation import SparseTable, Table, choose, column_indices
 from .views.columns import encode, learn
 
 _GRAIN = 2.0**30
@@ -54,9 +54,17 @@ class Aids:
     def order(self, ranking: Any) -> tuple[int, ...]:
         """Units in the order of their best columns."""
         with LocalEngine() as engine:
-            found = check_ranking(ranking, "ranking").rank(
-                self._discrete(), self._labels, self._n_classes, engine, self._most
+            method = check_ranking(ranking, "ranking")
+            columns = columns_for(
+                method,
+                self._table,
+                self._models,
+                self._guiding,
+                self._labels,
+                self._weights,
+                self._n_classes,
             )
+            found = method.rank(columns, self._labels, self._n_classes, engine, self._most)
         return tuple(dict.fromkeys(self._owner[int(column)] for column in found.order))
 
     def units_of(self, parameter: str, columns: Any) -> tuple[int, ...]:
@@ -126,7 +134,10 @@ class Aids:
         columns = []
         for j, model in enumerate(self._models):
             raw = self._table.column(j)
-            spec = learn(self._table.names[j], model, raw, MODELS[model].discrete)
+            presence = isinstance(self._table, SparseTable)
+            spec = learn(
+                self._table.names[j], model, raw, MODELS[model].discrete, presence=presence
+            )
             values = encode(spec, raw)[self._guiding].astype(np.float64)
             if MODELS[model].discrete:
                 values[values >= spec.n_codes - 1] = np.nan

@@ -1,5 +1,6 @@
 """`NaiveBayes`: one classifier for mixed columns."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,11 @@ from .validation import (
 from .views.columns import ColumnSpec, encode, learn, merge_specs
 
 
+def _plain(value: Any) -> Any:
+    """A class as Python's own value, for messages."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
     """Naive Bayes for binary, categorical and continuous columns together.
 
@@ -35,8 +41,10 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
     ----------
     features : str or mapping, default="auto"
         The feature model of each column: ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values),
-        ``"gaussian"`` (a normal distribution per class) or ``"gaussian-pooled"`` (one variance for
-        all classes, the linear classifier of Guyon 2005).  One name for all columns, or a mapping
+        ``"gaussian"`` (a normal distribution per class), ``"gaussian-pooled"`` (one variance for
+        all classes, the linear classifier of Guyon 2005), or ``"mixture"`` (several normal
+        distributions per class by EM, Sotoca et al.; their number, 1 to 7, chosen by BIC, or given:
+        ``"mixture-3"``).  One name for all columns, or a mapping
         of column names or positions to names; columns left out are ``"auto"``: bernoulli when all
         values are 0 or 1, categorical for text and categories, gaussian otherwise.
     smoothing : float >= 0 or "mean", default=1.0
@@ -68,12 +76,12 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
     label_names_ : list of str
         Names of the labels, where there are labels.
     class_count_ : ndarray of shape (n_classes,)
-        Weight of the rows of each class.
+        Weight of the rows of each class; with labels, one row a label.
     feature_models_ : list of str
         The feature model of each column.
     coef_, intercept_ : ndarray of shape (1, n_features) and (1,)
         The linear form of Guyon 2005, positive for ``classes_[1]``; only for two classes and
-        bernoulli or gaussian-pooled columns.
+        bernoulli or gaussian-pooled columns.  With labels, one row a label.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -182,6 +190,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                 part._take(spec, column, sets)
         for part, _ in learners:
             part._finish()
+            part._warn_of_idle_components()
         if self._parts:
             self._describe_labels(read.targets.names)
 
@@ -218,9 +227,18 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                 "rounded=True needs all rows at once, since the resolution of a column changes "
                 "with every batch; use fit, or rounded=False."
             )
-        if is_label_matrix(y):
-            return self._partial_fit_labels(X, y, sample_weight)
         first = not hasattr(self, "_specs")
+        if is_label_matrix(y):
+            if not first and not self._parts:
+                raise ValueError(
+                    "y is a matrix of labels, but the first call to partial_fit had classes."
+                )
+            return self._partial_fit_labels(X, y, sample_weight)
+        if self._parts:
+            raise ValueError(
+                f"y must be a matrix of {len(self._parts)} labels, as in the first call to fit or "
+                "partial_fit; got one class a row."
+            )
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if classes is not None:
@@ -262,10 +280,10 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         targets = read_labels(y, read_table(self, X, reset=not hasattr(self, "_specs")).n_rows)
         if not hasattr(self, "_specs"):
             self._parts = [NaiveBayes(**self.get_params()) for _ in targets.names]
-        if len(self._parts) != targets.n_groups:
+        elif list(targets.names) != self.label_names_:
             raise ValueError(
-                f"y has {targets.n_groups} labels, but the first call to partial_fit had "
-                f"{len(self._parts)}."
+                f"y has the labels {list(targets.names)}, but the first call had "
+                f"{self.label_names_}; they must be the same, in the same order."
             )
         for part, column in zip(self._parts, targets.classes.T, strict=True):
             part.partial_fit(X, column, classes=[0, 1], sample_weight=sample_weight)
@@ -335,6 +353,28 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         tables = spoken_tables(self._specs, self._columns)
         self._scale = choose_scale(self._columns, tables, self._prior)
         self._fixed = [None if table is None else self._scale.fix(table)[0] for table in tables]
+
+    def _warn_of_idle_components(self) -> None:
+        """Name a class and column with fewer distinct values than its mixture has components."""
+        found = []
+        for spec, statistics in zip(self._specs, self._statistics, strict=True):
+            components = getattr(MODELS[spec.model], "components", 0)
+            if components > 1:
+                few = (statistics.n_distinct[0] > 0) & (statistics.n_distinct[0] < components)
+                found += [
+                    (spec, int(k), int(statistics.n_distinct[0, k])) for k in np.flatnonzero(few)
+                ]
+        if found:
+            spec, k, n = found[0]
+            others = f" (and {len(found) - 1} more such cases)" if len(found) > 1 else ""
+            warnings.warn(
+                f"column {spec.name!r} has {n} distinct value(s) in class "
+                f"{_plain(self.classes_[k])!r}, fewer than the components of {spec.model!r}{others}; "
+                "idle components say nothing. Use "
+                "fewer components, or 'mixture', which chooses their number.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _sparse_ledger(
         self,

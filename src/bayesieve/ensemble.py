@@ -1,5 +1,6 @@
 """Many small subsets, one averaged vote (Ruta 2014, section V.F)."""
 
+import copy
 import random
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,7 +16,15 @@ from .classifier import NaiveBayes
 from .criteria import SizePenalty
 from .reading import Reading, read_input, read_moves
 from .sparse_ledger import Scoring
-from .validation import Table, check_number, choose_models, column_indices, read_table
+from .validation import (
+    Table,
+    check_callable,
+    check_number,
+    choose_models,
+    column_indices,
+    read_table,
+)
+from .votes import FeatureVotes
 
 
 class SubsetEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -26,7 +35,7 @@ class SubsetEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : classifier, optional
+    estimator : NaiveBayes or FeatureVotes, optional
         The model of every subset; ``NaiveBayes()`` by default.
     n_subsets : int, default=10
         How many subsets.
@@ -73,30 +82,46 @@ class SubsetEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         y : classes, or a 0/1 matrix of labels
         """
+        read, order = self._begin(X, y, NaiveBayes | FeatureVotes)
+        self._fit_subsets(read, [order[m :: self.n_subsets] for m in range(self.n_subsets)])
+        return self
+
+    def _begin(self, X: Any, y: Any, allowed: Any) -> tuple[Reading, NDArray[np.int64]]:
+        """Judge everything; the columns to use, best first."""
         check_number("n_subsets", self.n_subsets, low=1, whole=True)
+        if self.estimator is not None:
+            if not isinstance(self.estimator, allowed):
+                raise TypeError(
+                    f"estimator must be a model of bayesieve that {type(self).__name__} can take "
+                    f"apart (see its docstring); got {type(self.estimator).__name__}."
+                )
+            self.estimator._check_parameters()
         read = read_input(self, X, y, None)
         names = read.table.names
         order: Iterable[int] = range(len(names))
         if self.order is not None:
             order = dict.fromkeys(column_indices("order", self.order, names))
-        order = np.array(list(order), np.int64)
-        if not order.size:
+        found = np.array(list(order), np.int64)
+        if not found.size:
             raise ValueError("order must name at least one column; got none.")
-        self._fit_subsets(read, [order[m :: self.n_subsets] for m in range(self.n_subsets)])
-        return self
+        return read, found
 
-    def _fit_subsets(self, read: Reading, subsets: list[NDArray[np.int64]]) -> None:
-        model = NaiveBayes() if self.estimator is None else self.estimator
-        models = choose_models(model.features, read.table)
+    def _fit_subsets(
+        self,
+        read: Reading,
+        subsets: list[NDArray[np.int64]],
+        used: NDArray[np.int64] | None = None,
+    ) -> None:
+        """One fit on all columns in use; every member keeps its own."""
         self.subsets_ = [subset for subset in subsets if subset.size]
+        used = np.unique(np.concatenate(self.subsets_)) if used is None else np.sort(used)
+        model = clone(NaiveBayes() if self.estimator is None else self.estimator)
+        part = read._replace(table=read.table.pick(used))
+        model._fit_table(part, choose_models(model.features, part.table))
         self.estimators_ = []
         for subset in self.subsets_:
-            member = clone(model)
-            part = read._replace(table=read.table.pick(subset))
-            member._fit_table(part, [models[j] for j in subset])
-            if hasattr(member, "_count_votes"):
-                member._count_votes(part)
-            member.n_features_in_ = subset.size
+            member = copy.deepcopy(model)
+            member._keep_columns(np.searchsorted(used, subset), part)
             self.estimators_.append(member)
         self.classes_ = self.estimators_[0].classes_
 
@@ -142,6 +167,7 @@ class GreedyEnsemble(SubsetEnsemble):
     penalty : callable, optional
         Price of n features; `SizePenalty()` by default.
     random_state : int, default=0
+        Seed of the orders.
 
     Examples
     --------
@@ -173,24 +199,26 @@ class GreedyEnsemble(SubsetEnsemble):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         y : two classes, or a 0/1 matrix of labels
         """
-        check_number("n_subsets", self.n_subsets, low=1, whole=True)
-        read = read_input(self, X, y, None)
+        read, pool = self._begin(X, y, NaiveBayes)
         if not read.targets.odds:
             raise ValueError(
                 f"GreedyEnsemble needs two classes or a 0/1 matrix of labels; got "
                 f"{len(read.classes)} classes."
             )
-        names = read.table.names
-        pool = list(range(len(names)))
-        if self.order is not None:
-            pool = list(dict.fromkeys(column_indices("order", self.order, names)))
-        search = _Turns(read, self.estimator, self.n_subsets, self.penalty or SizePenalty())
-        search.run(pool, random.Random(self.random_state))
+        mixed = np.ptp(read.targets.classes, axis=0) > 0
+        if not mixed.any():
+            raise ValueError("no label has both positive and negative rows: no AUC is defined.")
+        check_number("random_state", self.random_state, low=0, whole=True)
+        penalty = SizePenalty() if self.penalty is None else self.penalty
+        check_callable("penalty", penalty)
+        part = read._replace(table=read.table.pick(pool))
+        search = _Turns(part, self.estimator, self.n_subsets, penalty)
+        search.run(list(range(pool.size)), random.Random(self.random_state))
         self.score_ = search.score()
-        subsets = [np.array(subset, np.int64) for subset in search.subsets]
+        subsets = [pool[np.array(subset, np.int64)] for subset in search.subsets]
         if not any(subset.size for subset in subsets):
-            subsets[0] = np.array([search.best_alone(pool)])
-        self._fit_subsets(read, subsets)
+            subsets[0] = pool[[search.best_alone(list(range(pool.size)))]]
+        self._fit_subsets(read, subsets, pool)
         return self
 
 
@@ -200,7 +228,7 @@ class _Turns:
     def __init__(self, read: Reading, estimator: Any, n_subsets: int, penalty: Any):
         model = clone(NaiveBayes() if estimator is None else estimator)
         models = choose_models(model.features, read.table)
-        moves, specs, values = read_moves(read.table, models)
+        moves, specs, values = read_moves(read.table, models, model.rounded)
         model._fit_table(read, models)
         every = np.arange(read.table.n_rows)
         scoring = Scoring(every, (every[:0],), every, np.array([every.size]))

@@ -23,6 +23,7 @@ class Step:
     key: Any
     score: float
     validation_key: Any = None
+    #: Error on the validation rows; their score, where the criterion itself chooses (AUC).
     validation_error: float = float("nan")
 
 
@@ -47,7 +48,14 @@ class Path:
     (5, True)
     """
 
-    def __init__(self, members: tuple[tuple[int, ...], ...], names: list[str], criterion: str):
+    def __init__(
+        self,
+        members: tuple[tuple[int, ...], ...],
+        names: list[str],
+        criterion: str,
+        validation_name: str = "validation_error",
+    ):
+        self.validation_name = validation_name
         self.steps: list[Step] = []
         self.chosen = -1
         self.criterion = criterion
@@ -133,7 +141,7 @@ class Path:
             ],
             "n_features": [step.n_features for step in self.steps],
             "score": [step.score for step in self.steps],
-            "validation_error": [step.validation_error for step in self.steps],
+            self.validation_name: [step.validation_error for step in self.steps],
         }
 
     def to_frame(self, backend: Any = None) -> Any:

@@ -57,3 +57,18 @@ def _by_phase(steps: Any, heights: list[float]) -> tuple[list[float], list[float
         x.append(step.n_features)
         y.append(height)
     return x, y
+
+
+def plot_relevance(matrix: Any, ax: Any = None) -> Any:
+    """A heat map: which features separate which class."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)
+        _, ax = plt.subplots(figsize=(width, 0.35 * len(matrix.class_names) + 2))
+    shown = ax.imshow(matrix.normalised(), aspect="auto", cmap="Blues", vmin=0)
+    ax.set_xticks(range(len(matrix.feature_names)), matrix.feature_names, rotation=90, fontsize=8)
+    ax.set_yticks(range(len(matrix.class_names)), matrix.class_names, fontsize=8)
+    ax.set_ylabel("class")
+    ax.figure.colorbar(shown, ax=ax, label="share of the class's divergence")
+    return ax

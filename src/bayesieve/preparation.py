@@ -111,7 +111,7 @@ def _scoring(task: Task, guiding: Rows) -> Scoring:
         nothing = (np.empty(0, np.int64),)
         return Scoring(guiding, nothing, guiding, np.array([guiding.size]))
     read = task.read
-    splits = find_splits(task.cv, read.labels[guiding], read.rows[guiding], task.groups)
+    splits = find_splits(task.cv, read.strata[guiding], read.rows[guiding], task.groups)
     everything = np.arange(guiding.size)
     left_out = tuple(np.setdiff1d(everything, train) for train, _ in splits)
     rows = np.concatenate([test for _, test in splits])

@@ -1,5 +1,6 @@
 """`rank`: every ranking by name, for any table."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from sklearn.base import BaseEstimator
 from .discretise import mdl_cuts
 from .engines import LocalEngine
 from .models import MODELS
-from .rankings import RANKINGS, DiscreteColumns, Ranking
-from .reading import read_input
+from .rankings import RANKINGS, DiscreteColumns, MixedColumns, Ranking
+from .reading import mixed_columns, read_input
+from .relevance import DIVERGENCES
 from .validation import (
     SparseTable,
     Table,
@@ -35,14 +37,16 @@ def rank(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Any columns.  Continuous ones are cut by minimum description length (Fayyad and Irani 1993),
         which looks at the classes; a column that gets no cut says nothing.
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         Classes; of several labels, every combination is a class.
     method : str or ranking object, default="mutual-information"
         ``"mutual-information"``, ``"chi2"`` (Pearson's statistic), ``"mrmr"`` (difference form),
-        ``"cmim"`` (Fleuret 2004), or an object of `bayesieve.rankings` such as
+        ``"cmim"`` (Fleuret 2004), ``"relieff"`` (Kononenko 1994),
+        ``"divergence"``, ``"divergence-normalised"``, ``"divergence-sbfs"`` (Sotoca et al.), or an
+        object of `bayesieve.rankings` such as
         ``MRMR("quotient")``.
     n_features : int, optional
         How many columns a greedy ranking ranks with care; the others follow in the order of their
@@ -67,16 +71,37 @@ def rank(
     method = check_ranking(method)
     check_jobs(n_jobs)
     read = read_input(BaseEstimator(), X, y, None)
-    table, labels = read.table, read.labels
-    n_classes = int(labels.max()) + 1
+    sizes = np.bincount(read.labels)
+    if getattr(method, "k", 0) >= sizes.min():
+        small = int(sizes.argmin())
+        name = f"combination {small}" if read.targets.labelled else str(read.classes[small])
+        warnings.warn(
+            f"class {name!r} has {sizes[small]} row(s), not more than the k={method.k} neighbours "
+            "asked for; it is compared by those it has.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if n_features is not None:
+        check_number("n_features", n_features, low=1, high=len(read.table.names), whole=True)
+    return rank_table(read.table, read.labels, method, n_features, n_jobs)
+
+
+def rank_table(
+    table: Table,
+    labels: NDArray[np.int64],
+    method: Any,
+    n_features: int | None = None,
+    n_jobs: int | None = None,
+) -> Ranking:
+    """Rank what was read."""
+    present, labels = np.unique(labels, return_inverse=True)
+    n_classes = present.size
     if n_classes < 2:
         raise ValueError("y must tell rows apart; got the same labels in all of them.")
-    most = len(table.names)
-    if n_features is not None:
-        most = int(check_number("n_features", n_features, low=1, high=most, whole=True))
+    most = len(table.names) if n_features is None else int(n_features)
     models = choose_models("auto", table)
     rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)
-    columns = discrete_columns(table, models, rows, labels, weights, n_classes)
+    columns = columns_for(method, table, models, rows, labels, weights, n_classes)
     with LocalEngine(effective_n_jobs(n_jobs)) as engine:
         return method.rank(columns, labels, n_classes, engine, most)
 
@@ -84,10 +109,30 @@ def rank(
 def check_ranking(method: Any, parameter: str = "method") -> Any:
     """A ranking by name, or an object with `rank`."""
     if not hasattr(method, "rank") or isinstance(method, type):
-        method = RANKINGS[choose(parameter, method, RANKINGS)]
+        known = {**RANKINGS, **DIVERGENCES}
+        method = known[choose(parameter, method, known)]
     if hasattr(method, "form"):
-        choose("form", method.form, ["difference", "quotient"])
+        choose("form", method.form, method.forms)
+    if hasattr(method, "model"):
+        choose("model", method.model, [name for name in MODELS if not MODELS[name].discrete])
+    if hasattr(method, "k"):
+        check_number("k", method.k, low=1, whole=True)
     return method
+
+
+def columns_for(
+    method: Any,
+    table: Table,
+    models: list[str],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    n_classes: int,
+) -> DiscreteColumns | MixedColumns:
+    """The columns in the form that a ranking reads: codes, or numbers and codes."""
+    if getattr(method, "reads", "discrete") == "mixed":
+        return mixed_columns(table, models, rows, weights)
+    return discrete_columns(table, models, rows, labels, weights, n_classes)
 
 
 def discrete_columns(

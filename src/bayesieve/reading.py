@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .models import MODELS, Targets, TrainingSets
+from .rankings import MixedColumns
 from .validation import (
     SparseTable,
     Table,
@@ -20,6 +21,9 @@ from .validation import (
 from .views.columns import ColumnSpec, encode, learn, to_codes
 from .views.moves import Moves, from_codes, present
 
+# Combinations of labels in fewer rows are split together: with some label, or with none.
+_RARE = 10
+
 
 class Reading(NamedTuple):
     """The judged input of a fit: rows with a positive weight."""
@@ -30,6 +34,20 @@ class Reading(NamedTuple):
     weights: NDArray[np.float64]
     classes: NDArray[Any]
     rows: NDArray[np.int64]  #: rows of X behind them
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """What splits keep in balance: classes; of labels, combinations that are not rare."""
+        if not self.targets.labelled:
+            return self.labels
+        rare = np.bincount(self.labels) < _RARE
+        kinds = np.where(rare, self.targets.positive[self._first], np.arange(rare.size) + 2)
+        return np.unique(kinds[self.labels], return_inverse=True)[1].astype(np.int64)
+
+    @property
+    def _first(self) -> NDArray[np.int64]:
+        """The first row of each class or combination."""
+        return np.unique(self.labels, return_index=True)[1]
 
 
 def read_input(
@@ -128,3 +146,21 @@ def count_present(
         counts[:, :, 0] = sets.class_counts - ones
         found.append(counts)
     return found
+
+
+def mixed_columns(
+    table: Table, models: list[str], rows: NDArray[np.int64], weights: NDArray[np.float64]
+) -> MixedColumns:
+    """Numbers as they are, codes of discrete columns; of the given rows, with their weights."""
+    values = np.empty((len(models), rows.size))
+    nominal = np.array([MODELS[model].discrete for model in models], bool)
+    specs = []
+    for j, model in enumerate(models):
+        raw = table.column(j)
+        presence = isinstance(table, SparseTable)
+        spec = learn(table.names[j], model, raw, bool(nominal[j]), presence=presence)
+        specs.append(spec)
+        values[j] = encode(spec, raw)[rows]
+        if nominal[j]:
+            values[j, values[j] == spec.n_codes - 1] = np.nan
+    return MixedColumns(values, nominal, specs, weights)

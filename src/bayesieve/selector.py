@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
-from .criteria import CRITERIA, Criterion, Units
+from .criteria import AUC, CRITERIA, Criterion, Units
 from .engines import LocalEngine
 from .models import MODELS
 from .objective import Objective
@@ -26,6 +26,7 @@ from .splits import means_loo, split_rows
 from .validation import (
     SparseTable,
     Table,
+    check_callable,
     check_class_weight,
     check_flag,
     check_jobs,
@@ -72,8 +73,9 @@ class NaiveBayesSelector(
         come from), ``"loo"`` (exact leave-one-out), a number of folds, a scikit-learn splitter, or
         an iterable of (train, test) row numbers.
     validation : float or None, default=0.5
-        Share of the rows of each class kept to choose the subset: lowest error, then fewest
-        features, then first visited.  None: all rows guide, and the best guiding score chooses.
+        Share of the rows of each class (of each combination of labels) kept to choose the subset:
+        lowest error (with AUC criteria, best score), then fewest features, then first visited.
+        None: all rows guide, and the best guiding score chooses.
     n_features : int, optional
         Choose exactly so many columns; steps that would put this number out of reach of the groups
         are not taken.
@@ -103,10 +105,10 @@ class NaiveBayesSelector(
         Mask of the columns chosen.
     path_ : Path
         Every subset visited.
-    estimator_ : NaiveBayes
+    estimator_ : NaiveBayes or FeatureVotes
         The model on the columns chosen (in the table's order), fitted on all rows.
     classes_ : ndarray
-        The classes.
+        The classes; with labels, a list of such arrays.
     guiding_rows_, validation_rows_ : ndarray of int
         The two parts of the rows.
     n_tried_ : int
@@ -179,7 +181,7 @@ class NaiveBayesSelector(
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Numbers, booleans, text or categories; missing values are allowed.  Sparse matrices are
-            never made dense.
+            not made dense (but by the search ``"dependency"``, and by rankings of weighted rows).
         y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
             Classes, or labels.
         **params :
@@ -198,7 +200,7 @@ class NaiveBayesSelector(
         task = self._judge(model, X, y, params)
         read = task.read
         draw = check_random_state(self.random_state)
-        guiding, validating = split_rows(read.labels, self.validation, draw)
+        guiding, validating = split_rows(read.strata, self.validation, draw)
         sparse = self._form(model, criterion, task) == "moves"
         if hasattr(search, "given"):
             factors = np.array([float(factor) for factor in task.factors(guiding)])
@@ -217,7 +219,10 @@ class NaiveBayesSelector(
             )
         make = sparse_ledgers if sparse else dense_ledgers
         ledgers: Any = make(task, model, guiding, validating)
-        path = Path(tuple(map(tuple, task.units)), task.table.names, criterion.name)
+        path = Path(
+            tuple(map(tuple, task.units)), task.table.names, criterion.name,
+            "validation_score" if criterion.chooses else "validation_error",
+        )  # fmt: skip
         n_tried = self._run(ledgers, criterion, search, task, path)
         path.choose(*task.sizes)
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
@@ -262,6 +267,11 @@ class NaiveBayesSelector(
 
     def _form(self, model: Any, criterion: Criterion, task: Task) -> str:
         """Which form of ledger serves all parts: "lines" or "moves"."""
+        if isinstance(model, FeatureVotes) and criterion.form != "moves":
+            raise ValueError(
+                f"FeatureVotes counts and knows no probabilities: criterion must be 'auc' or "
+                f"'penalised-auc'; got {criterion.name!r}."
+            )
         sparse = isinstance(task.table, SparseTable) or task.read.targets.labelled
         if not sparse and model._form != "moves":
             return criterion.form or "lines"
@@ -310,8 +320,10 @@ class NaiveBayesSelector(
         criterion = self.criterion
         if not isinstance(criterion, Criterion):
             criterion = CRITERIA[choose("criterion", criterion, CRITERIA)]
-        if hasattr(criterion, "undefined"):
+        if isinstance(criterion, AUC):
             choose("criterion.undefined", criterion.undefined, ["raise", "skip"])
+            if criterion.penalty is not None:
+                check_callable("criterion.penalty", criterion.penalty)
         if self.validation is not None:
             check_number("validation", self.validation, low=0.0, high=1.0)
             if self.validation in (0, 1):
@@ -329,16 +341,18 @@ class NaiveBayesSelector(
         """Refuse leave-one-out where it has no closed form, by name."""
         if not means_loo(self.cv):
             return
-        pooled = [name for name in set(models) if MODELS[name].pooled]
+        without = sorted({name for name in models if not MODELS[name].leaves_one_out})
         reason = None
-        if isinstance(read.table, SparseTable):
+        if isinstance(self.estimator, FeatureVotes):
+            reason = "FeatureVotes"
+        elif isinstance(read.table, SparseTable):
             reason = "sparse columns"
         elif read.targets.labelled:
             reason = "several labels"
         elif CRITERIA.get(self.criterion, self.criterion).form == "moves":  # type: ignore[arg-type]
             reason = f"criterion={self.criterion!r}, which is biased when rows are left out singly"
-        elif pooled:
-            reason = f"the feature model {pooled[0]!r}"
+        elif without:
+            reason = f"the feature model {without[0]!r}"
         elif smoothing == "mean":
             reason = "smoothing='mean'"
         if reason:
@@ -384,12 +398,12 @@ class NaiveBayesSelector(
         return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row, by the chosen model."""
+        """The most probable class of each row (0 or 1 for each label), by the chosen model."""
         chosen = self._chosen(X)
         return self.estimator_._best(chosen)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """P(class | x), rows x classes, by the chosen model."""
+        """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
         chosen = self._chosen(X)
         return self.estimator_._proba(chosen)
 
@@ -399,6 +413,6 @@ class NaiveBayesSelector(
         return self.estimator_._decide(chosen)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Log P(class | x), rows x classes, by the chosen model."""
+        """The logarithm of `predict_proba`, by the chosen model."""
         chosen = self._chosen(X)
         return self.estimator_._log_proba(chosen)

@@ -48,11 +48,12 @@ class Speaker:
         """
         table = self._table(X)
         if self._parts:
-            found = [part._terms(table) for part in self._parts]
-            return np.stack([terms[..., 1] - terms[..., 0] for terms in found], axis=-1)
-        return self._terms(table)
-
-    def _terms(self, table: Table) -> NDArray[np.float64]:
+            out = np.empty((table.n_rows, len(self._specs), len(self._parts)))
+            for g, part in enumerate(self._parts):
+                for j in range(len(self._specs)):
+                    fixed = part._speak(j, table.column(j))
+                    out[:, j, g] = part._scale.release(fixed[:, 1] - fixed[:, 0])
+            return out
         out = np.empty((table.n_rows, len(self._specs), len(self.classes_)))
         for j in range(len(self._specs)):
             out[:, j] = self._scale.release(self._speak(j, table.column(j)))
@@ -63,7 +64,7 @@ class Speaker:
 
         With labels: log P(x, label = 1), rows x labels.
         """
-        if hasattr(self, "_parts") and self._parts:
+        if self._parts:
             table = self._table(X)
             return np.column_stack(
                 [part._scale.release(part._sums(table))[:, 1] for part in self._parts]

@@ -206,4 +206,4 @@ class _AUCScorer:
         mean = book.lines.size / max(book.n_features, 1)
         self._engine.run(task, candidates.size, int(5 * candidates.size * mean * now.size))
         out += now
-        return out.reshape(candidates.size, -1)
+        return out.reshape(candidates.size, now.size)

@@ -35,15 +35,12 @@ class Strata:
 
     def totals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Weight of positives and of negatives: labels x sets."""
-        weights, starts = self._book.line_weights, np.append(0, self._book.ends[:-1])
-        if not weights.size:
-            zero = np.zeros(self._pairs.shape, np.int64)
-            return zero, zero
-        positive = np.add.reduceat(self._truth * weights, starts, axis=1)
-        whole = np.add.reduceat(weights, starts)
-        empty = np.diff(self._book.ends, prepend=0) == 0
-        positive[:, empty] = 0
-        return positive, np.where(empty, 0, whole) - positive
+        weights, sets, n_sets = self._book.line_weights, self._book.sets, self._book.ends.size
+        whole = np.bincount(sets, weights, n_sets).astype(np.int64)
+        positive = np.stack(
+            [np.bincount(sets, weights * truth, n_sets).astype(np.int64) for truth in self._truth]
+        )
+        return positive, whole - positive
 
     def pairs(self) -> NDArray[np.int64]:
         """Doubled number of concordant pairs as the ledger is now: labels x sets."""

@@ -5,6 +5,7 @@ from .incidents import Incidents, make_incidents
 from .loading import Dataset, load
 from .registry import REGISTRY
 from .signals import Signals, make_signals
+from .waveform import make_waveform
 
 __all__ = [
     "REGISTRY",
@@ -15,4 +16,5 @@ __all__ = [
     "make_dependent",
     "make_incidents",
     "make_signals",
+    "make_waveform",
 ]

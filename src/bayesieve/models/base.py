@@ -132,8 +132,8 @@ class FeatureModel(Protocol):
         """Does a level without any training row say nothing?"""
 
     @property
-    def pooled(self) -> bool:
-        """Are statistics shared between classes, so that no row can be taken out of one?"""
+    def leaves_one_out(self) -> bool:
+        """Is there a closed form for the terms of a row that is taken out?"""
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Any:
         """Statistics of one column for every set."""

@@ -26,7 +26,7 @@ class CountModel:
     name: str
     silent_unseen: bool = False
     discrete: bool = True
-    pooled: bool = False
+    leaves_one_out: bool = True
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Floats:
         """Weighted counts, sets x codes x classes."""

@@ -162,6 +162,11 @@ class GaussianModel:
         finite = np.where(np.isnan(values)[None, :, None], 0.0, finite)
         return Terms(finite[0] if squeeze else finite)
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """Is there a closed form for the terms of a row that is taken out?"""
+        return not self.pooled
+
     @staticmethod
     def _recompute(
         where: NDArray[np.bool_],
@@ -186,7 +191,7 @@ class GaussianModel:
 
 def total_variance(moments: Moments) -> float:
     """Variance of a column over all classes of its first set."""
-    count, mean, squares = (part[0] for part in moments)
+    count, mean, squares = (part[0] for part in moments[:3])
     total = count.sum()
     if total <= 0:
         return 0.0

@@ -8,18 +8,19 @@ import numpy as np
 from .base import FeatureModel, Floats, Grid, Settings, Spec, Terms
 from .counts import CountModel, binary_mean
 from .gaussian import GaussianModel
+from .mixture import MOST_COMPONENTS, MixtureModel
 from .tables import ColumnTerms
 
 #: A new member is one entry here.
-MODELS: dict[str, FeatureModel] = {
-    model.name: model
-    for model in (
-        CountModel("bernoulli"),
-        CountModel("categorical", silent_unseen=True),
-        GaussianModel("gaussian"),
-        GaussianModel("gaussian-pooled", pooled=True),
-    )
-}
+_MEMBERS: list[FeatureModel] = [
+    CountModel("bernoulli"),
+    CountModel("categorical", silent_unseen=True),
+    GaussianModel("gaussian"),
+    GaussianModel("gaussian-pooled", pooled=True),
+    MixtureModel("mixture"),
+    *(MixtureModel(f"mixture-{m}", components=m) for m in range(1, MOST_COMPONENTS + 1)),
+]
+MODELS: dict[str, FeatureModel] = {model.name: model for model in _MEMBERS}
 
 
 def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[Terms | None]:

@@ -13,6 +13,7 @@ PAPERS = {
     "rabenoro": "Rabenoro 2015: wrapper searches over binary indicators of signals",
     "cortizo": "Cortizo and Giraldez: FBL, a search guided by dependencies between attributes",
     "ruta": "Ruta 2014: sparse selection by AUC for several labels",
+    "sotoca": "Sotoca et al.: relevance of features for each class by mixtures",
 }
 # Tables with more columns than this show the paper's figure and ours, and leave out the spread.
 _WIDE = 2

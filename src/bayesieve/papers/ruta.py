@@ -209,9 +209,7 @@ def _flat_and_ensemble(seed: int, quick: bool) -> dict[str, tuple[float, float, 
     dealt = SubsetEnsemble(order=flat.selected_).fit(*train)
     searched = GreedyEnsemble(random_state=seed).fit(*train)
 
-    def judge(
-        model: Any, scores: Callable[[Any], Any], n_features: int
-    ) -> tuple[float, float, int]:
+    def judge(scores: Callable[[Any], Any], n_features: int) -> tuple[float, float, int]:
         price = float(SizePenalty()(n_features))
         areas = [_mean_area(Y, scores(part)) - price for part, Y in (train, other)]
         return areas[0], areas[1], n_features
@@ -219,9 +217,9 @@ def _flat_and_ensemble(seed: int, quick: bool) -> dict[str, tuple[float, float, 
     n_flat = len(flat.selected_)
     n_searched = sum(subset.size for subset in searched.subsets_)
     return {
-        "flat": judge(flat, flat.decision_function, n_flat),
-        "flat, dealt out to 10 subsets": judge(dealt, dealt.predict_proba, n_flat),
-        "ensemble searched in turns": judge(searched, searched.predict_proba, n_searched),
+        "flat": judge(flat.decision_function, n_flat),
+        "flat, dealt out to 10 subsets": judge(dealt.predict_proba, n_flat),
+        "ensemble searched in turns": judge(searched.predict_proba, n_searched),
     }
 
 
@@ -321,7 +319,7 @@ def _draw(figure: Any, results: Results) -> None:
             ax.set_xlabel("features", fontsize=8)
             ax.tick_params(labelsize=8)
             ax.grid(color="#eeeeee")
-            ax.legend(frameon=False, fontsize=7, loc="lower right")
+            ax.legend(frameon=False, fontsize=7, loc="best")
             for side in ("top", "right"):
                 ax.spines[side].set_visible(False)
 

@@ -1,7 +1,8 @@
 """Rankings (filters): an order of the features, without a model."""
 
-from .base import DiscreteColumns, Ranking
+from .base import DiscreteColumns, MixedColumns, Ranking
 from .information import CMIM, MRMR, ChiSquare, MutualInformation
+from .relief import ReliefF
 
 #: Every ranking by name; a new member is one entry here.
 RANKINGS = {
@@ -9,6 +10,7 @@ RANKINGS = {
     "chi2": ChiSquare(),
     "mrmr": MRMR(),
     "cmim": CMIM(),
+    "relieff": ReliefF(),
 }
 
 __all__ = [
@@ -17,6 +19,8 @@ __all__ = [
     "RANKINGS",
     "ChiSquare",
     "DiscreteColumns",
+    "MixedColumns",
     "MutualInformation",
     "Ranking",
+    "ReliefF",
 ]

@@ -75,6 +75,29 @@ class DiscreteColumns:
         return self.codes.sum(1, dtype=np.int64)
 
 
+@dataclass(frozen=True)
+class MixedColumns:
+    """Numbers and codes, columns x rows; NaN is missing.
+
+    Parameters
+    ----------
+    values : the columns.
+    nominal : which of them hold codes.
+    specs : what was learnt about each column.
+    weights : of the rows.
+    """
+
+    values: NDArray[np.float64]
+    nominal: NDArray[np.bool_]
+    specs: list[Any]
+    weights: NDArray[np.float64]
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns."""
+        return len(self.values)
+
+
 def pack(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Zeros and ones, 64 to a word, padded with zeros."""
     packed = np.packbits(bits, axis=1, bitorder="little")

@@ -49,6 +49,7 @@ class MRMR:
     """
 
     form: str = "difference"
+    forms = ("difference", "quotient")
 
     def rank(
         self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,

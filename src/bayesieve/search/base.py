@@ -1,5 +1,6 @@
 """What every search offers, and the two sweeps that searches are made of."""
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -107,6 +108,37 @@ def sweep(
 ) -> Iterator[None]:
     """`grow` or `shrink`."""
     return (grow if direction == FORWARD else shrink)(objective, limits, until_worse)
+
+
+def draw_units(
+    objective: Subset, n_columns: int, draw: random.Random, exact: bool = False
+) -> tuple[int, ...]:
+    """Units that must stay and others at random, of so many columns in all.
+
+    Units are taken in random order where they fit; with `exact`, only where the others can still
+    make up the number.
+    """
+    kept = sorted(objective.keep)
+    others = [unit for unit in range(objective.n_units) if unit not in objective.keep]
+    room = n_columns - sum(objective.width(unit) for unit in kept)
+    widths = [objective.width(unit) for unit in others]
+    if max(widths, default=1) == 1:
+        return (*kept, *sorted(draw.sample(others, max(min(room, len(others)), 0))))
+    order = list(range(len(others)))
+    draw.shuffle(order)
+    # Sums that the units from here on can make up, as bits.
+    sums = [1]
+    for at in reversed(order):
+        sums.append((sums[-1] | sums[-1] << widths[at]) & ((2 << max(room, 0)) - 1))
+    sums.reverse()
+    exact = exact and room >= 0 and bool(sums[0] >> room & 1)
+    taken = []
+    for i, at in enumerate(order):
+        left = room - widths[at]
+        if left >= 0 and (not exact or sums[i + 1] >> left & 1):
+            taken.append(others[at])
+            room = left
+    return (*kept, *sorted(taken))
 
 
 def first_subset(direction: str, objective: Subset) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .base import Limits, Subset
+from .base import Limits, Subset, draw_units
 
 RANDOM = "random"
 
@@ -17,8 +17,8 @@ class RandomSearch:
     Parameters
     ----------
     sizes : sequence of int, default=(10, 20, ..., 500)
-        Numbers of features; sizes beyond what is allowed are left out (the largest allowed is tried
-        where all are).
+        Numbers of columns; sizes beyond what is allowed are left out (the largest allowed is tried
+        where all are).  Groups are drawn as far as they fit.
     draws : int, default=50
         Subsets of each size.
     random_state : int, optional
@@ -42,14 +42,10 @@ class RandomSearch:
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Every subset is a state of its own."""
         draw = random.Random(self.random_state)
-        kept = sorted(objective.keep)
-        others = [unit for unit in range(objective.n_units) if unit not in objective.keep]
-        most = min(limits.most - len(kept), len(others))
-        least = max(limits.least - len(kept), 0)
-        counts = [size - len(kept) for size in self.sizes if least <= size - len(kept) <= most]
-        if limits.exact:
-            counts = [most]
-        for count in counts or [most]:
+        everything = sum(objective.width(unit) for unit in range(objective.n_units))
+        most = min(limits.most, everything)
+        sizes = [size for size in self.sizes if limits.least <= size <= most]
+        for size in [most] if limits.exact else sizes or [most]:
             for _ in range(self.draws):
-                objective.start((*kept, *sorted(draw.sample(others, count))), RANDOM)
+                objective.start(draw_units(objective, size, draw, limits.exact), RANDOM)
                 yield

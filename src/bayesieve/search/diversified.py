@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .base import FORWARD, Limits, Subset
+from .base import FORWARD, Limits, Subset, draw_units
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class DiversifiedSearch:
     Parameters
     ----------
     begin : {"empty", "best"} or int, default="empty"
-        Start from nothing, from the best single feature, or from so many features at random.
+        Start from nothing, from the best single feature, or from so many columns at random.
     random_state : int, optional
         Seed of the orders; drawn from the selector's `random_state` by default.
 
@@ -42,11 +42,7 @@ class DiversifiedSearch:
         """Scans in turns."""
         draw = random.Random(self.random_state)
         objective.start(self._first(objective, limits, draw), FORWARD)
-        if objective.size < limits.least:
-            candidates = objective.addable(limits.most, limits.exact)
-            if candidates:
-                objective.add(objective.best_add(candidates)[0])
-                yield
+        yield from self._fill(objective, limits, min(limits.least, 1))
         changed = True
         while changed:
             changed = False
@@ -54,18 +50,28 @@ class DiversifiedSearch:
                 for _ in self._scan(objective, limits, sign, draw):
                     changed = True
                     yield
+        # Gains have run out: the best of the others make up the number that was asked for.
+        yield from self._fill(objective, limits, limits.target or limits.least)
+
+    @staticmethod
+    def _fill(objective: Subset, limits: Limits, least: int) -> Iterator[None]:
+        """Add the best unit until the subset has so many columns."""
+        while objective.size < least:
+            candidates = objective.addable(limits.most, limits.exact)
+            if not candidates:
+                return
+            objective.add(objective.best_add(candidates)[0])
+            yield
 
     def _first(self, objective: Subset, limits: Limits, draw: random.Random) -> tuple[int, ...]:
-        kept = sorted(objective.keep)
+        kept = tuple(sorted(objective.keep))
         if self.begin == "empty":
-            return tuple(kept)
-        others = [unit for unit in range(objective.n_units) if unit not in objective.keep]
+            return kept
         if self.begin == "best":
-            objective.start(tuple(kept), FORWARD)
+            objective.start(kept, FORWARD)
             candidates = objective.addable(limits.most, limits.exact)
-            return (*kept, objective.best_add(candidates)[0]) if candidates else tuple(kept)
-        most = min(int(self.begin), len(others), limits.most - len(kept))
-        return (*kept, *draw.sample(others, max(most, 0)))
+            return (*kept, objective.best_add(candidates)[0]) if candidates else kept
+        return draw_units(objective, min(int(self.begin), limits.most), draw, limits.exact)
 
     def _scan(
         self, objective: Subset, limits: Limits, sign: int, draw: random.Random

@@ -2,6 +2,7 @@
 
 from .parameters import (
     check_batch,
+    check_callable,
     check_class_weight,
     check_flag,
     check_jobs,
@@ -35,6 +36,7 @@ __all__ = [
     "SparseTable",
     "Table",
     "check_batch",
+    "check_callable",
     "check_class_weight",
     "check_flag",
     "check_jobs",

@@ -42,6 +42,12 @@ def check_number(
     return value
 
 
+def check_callable(name: str, value: Any) -> None:
+    """A function, or an object that can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be callable; got {value!r}.")
+
+
 def check_jobs(n_jobs: Any) -> None:
     """None, or a whole number that is not 0."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
@@ -228,6 +234,8 @@ def check_search(search: Any, known: Mapping[str, Any], n_features: Any) -> Any:
             check_number("search.begin", search.begin, low=0, whole=True)
     if hasattr(search, "draws"):
         check_number("search.draws", search.draws, low=1, whole=True)
+        if not isinstance(search.sizes, Iterable):
+            raise TypeError(f"search.sizes must be a sequence of sizes; got {search.sizes!r}.")
         if not search.sizes or not all(
             isinstance(n, Integral) and int(n) >= 1 for n in search.sizes
         ):

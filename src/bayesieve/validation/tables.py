@@ -112,6 +112,8 @@ def read_target(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         raise ValueError(
             "y is needed (requires y to be passed, but the target y is None): give one class a row."
         )
+    if scipy.sparse.issparse(y):
+        raise TypeError("y: one class a row must be a dense array; got a sparse one.")
     y = column_or_1d(y, warn=True)
     if len(y) != n_rows:
         raise ValueError(f"y has {len(y)} values, but X has {n_rows} rows; give one class a row.")
@@ -135,7 +137,7 @@ def is_label_matrix(y: Any) -> bool:
     if y is None or isinstance(y, str):
         return False
     if scipy.sparse.issparse(y):
-        return True
+        return y.ndim == 2
     shape = getattr(y, "shape", None)
     if shape is None:
         try:
@@ -149,9 +151,16 @@ def read_labels(y: Any, n_rows: int) -> Targets:
     """A 0/1 matrix of labels."""
     names = None
     if is_frame(y):
-        frame = nw.from_native(y, eager_only=True)
+        try:
+            frame = nw.from_native(y, eager_only=True)
+        except nw.exceptions.DuplicateError as error:
+            raise ValueError(
+                f"y has labels of the same name; names must differ. {error}"
+            ) from error
         names, y = [str(name) for name in frame.columns], frame.to_numpy()
     y = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
+    if y.dtype == object and all(isinstance(v, Real | np.bool_) for v in y.ravel().tolist()):
+        y = y.astype(np.float64)
     names = names or [f"{j}" for j in range(y.shape[1])]
     if y.shape[0] != n_rows:
         raise ValueError(

@@ -1,0 +1,105 @@
+"""Continuous columns: a Gaussian mixture for every class (Sotoca et al.)."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Floats, Grid, Settings, Terms, TrainingSets
+from .gaussian import GaussianModel
+
+#: Most components of a mixture.
+MOST_COMPONENTS = 7
+_STEPS = 1000
+
+
+class Mixtures(NamedTuple):
+    """Moments of each class (sets x classes) and its mixture (sets x classes x components)."""
+
+    weight: Floats
+    mean: Floats
+    squares: Floats
+    share: Floats
+    centre: Floats
+    variance: Floats
+    n_distinct: Floats  #: distinct values of each class, sets x classes
+
+
+@dataclass(frozen=True)
+class MixtureModel(GaussianModel):
+    """Normal distributions side by side, fitted to each class by EM.
+
+    Components start side by side over the range of the class; none gets narrower than a sixth of
+    the column's resolution.  Distinct values count with their frequencies.  Terms are those of the
+    Gaussian model, averaged over the components, so that one component is the Gaussian model.  A
+    class with fewer distinct values than components has idle components, and `NaiveBayes` says so.
+
+    Parameters
+    ----------
+    components : how many; 0 chooses from 1 to 7 by the Bayesian information criterion, for each
+        class and column.
+    tolerance : gain in log-likelihood a row below which EM stops.
+    as_printed : stop by the paper's rule instead.
+    """
+
+    components: int = 0
+    tolerance: float = 1e-4
+    as_printed: bool = False
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """EM has no closed form."""
+        return False
+
+    def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Any:
+        """Moments and mixtures of every set and class."""
+        from ..kernels.mixture import fit_classes
+
+        moments = super().statistics(column, n_codes, sets)
+        most = self.components or MOST_COMPONENTS
+        out = np.empty((sets.n_sets * sets.n_classes, 3, most))
+        known = ~np.isnan(column)
+        points, at = np.unique(column[known], return_inverse=True)
+        counts = np.zeros((sets.n_sets, sets.n_classes, points.size))
+        position = np.full(column.size, -1)
+        position[known] = at
+        for g, rows in enumerate(sets.rows):
+            mine = rows[known[rows]]
+            np.add.at(counts[g], (sets.labels[mine], position[mine]), sets.weights[mine])
+        gap = (points[-1] - points[0]) / (points.size - 1) if points.size > 1 else 0.01
+        fit_classes(
+            points, counts.reshape(-1, points.size), max(float(gap), np.finfo(float).tiny) / 6,
+            self.components or 1, most, self.tolerance, _STEPS, self.as_printed, out,
+        )  # fmt: skip
+        shaped = out.reshape(sets.n_sets, sets.n_classes, 3, most)
+        distinct = (counts > 0).sum(-1).astype(np.float64)
+        return Mixtures(*moments, shaped[:, :, 0], shaped[:, :, 1], shaped[:, :, 2], distinct)
+
+    def merge(self, one: Any, other: Any) -> Any:
+        """Mixtures of two batches are not the mixture of both."""
+        raise ValueError(
+            f"the feature model {self.name!r} cannot learn in batches; use fit, or 'gaussian'."
+        )
+
+    def terms(self, statistics: Any, values: NDArray[Any], grid: Grid, settings: Settings) -> Terms:
+        """Log-probability or log-density of each value: sets x values x classes."""
+        n_components = statistics.share.shape[-1]
+        parts = []
+        for m in range(n_components):
+            with np.errstate(divide="ignore"):
+                share = np.log(statistics.share[:, None, :, m])
+            parts.append(
+                share
+                + self._speak(
+                    values[None, :, None],
+                    statistics.centre[:, None, :, m],
+                    statistics.variance[:, None, :, m],
+                    grid.resolution,
+                    settings,
+                )
+            )
+        finite = parts[0]
+        if n_components > 1:
+            finite = np.logaddexp.reduce(parts, axis=0)
+        return self._finish(finite, (statistics.weight <= 0)[:, None, :], values, grid, settings)
