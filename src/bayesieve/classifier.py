@@ -369,9 +369,9 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
             others = f" (and {len(found) - 1} more such cases)" if len(found) > 1 else ""
             warnings.warn(
                 f"column {spec.name!r} has {n} distinct value(s) in class "
-                f"{_plain(self.classes_[k])!r}, fewer than the components of {spec.model!r}{others}; "
-                "idle components say nothing. Use "
-                "fewer components, or 'mixture', which chooses their number.",
+                f"{_plain(self.classes_[k])!r}, fewer than the components of {spec.model!r}"
+                f"{others}; idle components say nothing. Use fewer components, or 'mixture', which "
+                "chooses their number.",
                 UserWarning,
                 stacklevel=4,
             )
