@@ -4,6 +4,9 @@ from .classifier import NaiveBayes
 from .eliminate import eliminate
 from .ensemble import GreedyEnsemble, SubsetEnsemble
 from .evaluate import evaluate_ranking
+from .explain import explain
+from .export import to_python, to_sql
+from .modelfile import load_model, save_model
 from .ranking import rank
 from .relevance import relevance_matrix
 from .selector import NaiveBayesSelector
@@ -21,6 +24,11 @@ __all__ = [
     "TreeLevels",
     "eliminate",
     "evaluate_ranking",
+    "explain",
+    "load_model",
     "rank",
     "relevance_matrix",
+    "save_model",
+    "to_python",
+    "to_sql",
 ]

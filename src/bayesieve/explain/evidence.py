@@ -1,0 +1,258 @@
+"""The evidence for single decisions: one signed bar a feature, and one for the prior."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..classifier import NaiveBayes
+from ..selector import NaiveBayesSelector
+from ..validation import Table, read_table
+from ..views.columns import encode
+
+PRIOR = "(prior)"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One bar.
+
+    Attributes
+    ----------
+    feature : str
+        Name of the column; ``"(prior)"`` for the share of the classes among the training rows.
+    value : float, str or None
+        What the row shows; None where it is missing, and for the prior.
+    log_ratio : float
+        log P(value | target) - log P(value | against), in nat; positive speaks for the target.
+    status : {"seen", "missing", "unseen", "prior"}
+        Missing values and categories that no training row has say nothing.
+    """
+
+    feature: str
+    value: Any
+    log_ratio: float
+    status: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a row is taken for the target rather than for the other class.
+
+    Attributes
+    ----------
+    row : int
+    target, against : the two classes; with labels, the label's name and ``"not "`` before it.
+    probability : float
+        P(target), among all classes.
+    log_odds : float
+        The sum of all bars.
+    evidence : list of Evidence
+        The prior first, then features by the size of their bar, largest first.
+    """
+
+    row: int
+    target: Any
+    against: Any
+    probability: float
+    log_odds: float
+    evidence: list[Evidence]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    def to_text(self, width: int = 30) -> str:
+        """Bars of text, the strongest evidence first.
+
+        Parameters
+        ----------
+        width : int, default=30
+            Characters of the longest bar.
+        """
+        largest = max((abs(bar.log_ratio) for bar in self.evidence), default=0.0)
+        finite = [abs(b.log_ratio) for b in self.evidence if np.isfinite(b.log_ratio)]
+        scale = max(finite, default=0.0) if not np.isfinite(largest) else largest
+        lines = [
+            f"row {self.row}: {self.target} rather than {self.against}: probability "
+            f"{self.probability:.4g}, log-odds {self.log_odds:+.3f}"
+        ]
+        label = max(len(_shown(bar)) for bar in self.evidence)
+        for bar in self.evidence:
+            size = width if not np.isfinite(bar.log_ratio) else 0
+            if scale > 0 and np.isfinite(bar.log_ratio):
+                size = round(width * abs(bar.log_ratio) / scale)
+            mark = "+" if bar.log_ratio > 0 else "-"
+            note = f" ({bar.status})" if bar.status in ("missing", "unseen") else ""
+            lines.append(f"  {_shown(bar):{label}s} {bar.log_ratio:+9.3f} {mark * size}{note}")
+        return "\n".join(lines)
+
+
+def explain(model: Any, X: Any, *, target: Any = None, against: Any = None) -> list[Explanation]:
+    """The evidence behind each row's decision.
+
+    The bars of a row are what each feature and the prior say for the target against the other
+    class; they add up to its log-odds.
+
+    Parameters
+    ----------
+    model : NaiveBayes or NaiveBayesSelector
+        Fitted.
+    X : array-like, data frame or sparse matrix
+        Rows to explain.
+    target : class, optional
+        The class to speak for; each row's most probable class by default.  With labels: the name of
+        one label; all of them by default, an explanation each.
+    against : class, optional
+        The class to speak against; the most probable one but the target by default.  Not with
+        labels.
+
+    Returns
+    -------
+    explanations : list of Explanation
+        One a row; with labels, one a row and label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.explain import explain
+    >>> X, y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 5), np.array(["a", "a", "b", "b"] * 5)
+    >>> found = explain(NaiveBayes().fit(X, y), X[:1])[0]
+    >>> found.target, found.evidence[1].feature
+    ('a', 'x0')
+    """
+    model, table = _read(model, X)
+    if model._parts:
+        return _explain_labels(model, table, target, against)
+    chosen = [_position(model, "target", target), _position(model, "against", against)]
+    sums = model._sums(table)
+    proba = model._proba(table)
+    bars = _bars(model, table)
+    found = []
+    for i in range(table.n_rows):
+        first, second = _pair(sums[i], *chosen)
+        classes = [_plain(model.classes_[k]) for k in (first, second)]
+        found.append(_one(model, bars, i, first, second, classes, proba[i, first], sums[i]))
+    return found
+
+
+def _read(model: Any, X: Any) -> tuple[NaiveBayes, Table]:
+    """The model and the columns it reads."""
+    if isinstance(model, NaiveBayesSelector):
+        check_is_fitted(model, "estimator_")
+        table = model._chosen(X)
+        model = model.estimator_
+    elif isinstance(model, NaiveBayes):
+        check_is_fitted(model, "classes_")
+        table = read_table(model, X, reset=False)
+    if not isinstance(model, NaiveBayes):
+        raise TypeError(
+            "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got "
+            f"{type(model).__name__}."
+        )
+    return model, table
+
+
+def _position(model: NaiveBayes, parameter: str, wanted: Any) -> int | None:
+    if wanted is None:
+        return None
+    known = [_plain(value) for value in model.classes_]
+    if wanted not in known:
+        raise ValueError(f"{parameter} must be one of the classes {known}; got {wanted!r}.")
+    return known.index(wanted)
+
+
+def _pair(sums: NDArray[np.int64], target: int | None, against: int | None) -> tuple[int, int]:
+    """Target and opponent of a row; the most probable ones where they are not given."""
+    order = np.argsort(-sums, kind="stable").tolist()
+    if target is None:
+        target = next(k for k in order if k != against)
+    if against is None:
+        against = next(k for k in order if k != target)
+    if target == against:
+        raise ValueError("target and against must be different classes.")
+    return target, against
+
+
+#: Of each column: fixed-point terms (rows x classes), values as shown, and their status.
+Bars = list[tuple[NDArray[np.int64], list[Any], list[str]]]
+
+
+def _bars(model: NaiveBayes, table: Table) -> Bars:
+    found = []
+    for j, spec in enumerate(model._specs):
+        raw = table.column(j)
+        values = [None if v is None or v != v or v == "" else _plain(v) for v in raw]
+        status = ["missing" if value is None else "seen" for value in values]
+        if spec.levels is not None:
+            same = (raw.dtype == object) == (spec.levels.dtype == object)
+            codes = encode(spec, raw) if same else np.full(len(raw), spec.n_codes - 1)
+            counts = model._statistics[j][0].sum(-1)
+            for i, code in enumerate(codes):
+                silent = code == spec.n_codes - 1 or (
+                    spec.model == "categorical" and not counts[code]
+                )
+                if silent and values[i] is not None:
+                    status[i] = "unseen"
+        found.append((model._speak(j, raw), values, status))
+    return found
+
+
+def _one(
+    model: NaiveBayes,
+    bars: Bars,
+    i: int,
+    first: int,
+    second: int,
+    classes: list[Any],
+    probability: float,
+    sums: NDArray[np.int64],
+) -> Explanation:
+    """One row's bars, sorted."""
+    release = model._scale.release
+    prior = model._scale.fix(model._prior)[0]
+    found = []
+    for spec, (terms, values, status) in zip(model._specs, bars, strict=True):
+        ratio = float(release(np.array([terms[i, first] - terms[i, second]]))[0])
+        found.append(Evidence(spec.name, values[i], ratio, status[i]))
+    found.sort(key=lambda bar: -abs(bar.log_ratio))
+    ratio = float(release(np.array([prior[first] - prior[second]]))[0])
+    total = float(release(np.array([sums[first] - sums[second]]))[0])
+    return Explanation(
+        i, classes[0], classes[1], float(probability), total,
+        [Evidence(PRIOR, None, ratio, "prior"), *found],
+    )  # fmt: skip
+
+
+def _explain_labels(
+    model: NaiveBayes, table: Table, target: Any, against: Any
+) -> list[Explanation]:
+    if against is not None:
+        raise ValueError("against is for classes; a label is explained against its absence.")
+    names = list(model.label_names_)
+    if target is not None and target not in names:
+        raise ValueError(f"target must be one of the labels {names}; got {target!r}.")
+    found = []
+    parts = []
+    for name, part in zip(names, model._parts, strict=True):
+        if target is None or name == target:
+            parts.append((name, part, part._sums(table), part._proba(table), _bars(part, table)))
+    for i in range(table.n_rows):
+        for name, part, sums, proba, bars in parts:
+            classes = [name, f"not {name}"]
+            found.append(_one(part, bars, i, 1, 0, classes, proba[i, 1], sums[i]))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _shown(bar: Evidence) -> str:
+    if bar.status == "prior":
+        return bar.feature
+    value = f"{bar.value:g}" if isinstance(bar.value, float) else str(bar.value)
+    return f"{bar.feature} = {value if bar.value is not None else '?'}"

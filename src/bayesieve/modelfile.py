@@ -1,0 +1,247 @@
+"""Models as JSON files: readable, versioned, and unable to run code."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .classifier import NaiveBayes
+from .models import MODELS, Settings, Terms, spoken_tables
+from .models.base import Grid
+from .models.gaussian import Moments
+from .models.mixture import Mixtures
+from .models.tables import ColumnTerms, Scale
+from .selector import NaiveBayesSelector
+from .views.columns import ColumnSpec
+
+FORMAT, VERSION = "bayesieve-model", 1
+
+
+def save_model(model: Any, path: Any) -> None:
+    """Write a fitted model to a JSON file.
+
+    Parameters
+    ----------
+    model : NaiveBayes or NaiveBayesSelector
+        Fitted; of a selector, the model on the chosen columns is written.
+    path : path
+        Written in one go: a failure leaves no half file.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, load_model, save_model
+    >>> X, y = np.array([[0], [1]] * 5), np.array([0, 1] * 5)
+    >>> model = NaiveBayes().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, os.path.join(folder, "model.json"))
+    ...     again = load_model(os.path.join(folder, "model.json"))
+    >>> (again.predict_proba(X) == model.predict_proba(X)).all()
+    np.True_
+    """
+    path = Path(path)
+    text = json.dumps(model_to_dict(model), indent=1, allow_nan=False) + "\n"
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def load_model(path: Any) -> NaiveBayes:
+    """Read a model from a JSON file; it predicts to the bit as the one that was saved.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    model : NaiveBayes
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    try:
+        data = json.loads(text)
+        return model_from_dict(data)
+    except (json.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is not a model file: {type(error).__name__}: {error}.") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def model_to_dict(model: Any) -> dict[str, Any]:
+    """A fitted model as plain data."""
+    if isinstance(model, NaiveBayesSelector):
+        model = model.estimator_
+    if not isinstance(model, NaiveBayes):
+        raise TypeError(
+            f"model must be a NaiveBayes or a selector of one; got {type(model).__name__}."
+        )
+    if not hasattr(model, "_specs"):
+        raise ValueError("the model must be fitted before it is saved.")
+    labels = [_part(part) for part in model._parts]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "parameters": _parameters(model),
+        "named": hasattr(model, "feature_names_in_"),
+        "features": [_feature(spec) for spec in model._specs],
+        "labels": [] if not labels else list(model.label_names_),
+        "models": labels or [_part(model)],
+    }
+
+
+def model_from_dict(data: Any) -> NaiveBayes:
+    """A fitted model from plain data; nothing in it is run."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
+    if data["version"] != VERSION:
+        raise ValueError(
+            f"the file has version {data['version']!r}, this bayesieve reads version {VERSION}. "
+            "Update bayesieve, or save the model again."
+        )
+    parameters = dict(data["parameters"])
+    if parameters["features"] is None:
+        parameters["features"] = {j: f["model"] for j, f in enumerate(data["features"])}
+    specs = [_spec(feature) for feature in data["features"]]
+    parts = [_rebuild(NaiveBayes(**parameters), specs, part) for part in data["models"]]
+    model = parts[0]
+    if data["labels"]:
+        model = NaiveBayes(**parameters)
+        model._parts = parts
+        model._describe_labels(tuple(data["labels"]))
+    model._check_parameters()
+    model.n_features_in_ = len(specs)
+    if data["named"]:
+        model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
+    return model
+
+
+def _parameters(model: NaiveBayes) -> dict[str, Any]:
+    """The constructor's parameters; a mapping of features is told by the features themselves."""
+    found = dict(model.get_params())
+    if not isinstance(found["features"], str):
+        found["features"] = None
+    if found["priors"] is not None and not isinstance(found["priors"], str):
+        found["priors"] = np.asarray(found["priors"], float).tolist()
+    return {key: _plain(value) for key, value in found.items()}
+
+
+def _feature(spec: ColumnSpec) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": spec.name, "model": spec.model}
+    if spec.levels is not None:
+        found |= {"levels": spec.levels.tolist(), "presence": spec.presence}
+    else:
+        assert spec.distinct is not None
+        ends = spec.distinct[[0, -1]].tolist() if spec.distinct.size else []
+        found |= {"range": ends, "n_distinct": spec.n_distinct, "grid": spec.grid}
+    return found
+
+
+def _spec(feature: dict[str, Any]) -> ColumnSpec:
+    if feature["model"] not in MODELS:
+        raise ValueError(f"unknown feature model {feature['model']!r} of {feature['name']!r}.")
+    name, model = str(feature["name"]), feature["model"]
+    if "levels" in feature:
+        levels = feature["levels"]
+        text = any(isinstance(level, str) for level in levels)
+        array = np.array(levels, dtype=object if text else np.float64)
+        return ColumnSpec(name, model, levels=array, presence=bool(feature["presence"]))
+    distinct = np.array(feature["range"], dtype=np.float64)
+    return ColumnSpec(
+        name, model, distinct=distinct, n_distinct=int(feature["n_distinct"]), grid=feature["grid"]
+    )
+
+
+def _part(model: NaiveBayes) -> dict[str, Any]:
+    """What one problem learnt: counts, moments, and the terms of discrete columns for readers."""
+    settings = model._columns[0].settings if model._columns else None
+    means = None if settings is None or settings.binary_mean is None else settings.binary_mean
+    return {
+        "classes": [_plain(value) for value in model.classes_],
+        "class_count": model.class_count_.tolist(),
+        "class_weight": model._class_weight.tolist(),
+        "prior": _terms(model._prior),
+        "extra_variance": model._extra_variance,
+        "binary_mean": None if means is None else means.tolist(),
+        "scale": {
+            "bits": model._scale.bits, "impossible": str(model._scale.impossible),
+            "bound": model._scale.bound,
+        },
+        "statistics": [_statistics(found) for found in model._statistics],
+        "terms": [
+            None if fixed is None else np.ldexp(fixed.astype(float), -model._scale.bits).tolist()
+            for fixed in model._fixed
+        ],
+    }  # fmt: skip
+
+
+def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -> NaiveBayes:
+    classes = data["classes"]
+    model.classes_ = np.array(classes)
+    model.class_count_ = np.array(data["class_count"], float)
+    model._class_weight = np.array(data["class_weight"], float)
+    if len(classes) < 2 or model.class_count_.shape != (len(classes),):
+        raise ValueError("a model needs at least two classes, and a count for each.")
+    model._specs = list(specs)
+    model._feature_models = [spec.model for spec in specs]
+    model._statistics = [
+        _statistics_of(spec, found, len(classes))
+        for spec, found in zip(specs, data["statistics"], strict=True)
+    ]
+    model._extra_variance = data["extra_variance"]
+    prior = data["prior"]
+    odd = None if prior["impossible"] is None else np.array(prior["impossible"], bool)
+    model._prior = Terms(np.array(prior["finite"], float), odd)
+    means = data["binary_mean"]
+    settings = Settings(
+        model.smoothing, model._extra_variance, model._class_weight,
+        None if means is None else np.array(means, float),
+    )  # fmt: skip
+    model._columns = [
+        ColumnTerms(
+            MODELS[spec.model], found, Grid(spec.resolution, max(spec.n_distinct, 1)), settings
+        )
+        for spec, found in zip(specs, model._statistics, strict=True)
+    ]
+    scale = data["scale"]
+    model._scale = Scale(int(scale["bits"]), int(scale["impossible"]), float(scale["bound"]))
+    tables = spoken_tables(specs, model._columns)
+    model._fixed = [None if table is None else model._scale.fix(table)[0] for table in tables]
+    return model
+
+
+def _terms(terms: Terms) -> dict[str, Any]:
+    odd = terms.impossible
+    return {"finite": terms.finite.tolist(), "impossible": None if odd is None else odd.tolist()}
+
+
+def _statistics(found: Any) -> Any:
+    if isinstance(found, Moments | Mixtures):
+        return {name: part.tolist() for name, part in zip(found._fields, found, strict=True)}
+    return {"counts": found.tolist()}
+
+
+def _statistics_of(spec: ColumnSpec, data: dict[str, Any], n_classes: int) -> Any:
+    kind: Any = Mixtures if "share" in data else Moments
+    if "counts" in data:
+        counts: NDArray[np.float64] = np.array(data["counts"], float)
+        if counts.shape != (1, spec.n_codes, n_classes):
+            raise ValueError(f"the counts of {spec.name!r} do not fit its levels and classes.")
+        return counts
+    found = kind(*(np.array(data[name], float) for name in kind._fields))
+    if found.weight.shape != (1, n_classes):
+        raise ValueError(f"the moments of {spec.name!r} do not fit the classes.")
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

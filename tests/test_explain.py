@@ -1,0 +1,284 @@
+"""Evidence, model files, and models as SQL and Python."""
+
+import json
+import sqlite3
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesieve import (
+    FeatureVotes,
+    NaiveBayes,
+    NaiveBayesSelector,
+    explain,
+    load_model,
+    save_model,
+    to_python,
+    to_sql,
+)
+
+seeds = st.integers(0, 2**32 - 1)
+quick = settings(max_examples=30, deadline=None, derandomize=True)
+ODD = ["a\"b'c", "<script>alert(1)</script>", "line\nbreak", "naïve 🎲", "x" * 500]
+
+
+def mixed(seed, n=60, names=("flag", "kind", "size", "dose")):
+    """A table with missing values, and classes."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            names[0]: rng.integers(0, 2, n),
+            names[1]: rng.choice([*ODD[:2], "plain", None], n),
+            names[2]: rng.normal(size=n).round(2),
+            names[3]: rng.choice([0.5, 1.0, 2.0, np.nan], n),
+        }
+    )
+    return table, rng.choice(["no", "yes", "it's"], n)
+
+
+@quick
+@given(seed=seeds, smoothing=st.sampled_from([0, 0.5, 1.0, "mean"]))
+def test_bars_add_up_to_the_log_odds(seed, smoothing):
+    table, y = mixed(seed)
+    model = NaiveBayes(smoothing=smoothing).fit(table, y)
+    joint = model.predict_joint_log_proba(table)
+    for i, found in enumerate(explain(model, table)):
+        assert found.evidence[0].status == "prior"
+        assert len(found.evidence) == 5
+        sizes = [abs(bar.log_ratio) for bar in found.evidence[1:]]
+        assert sizes == sorted(sizes, reverse=True)
+        assert found.target == model.predict(table[i : i + 1])[0]
+        assert found.probability == pytest.approx(model.predict_proba(table[i : i + 1]).max())
+        bars = [bar.log_ratio for bar in found.evidence]
+        if np.isfinite(bars).all():
+            assert sum(bars) == pytest.approx(found.log_odds, abs=1e-9)
+            a, b = (list(model.classes_).index(c) for c in (found.target, found.against))
+            if np.isfinite(joint[i, [a, b]]).all():
+                assert found.log_odds == pytest.approx(joint[i, a] - joint[i, b], abs=1e-9)
+
+
+def test_missing_and_unseen_values_are_said():
+    table, y = mixed(0)
+    model = NaiveBayes().fit(table, y)
+    odd = table[:1].copy()
+    odd["kind"], odd["dose"] = "never seen", np.nan
+    bars = {bar.feature: bar for bar in explain(model, odd)[0].evidence}
+    assert (bars["kind"].status, bars["kind"].log_ratio) == ("unseen", 0.0)
+    assert (bars["dose"].status, bars["dose"].value) == ("missing", None)
+    text = explain(model, odd)[0].to_text()
+    assert "never seen" in text
+    assert "(unseen)" in text
+    assert "dose = ?" in text
+    json.dumps(explain(model, odd)[0].to_dict())
+
+
+def test_targets_can_be_named():
+    table, y = mixed(1)
+    model = NaiveBayes().fit(table, y)
+    found = explain(model, table[:3], target="no", against="yes")
+    assert {(e.target, e.against) for e in found} == {("no", "yes")}
+    back = explain(model, table[:3], target="yes", against="no")
+    assert [e.log_odds for e in found] == pytest.approx([-e.log_odds for e in back])
+    with pytest.raises(ValueError, match="target must be one of the classes"):
+        explain(model, table, target="maybe")
+    with pytest.raises(ValueError, match="must be different classes"):
+        explain(model, table, target="no", against="no")
+    with pytest.raises(TypeError, match="model must be a fitted NaiveBayes"):
+        explain(FeatureVotes(), table)
+
+
+def test_labels_and_selectors_are_explained():
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((rng.random((80, 6)) < 0.3).astype(int))
+    Y = pd.DataFrame(rng.integers(0, 2, (80, 2)), columns=["fire", "flood"])
+    selector = NaiveBayesSelector(
+        search="forward", criterion="auc", validation=None, n_features=3
+    ).fit(X, Y)
+    found = explain(selector, X[:2])
+    assert [(e.row, e.target, e.against) for e in found] == [
+        (0, "fire", "not fire"), (0, "flood", "not flood"), (1, "fire", "not fire"),
+        (1, "flood", "not flood"),
+    ]  # fmt: skip
+    odds = selector.decision_function(X[:2]).ravel()
+    for explanation, wanted in zip(found, odds, strict=True):
+        assert explanation.log_odds == pytest.approx(wanted, abs=1e-9)
+        assert sum(bar.log_ratio for bar in explanation.evidence) == pytest.approx(wanted, abs=1e-9)
+    assert len(explain(selector, X[:2], target="flood")) == 2
+    with pytest.raises(ValueError, match="target must be one of the labels"):
+        explain(selector, X, target="storm")
+    with pytest.raises(ValueError, match="against is for classes"):
+        explain(selector, X, against="fire")
+
+
+MODELS = [
+    NaiveBayes(),
+    NaiveBayes(smoothing=0),
+    NaiveBayes(smoothing="mean", priors="uniform"),
+    NaiveBayes(var_smoothing=1e-3, priors=[0.2, 0.3, 0.5]),
+    NaiveBayes({"size": "mixture-3", "dose": "categorical"}),
+    NaiveBayes({"size": "gaussian-pooled"}, rounded=True),
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_file_gives_the_same_model_back(tmp_path, model):
+    table, y = mixed(3)
+    path = tmp_path / "model.json"
+    fitted = NaiveBayes(**model.get_params()).fit(table, y)
+    save_model(fitted, path)
+    again = load_model(path)
+    np.testing.assert_array_equal(again.predict_proba(table), fitted.predict_proba(table))
+    np.testing.assert_array_equal(again.terms(table), fitted.terms(table))
+    assert again.predict(table).tolist() == fitted.predict(table).tolist()
+    assert list(tmp_path.iterdir()) == [path]
+    selector = NaiveBayesSelector(model, random_state=0, n_features=2).fit(table, y)
+    save_model(selector, path)
+    chosen = table[list(selector.get_feature_names_out())]
+    np.testing.assert_array_equal(
+        load_model(path).predict_proba(chosen), selector.predict_proba(table)
+    )
+    text = path.read_text()
+    assert "bayesieve-model" in text
+    json.loads(text)
+
+
+def test_labels_and_odd_names_survive_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (50, 5)), columns=ODD)
+    Y = pd.DataFrame(rng.integers(0, 2, (50, 2)), columns=ODD[:2])
+    model = NaiveBayes().fit(X, Y)
+    save_model(model, tmp_path / "odd.json")
+    again = load_model(tmp_path / "odd.json")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.label_names_ == ODD[:2]
+    assert list(again.feature_names_in_) == ODD
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is not a model file"),
+        ("[]", "whose 'format' is 'bayesieve-model'"),
+        ('{"format": "pickle"}', "this is none of ours"),
+        (
+            '{"format": "bayesieve-model", "version": 99}',
+            "has version 99, this bayesieve reads version 1",
+        ),
+        ('{"format": "bayesieve-model", "version": 1}', "is not a model file"),
+    ],
+)
+def test_files_that_are_no_models(tmp_path, content, message):
+    path = tmp_path / "model.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        load_model(path)
+
+
+def test_damaged_models_are_refused(tmp_path):
+    table, y = mixed(3)
+    path = tmp_path / "model.json"
+    save_model(NaiveBayes().fit(table, y), path)
+    whole = json.loads(path.read_text())
+    for change in (
+        lambda d: d["features"][0].update(model="__import__('os')"),
+        lambda d: d["models"][0]["statistics"][0].update(counts=[[[1.0]]]),
+        lambda d: d["models"][0].update(classes=["one"]),
+        lambda d: d["models"][0].pop("prior"),
+        lambda d: d["parameters"].update(smoothing="lots"),
+        lambda d: d["parameters"].update(surprise=1),
+    ):
+        data = json.loads(json.dumps(whole))
+        change(data)
+        path.write_text(json.dumps(data))
+        with pytest.raises(ValueError, match=r"model\.json"):
+            load_model(path)
+
+
+def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    table, y = mixed(3)
+    model = NaiveBayes().fit(table, y)
+    path = tmp_path / "model.json"
+    path.write_text("what was there")
+
+    def fail(*arguments):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save_model(model, path)
+    assert [p.name for p in tmp_path.iterdir()] == ["model.json"]
+    assert path.read_text() == "what was there"
+    with pytest.raises(ValueError, match="must be fitted"):
+        save_model(NaiveBayes(), path)
+    with pytest.raises(TypeError, match="model must be a NaiveBayes"):
+        save_model(FeatureVotes(), path)
+
+
+def run_sqlite(query, table, name):
+    connection = sqlite3.connect(":memory:")
+    table.to_sql(name, connection, index=False)
+    return pd.read_sql_query(query, connection)
+
+
+def run_duckdb(query, table, name):
+    connection = duckdb.connect()
+    connection.register("given", table)
+    connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
+    return connection.execute(query).df()
+
+
+@pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
+@pytest.mark.parametrize("smoothing", [1.0, 0])
+def test_sql_predicts_the_same(run, smoothing):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            ODD[0]: rng.integers(0, 2, 200).astype(float),
+            ODD[3]: rng.choice([*ODD[:3], None], 200),
+            "dose": rng.choice([0.5, 1.0, 2.0, np.nan], 200),
+        }
+    )
+    y = rng.choice(["no", "yes", "it's"], 200)
+    model = NaiveBayes({"dose": "categorical"}, smoothing=smoothing).fit(table[:150], y[:150])
+    found = run(to_sql(model, "my table"), table, "my table")
+    assert found["prediction"].tolist() == model.predict(table).tolist()
+    space = {}
+    exec(to_python(model, "decide"), space)
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    assert [space["decide"](row) for row in rows] == model.predict(table).tolist()
+
+
+def test_sql_of_labels_and_of_selectors():
+    rng = np.random.default_rng(1)
+    X = (rng.random((120, 6)) < 0.3).astype(int)
+    Y = pd.DataFrame(rng.integers(0, 2, (120, 2)), columns=["fire", "it's"])
+    selector = NaiveBayesSelector(criterion="auc", validation=None, n_features=3).fit(
+        sp.csr_array(X), Y
+    )
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
+    renamed = {f"x{i}": f"x{j}" for i, j in enumerate(np.sort(selector.selected_))}
+    names = [spec.name for spec in selector.estimator_._specs]
+    assert names == list(renamed.values())
+    found = run_sqlite(to_sql(selector), table, "data")
+    np.testing.assert_array_equal(found[["fire", "it's"]].to_numpy(), selector.predict(X))
+    space = {}
+    exec(to_python(selector), space)
+    assert space["predict"](table.iloc[0].to_dict()) == dict(
+        zip(["fire", "it's"], selector.predict(X[:1])[0].tolist(), strict=True)
+    )
+
+
+def test_what_cannot_be_exported():
+    table, y = mixed(0)
+    with pytest.raises(ValueError, match=r"column 'size' is modelled as 'gaussian'.*bins first"):
+        to_sql(NaiveBayes().fit(table, y))
+    with pytest.raises(TypeError, match="model must be a fitted NaiveBayes"):
+        to_python(NaiveBayes())
+    discrete = NaiveBayes().fit(table[["flag"]], y)
+    with pytest.raises(ValueError, match="name must be a Python identifier"):
+        to_python(discrete, "not a name")
