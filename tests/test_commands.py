@@ -1,0 +1,156 @@
+"""The command line on tables in files."""
+
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesieve import NaiveBayes, load_model, rank
+from bayesieve.__main__ import main
+
+ODD = ["a\"b'c", "<script>", "naïve 🎲", "x" * 200]
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes, please"], 120)
+    frame = pd.DataFrame({name: rng.integers(0, 2, 120) for name in ODD})
+    frame["good"] = (y == "no") ^ (rng.random(120) < 0.1)
+    frame["kind"] = rng.choice(["u", "v"], 120)
+    frame["id"] = [f"row {i}" for i in range(120)]
+    frame["class"] = y
+    frame["flood"] = frame["good"].astype(int)
+    frame["good"] = frame["good"].astype(int)
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+def call(monkeypatch, capsys, *words):
+    monkeypatch.setattr("sys.argv", ["bayesieve", *map(str, words)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    found = capsys.readouterr()
+    return stop.value.code or 0, found.out, found.err
+
+
+def test_select_predict_and_explain(table, tmp_path, monkeypatch, capsys):
+    path, frame = table
+    out = tmp_path / "out"
+    code, said, err = call(monkeypatch, capsys, "select", path, "--target", "class", "--out", out,
+                           "--max-features", 3, "--seed", 1)  # fmt: skip
+    assert code == 0, err
+    assert "column 'id' names every row: left out" in err
+    assert {p.name for p in out.iterdir()} == {"model.json", "selected.csv", "path.csv"}
+    chosen = pd.read_csv(out / "selected.csv")["feature"].tolist()
+    assert chosen[0] in ("good", "flood")
+    assert ", ".join(chosen) in said
+    model = load_model(out / "model.json")
+    assert sorted(spec.name for spec in model._specs) == sorted(chosen)
+    code, printed, _ = call(monkeypatch, capsys, "predict", out / "model.json", path)
+    assert code == 0
+    answers = tmp_path / "answers.csv"
+    call(monkeypatch, capsys, "predict", out / "model.json", path, "--out", answers)
+    assert answers.read_text() == printed
+    names = [spec.name for spec in model._specs]
+    assert pd.read_csv(answers)["prediction"].tolist() == model.predict(frame[names]).tolist()
+    code, text, _ = call(monkeypatch, capsys, "explain", out / "model.json", path, "--row", 7)
+    assert code == 0
+    assert text.startswith("row 7: ")
+    assert "log-odds" in text
+    code, text, _ = call(monkeypatch, capsys, "explain", out / "model.json", path, "--json")
+    assert json.loads(text)[0]["row"] == 0
+
+
+def test_labels_from_other_files(table, tmp_path, monkeypatch, capsys):
+    _, frame = table
+    frame = frame.drop(columns=["class", "id"])
+    parquet = tmp_path / "data.parquet"
+    frame.to_parquet(parquet)
+    zipped = tmp_path / "data.tsv.gz"
+    with gzip.open(zipped, "wt") as file:
+        frame.to_csv(file, sep="\t", index=False)
+    found = []
+    for path in (parquet, zipped):
+        code, said, err = call(
+            monkeypatch, capsys, "select", path, "--labels", "good,flood", "--out",
+            tmp_path / path.suffix, "--json", "--search", "forward",
+        )  # fmt: skip
+        assert code == 0, err
+        found.append(json.loads(said)["selected"])
+    assert found[0] == found[1]
+    code, said, _ = call(monkeypatch, capsys, "predict", tmp_path / ".gz" / "model.json", zipped)
+    assert said.splitlines()[0] == "good,flood,P(good),P(flood)"
+
+
+def test_rankings_and_sets_are_listed(table, monkeypatch, capsys):
+    path, frame = table
+    code, said, _ = call(
+        monkeypatch, capsys, "rank", path, "--target", "class", "--method", "chi2", "--json"
+    )
+    assert code == 0
+    X = frame.drop(columns="class")
+    wanted = [X.columns[j] for j in rank(X, frame["class"], "chi2").order]
+    assert [each["feature"] for each in json.loads(said)] == wanted
+    code, said, _ = call(monkeypatch, capsys, "datasets")
+    assert code == 0
+    assert "iris" in said
+    assert "OpenML 1590" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["select", "none.csv", "--target", "class", "--out", "o"], "does not exist"),
+        (["select", "DATA", "--target", "clas", "--out", "o"], "there is no column 'clas'"),
+        (["select", "DATA", "--out", "o"], "give --target COLUMN for classes"),
+        (
+            ["select", "DATA", "--target", "class", "--out", "o", "--search", "forwards"],
+            "search must be one of",
+        ),
+        (
+            ["select", "DATA", "--target", "class", "--out", "o", "--cv", "some"],
+            "cv must be one of",
+        ),
+        (["rank", "DATA", "--target", "class", "--method", "chi"], "method must be one of"),
+        (["predict", "DATA", "DATA"], "is not a model file"),
+        (["explain", "MODEL", "DATA", "--row", "5000"], "there is no row 5000"),
+        (["predict", "MODEL", "OTHER"], "the table lacks 1 of the model's columns"),
+        (["rank", "EMPTY", "--target", "class"], "empty.csv"),
+        (["rank", "SEMI", "--target", "class"], "another delimiter"),
+        (["rank", "ONE", "--target", "class"], "has one value only"),
+        (["rank", "TWICE", "--target", "class"], "several columns named 'a'"),
+        (["rank", "RAGGED", "--target", "class"], "cannot be read as csv"),
+        (["rank", "BINARY", "--target", "class"], "binary.csv"),
+        (["rank", "HOLES", "--target", "class"], "is missing in 1 row(s)"),
+        (["rank", "WORD", "--target", "class"], "ending of 'data.docx' is unknown"),
+    ],
+)
+def test_mistakes_are_one_sentence(words, sentence, table, tmp_path, monkeypatch, capsys):
+    path, frame = table
+    from bayesieve import save_model
+
+    save_model(NaiveBayes().fit(frame[["good"]], frame["class"]), tmp_path / "m.json")
+    files = {
+        "EMPTY": ("empty.csv", b""), "SEMI": ("semi.csv", b"a;b;class\n1;2;x\n3;4;y\n"),
+        "ONE": ("one.csv", b"a,class\n1,x\n2,x\n"),
+        "TWICE": ("twice.csv", b"a,a,class\n1,2,x\n3,4,y\n"),
+        "RAGGED": ("ragged.csv", b"a,class\n1,x\n2,y,z,w\n"),
+        "BINARY": ("binary.csv", bytes(range(256)) * 9),
+        "HOLES": ("holes.csv", b"a,class\n1,x\n2,\n3,y\n"), "OTHER": ("other.csv", b"b\n1\n"),
+        "WORD": ("data.docx", b"x"),
+    }  # fmt: skip
+    names = {"DATA": path, "MODEL": tmp_path / "m.json"}
+    for key, (name, content) in files.items():
+        (tmp_path / name).write_bytes(content)
+        names[key] = tmp_path / name
+    monkeypatch.chdir(tmp_path)
+    code, said, err = call(monkeypatch, capsys, *(names.get(word, word) for word in words))
+    assert code == 2
+    assert said == ""
+    assert sentence in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "o").exists()
