@@ -9,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, spearmanr
 from sklearn.mixture import GaussianMixture
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 
 from bayesieve import (
     NaiveBayes,
@@ -20,6 +23,7 @@ from bayesieve import (
     relevance_matrix,
 )
 from bayesieve.datasets import load, make_waveform
+from bayesieve.evaluate import Neighbours
 from bayesieve.kernels.mixture import em
 from bayesieve.models import MODELS, one_set
 from bayesieve.papers import sotoca
@@ -40,10 +44,13 @@ def fitted(values, n_components, tolerance=1e-9, most=2000, floor=1e-6, as_print
     return found, share, mean, variance
 
 
-@pytest.mark.parametrize("options", [{}, {"var_smoothing": 1e-3}])
+@pytest.mark.parametrize("options", [{}, {"var_smoothing": 1e-9}, {"rounded": True}])
 def test_one_component_is_the_gaussian_model(options):
     X, y = make_waveform(300, 4, random_state=0)
     X[::7, 1] = np.nan
+    X[y == 1, 0] = 3.0  # constant within a class
+    X[:, 2] = np.round(X[:, 2])
+    X[0, 3] = 1000.0
     one = NaiveBayes("gaussian", **options).fit(X, y)
     other = NaiveBayes("mixture-1", **options).fit(X, y)
     np.testing.assert_allclose(other.terms(X), one.terms(X), atol=1e-10)
@@ -378,17 +385,112 @@ def test_every_prefix_of_a_ranking_is_scored(model):
     assert honest.accuracy <= found.accuracy
     from sklearn.model_selection import StratifiedKFold
 
-    from bayesieve.evaluate import nearest
-
     train, test = next(StratifiedKFold(3).split(data.X, data.y))
     order = rank(data.X[train], data.y[train], "relieff").order
     assert order.tolist() == found.orders[0].tolist()
-    peer = NaiveBayes() if model == "naive-bayes" else nearest(3)
+    peer = (
+        NaiveBayes()
+        if model == "naive-bayes"
+        else make_pipeline(MinMaxScaler(), KNeighborsClassifier(3))
+    )
     first = np.sort(order[:4])
     peer.fit(data.X[train][:, first], data.y[train])
     assert found.accuracies[0, 3] == pytest.approx(
         peer.score(data.X[test][:, first], data.y[test]), abs=2 / 60
     )
+
+
+def test_no_two_folds_are_taken_for_one():
+    data = load("wine")
+    folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0)
+    for options in ({"cv": folds}, {"cv": 4, "honest": True}):
+        whole = evaluate_ranking(data.X, data.y, "relieff", "knn", k=3, **options)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Neighbours, "walk", _forgetful(Neighbours.walk))
+            anew = evaluate_ranking(data.X, data.y, "relieff", "knn", k=3, **options)
+        np.testing.assert_array_equal(whole.accuracies, anew.accuracies)
+        np.testing.assert_array_equal(whole.sizes, anew.sizes)
+
+
+def _forgetful(walk):
+    def walked(self, *arguments):
+        self._known.clear()
+        return walk(self, *arguments)
+
+    return walked
+
+
+def test_neighbours_see_no_test_row_and_cope_with_holes():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    table = pd.DataFrame({"a": rng.normal(size=40) + y, "b": rng.choice(["p", "q", "", None], 40)})
+    table.loc[::5, "a"] = np.nan
+    table["none"] = np.nan
+    split = [(list(range(30)), list(range(30, 40)))]
+    one = evaluate_ranking(table, y, "relieff", "knn", k=3, cv=split)
+    moved = table.copy()
+    moved.loc[39, "a"] = 1e3
+    other = evaluate_ranking(moved, y, "relieff", "knn", k=3, cv=split)
+    assert np.isfinite(one.accuracies).all()
+    assert np.abs(one.accuracies - other.accuracies).max() <= 0.1 + 1e-12  # one row of ten
+    mask = np.arange(40) < 30
+    same = evaluate_ranking(table, y, "relieff", "knn", k=3, cv=[(mask, ~mask)])
+    np.testing.assert_array_equal(same.accuracies, one.accuracies)
+    for bad in ([], [(np.arange(30), np.arange(0))]):
+        with pytest.raises(ValueError, match=r"cv (must give|gives no)"):
+            evaluate_ranking(table, y, cv=bad)
+    with pytest.raises(ValueError, match="honest=True needs at least 10 training rows"):
+        evaluate_ranking(table, y, cv=[(np.arange(8), np.arange(8, 40))], honest=True)
+
+
+def test_printed_densities_of_a_pooled_model():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    x = rng.normal(size=200) + y
+    found = relevance_matrix(x[:, None], y, "gaussian-pooled", as_printed=True).values[0, 0]
+    spread = np.sqrt(
+        np.mean([((x[y == k] - x[y == k].mean()) ** 2).sum() for k in (0, 1)]) * 2 / 200
+    )
+    f0, f1 = (norm.pdf(x, x[y == k].mean(), spread) for k in (0, 1))
+    assert found == pytest.approx(((f1 - f0) * np.log(f1 / f0)).sum(), rel=1e-6)
+
+
+def test_small_weights_do_not_buy_components():
+    data = load("wine")
+    y = np.unique(data.y, return_inverse=True)[1]
+    sets = [one_set(y, np.full(y.size, w), np.ones(3)) for w in (1.0, 1 / y.size)]
+    most = [
+        (MODELS["mixture"].statistics(data.X[:, 0].copy(), 1, each).share[0] > 0).sum(-1).max()
+        for each in sets
+    ]
+    assert most[0] <= 3
+    assert most[1] < 7
+    tiny = one_set(y, np.full(y.size, 1e-14), np.ones(3))
+    one, other = (
+        MODELS["mixture-2"].statistics(data.X[:, 0].copy(), 1, s) for s in (sets[0], tiny)
+    )
+    np.testing.assert_allclose(one.centre, other.centre, rtol=1e-6)
+
+
+def test_mixtures_do_not_depend_on_scale_and_do_not_complain():
+    X, y = make_waveform(200, random_state=0)
+    plain = NaiveBayes("mixture-3").fit(X, y).predict_proba(X)
+    holes = np.full((1, 21), np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for factor in (1e-150, 1e100):
+            model = NaiveBayes("mixture-3").fit(X * factor, y)
+            np.testing.assert_allclose(model.predict_proba(X * factor), plain, atol=1e-4)
+        assert np.isfinite(NaiveBayes("mixture-3").fit(X, y).predict_proba(holes)).all()
+        NaiveBayesSelector(
+            NaiveBayes("mixture-2"), "forward", "auc", validation=None, max_features=3
+        ).fit(X, y == 1)
+
+
+def test_a_feature_called_class_is_not_lost():
+    table = pd.DataFrame({"class": [0.0, 1, 2, 3], "a": [1.0, 2, 1, 2]})
+    with pytest.raises(ValueError, match="a feature is called 'class'"):
+        relevance_matrix(table, [0, 0, 1, 1], "gaussian").to_dict()
 
 
 def test_bad_evaluation():

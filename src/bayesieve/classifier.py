@@ -44,8 +44,9 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         ``"gaussian"`` (a normal distribution per class), ``"gaussian-pooled"`` (one variance for
         all classes, the linear classifier of Guyon 2005), or ``"mixture"`` (several normal
         distributions per class by EM, Sotoca et al.; their number, 1 to 7, chosen by BIC, or given:
-        ``"mixture-3"``).  One name for all columns, or a mapping
-        of column names or positions to names; columns left out are ``"auto"``: bernoulli when all
+        ``"mixture-3"``; with ``"-printed"`` at the end EM stops by the paper's rule).  One name for
+        all columns, or a mapping of column names or positions to names; columns left out are
+        ``"auto"``: bernoulli when all
         values are 0 or 1, categorical for text and categories, gaussian otherwise.
     smoothing : float >= 0 or "mean", default=1.0
         Pseudo-count of every level (1 is Laplace's).  ``"mean"`` is the prior of Guyon 2005: a

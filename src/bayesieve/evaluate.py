@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import check_cv, cross_val_score
+from sklearn.model_selection import check_cv
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 from .classifier import NaiveBayes
 from .ranking import check_ranking, rank_table
 from .reading import Reading, read_input
 from .validation import SparseTable, check_flag, check_jobs, check_number, choose, choose_models
+from .views.columns import is_missing
 
 _INNER = 5
 
@@ -78,7 +77,8 @@ def evaluate_ranking(
         As in `bayesieve.rank`.
     model : {"naive-bayes", "knn"}, default="naive-bayes"
         What is scored: naive Bayes with the feature models given by `features`, or the k nearest
-        neighbours with every number scaled to its range (categories compared as 0 and 1).
+        neighbours with every number scaled to its range in the training rows (two categories are as
+        far apart as its ends; missing values stand at the mean).
     features : str or mapping, default="auto"
         Feature models of naive Bayes, such as ``"mixture-3"``.
     k : int, default=5
@@ -112,20 +112,25 @@ def evaluate_ranking(
     if isinstance(read.table, SparseTable) or read.targets.labelled:
         raise ValueError("evaluate_ranking needs dense columns and one class a row.")
     walker = PrefixBayes(read, features) if model == "naive-bayes" else Neighbours(read, k)
-    splits = check_cv(cv, read.labels, classifier=True).split(
-        np.zeros(read.labels.size), read.labels
-    )
+    splits = _splits(cv, read.labels)
     accuracies, sizes, orders = [], [], []
     for train, test in splits:
-        order = _order(read, train, method, n_jobs)
+        order = order_of(read, train, method, n_jobs)
         along = walker.walk(order, train, test)
         chooser = along
         if honest:
-            inner = check_cv(_INNER, read.labels[train], classifier=True)
+            if train.size < 2 * _INNER:
+                raise ValueError(
+                    f"honest=True needs at least {2 * _INNER} training rows in every fold, to "
+                    f"choose the number of features by {_INNER} folds of their own; got "
+                    f"{train.size}."
+                )
             chooser = np.mean(
                 [
-                    walker.walk(_order(read, train[fit], method, n_jobs), train[fit], train[judge])
-                    for fit, judge in inner.split(np.zeros(train.size), read.labels[train])
+                    walker.walk(
+                        order_of(read, train[fit], method, n_jobs), train[fit], train[judge]
+                    )
+                    for fit, judge in _splits(_INNER, read.labels[train])
                 ],
                 axis=0,
             )
@@ -135,20 +140,24 @@ def evaluate_ranking(
     return RankingEvaluation(np.array(accuracies), np.array(sizes), orders)
 
 
-def best_setting(X: Any, y: Any, candidates: list[Any], *, cv: Any = 5) -> int:
-    """Position of the estimator with the best accuracy on all features; the first of equals."""
-    scores = [cross_val_score(candidate, X, y, cv=cv).mean() for candidate in candidates]
-    return int(np.argmax(np.round(scores, 12)))
+def _splits(cv: Any, labels: NDArray[np.int64]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Training and test rows of every fold, as row numbers."""
+    found = []
+    for parts in check_cv(cv, labels, classifier=True).split(np.zeros(labels.size), labels):
+        train, test = (np.asarray(part) for part in parts)
+        train, test = (np.flatnonzero(p) if p.dtype == bool else p for p in (train, test))
+        if not train.size or not test.size:
+            raise ValueError("cv must give training and test rows in every fold; got none in one.")
+        found.append((train.astype(np.int64), test.astype(np.int64)))
+    if not found:
+        raise ValueError("cv gives no fold.")
+    return found
 
 
-def nearest(k: int) -> Any:
-    """The k nearest neighbours, numbers scaled to their range."""
-    return make_pipeline(MinMaxScaler(), KNeighborsClassifier(k))
-
-
-def _order(
+def order_of(
     read: Reading, rows: NDArray[np.int64], method: Any, n_jobs: int | None
 ) -> NDArray[np.int64]:
+    """The ranking of some rows, best column first."""
     return rank_table(read.table.take(rows), read.labels[rows], method, n_jobs=n_jobs).order
 
 
@@ -185,16 +194,18 @@ class Neighbours:
     def __init__(self, read: Reading, k: int):
         self._labels, self._k = read.labels, k
         self._known: dict[Any, float] = {}
-        columns = []
+        columns: list[NDArray[np.float64]] = []
         self._parts = []
         for j, model in enumerate(choose_models("auto", read.table)):
             raw = read.table.column(j)
             if model == "categorical":
-                levels = sorted({value for value in raw if value is not None})
-                columns += [np.array([v == level for v in raw], float) for level in levels]
+                missing = is_missing(raw)
+                levels = sorted(set(raw[~missing].tolist()))
+                # Two levels are as far apart as the ends of a number's range.
+                columns += [(raw == level) * np.sqrt(0.5) for level in levels]
                 self._parts.append(len(levels))
             else:
-                columns.append(np.where(np.isnan(raw), np.nanmean(raw), raw))
+                columns.append(raw)
                 self._parts.append(1)
         self._values = np.column_stack(columns)
         self._ends = np.cumsum(self._parts)
@@ -206,14 +217,30 @@ class Neighbours:
         found = []
         for n in range(1, order.size + 1):
             chosen = np.sort(order[:n])
-            key = (tuple(chosen), int(train[0]), int(test[0]), train.size)
+            key = (tuple(chosen), train.tobytes(), test.tobytes())
             if key not in self._known:
                 at = np.concatenate(
                     [np.arange(self._ends[j] - self._parts[j], self._ends[j]) for j in chosen]
                 )
-                model = nearest(min(self._k, train.size))
-                model.fit(self._values[np.ix_(train, at)], self._labels[train])
-                right = model.predict(self._values[np.ix_(test, at)]) == self._labels[test]
-                self._known[key] = float(right.mean())
+                fitted, judged = self._filled(self._values[np.ix_(train, at)],
+                                              self._values[np.ix_(test, at)])  # fmt: skip
+                model = KNeighborsClassifier(min(self._k, train.size))
+                model.fit(fitted, self._labels[train])
+                self._known[key] = float((model.predict(judged) == self._labels[test]).mean())
             found.append(self._known[key])
         return np.array(found)
+
+    @staticmethod
+    def _filled(
+        train: NDArray[np.float64], test: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Missing values at the mean of the training rows; numbers scaled to their range there."""
+        known = ~np.isnan(train)
+        count = np.maximum(known.sum(0), 1)
+        mean = np.where(known, train, 0.0).sum(0) / count
+        train, test = (np.where(np.isnan(part), mean, part) for part in (train, test))
+        # Dummies of categories, 0 and the root of a half, stay as they are.
+        low, high = train.min(0), train.max(0)
+        dummy = np.isin(train, (0.0, np.sqrt(0.5))).all(0)
+        low, width = np.where(dummy, 0.0, low), np.where(dummy | (high == low), 1.0, high - low)
+        return (train - low) / width, (test - low) / width

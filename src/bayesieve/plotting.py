@@ -61,9 +61,11 @@ def _by_phase(steps: Any, heights: list[float]) -> tuple[list[float], list[float
 
 def plot_relevance(matrix: Any, ax: Any = None) -> Any:
     """A heat map: which features separate which class."""
-    if ax is None:
+    try:
         import matplotlib.pyplot as plt
-
+    except ImportError as error:
+        raise ImportError("plot needs matplotlib: pip install 'bayesieve[plot]'.") from error
+    if ax is None:
         width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)
         _, ax = plt.subplots(figsize=(width, 0.35 * len(matrix.class_names) + 2))
     shown = ax.imshow(matrix.normalised(), aspect="auto", cmap="Blues", vmin=0)

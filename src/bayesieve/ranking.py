@@ -38,8 +38,9 @@ def rank(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Any columns.  Continuous ones are cut by minimum description length (Fayyad and Irani 1993),
-        which looks at the classes; a column that gets no cut says nothing.
+        Any columns.  Rankings by counts cut continuous ones by minimum description length (Fayyad
+        and Irani 1993), which looks at the classes; a column that gets no cut says nothing.
+        ReliefF and the divergences read numbers as they are.
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         Classes; of several labels, every combination is a class.
     method : str or ranking object, default="mutual-information"

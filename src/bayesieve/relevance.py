@@ -39,6 +39,10 @@ class RelevanceMatrix:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """One row a class: its name, then its divergence in each feature."""
+        if "class" in self.feature_names:
+            raise ValueError(
+                "a feature is called 'class'; read `values` and `class_names` instead."
+            )
         columns: dict[str, list[Any]] = {"class": list(self.class_names)}
         for name, column in zip(self.feature_names, self.values.T, strict=True):
             columns[name] = column.tolist()
@@ -78,7 +82,7 @@ def relevance_matrix(
         Feature model of continuous columns; discrete ones go by their counts.
     as_printed : bool, default=False
         Eq. 7 of the paper to the letter: f log f / f' summed over all rows, with densities, which
-        is neither free of scale nor near the divergence.
+        is neither free of scale nor near the divergence; EM then stops by the paper's rule.
     n_jobs : int, optional
         Threads for the kernels; -1 for all cores.
 
@@ -139,15 +143,19 @@ def _column(
     """Divergence of each class in one column."""
     spec = columns.specs[a]
     if not columns.nominal[a]:
-        spec = replace(spec, model=model)
+        printed = f"{model}-printed"
+        spec = replace(spec, model=printed if as_printed and printed in MODELS else model)
     values = columns.values[a]
     known = ~np.isnan(values)
     values, weights, labels = values[known], columns.weights[known], labels[known]
     found = np.zeros(n_classes)
-    if np.unique(values).size < 2:
-        return found
     distinct, at = np.unique(values, return_inverse=True)
+    if distinct.size < 2:
+        return found
     points = distinct.astype(np.int64) if columns.nominal[a] else distinct
+    # Terms of intervals become densities when divided by their width.
+    speaks_density = columns.nominal[a] or spec.model == "gaussian-pooled"
+    width = 1.0 if speaks_density else spec.resolution
     for j in range(n_classes):
         mine = (labels == j).astype(np.int64)
         counts = np.zeros((2, distinct.size))
@@ -162,8 +170,7 @@ def _column(
             terms = speaker.of(np.arange(spec.n_codes)).finite[0][points]
         else:
             terms = speaker.of(points).finite[0]
-        found[j] = _divergence(terms, counts, spec.resolution if not columns.nominal[a] else 1.0,
-                               as_printed)  # fmt: skip
+        found[j] = _divergence(terms, counts, width, as_printed)
     return found
 
 

@@ -7,7 +7,7 @@ from .options import EXACT
 
 
 @njit(**EXACT)
-def _start(points, low, high, floor, share, mean, variance):
+def _start(low, high, floor, share, mean, variance):
     """Components side by side over the range (Sotoca et al., section 2.1)."""
     n = share.size
     for m in range(n):
@@ -53,7 +53,7 @@ def _improve(points, weights, n_rows, floor, work, share, mean, variance):
             mass += part
             first += part * points[t]
         share[m] = max(mass / n_rows, 1e-300)
-        if mass > 1e-12:
+        if mass > 1e-12 * n_rows:
             centre = first / mass
             second = 0.0
             for t in range(points.size):
@@ -73,7 +73,7 @@ def em(points, weights, floor, tolerance, most, as_printed, share, mean, varianc
     """
     n_rows = weights.sum()
     low, high = points[0], points[-1]
-    _start(points, low, high, floor, share, mean, variance)
+    _start(low, high, floor, share, mean, variance)
     work = np.empty((share.size, points.size))
     before = -np.inf
     for step in range(1, most + 1):
@@ -119,7 +119,8 @@ def fit_classes(points, counts, floor, least, most_components, tolerance, most, 
             found, _ = em(
                 chosen[:n], weight[:n], floor, tolerance, most, as_printed, share, mean, variance
             )
-            price = (3 * k - 1) * np.log(rows) - 2.0 * found
+            # Weights below a row in all are no reason to pay for components.
+            price = (3 * k - 1) * np.log(max(rows, 2.0)) - 2.0 * found
             if price < best:
                 best = price
                 out[r, 0, :] = 0.0

@@ -31,9 +31,11 @@ class MixtureModel(GaussianModel):
     """Normal distributions side by side, fitted to each class by EM.
 
     Components start side by side over the range of the class; none gets narrower than a sixth of
-    the column's resolution.  Distinct values count with their frequencies.  Terms are those of the
-    Gaussian model, averaged over the components, so that one component is the Gaussian model.  A
-    class with fewer distinct values than components has idle components, and `NaiveBayes` says so.
+    the mean gap between the column's values.  Distinct values count with their frequencies, and
+    row weights are read as such (the choice of their number takes them for numbers of rows).
+    Terms are those of the Gaussian model, averaged over the components, so that one component is
+    the Gaussian model.  A class with fewer distinct values than components has idle components, and
+    `NaiveBayes` says so.
 
     Parameters
     ----------
@@ -58,7 +60,6 @@ class MixtureModel(GaussianModel):
 
         moments = super().statistics(column, n_codes, sets)
         most = self.components or MOST_COMPONENTS
-        out = np.empty((sets.n_sets * sets.n_classes, 3, most))
         known = ~np.isnan(column)
         points, at = np.unique(column[known], return_inverse=True)
         counts = np.zeros((sets.n_sets, sets.n_classes, points.size))
@@ -67,14 +68,27 @@ class MixtureModel(GaussianModel):
         for g, rows in enumerate(sets.rows):
             mine = rows[known[rows]]
             np.add.at(counts[g], (sets.labels[mine], position[mine]), sets.weights[mine])
-        gap = (points[-1] - points[0]) / (points.size - 1) if points.size > 1 else 0.01
+        distinct = (counts > 0).sum(-1).astype(np.float64)
+        if most == 1:
+            # The moments are the answer, to the bit that of the Gaussian model.
+            count = np.where(moments.weight > 0, moments.weight, 1.0)
+            variance = np.maximum(moments.squares, 0.0) / count
+            share = (moments.weight > 0).astype(np.float64)
+            return Mixtures(*moments, share[..., None], moments.mean[..., None],
+                            variance[..., None], distinct)  # fmt: skip
+        out = np.empty((sets.n_sets * sets.n_classes, 3, most))
+        # Fitted on the range from 0 to 1: squares of very large or small values would not fit.
+        low = points[0] if points.size else 0.0
+        width = (points[-1] / 2 - low / 2) * 2 if points.size > 1 else 1.0
+        scaled = (points - low) / width if np.isfinite(width) else points / 2 / (width / 2)
         fit_classes(
-            points, counts.reshape(-1, points.size), max(float(gap), np.finfo(float).tiny) / 6,
+            scaled, counts.reshape(-1, points.size), 1.0 / max(points.size - 1, 1) / 6,
             self.components or 1, most, self.tolerance, _STEPS, self.as_printed, out,
         )  # fmt: skip
         shaped = out.reshape(sets.n_sets, sets.n_classes, 3, most)
-        distinct = (counts > 0).sum(-1).astype(np.float64)
-        return Mixtures(*moments, shaped[:, :, 0], shaped[:, :, 1], shaped[:, :, 2], distinct)
+        with np.errstate(over="ignore", under="ignore"):
+            centre, variance = low + width * shaped[:, :, 1], shaped[:, :, 2] * width * width
+        return Mixtures(*moments, shaped[:, :, 0], centre, variance, distinct)
 
     def merge(self, one: Any, other: Any) -> Any:
         """Mixtures of two batches are not the mixture of both."""
@@ -101,5 +115,6 @@ class MixtureModel(GaussianModel):
             )
         finite = parts[0]
         if n_components > 1:
-            finite = np.logaddexp.reduce(parts, axis=0)
+            with np.errstate(invalid="ignore"):  # NaN is missing, and silenced below
+                finite = np.logaddexp.reduce(parts, axis=0)
         return self._finish(finite, (statistics.weight <= 0)[:, None, :], values, grid, settings)

@@ -19,6 +19,11 @@ _MEMBERS: list[FeatureModel] = [
     GaussianModel("gaussian-pooled", pooled=True),
     MixtureModel("mixture"),
     *(MixtureModel(f"mixture-{m}", components=m) for m in range(1, MOST_COMPONENTS + 1)),
+    MixtureModel("mixture-printed", as_printed=True),
+    *(
+        MixtureModel(f"mixture-{m}-printed", components=m, as_printed=True)
+        for m in range(1, MOST_COMPONENTS + 1)
+    ),
 ]
 MODELS: dict[str, FeatureModel] = {model.name: model for model in _MEMBERS}
 

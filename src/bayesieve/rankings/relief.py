@@ -19,6 +19,7 @@ class ReliefF:
     numbers scaled to a range of 1, 0 or 1 for nominal columns); misses of a class count by its
     share among the other classes.  A missing value differs from another by what is expected from
     the known values of its row's class.  Classes with fewer than k other rows use those they have.
+    Weights of rows are not used.
 
     Parameters
     ----------
