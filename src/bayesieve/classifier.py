@@ -23,15 +23,11 @@ from .validation import (
     check_smoothing,
     choose_models,
     is_label_matrix,
+    plain_value,
     read_labels,
     read_table,
 )
 from .views.columns import ColumnSpec, encode, learn, merge_specs
-
-
-def _plain(value: Any) -> Any:
-    """A class as Python's own value, for messages."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
@@ -44,7 +40,8 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         ``"gaussian"`` (a normal distribution per class), ``"gaussian-pooled"`` (one variance for
         all classes, the linear classifier of Guyon 2005), or ``"mixture"`` (several normal
         distributions per class by EM, Sotoca et al.; their number, 1 to 7, chosen by BIC, or given:
-        ``"mixture-3"``; with ``"-printed"`` at the end EM stops by the paper's rule).  One name for
+        ``"mixture-3"``; with ``"-printed"`` at the end EM stops by the paper's rule; scikit-learn's
+        `GridSearchCV` over this parameter chooses by cross-validated accuracy).  One name for
         all columns, or a mapping of column names or positions to names; columns left out are
         ``"auto"``: bernoulli when all
         values are 0 or 1, categorical for text and categories, gaussian otherwise.
@@ -370,7 +367,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
             others = f" (and {len(found) - 1} more such cases)" if len(found) > 1 else ""
             warnings.warn(
                 f"column {spec.name!r} has {n} distinct value(s) in class "
-                f"{_plain(self.classes_[k])!r}, fewer than the components of {spec.model!r}"
+                f"{plain_value(self.classes_[k])!r}, fewer than the components of {spec.model!r}"
                 f"{others}; idle components say nothing. Use fewer components, or 'mixture', which "
                 "chooses their number.",
                 UserWarning,

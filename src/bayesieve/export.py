@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from .classifier import NaiveBayes
 from .selector import NaiveBayesSelector
+from .validation import plain_value
 
 
 def to_sql(model: Any, table: str = "data") -> str:
@@ -83,7 +82,7 @@ def to_python(model: Any, name: str = "predict") -> str:
                 for level, row in zip(spec.levels.tolist(), fixed.tolist(), strict=False)
             ]
             features.append([spec.name, spec.presence, terms])
-        classes = [_plain(value) for value in part.classes_]
+        classes = [plain_value(value) for value in part.classes_]
         problems.append([label, classes, prior, features])
     return f'''def {name}(row):
     """Predict one row, a mapping of column names to values."""
@@ -160,7 +159,7 @@ def _identifier(name: str) -> str:
 
 
 def _value(value: Any) -> str:
-    value = _plain(value)
+    value = plain_value(value)
     if isinstance(value, str):
         if "\0" in value:
             raise ValueError(
@@ -170,7 +169,3 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     return repr(int(value) if isinstance(value, float) and value.is_integer() else value)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

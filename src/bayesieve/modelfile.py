@@ -16,6 +16,7 @@ from .models.gaussian import Moments
 from .models.mixture import Mixtures
 from .models.tables import ColumnTerms, Scale
 from .selector import NaiveBayesSelector
+from .validation import plain_value
 from .views.columns import ColumnSpec
 
 FORMAT, VERSION = "bayesieve-model", 1
@@ -132,7 +133,7 @@ def _parameters(model: NaiveBayes) -> dict[str, Any]:
         found["features"] = None
     if found["priors"] is not None and not isinstance(found["priors"], str):
         found["priors"] = np.asarray(found["priors"], float).tolist()
-    return {key: _plain(value) for key, value in found.items()}
+    return {key: plain_value(value) for key, value in found.items()}
 
 
 def _feature(spec: ColumnSpec) -> dict[str, Any]:
@@ -166,7 +167,7 @@ def _part(model: NaiveBayes) -> dict[str, Any]:
     settings = model._columns[0].settings if model._columns else None
     means = None if settings is None or settings.binary_mean is None else settings.binary_mean
     return {
-        "classes": [_plain(value) for value in model.classes_],
+        "classes": [plain_value(value) for value in model.classes_],
         "class_count": model.class_count_.tolist(),
         "class_weight": model._class_weight.tolist(),
         "prior": _terms(model._prior),
@@ -241,7 +242,3 @@ def _statistics_of(spec: ColumnSpec, data: dict[str, Any], n_classes: int) -> An
     if found.weight.shape != (1, n_classes):
         raise ValueError(f"the moments of {spec.name!r} do not fit the classes.")
     return found
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..classifier import NaiveBayes
 from ..selector import NaiveBayesSelector
-from ..validation import Table, read_table
+from ..validation import Table, plain_value, read_table
 from ..views.columns import encode
 
 PRIOR = "(prior)"
@@ -134,7 +134,7 @@ def explain(model: Any, X: Any, *, target: Any = None, against: Any = None) -> l
     found = []
     for i in range(table.n_rows):
         first, second = _pair(sums[i], *chosen)
-        classes = [_plain(model.classes_[k]) for k in (first, second)]
+        classes = [plain_value(model.classes_[k]) for k in (first, second)]
         found.append(_one(model, bars, i, first, second, classes, proba[i, first], sums[i]))
     return found
 
@@ -159,7 +159,7 @@ def _read(model: Any, X: Any) -> tuple[NaiveBayes, Table]:
 def _position(model: NaiveBayes, parameter: str, wanted: Any) -> int | None:
     if wanted is None:
         return None
-    known = [_plain(value) for value in model.classes_]
+    known = [plain_value(value) for value in model.classes_]
     if wanted not in known:
         raise ValueError(f"{parameter} must be one of the classes {known}; got {wanted!r}.")
     return known.index(wanted)
@@ -185,7 +185,7 @@ def _bars(model: NaiveBayes, table: Table) -> Bars:
     found = []
     for j, spec in enumerate(model._specs):
         raw = table.column(j)
-        values = [None if v is None or v != v or v == "" else _plain(v) for v in raw]
+        values = [None if v is None or v != v or v == "" else plain_value(v) for v in raw]
         status = ["missing" if value is None else "seen" for value in values]
         if spec.levels is not None:
             same = (raw.dtype == object) == (spec.levels.dtype == object)
@@ -245,10 +245,6 @@ def _explain_labels(
             classes = [name, f"not {name}"]
             found.append(_one(part, bars, i, 1, 0, classes, proba[i, 1], sums[i]))
     return found
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _shown(bar: Evidence) -> str:

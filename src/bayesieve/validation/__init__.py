@@ -14,6 +14,7 @@ from .parameters import (
     choose,
     choose_models,
     column_indices,
+    plain_value,
     read_groups,
 )
 from .tables import (
@@ -51,6 +52,7 @@ __all__ = [
     "column_indices",
     "is_frame",
     "is_label_matrix",
+    "plain_value",
     "read_groups",
     "read_labels",
     "read_series",

@@ -42,6 +42,11 @@ def check_number(
     return value
 
 
+def plain_value(value: Any) -> Any:
+    """Python's own value behind a numpy scalar, for messages and files."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def check_callable(name: str, value: Any) -> None:
     """A function, or an object that can be called."""
     if not callable(value):
