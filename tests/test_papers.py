@@ -85,7 +85,7 @@ def test_records_as_json_and_a_figure(tmp_path, monkeypatch, quick):
     [
         (
             ["reproduce", "rabenero"],
-            "must be one of 'rabenoro', 'cortizo', 'ruta', 'sotoca'; got 'rabenero'",
+            "must be one of 'rabenoro', 'cortizo', 'ruta', 'sotoca', 'guyon'; got 'rabenero'",
         ),
         (["reproduce", "rabenoro", "--seed", "-1"], "should be greater than or equal to 0"),
         (["reproduce", "cortizo", "--data", "/no/such/folder"], "is not a folder"),

@@ -23,6 +23,7 @@ from .validation import (
     choose_models,
 )
 from .views.columns import MOST_CODES, encode, learn
+from .weights import Weights
 
 
 def rank(
@@ -46,8 +47,8 @@ def rank(
     method : str or ranking object, default="mutual-information"
         ``"mutual-information"``, ``"chi2"`` (Pearson's statistic), ``"mrmr"`` (difference form),
         ``"cmim"`` (Fleuret 2004), ``"relieff"`` (Kononenko 1994),
-        ``"divergence"``, ``"divergence-normalised"``, ``"divergence-sbfs"`` (Sotoca et al.), or an
-        object of `bayesieve.rankings` such as
+        ``"divergence"``, ``"divergence-normalised"``, ``"divergence-sbfs"`` (Sotoca et al.),
+        ``"weights"`` (Guyon 2005), or an object of `bayesieve.rankings` such as
         ``MRMR("quotient")``.
     n_features : int, optional
         How many columns a greedy ranking ranks with care; the others follow in the order of their
@@ -110,7 +111,7 @@ def rank_table(
 def check_ranking(method: Any, parameter: str = "method") -> Any:
     """A ranking by name, or an object with `rank`."""
     if not hasattr(method, "rank") or isinstance(method, type):
-        known = {**RANKINGS, **DIVERGENCES}
+        known = {**RANKINGS, **DIVERGENCES, "weights": Weights()}
         method = known[choose(parameter, method, known)]
     if hasattr(method, "form"):
         choose("form", method.form, method.forms)

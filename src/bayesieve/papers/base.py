@@ -14,6 +14,7 @@ PAPERS = {
     "cortizo": "Cortizo and Giraldez: FBL, a search guided by dependencies between attributes",
     "ruta": "Ruta 2014: sparse selection by AUC for several labels",
     "sotoca": "Sotoca et al.: relevance of features for each class by mixtures",
+    "guyon": "Guyon 2005: the two linear classifiers of CLOP and the ranking by weight",
 }
 # Tables with more columns than this show the paper's figure and ours, and leave out the spread.
 _WIDE = 2
