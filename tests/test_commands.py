@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from bayesieve import NaiveBayes, load_model, rank
@@ -69,7 +70,7 @@ def test_labels_from_other_files(table, tmp_path, monkeypatch, capsys):
     _, frame = table
     frame = frame.drop(columns=["class", "id"])
     parquet = tmp_path / "data.parquet"
-    frame.to_parquet(parquet)
+    pl.from_dicts(frame.to_dict("records")).write_parquet(parquet)
     zipped = tmp_path / "data.tsv.gz"
     with gzip.open(zipped, "wt") as file:
         frame.to_csv(file, sep="\t", index=False)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import skrebate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, spearmanr
@@ -345,7 +346,6 @@ def test_relieff_is_kononenkos(seed, holes, k):
 
 
 def test_relieff_ranks_as_its_peer():
-    skrebate = pytest.importorskip("skrebate")
     X, y = make_waveform(300, 6, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
