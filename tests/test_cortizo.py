@@ -158,14 +158,14 @@ def test_dependence_hurts_naive_bayes_only_where_it_should():
 
 
 def test_sets_that_cannot_be_had_are_named(monkeypatch):
-    from bayesieve.papers import cortizo
+    from bayesieve.papers import base, cortizo
 
     def only_wine(name, **options):
         if name != "wine":
             raise ConnectionError(f"no {name} here")
         return load("wine")
 
-    monkeypatch.setattr(cortizo, "load", only_wine)
+    monkeypatch.setattr(base, "load", only_wine)
     found = cortizo.reproduce(shuffles=1)
     rows = {record.row for record in found.records if record.table.startswith("Table 2")}
     assert rows == {"Wine"}

@@ -18,7 +18,7 @@ from bayesieve import (
 )
 from bayesieve.criteria import SizePenalty
 from bayesieve.datasets import make_incidents
-from bayesieve.papers import ruta
+from bayesieve.papers import base, ruta
 from bayesieve.search import RankedSearch
 
 
@@ -176,7 +176,7 @@ def test_real_sets_that_cannot_be_had_are_named(monkeypatch):
     def nothing(name, **options):
         raise FileNotFoundError(f"no {name} here")
 
-    monkeypatch.setattr(ruta, "load", nothing)
+    monkeypatch.setattr(base, "load", nothing)
     small = make_incidents(600, 40, n_entries=3000, random_state=0)
     rows = ("flat", "flat, dealt out to 10 subsets", "ensemble searched in turns")
     monkeypatch.setattr(ruta, "make_incidents", lambda **options: small)

@@ -162,6 +162,9 @@ def test_mixtures_of_awkward_columns(kind):
             name == "mixture-5" and kind in ("one row", "constant", "few values")
         )
         assert all("column 'x0'" in message for message in named)
+        if named:
+            with pytest.warns(UserWarning, match="column 'x0' has"):
+                NaiveBayesSelector(NaiveBayes({0: name, 1: name}), validation=None).fit(X, y)
 
 
 def test_divergence_of_two_bells_tends_to_its_closed_form():

@@ -292,6 +292,16 @@ def test_batches_of_labels_must_agree():
         NaiveBayes().partial_fit(X, Y[:, 0], classes=[0, 1]).partial_fit(X, Y)
 
 
+def test_batches_of_sparse_counts_add_up():
+    X, Y = incidents()
+    counts = X * np.random.default_rng(0).integers(1, 5, X.shape)
+    for y, options in ((Y, {}), (Y[:, 0], {"classes": [0, 1]})):
+        whole = NaiveBayes().fit(sp.csr_array(counts), y)
+        parts = NaiveBayes().partial_fit(sp.csr_array(counts[:50]), y[:50], **options)
+        parts.partial_fit(counts[50:], y[50:])
+        np.testing.assert_allclose(parts.predict_proba(counts), whole.predict_proba(counts))
+
+
 def test_terms_of_labels_are_never_nan():
     X, Y = incidents()
     model = NaiveBayes("bernoulli", smoothing=0).fit(X, Y)

@@ -188,7 +188,6 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                 part._take(spec, column, sets)
         for part, _ in learners:
             part._finish()
-            part._warn_of_idle_components()
         if self._parts:
             self._describe_labels(read.targets.names)
 
@@ -259,7 +258,8 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
             # All columns are judged before any of them changes.
             models = self._feature_models
             for j, model in enumerate(models):
-                check_batch(model, table.column(j), table.names[j], self._specs[j].levels)
+                if not self._specs[j].presence:  # any value may stand for presence
+                    check_batch(model, table.column(j), table.names[j], self._specs[j].levels)
             self.class_count_ = self.class_count_ + np.bincount(labels, weights, len(given))
         sets = one_set(labels, weights, self._class_weight)
         for j, model in enumerate(models):
@@ -351,6 +351,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         tables = spoken_tables(self._specs, self._columns)
         self._scale = choose_scale(self._columns, tables, self._prior)
         self._fixed = [None if table is None else self._scale.fix(table)[0] for table in tables]
+        self._warn_of_idle_components()
 
     def _warn_of_idle_components(self) -> None:
         """Name a class and column with fewer distinct values than its mixture has components."""
@@ -371,7 +372,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                 f"{others}; idle components say nothing. Use fewer components, or 'mixture', which "
                 "chooses their number.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _sparse_ledger(

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..datasets import Dataset, load
+from ..datasets.registry import BUNDLED
 from ..validation import check_number, choose
 
 #: Modules of this package by the name that the command line takes.
@@ -131,6 +133,21 @@ def _number(value: float | None) -> str:
     return (
         f"{value:.4f}" if abs(value) < 1 else f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
     )
+
+
+def load_or_tell(
+    name: str, folder: Any, missing: list[str], codes: str = "nominal"
+) -> Dataset | None:
+    """A set, or None and the reason among `missing`; bundled sets stand in for absent files."""
+    try:
+        return load(name, codes=codes, folder=folder)
+    except FileNotFoundError as error:
+        if folder is not None and name in BUNDLED:
+            return load(name)
+        missing.append(f"{name} is left out: {error}")
+    except (OSError, ValueError) as error:
+        missing.append(f"{name} is left out: {error}")
+    return None
 
 
 def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Reproduction:

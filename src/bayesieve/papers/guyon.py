@@ -16,7 +16,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from ..classifier import NaiveBayes
 from ..datasets import load
 from ..ranking import rank
-from .base import Conclusion, Record, Reproduction
+from .base import Conclusion, Record, Reproduction, load_or_tell
 
 #: Set, feature model, and the first rows that train where the set has no split of its own.
 SETS: dict[str, tuple[str, int]] = {
@@ -62,12 +62,10 @@ def reproduce(
         Told about progress, a line at a time.
     """
     curves: dict[str, Curve] = {}
-    missing = []
+    missing: list[str] = []
     for name, (model, first) in {} if quick else SETS.items():
-        try:
-            data = load(name, folder=folder)
-        except (OSError, ValueError) as error:
-            missing.append(f"{name} is left out: {error}")
+        data = load_or_tell(name, folder, missing)
+        if data is None:
             continue
         split = data.split
         train = np.arange(len(data.y)) < first if split is None else split == "train"

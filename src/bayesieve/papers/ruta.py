@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from ..criteria import AUC, SizePenalty
-from ..datasets import load, make_incidents
+from ..datasets import make_incidents
 from ..eliminate import eliminate
 from ..ensemble import GreedyEnsemble, SubsetEnsemble
 from ..search import DiversifiedSearch, RandomSearch, RankedSearch
 from ..selector import NaiveBayesSelector
 from ..trees import TreeLevels
 from ..votes import FeatureVotes
-from .base import Conclusion, Record, Reproduction
+from .base import Conclusion, Record, Reproduction, load_or_tell
 
 SIMULATED = "incidents (simulated)"
 REAL = ("tmc2007_500", "ml20ng")
@@ -94,13 +94,10 @@ def reproduce(
     size = {"n_reports": 3000, "n_features": 400, "n_entries": 30000} if quick else {}
     incidents = make_incidents(random_state=seed, **size)
     tables = {SIMULATED: (incidents.X, incidents.Y)}
-    missing = []
+    missing: list[str] = []
     for name in () if quick else REAL:
-        try:
-            data = load(name, folder=folder)
-        except (OSError, ValueError) as error:
-            missing.append(f"{name} is left out: {error}")
-        else:
+        data = load_or_tell(name, folder, missing)
+        if data is not None:
             tables[name] = (data.X, data.y)
     results: Results = {}
     for name, (X, Y) in tables.items():

@@ -19,14 +19,13 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test
 from sklearn.neighbors import NearestNeighbors
 
 from ..classifier import NaiveBayes
-from ..datasets import load
 from ..datasets.registry import BUNDLED
 from ..evaluate import Neighbours, PrefixBayes, order_of
 from ..models.mixture import MOST_COMPONENTS
 from ..rankings import ReliefF
 from ..reading import read_input
 from ..relevance import Divergence
-from .base import Conclusion, Record, Reproduction
+from .base import Conclusion, Record, Reproduction, load_or_tell
 
 #: The paper's name of a set, and ours.
 SETS = {
@@ -105,14 +104,12 @@ def reproduce(
     """
     found: Found = {}
     settings: dict[tuple[str, str], int] = {}
-    missing = []
+    missing: list[str] = []
     for row, name in SETS.items():
         if quick and name not in BUNDLED:
             continue
-        try:
-            data = load(name, folder=None if name in BUNDLED else folder)
-        except (OSError, ValueError) as error:
-            missing.append(f"{row} is left out: {error}")
+        data = load_or_tell(name, folder, missing)
+        if data is None:
             continue
         start = time.perf_counter()
         with warnings.catch_warnings():

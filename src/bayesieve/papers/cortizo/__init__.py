@@ -15,7 +15,7 @@ import numpy as np
 from ...datasets import Dataset, load
 from ...datasets.registry import BUNDLED
 from ...validation import check_number
-from ..base import Record, Reproduction
+from ..base import Record, Reproduction, load_or_tell
 from . import domains, methods
 from .printed import BASES, BEST_SIZE, DOMAINS, METHODS, SETS, TABLE_1, TABLE_2
 from .summary import conclusions, draw, table_3
@@ -98,25 +98,12 @@ def _tables(quick: bool, folder: Any, missing: list[str]) -> dict[str, methods.T
         for label, codes in ((row, "nominal"), (row + NUMERIC, "numeric")):
             if codes == "numeric" and row not in CODED:
                 continue
-            data = _load(name, codes, folder, missing)
+            data = load_or_tell(name, folder, missing, codes)
             if data is None:
                 break
             X, models = data.coded()
             found[label] = (X, data.y, models)
     return found
-
-
-def _load(name: str, codes: str, folder: Any, missing: list[str]) -> Dataset | None:
-    """A set, or None and the reason; bundled sets stand in for files that are not there."""
-    try:
-        return load(name, codes=codes, folder=folder)
-    except FileNotFoundError as error:
-        if folder is not None and name in BUNDLED:
-            return load(name)
-        missing.append(f"{name} is left out: {error}")
-    except (OSError, ValueError) as error:
-        missing.append(f"{name} is left out: {error}")
-    return None
 
 
 def _warm_up() -> None:
@@ -138,7 +125,7 @@ def _bases(quick: bool, folder: Any, missing: list[str]) -> dict[str, Dataset]:
     found = {}
     for base, (name, _) in BASES.items():
         if not quick or name in BUNDLED:
-            data = _load(name, "numeric", folder, missing)
+            data = load_or_tell(name, folder, missing, "numeric")
             if data is not None:
                 found[base] = data
     return found
