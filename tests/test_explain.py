@@ -1,9 +1,7 @@
 """Evidence, model files, and models as SQL and Python."""
 
 import json
-import sqlite3
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,8 +16,6 @@ from bayesieve import (
     explain,
     load_model,
     save_model,
-    to_python,
-    to_sql,
 )
 
 seeds = st.integers(0, 2**32 - 1)
@@ -217,68 +213,3 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
         save_model(NaiveBayes(), path)
     with pytest.raises(TypeError, match="model must be a NaiveBayes"):
         save_model(FeatureVotes(), path)
-
-
-def run_sqlite(query, table, name):
-    connection = sqlite3.connect(":memory:")
-    table.to_sql(name, connection, index=False)
-    return pd.read_sql_query(query, connection)
-
-
-def run_duckdb(query, table, name):
-    connection = duckdb.connect()
-    connection.register("given", table)
-    connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
-    return connection.execute(query).df()
-
-
-@pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
-@pytest.mark.parametrize("smoothing", [1.0, 0])
-def test_sql_predicts_the_same(run, smoothing):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(
-        {
-            ODD[0]: rng.integers(0, 2, 200).astype(float),
-            ODD[3]: rng.choice([*ODD[:3], None], 200),
-            "dose": rng.choice([0.5, 1.0, 2.0, np.nan], 200),
-        }
-    )
-    y = rng.choice(["no", "yes", "it's"], 200)
-    model = NaiveBayes({"dose": "categorical"}, smoothing=smoothing).fit(table[:150], y[:150])
-    found = run(to_sql(model, "my table"), table, "my table")
-    assert found["prediction"].tolist() == model.predict(table).tolist()
-    space = {}
-    exec(to_python(model, "decide"), space)
-    rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    assert [space["decide"](row) for row in rows] == model.predict(table).tolist()
-
-
-def test_sql_of_labels_and_of_selectors():
-    rng = np.random.default_rng(1)
-    X = (rng.random((120, 6)) < 0.3).astype(int)
-    Y = pd.DataFrame(rng.integers(0, 2, (120, 2)), columns=["fire", "it's"])
-    selector = NaiveBayesSelector(criterion="auc", validation=None, n_features=3).fit(
-        sp.csr_array(X), Y
-    )
-    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
-    renamed = {f"x{i}": f"x{j}" for i, j in enumerate(np.sort(selector.selected_))}
-    names = [spec.name for spec in selector.estimator_._specs]
-    assert names == list(renamed.values())
-    found = run_sqlite(to_sql(selector), table, "data")
-    np.testing.assert_array_equal(found[["fire", "it's"]].to_numpy(), selector.predict(X))
-    space = {}
-    exec(to_python(selector), space)
-    assert space["predict"](table.iloc[0].to_dict()) == dict(
-        zip(["fire", "it's"], selector.predict(X[:1])[0].tolist(), strict=True)
-    )
-
-
-def test_what_cannot_be_exported():
-    table, y = mixed(0)
-    with pytest.raises(ValueError, match=r"column 'size' is modelled as 'gaussian'.*bins first"):
-        to_sql(NaiveBayes().fit(table, y))
-    with pytest.raises(TypeError, match="model must be a fitted NaiveBayes"):
-        to_python(NaiveBayes())
-    discrete = NaiveBayes().fit(table[["flag"]], y)
-    with pytest.raises(ValueError, match="name must be a Python identifier"):
-        to_python(discrete, "not a name")

@@ -1,22 +1,25 @@
 """A model as code that runs elsewhere: a SQL query, or a Python function without dependencies."""
 
+import math
 from typing import Any
 
-from .classifier import NaiveBayes
-from .selector import NaiveBayesSelector
-from .validation import plain_value
+from .portable import portable
+
+_ROW = '"bayesieve_row"'
+_MOST = repr(1.7976931348623157e308)
 
 
 def to_sql(model: Any, table: str = "data") -> str:
     """The model as one SQL query that predicts every row of a table.
 
-    Terms are the model's own integers, so that the predictions are the model's, ties included.  It
-    runs in SQLite and DuckDB.
+    Terms of binary and categorical columns are the model's own integers, so that the predictions
+    are the model's, ties included; terms of continuous columns are computed in the query (with
+    ``exp`` and ``ln``) and rounded to the same integers.  It runs in SQLite and DuckDB.
 
     Parameters
     ----------
     model : NaiveBayes or NaiveBayesSelector
-        Fitted on binary or categorical columns.
+        Fitted.
     table : str, default="data"
         Name of the table, whose columns are named as the model's.
 
@@ -31,16 +34,15 @@ def to_sql(model: Any, table: str = "data") -> str:
     >>> from bayesieve import NaiveBayes, to_sql
     >>> X, y = np.array([[0], [1]] * 5), np.array([0, 1] * 5)
     >>> print(to_sql(NaiveBayes().fit(X, y)))  # doctest: +ELLIPSIS
-    SELECT *, CASE WHEN ... END AS "prediction"
-    FROM "data"
+    SELECT "bayesieve_row".*, (SELECT CASE WHEN s0 >= s1 THEN 0 ELSE 1 END FROM (...)) AS ...
+    FROM "data" AS "bayesieve_row"
     """
-    model = _discrete(model)
-    columns = [_identifier(spec.name) for spec in model._specs]
-    parts = []
-    for name, part in _problems(model):
-        sums = [_sum(part, k, columns) for k in range(len(part.classes_))]
-        parts.append(f"{_choice(part, sums)} AS {_identifier(name)}")
-    return f"SELECT *, {', '.join(parts)}\nFROM {_identifier(table)}"
+    data = portable(model)
+    answers = []
+    for problem in data["problems"]:
+        name = "prediction" if problem["name"] is None else problem["name"]
+        answers.append(f"({_problem(data['features'], problem)}) AS {_identifier(name)}")
+    return f"SELECT {_ROW}.*, {', '.join(answers)}\nFROM {_identifier(table)} AS {_ROW}"
 
 
 def to_python(model: Any, name: str = "predict") -> str:
@@ -49,7 +51,7 @@ def to_python(model: Any, name: str = "predict") -> str:
     Parameters
     ----------
     model : NaiveBayes or NaiveBayesSelector
-        Fitted on binary or categorical columns.
+        Fitted.
     name : str, default="predict"
         Name of the function.
 
@@ -69,87 +71,170 @@ def to_python(model: Any, name: str = "predict") -> str:
     >>> space["predict"]({"x0": 1})
     'yes'
     """
-    model = _discrete(model)
     if not name.isidentifier():
         raise ValueError(f"name must be a Python identifier; got {name!r}.")
-    problems = []
-    for label, part in _problems(model):
-        prior = part._scale.fix(part._prior)[0].tolist()
-        features = []
-        for spec, fixed in zip(part._specs, part._fixed, strict=True):
-            terms = [
-                [level, row]
-                for level, row in zip(spec.levels.tolist(), fixed.tolist(), strict=False)
-            ]
-            features.append([spec.name, spec.presence, terms])
-        classes = [plain_value(value) for value in part.classes_]
-        problems.append([label, classes, prior, features])
-    return f'''def {name}(row):
+    data = portable(model)
+    labelled = data["problems"][0]["name"] is not None
+    answer = "found" if labelled else "found[None]"
+    return _PYTHON.format(name=name, data=data, answer=answer)
+
+
+_PYTHON = '''def {name}(row):
     """Predict one row, a mapping of column names to values."""
-    problems = {problems!r}
+    from math import exp, inf, ldexp, log
+
+    model = {data!r}
+
+    def density(x, components, term):
+        """Log-probability of x in one class."""
+        if not components:
+            return term["empty"]
+        total = []
+        for share, levels, centres, sd in components:
+            logs = [a - ((x - m) / sd) * ((x - m) / sd) / 2 for a, m in zip(levels, centres)]
+            top = max(logs)
+            if top > -inf:
+                top += log(sum(exp(each - top) for each in logs))
+            if term["least"] is not None:
+                top = max(top, term["least"])
+            total.append(share + max(top, -1e300))
+        top = max(total)
+        return top + log(sum(exp(each - top) for each in total))
+
+    def speak(x, feature, term, n_classes, bits):
+        """What one value says about each class, in integers."""
+        nothing = [0] * n_classes
+        if x is None or x != x or x == "":
+            return nothing
+        if feature["levels"] is not None:
+            if feature["presence"]:
+                x = 1.0 if x != 0 else 0.0
+            for level, each in zip(feature["levels"], term["table"]):
+                if level == x and isinstance(level, str) == isinstance(x, str):
+                    return each
+            return nothing
+        if feature["grid"] is not None:
+            x = round(x / feature["grid"]) * feature["grid"]
+        nats = [density(x, components, term) for components in term["classes"]]
+        if term["least"] is None:
+            bound = term["bound"]
+            lift = max(-bound / 2 - max(nats), 0.0)
+            nats = [min(max(each + lift, -bound), bound) for each in nats]
+        return [round(ldexp(each, bits)) for each in nats]
+
     found = {{}}
-    for label, classes, sums, features in problems:
-        sums = list(sums)
-        for column, presence, terms in features:
-            value = row.get(column)
-            if value is None or value != value:
-                continue
-            if presence:
-                value = 1.0 if value != 0 else 0.0
-            for level, each in terms:
-                if level == value and isinstance(level, str) == isinstance(value, str):
-                    sums = [a + b for a, b in zip(sums, each)]
-        found[label] = classes[max(range(len(sums)), key=lambda k: (sums[k], -k))]
-    return found if {bool(model._parts)!r} else found["prediction"]
+    for problem in model["problems"]:
+        sums = list(problem["prior"])
+        for feature, term in zip(model["features"], problem["terms"]):
+            said = speak(row.get(feature["name"]), feature, term, len(sums), problem["bits"])
+            sums = [a + b for a, b in zip(sums, said)]
+        best = max(range(len(sums)), key=lambda k: (sums[k], -k))
+        found[problem["name"]] = problem["classes"][best]
+    return {answer}
 '''
 
 
-def _discrete(model: Any) -> Any:
-    if isinstance(model, NaiveBayesSelector):
-        model = model.estimator_
-    if not isinstance(model, NaiveBayes) or not hasattr(model, "_specs"):
-        raise TypeError(
-            f"model must be a fitted NaiveBayes or a selector of one; got {type(model).__name__}."
+def _problem(features: list[dict[str, Any]], problem: dict[str, Any]) -> str:
+    """One problem as a query of one value: terms, their sums, the largest."""
+    classes = range(len(problem["classes"]))
+    raw, sums = [], [[str(prior)] for prior in problem["prior"]]
+    for j, (feature, term) in enumerate(zip(features, problem["terms"], strict=True)):
+        column = f"{_ROW}.{_identifier(feature['name'])}"
+        for k in classes:
+            if "table" in term:
+                sums[k].append(_from_table(column, feature, [row[k] for row in term["table"]]))
+            else:
+                raw.append(f"{_density(_on_grid(column, feature), term, k)} AS t{j}_{k}")
+                sums[k].append(_rounded(j, k, classes, term, problem["bits"], column))
+    inner = f" FROM (SELECT {', '.join(raw)})" if raw else ""
+    totals = ", ".join(f"{' + '.join(f'({t})' for t in sums[k])} AS s{k}" for k in classes)
+    cases = [
+        f"WHEN {' AND '.join(f's{k} >= s{other}' for other in classes[k + 1 :])} "
+        f"THEN {_value(problem['classes'][k])}"
+        for k in classes[:-1]
+    ]
+    last = _value(problem["classes"][-1])
+    return f"SELECT CASE {' '.join(cases)} ELSE {last} END FROM (SELECT {totals}{inner})"
+
+
+def _from_table(column: str, feature: dict[str, Any], terms: list[int]) -> str:
+    """The term of a discrete column for one class."""
+    if feature["presence"]:
+        return (
+            f"CASE WHEN {column} IS NULL THEN 0 WHEN {column} <> 0 THEN {terms[1]} "
+            f"ELSE {terms[0]} END"
         )
-    odd = [spec for spec in model._specs if spec.levels is None]
-    if odd:
-        raise ValueError(
-            f"column {odd[0].name!r} is modelled as {odd[0].model!r}; only binary and categorical "
-            "columns become tables of integers. Cut continuous columns into bins first."
+    cases = " ".join(
+        f"WHEN {_value(level)} THEN {term}"
+        for level, term in zip(feature["levels"], terms, strict=True)
+    )
+    return f"CASE {column} {cases} ELSE 0 END" if cases else "0"
+
+
+def _on_grid(column: str, feature: dict[str, Any]) -> str:
+    grid = feature["grid"]
+    return column if grid is None else f"(ROUND({column} / {grid!r}) * {grid!r})"
+
+
+def _density(column: str, term: dict[str, Any], k: int) -> str:
+    """Log-probability of a number in one class."""
+    components = term["classes"][k]
+    if not components:
+        return repr(term["empty"])
+    if term["least"] is None and len(components) == 1:
+        share, (level,), (centre,), sd = components[0]
+        return f"({share + level!r} - {_square(column, centre, sd)})"
+    parts = []
+    for share, levels, centres, sd in components:
+        bells = " + ".join(
+            f"exp({share + level!r} - {_square(column, centre, sd)})"
+            for level, centre in zip(levels, centres, strict=True)
         )
-    return model
-
-
-def _problems(model: Any) -> list[tuple[str, Any]]:
-    if model._parts:
-        return list(zip(model.label_names_, model._parts, strict=True))
-    return [("prediction", model)]
-
-
-def _sum(part: Any, k: int, columns: list[str]) -> str:
-    """The score of class k as an expression of integers."""
-    terms = [str(int(part._scale.fix(part._prior)[0, k]))]
-    for column, spec, fixed in zip(columns, part._specs, part._fixed, strict=True):
-        if spec.presence:
-            zero, one = int(fixed[0, k]), int(fixed[1, k])
-            terms.append(
-                f"CASE WHEN {column} IS NULL THEN 0 WHEN {column} <> 0 THEN {one} ELSE {zero} END"
-            )
+        if term["least"] is None:
+            parts.append(bells)
             continue
-        cases = " ".join(
-            f"WHEN {_value(level)} THEN {int(fixed[c, k])}" for c, level in enumerate(spec.levels)
+        least = repr(math.exp(share + term["least"]))
+        parts.append(f"CASE WHEN {bells} > {least} THEN {bells} ELSE {least} END")
+    total = " + ".join(f"({part})" for part in parts)
+    if term["least"] is not None:
+        return f"ln({total})"
+    # Far from every component all bells underflow; the nearest of them then speaks alone.
+    far = [
+        f"{share + level!r} - {_square(column, centre, sd)}"
+        for share, levels, centres, sd in components
+        for level, centre in zip(levels, centres, strict=True)
+    ]
+    return f"CASE WHEN {total} > 1e-290 THEN ln({total}) ELSE {_largest(far)} END"
+
+
+def _square(column: str, centre: float, sd: float) -> str:
+    apart = f"({column} - {centre!r}) / {sd!r}"
+    return f"({apart}) * ({apart}) / 2"
+
+
+def _largest(values: list[str]) -> str:
+    cases = [
+        f"WHEN {' AND '.join(f'{mine} >= {other}' for other in values[i + 1 :])} THEN {mine}"
+        for i, mine in enumerate(values[:-1])
+    ]
+    return f"CASE {' '.join(cases)} ELSE {values[-1]} END" if cases else values[0]
+
+
+def _rounded(j: int, k: int, classes: range, term: dict[str, Any], bits: int, column: str) -> str:
+    """A term in the model's integers; 0 where the value is missing or no number."""
+    nat = f"t{j}_{k}"
+    if term["least"] is None:
+        # As in the model: where even the best class is far below, all move up together.
+        best, bound = _largest([f"t{j}_{other}" for other in classes]), term["bound"]
+        lifted = (
+            f"({nat} + CASE WHEN {best} < {-bound / 2!r} THEN {-bound / 2!r} - ({best}) ELSE 0 END)"
         )
-        terms.append(f"CASE {column} {cases} ELSE 0 END" if cases else "0")
-    return "(" + " + ".join(f"({term})" for term in terms) + ")"
-
-
-def _choice(part: Any, sums: list[str]) -> str:
-    """The class with the largest sum, the first of equals."""
-    cases = []
-    for k, mine in enumerate(sums[:-1]):
-        ahead = [f"{mine} >= {other}" for other in sums[k + 1 :]]
-        cases.append(f"WHEN {' AND '.join(ahead)} THEN {_value(part.classes_[k])}")
-    return f"CASE {' '.join(cases)} ELSE {_value(part.classes_[-1])} END"
+        nat = f"CASE WHEN {lifted} < {-bound!r} THEN {-bound!r} ELSE {lifted} END"
+        nat = f"CASE WHEN {nat} > {bound!r} THEN {bound!r} ELSE {nat} END"
+    return (
+        f"CASE WHEN {column} BETWEEN -{_MOST} AND {_MOST} "
+        f"THEN CAST(ROUND(({nat}) * {2.0**bits!r}) AS BIGINT) ELSE 0 END"
+    )
 
 
 def _identifier(name: str) -> str:
@@ -159,7 +244,6 @@ def _identifier(name: str) -> str:
 
 
 def _value(value: Any) -> str:
-    value = plain_value(value)
     if isinstance(value, str):
         if "\0" in value:
             raise ValueError(

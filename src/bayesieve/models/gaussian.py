@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from .base import Floats, Grid, Settings, Terms, TrainingSets
+from .bells import Bells, density_bells, interval_bells
 
 #: A density's terms stay within this many nat of 0, so that any sum of them fits the ledger.
 DENSITY_BOUND = 2.0**14
@@ -92,6 +93,44 @@ class GaussianModel:
                 return np.maximum(variance, np.square(resolution / 6))
         return np.maximum(variance + settings.extra_variance, np.finfo(float).tiny)
 
+    def bells(self, statistics: Any, grid: Grid, settings: Settings) -> list[list[Bells]]:
+        """Each class's components as sums of bells; no component where the class has no value."""
+        share, centre, variance = self._components(statistics, grid, settings)
+        found: list[list[Bells]] = []
+        for k in range(share.shape[0]):
+            mine: list[Bells] = []
+            for m in range(share.shape[1]) if statistics.weight[0, k] > 0 else ():
+                if share[k, m] <= 0:
+                    continue
+                weight, mean = float(np.log(share[k, m])), float(centre[k, m])
+                if self._density(settings):
+                    extra = 0.0 if self.pooled else settings.extra_variance or 0.0
+                    sd = np.sqrt(max(variance[k, m] + extra, np.finfo(float).tiny))
+                    mine.append(density_bells(weight, mean, float(sd)))
+                else:
+                    sd = max(np.sqrt(variance[k, m]), grid.resolution / 6)
+                    mine.append(interval_bells(weight, mean, float(sd), grid.resolution))
+            found.append(mine)
+        return found
+
+    def _components(
+        self, statistics: Any, grid: Grid, settings: Settings
+    ) -> tuple[Floats, Floats, Floats]:
+        """Share, centre and variance of the first set's components: classes x components."""
+        variance = _variance(statistics.weight, statistics.squares)[0]
+        if self.pooled:
+            pooled = self.pooled_variance(statistics, grid.resolution, settings)[0]
+            variance = np.full_like(variance, pooled)
+        return np.ones((variance.size, 1)), statistics.mean[0][:, None], variance[:, None]
+
+    def empty_term(self, grid: Grid, settings: Settings) -> float:
+        """What a class without any value of the column says: all values are equally likely."""
+        return -float(np.log(self._width(grid, settings) * grid.n_values))
+
+    def least_term(self, settings: Settings) -> float | None:
+        """Weka's floor on a component; None for a density, which `limit` bounds."""
+        return None if self._density(settings) else LEAST_LOG
+
     def left_out(
         self,
         statistics: Moments,
@@ -130,6 +169,9 @@ class GaussianModel:
         """Terms are bounded by definition (Weka) or by the ledger's room (density)."""
         return DENSITY_BOUND if self._density(settings) else -LEAST_LOG
 
+    def _width(self, grid: Grid, settings: Settings) -> float:
+        return grid.resolution if self._density(settings) else 1.0
+
     def _density(self, settings: Settings) -> bool:
         return self.pooled or settings.extra_variance is not None
 
@@ -156,8 +198,7 @@ class GaussianModel:
         squeeze: bool = False,
     ) -> Terms:
         """A class without any value of the column finds all equally likely; NaN is silent."""
-        width = grid.resolution if self._density(settings) else 1.0
-        finite = np.where(empty, -np.log(width * grid.n_values), finite)
+        finite = np.where(empty, self.empty_term(grid, settings), finite)
         finite = np.nan_to_num(finite, nan=0.0, posinf=_HUGE, neginf=-_HUGE)
         finite = np.where(np.isnan(values)[None, :, None], 0.0, finite)
         return Terms(finite[0] if squeeze else finite)

@@ -96,6 +96,11 @@ class MixtureModel(GaussianModel):
             f"the feature model {self.name!r} cannot learn in batches; use fit, or 'gaussian'."
         )
 
+    def _components(
+        self, statistics: Any, grid: Grid, settings: Settings
+    ) -> tuple[Floats, Floats, Floats]:
+        return statistics.share[0], statistics.centre[0], statistics.variance[0]
+
     def terms(self, statistics: Any, values: NDArray[Any], grid: Grid, settings: Settings) -> Terms:
         """Log-probability or log-density of each value: sets x values x classes."""
         n_components = statistics.share.shape[-1]

@@ -1,0 +1,142 @@
+"""Models as code: SQL, and Python without dependencies."""
+
+import sqlite3
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesieve import NaiveBayes, NaiveBayesSelector, to_python, to_sql
+from bayesieve.models.bells import density_bells, interval_bells
+
+ODD = ["a\"b'c", "<script>", "naïve 🎲", "x" * 500 + "\n"]
+
+
+def run_sqlite(query, table, name):
+    connection = sqlite3.connect(":memory:")
+    table.to_sql(name, connection, index=False)
+    return pd.read_sql_query(query, connection)
+
+
+def run_duckdb(query, table, name):
+    connection = duckdb.connect()
+    connection.register("given", table)
+    connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
+    return connection.execute(query).df()
+
+
+@pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
+@pytest.mark.parametrize("smoothing", [1.0, 0])
+def test_sql_predicts_the_same(run, smoothing):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            ODD[0]: rng.integers(0, 2, 200).astype(float),
+            ODD[3]: rng.choice([*ODD[:3], None], 200),
+            "dose": rng.choice([0.5, 1.0, 2.0, np.nan], 200),
+        }
+    )
+    y = rng.choice(["no", "yes", "it's"], 200)
+    model = NaiveBayes({"dose": "categorical"}, smoothing=smoothing).fit(table[:150], y[:150])
+    found = run(to_sql(model, "my table"), table, "my table")
+    assert found["prediction"].tolist() == model.predict(table).tolist()
+    space = {}
+    exec(to_python(model, "decide"), space)
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    assert [space["decide"](row) for row in rows] == model.predict(table).tolist()
+
+
+def test_sql_of_labels_and_of_selectors():
+    rng = np.random.default_rng(1)
+    X = (rng.random((120, 6)) < 0.3).astype(int)
+    Y = pd.DataFrame(rng.integers(0, 2, (120, 2)), columns=["fire", "it's"])
+    selector = NaiveBayesSelector(criterion="auc", validation=None, n_features=3).fit(
+        sp.csr_array(X), Y
+    )
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
+    renamed = {f"x{i}": f"x{j}" for i, j in enumerate(np.sort(selector.selected_))}
+    names = [spec.name for spec in selector.estimator_._specs]
+    assert names == list(renamed.values())
+    found = run_sqlite(to_sql(selector), table, "data")
+    np.testing.assert_array_equal(found[["fire", "it's"]].to_numpy(), selector.predict(X))
+    space = {}
+    exec(to_python(selector), space)
+    assert space["predict"](table.iloc[0].to_dict()) == dict(
+        zip(["fire", "it's"], selector.predict(X[:1])[0].tolist(), strict=True)
+    )
+
+
+def test_what_cannot_be_exported():
+    with pytest.raises(TypeError, match="model must be a fitted NaiveBayes"):
+        to_python(NaiveBayes())
+    discrete = NaiveBayes().fit([[0], [1]], [0, 1])
+    with pytest.raises(ValueError, match="name must be a Python identifier"):
+        to_python(discrete, "not a name")
+
+
+def continuous(seed):
+    """Numbers of every kind: narrow, wide, constant in a class, far away, missing."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["a", "b", "c"], 90)
+    table = pd.DataFrame(
+        {
+            "fine": rng.normal((y == "a") * 2.0, 1.0),
+            "coarse": np.round(rng.normal((y == "b") * 3.0, 1.5)),
+            "still": np.where(y == "c", 7.0, rng.normal(6, 2, 90)),
+            "shifted": 1e6 + rng.exponential(1.0, 90),
+        }
+    )
+    table.iloc[::7, 0] = np.nan
+    far = pd.DataFrame(np.repeat([[-1e3], [1e5], [3e40]], 4, 1), columns=table.columns)
+    return table, y, pd.concat([table, far]).reset_index(drop=True)
+
+
+@pytest.mark.filterwarnings("ignore:column 'still' has 1 distinct value")
+@pytest.mark.parametrize("features", ["gaussian", "gaussian-pooled", "mixture", "mixture-3"])
+@pytest.mark.parametrize("options", [{}, {"var_smoothing": 1e-9}, {"rounded": True}])
+def test_numbers_are_predicted_the_same(features, options):
+    table, y, asked = continuous(0)
+    model = NaiveBayes(features, **options).fit(table, y)
+    wanted = model.predict(asked).tolist()
+    assert len(set(wanted)) > 1
+    assert run_sqlite(to_sql(model), asked, "data")["prediction"].tolist() == wanted
+    assert run_duckdb(to_sql(model), asked, "data")["prediction"].tolist() == wanted
+    space = {}
+    exec(to_python(model), space)
+    assert [space["predict"](row) for row in asked.to_dict("records")] == wanted
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.floats(-40, 40), st.floats(1e-3, 1e3), st.floats(1e-6, 6), st.floats(-1e3, 1e3))
+def test_bells_are_the_interval(z, sd, share_of_sd, mean):
+    """Log of a normal integral over an interval, from a sum of bells."""
+    from bayesieve.models.gaussian import LEAST_LOG, _log_interval
+
+    width = share_of_sd * sd
+    bells = interval_bells(0.0, mean, sd, width)
+    x = mean + z * sd
+    with np.errstate(divide="ignore"):
+        wanted = max(
+            float(_log_interval(np.array(x), np.array(mean), np.array(sd), width)), LEAST_LOG
+        )
+    logs = np.array(bells.levels) - ((x - np.array(bells.centres)) / bells.sd) ** 2 / 2
+    found = max(float(np.logaddexp.reduce(logs)), LEAST_LOG)
+    assert found == pytest.approx(wanted, abs=1e-10)
+    assert len(bells.levels) <= 40
+
+
+def test_one_bell_is_the_density():
+    bells = density_bells(0.0, 1.0, 2.0)
+    assert bells.levels[0] == pytest.approx(-0.5 * np.log(2 * np.pi * 4))
+    assert bells.to_list() == [0.0, [bells.levels[0]], [1.0], 2.0]
+
+
+def test_numbers_beyond_the_pale_are_refused_by_name():
+    X = np.array([[-1e308], [1e308], [-1e308], [1e308]])
+    model = NaiveBayes("gaussian").fit(X, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="column 'x0' has values too large"):
+        to_sql(model)
