@@ -1,10 +1,20 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
 from .classifier import NaiveBayes
+from .displays import (
+    EvidenceDisplay,
+    NomogramDisplay,
+    PathDisplay,
+    RelevanceDisplay,
+    plot_evidence,
+    plot_nomogram,
+    plot_path,
+    plot_relevance,
+)
 from .eliminate import eliminate
 from .ensemble import GreedyEnsemble, SubsetEnsemble
 from .evaluate import evaluate_ranking
-from .explain import explain
+from .explain import explain, explain_model
 from .export import to_python, to_sql
 from .modelfile import load_model, save_model
 from .ranking import rank
@@ -16,16 +26,25 @@ from .votes import FeatureVotes
 __version__ = "0.1.0"
 
 __all__ = [
+    "EvidenceDisplay",
     "FeatureVotes",
     "GreedyEnsemble",
     "NaiveBayes",
     "NaiveBayesSelector",
+    "NomogramDisplay",
+    "PathDisplay",
+    "RelevanceDisplay",
     "SubsetEnsemble",
     "TreeLevels",
     "eliminate",
     "evaluate_ranking",
     "explain",
+    "explain_model",
     "load_model",
+    "plot_evidence",
+    "plot_nomogram",
+    "plot_path",
+    "plot_relevance",
     "rank",
     "relevance_matrix",
     "save_model",

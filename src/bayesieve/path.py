@@ -8,6 +8,7 @@ import narwhals as nw
 
 from .criteria import Scorer
 from .ledger import Ledger
+from .notebook import html_table
 from .objective import Objective
 
 
@@ -67,6 +68,12 @@ class Path:
 
     def __repr__(self) -> str:
         return f"<Path of {len(self)} subsets, criterion {self.criterion!r}>"
+
+    def _repr_html_(self) -> str:
+        columns = self.to_dict()
+        chosen = self.steps[self.chosen].n_features if self.chosen >= 0 else None
+        said = f"; chosen: step {self.chosen}, {chosen} features" if chosen is not None else ""
+        return html_table(columns, f"{len(self)} subsets, criterion {self.criterion}{said}")
 
     def choose(self, least: int, most: int) -> int:
         """Best allowed step: by validation where there is one, else by the guiding score.

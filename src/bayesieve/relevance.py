@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from .engines import LocalEngine
 from .models import MODELS, build_columns, one_set
+from .notebook import html_table
 from .rankings import MixedColumns, Ranking
 from .rankings.base import by_score
 from .reading import mixed_columns, read_input
@@ -47,6 +48,12 @@ class RelevanceMatrix:
         for name, column in zip(self.feature_names, self.values.T, strict=True):
             columns[name] = column.tolist()
         return columns
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[Any]] = {"feature": list(self.feature_names)}
+        for name, row in zip(self.class_names, self.values, strict=True):
+            columns[name] = row.tolist()
+        return html_table(columns, "divergence of each class from the others, in nat")
 
     def plot(self, ax: Any = None) -> Any:
         """Draw which features separate which class, each class scaled to its own sum.

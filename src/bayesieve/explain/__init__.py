@@ -1,5 +1,13 @@
 """Evidence: what each feature said in a decision, as plain data."""
 
 from .evidence import Evidence, Explanation, explain
+from .model import FeatureEvidence, ModelExplanation, explain_model
 
-__all__ = ["Evidence", "Explanation", "explain"]
+__all__ = [
+    "Evidence",
+    "Explanation",
+    "FeatureEvidence",
+    "ModelExplanation",
+    "explain",
+    "explain_model",
+]

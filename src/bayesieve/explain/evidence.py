@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..classifier import NaiveBayes
+from ..notebook import html_table
 from ..selector import NaiveBayesSelector
 from ..validation import Table, plain_value, read_table
 from ..views.columns import encode
@@ -88,6 +89,19 @@ class Explanation:
             note = f" ({bar.status})" if bar.status in ("missing", "unseen") else ""
             lines.append(f"  {_shown(bar):{label}s} {bar.log_ratio:+9.3f} {mark * size}{note}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        caption = (
+            f"{self.target} rather than {self.against}: probability {self.probability:.4g}, "
+            f"log-odds {self.log_odds:+.3f}"
+        )
+        columns = {
+            "feature": [bar.feature for bar in self.evidence],
+            "value": [bar.value for bar in self.evidence],
+            "log-ratio": [bar.log_ratio for bar in self.evidence],
+            "status": [bar.status for bar in self.evidence],
+        }
+        return html_table(columns, caption)
 
 
 def explain(model: Any, X: Any, *, target: Any = None, against: Any = None) -> list[Explanation]:

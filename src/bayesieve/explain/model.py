@@ -1,0 +1,288 @@
+"""The whole model in plain data: what each value says, where it comes from, how much it matters."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..classifier import NaiveBayes
+from ..notebook import html_table
+from ..portable import fitted_model
+from ..validation import plain_value
+
+_TAIL = 3.0
+_POINTS = 101  # of a continuous column's scale
+_REACH = 4.0  # standard deviations beyond which a continuous column is not integrated
+_FINE = 2001
+
+
+@dataclass(frozen=True)
+class FeatureEvidence:
+    """One feature of the model.
+
+    Attributes
+    ----------
+    feature, model : str
+        Its name, and its distribution.
+    importance : list of float
+        For each class, in nat: what the feature says on average about rows of the class, for it
+        against all others together (the Kullback-Leibler divergence of the model's distributions).
+    values : list
+        Levels of a discrete feature; points over the range of a continuous one, without what lies
+        more than three standard deviations outside of every class.
+    terms : list of lists of float
+        log P(value | class), values x classes.
+    counts : list of lists of float, or None
+        How many training rows of each class had the value; None for continuous features.
+    source : dict
+        For a continuous feature: ``rows``, ``mean`` and ``sd`` of each class, and its
+        ``components`` (share, mean, sd) where it has several.  For any: ``missing``, rows of each
+        class without a value.
+    beside : list of lists of float, or None
+        With ``smoothing=0``: where a value is impossible in a class, what remains beside log 0; two
+        classes in which it is impossible are compared by this.
+    """
+
+    feature: str
+    model: str
+    importance: list[float]
+    values: list[Any]
+    terms: list[list[float]]
+    counts: list[list[float]] | None
+    source: dict[str, Any]
+    beside: list[list[float]] | None = None
+
+    def ratios(self, k: int, other: int) -> list[float]:
+        """Log-ratio of each value between two classes."""
+        found = []
+        for i, row in enumerate(self.terms):
+            impossible = self.beside is not None and row[k] == row[other] == -np.inf
+            mine = self.beside[i] if impossible and self.beside is not None else row
+            found.append(mine[k] - mine[other])
+        return found
+
+
+@dataclass(frozen=True)
+class ModelExplanation:
+    """All that a model can say.
+
+    Attributes
+    ----------
+    label : str or None
+        The label it is about, where the model has labels.
+    classes : list
+    class_count : list of float
+        Training rows of each class.
+    log_prior : list of float
+    features : list of FeatureEvidence
+        In the model's order.
+    """
+
+    label: str | None
+    classes: list[Any]
+    class_count: list[float]
+    log_prior: list[float]
+    features: list[FeatureEvidence]
+
+    def nomogram(self, target: Any = None, against: Any = None) -> list[tuple[str, list[Any]]]:
+        """The scale of each feature: (name, [(value, log-ratio), ...]), longest scale first.
+
+        Parameters
+        ----------
+        target, against : classes, optional
+            The second and the first class by default.
+        """
+        k = self._position("target", target, 1)
+        other = self._position("against", against, 0 if k else 1)
+        if k == other:
+            raise ValueError("target and against must be different classes.")
+        found = []
+        for each in self.features:
+            found.append((each.feature, list(zip(each.values, each.ratios(k, other), strict=True))))
+        return sorted(found, key=lambda pair: -_length(pair[1]))
+
+    def ranked(self, target: Any = None) -> list[tuple[str, float]]:
+        """Features by importance for a class (for all classes together by default), largest first.
+
+        Over all classes, importances count by the share of each class among the rows.
+        """
+        total = max(sum(self.class_count), 1e-300)
+        share = [count / total for count in self.class_count]
+        if target is not None:
+            at = self._position("target", target, 0)
+            share = [float(k == at) for k in range(len(self.classes))]
+        found = []
+        for each in self.features:
+            parts = [s * i for s, i in zip(share, each.importance, strict=True) if s]
+            found.append((each.feature, sum(parts)))
+        return sorted(found, key=lambda pair: -pair[1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    def to_text(self) -> str:
+        """One line a feature: its importance, and what speaks most for each class."""
+        lines = []
+        by_name = {each.feature: each for each in self.features}
+        for name, importance in self.ranked():
+            each, said = by_name[name], []
+            for k, value in enumerate(self.classes):
+                best = _most_telling(each.terms, k)
+                if best is not None:
+                    said.append(f"{_short(each.values[best])} speaks for {value}")
+            lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
+        return "\n".join(lines)
+
+    def _position(self, parameter: str, wanted: Any, default: int) -> int:
+        if wanted is None:
+            return default
+        if wanted not in self.classes:
+            raise ValueError(
+                f"{parameter} must be one of the classes {self.classes}; got {wanted!r}."
+            )
+        return self.classes.index(wanted)
+
+    def _repr_html_(self) -> str:
+        names, scores = zip(*self.ranked(), strict=True) if self.features else ((), ())
+        return html_table({"feature": list(names), "importance (nat)": list(scores)})
+
+
+def explain_model(model: Any, *, label: str | None = None) -> ModelExplanation:
+    """What the model says about every value, the counts behind it, and what matters most.
+
+    Parameters
+    ----------
+    model : NaiveBayes or NaiveBayesSelector
+        Fitted.
+    label : str, optional
+        With labels: which one to speak of; the first by default.
+
+    Returns
+    -------
+    explanation : ModelExplanation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.explain import explain_model
+    >>> X, y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 5), np.array(["a", "a", "b", "b"] * 5)
+    >>> found = explain_model(NaiveBayes().fit(X, y))
+    >>> found.features[0].counts  # of the values 0 and 1 in the classes a and b
+    [[0.0, 10.0], [10.0, 0.0]]
+    >>> found.ranked()[0][0], found.nomogram("a", "b")[0][1][1][0]
+    ('x0', 1.0)
+    """
+    model = fitted_model(model)
+    if label is not None and (not model._parts or label not in model.label_names_):
+        known = list(model.label_names_) if model._parts else []
+        raise ValueError(f"label must be one of the labels {known}; got {label!r}.")
+    if model._parts:
+        label = model.label_names_[0] if label is None else label
+        model = model._parts[list(model.label_names_).index(label)]
+    prior = model._scale.release(model._scale.fix(model._prior))[0]
+    return ModelExplanation(
+        label,
+        [plain_value(value) for value in model.classes_],
+        model.class_count_.tolist(),
+        prior.tolist(),
+        [_feature(model, j) for j in range(len(model._specs))],
+    )
+
+
+def _feature(model: NaiveBayes, j: int) -> FeatureEvidence:
+    spec, statistics = model._specs[j], model._statistics[j]
+    weight = model.class_count_ * model._class_weight
+    if spec.levels is not None:
+        counts = statistics[0]
+        fixed = model._fixed[j]
+        assert fixed is not None
+        terms, beside = model._scale.release(fixed)[:-1], None
+        if np.isinf(terms).any():
+            finite = np.where(np.isinf(terms), fixed[:-1] + model._scale.impossible, fixed[:-1])
+            beside = np.ldexp(finite.astype(np.float64), -model._scale.bits).tolist()
+        return FeatureEvidence(
+            spec.name, spec.model, _divergence(np.exp(terms), weight),
+            [plain_value(level) for level in spec.levels], terms.tolist(), counts[:-1].tolist(),
+            {"missing": np.maximum(model.class_count_ - counts[:-1].sum(0), 0.0).tolist()}, beside,
+        )  # fmt: skip
+    low, high = _ends(spec, statistics)
+    points = np.linspace(low, high, _POINTS)
+    terms = _continuous_terms(model, j, points)
+    spread = np.sqrt(np.max(statistics.squares[0] / np.maximum(statistics.weight[0], 1.0)))
+    fine = np.linspace(low - _REACH * spread, high + _REACH * spread, _FINE)
+    found = _continuous_terms(model, j, fine)
+    chances = np.exp(found - found.max())
+    chances /= np.maximum(chances.sum(0), 1e-300)
+    return FeatureEvidence(
+        spec.name, spec.model, _divergence(chances, weight), points.tolist(), terms.tolist(), None,
+        _moments(spec.model, statistics, model.class_count_),
+    )  # fmt: skip
+
+
+def _continuous_terms(model: NaiveBayes, j: int, points: NDArray[np.float64]) -> Any:
+    return model._scale.release(model._speak(j, points))
+
+
+def _ends(spec: Any, statistics: Any) -> tuple[float, float]:
+    """The range of a continuous column without its farthest tails, never empty."""
+    if not spec.distinct.size:
+        return 0.0, 1.0
+    known = statistics.weight[0] > 0
+    mean = statistics.mean[0][known]
+    sd = np.sqrt(np.maximum(statistics.squares[0][known], 0.0) / statistics.weight[0][known])
+    low = max(float(spec.distinct[0]), float((mean - _TAIL * sd).min()))
+    high = min(float(spec.distinct[-1]), float((mean + _TAIL * sd).max()))
+    return (low, high) if low < high else (low - spec.resolution, high + spec.resolution)
+
+
+def _divergence(chances: NDArray[np.float64], weight: NDArray[np.float64]) -> list[float]:
+    """Of each class from all others together; 0 x log 0 is 0."""
+    found = []
+    for k in range(len(weight)):
+        rest = np.delete(weight, k)
+        share = rest / rest.sum() if rest.sum() > 0 else np.full(rest.size, 1 / rest.size)
+        others = np.delete(chances, k, axis=1) @ share
+        mine = chances[:, k]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(mine > 0, mine * np.log(mine / others), 0.0)
+        found.append(float(max(parts.sum(), 0.0)))
+    return found
+
+
+def _moments(name: str, statistics: Any, class_count: NDArray[np.float64]) -> dict[str, Any]:
+    """What a continuous column's terms came from."""
+    weight = statistics.weight[0]
+    variance = statistics.squares[0] / np.where(weight > 0, weight, 1.0)
+    found = {
+        "rows": weight.tolist(),
+        "mean": statistics.mean[0].tolist(),
+        "sd": np.sqrt(np.maximum(variance, 0.0)).tolist(),
+        "missing": np.maximum(class_count - weight, 0.0).tolist(),
+    }
+    if hasattr(statistics, "share"):
+        sd = np.sqrt(np.maximum(statistics.variance[0], 0.0))
+        parts = zip(statistics.share[0], statistics.centre[0], sd, strict=True)
+        found["components"] = [
+            np.column_stack([share, centre, each])[share > 0].tolist()
+            for share, centre, each in parts
+        ]
+    return found
+
+
+def _length(scale: list[Any]) -> float:
+    ratios = [ratio for _, ratio in scale]
+    return max(ratios, default=0.0) - min(ratios, default=0.0)
+
+
+def _most_telling(terms: list[list[float]], k: int) -> int | None:
+    """The value that speaks most for a class against the best of the others."""
+    ahead = [row[k] - max(row[:k] + row[k + 1 :]) for row in terms]
+    known = [(a, -i) for i, a in enumerate(ahead) if a == a and a > 0]
+    return -max(known)[1] if known else None
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,173 @@
+"""The model explained as a whole, and its pictures."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesieve import (
+    EvidenceDisplay,
+    NaiveBayes,
+    NaiveBayesSelector,
+    NomogramDisplay,
+    PathDisplay,
+    RelevanceDisplay,
+    explain,
+    explain_model,
+    plot_evidence,
+    plot_nomogram,
+    plot_path,
+    plot_relevance,
+)
+
+mpl.use("Agg")
+ODD = "$x$ <b>\n" + "long " * 40
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes", "it's"], 150)
+    X = pd.DataFrame(
+        {
+            "kind": np.where(rng.random(150) < 0.7, y, rng.choice(["u", "v", None], 150)),
+            "size": rng.normal(y == "yes", 1.0),
+            ODD: rng.integers(0, 2, 150),
+        }
+    )
+    X.iloc[::9, 1] = np.nan
+    return X, y
+
+
+def twin_importance(chances, weights):
+    """Kullback-Leibler divergence of each class from the others, in loops."""
+    found = []
+    for k in range(len(weights)):
+        others = [j for j in range(len(weights)) if j != k]
+        total = 0.0
+        for row in chances:
+            rest = sum(weights[j] * row[j] for j in others) / sum(weights[j] for j in others)
+            if row[k] > 0:
+                total += row[k] * np.log(row[k] / rest)
+        found.append(total)
+    return found
+
+
+def test_counts_and_importances_of_levels(data):
+    X, y = data
+    found = explain_model(NaiveBayes().fit(X, y))
+    kind = found.features[0]
+    wanted = pd.crosstab(X["kind"], y)
+    assert kind.values == wanted.index.tolist()
+    assert found.classes == wanted.columns.tolist()
+    np.testing.assert_array_equal(kind.counts, wanted.to_numpy())
+    missing = X["kind"].isna().groupby(y).sum()
+    assert kind.source["missing"] == missing[found.classes].tolist()
+    np.testing.assert_allclose(
+        kind.importance, twin_importance(np.exp(kind.terms), found.class_count), rtol=1e-9
+    )
+    assert found.ranked()[0][0] == "kind"
+    assert found.ranked("yes")[0][1] == kind.importance[found.classes.index("yes")]
+
+
+def test_importance_of_numbers_is_the_divergence_of_the_bells():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 4000)
+    X = rng.normal(y * 1.5, 1.0)[:, None]
+    found = explain_model(NaiveBayes().fit(X, y)).features[0]
+    mean, sd = found.source["mean"], found.source["sd"]
+    apart = mean[1] - mean[0]
+    for k in (0, 1):
+        one, other = sd[k], sd[1 - k]
+        wanted = np.log(other / one) + (one**2 + apart**2) / (2 * other**2) - 0.5
+        assert found.importance[k] == pytest.approx(wanted, rel=1e-3)
+    assert found.counts is None
+    assert found.values[0] >= X.min()
+
+
+@pytest.mark.parametrize("options", [{}, {"smoothing": 0}, {"priors": "uniform"}])
+def test_a_nomogram_adds_up_to_the_decision(data, options):
+    X, y = data
+    X = X.drop(columns="size").fillna("w")
+    model = NaiveBayes(**options).fit(X, y)
+    whole = explain_model(model)
+    scales = {name: dict(scale) for name, scale in whole.nomogram("yes", "no")}
+    prior = dict(zip(whole.classes, whole.log_prior, strict=True))
+    for i, each in enumerate(explain(model, X, target="yes", against="no")):
+        total = prior["yes"] - prior["no"] + sum(scales[name][X[name][i]] for name in X)
+        if np.isfinite(total):
+            assert total == pytest.approx(each.log_odds, abs=1e-9)
+        else:
+            assert np.isinf(each.log_odds) or np.isnan(total)
+
+
+def test_labels_are_explained_one_by_one():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (60, 3))
+    Y = pd.DataFrame(rng.integers(0, 2, (60, 2)), columns=["fire", "flood"])
+    model = NaiveBayes().fit(X, Y)
+    assert explain_model(model).label == "fire"
+    found = explain_model(model, label="flood")
+    alone = explain_model(NaiveBayes().fit(X, Y["flood"]))
+    assert found.features == alone.features
+    with pytest.raises(ValueError, match="label must be one of the labels"):
+        explain_model(model, label="storm")
+    assert NomogramDisplay.from_estimator(model, label="flood").ax_.get_xlabel()
+
+
+def test_what_cannot_be_explained(data):
+    X, y = data
+    with pytest.raises(TypeError, match="model must be a fitted NaiveBayes"):
+        explain_model(NaiveBayes())
+    whole = explain_model(NaiveBayes().fit(X, y))
+    with pytest.raises(ValueError, match="target must be one of the classes"):
+        whole.nomogram("maybe")
+    with pytest.raises(ValueError, match="different classes"):
+        whole.nomogram("no", "no")
+
+
+def test_displays(data):
+    X, y = data
+    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    shown = plot_evidence(selector, X, 3)
+    assert isinstance(shown, EvidenceDisplay)
+    assert len(shown.ax_.patches) == 1 + 3
+    each = explain(selector, X[3:4])[0]
+    widths = [patch.get_width() for patch in shown.ax_.patches]
+    np.testing.assert_allclose(widths, [bar.log_ratio for bar in each.evidence])
+    labels = [text.get_text() for text in shown.ax_.get_yticklabels()]
+    assert any(label.startswith(r"\$x\$ <b> long") for label in labels)
+    assert isinstance(plot_nomogram(selector, target="yes", against="no"), NomogramDisplay)
+    path = plot_path(selector)
+    assert isinstance(path, PathDisplay)
+    assert path.ax_.get_xlabel() == "number of features"
+    relevance = plot_relevance(X, y, model="gaussian")
+    assert isinstance(relevance, RelevanceDisplay)
+    for display in (shown, path, relevance):
+        display.figure_.canvas.draw()  # names that look like mathematics must not fail
+        mpl.pyplot.close(display.figure_)
+
+
+def test_an_impossible_value_has_the_longest_bar():
+    X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
+    model = NaiveBayes(smoothing=0).fit(X, [0, 1, 0, 1])
+    shown = plot_evidence(model, X, 1)
+    widths = np.abs([patch.get_width() for patch in shown.ax_.patches])
+    assert np.isfinite(widths).all()
+    assert widths[1] == widths.max()
+
+
+def test_notebooks_show_results(data):
+    X, y = data
+    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    assert "&lt;b&gt;" in explain(selector, X[:1])[0]._repr_html_()
+    for shown in (selector.path_, explain_model(selector), relevance(X, y)):
+        text = shown._repr_html_()
+        assert "<table>" in text
+        assert "<b>" not in text
+
+
+def relevance(X, y):
+    from bayesieve import relevance_matrix
+
+    return relevance_matrix(X, y, "gaussian")
