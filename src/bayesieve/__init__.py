@@ -10,6 +10,7 @@ from .modelfile import load_model, save_model
 from .ranking import rank
 from .relevance import relevance_matrix
 from .selector import NaiveBayesSelector
+from .stability import Stability, nogueira, stability
 from .trees import TreeLevels
 from .votes import FeatureVotes
 
@@ -20,15 +21,18 @@ __all__ = [
     "GreedyEnsemble",
     "NaiveBayes",
     "NaiveBayesSelector",
+    "Stability",
     "SubsetEnsemble",
     "TreeLevels",
     "eliminate",
     "evaluate_ranking",
     "explain",
     "load_model",
+    "nogueira",
     "rank",
     "relevance_matrix",
     "save_model",
+    "stability",
     "to_python",
     "to_sql",
 ]
