@@ -405,3 +405,36 @@ def doubled_pairs(truth, scores):
     negative = [s for t, s in zip(truth, scores, strict=True) if not t]
     counted = sum(int(p > n) + int(p >= n) for p in positive for n in negative)
     return counted, 2 * len(positive) * len(negative)
+
+
+# -- stability -----------------------------------------------------------------------------------
+
+
+def nogueira(selected):
+    """Stability as the paper writes it: variances of columns, chance correction, in fractions."""
+    m, d = len(selected), len(selected[0])
+    spread = []
+    for f in range(d):
+        p = Fraction(sum(int(row[f]) for row in selected), m)
+        spread.append(Fraction(m, m - 1) * p * (1 - p))
+    share = Fraction(sum(int(v) for row in selected for v in row), m * d)
+    if share in (0, 1):
+        return None
+    return 1 - (sum(spread) / d) / (share * (1 - share))
+
+
+def nogueira_variance(selected):
+    """Variance of the measure as the paper writes it, in fractions."""
+    m, d = len(selected), len(selected[0])
+    p = [Fraction(sum(int(row[f]) for row in selected), m) for f in range(d)]
+    kbar, measure = sum(p), nogueira(selected)
+    shares = []
+    for row in selected:
+        k = sum(int(v) for v in row)
+        agreement = Fraction(sum(int(v) * q for v, q in zip(row, p, strict=True)), d)
+        chance = k * kbar / d**2
+        size = 2 * k * kbar / d**2 - Fraction(k, d) - kbar / d + 1
+        scale = (kbar / d) * (1 - kbar / d)
+        shares.append((agreement - chance + measure / 2 * size) / scale)
+    mean = sum(shares) / m
+    return Fraction(4, m**2) * sum((v - mean) ** 2 for v in shares)

@@ -20,6 +20,7 @@ from .modelfile import load_model, save_model
 from .ranking import rank
 from .relevance import relevance_matrix
 from .selector import NaiveBayesSelector
+from .stability import Stability, nogueira, stability
 from .trees import TreeLevels
 from .votes import FeatureVotes
 
@@ -34,6 +35,7 @@ __all__ = [
     "NomogramDisplay",
     "PathDisplay",
     "RelevanceDisplay",
+    "Stability",
     "SubsetEnsemble",
     "TreeLevels",
     "eliminate",
@@ -45,9 +47,11 @@ __all__ = [
     "plot_nomogram",
     "plot_path",
     "plot_relevance",
+    "nogueira",
     "rank",
     "relevance_matrix",
     "save_model",
+    "stability",
     "to_python",
     "to_sql",
 ]

@@ -24,6 +24,7 @@ from .validation import (
     choose_models,
     is_label_matrix,
     plain_value,
+    read_column,
     read_labels,
     read_table,
 )
@@ -181,9 +182,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                     part._specs.append(spec)
                     part._statistics.append(found[j])
                 continue
-            raw = read.table.column(j)
-            spec = learn(name, model, raw, MODELS[model].discrete, self.rounded)
-            column = encode(spec, raw)
+            spec, column = read_column(read.table, j, model, self.rounded)
             for part, sets in learners:
                 part._take(spec, column, sets)
         for part, _ in learners:

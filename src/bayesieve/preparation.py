@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from .classifier import NaiveBayes
 from .ledger import Ledger, LedgerPlan
-from .models import MODELS, one_set
+from .models import one_set
 from .reading import Reading, read_moves
 from .search import Limits
 from .sparse_ledger import Scoring, SparseLedger
 from .splits import class_factors, find_splits, means_loo, scoring, validation_lines
-from .validation import Table, check_priors, check_smoothing
-from .views.columns import encode, learn
+from .validation import Table, check_priors, check_smoothing, read_column
 
 Rows = NDArray[np.int64]
 
@@ -68,11 +67,8 @@ def dense_ledgers(task: Task, model: NaiveBayes, guiding: Rows, validating: Rows
     everything = np.arange(read.labels.size)
     model._class_weight = np.array([float(factor) for factor in task.factors(everything)])
     sets = one_set(read.labels, read.weights, model._class_weight)
-    for j, name in enumerate(read.table.names):
-        raw = read.table.column(j)
-        discrete = MODELS[task.models[j]].discrete
-        spec = learn(name, task.models[j], raw, discrete, model.rounded)
-        column = encode(spec, raw)
+    for j in range(len(task.models)):
+        spec, column = read_column(read.table, j, task.models[j], model.rounded)
         model._take(spec, column, sets)
         training = column[guiding]
         for plan in plans:

@@ -21,8 +21,9 @@ from .validation import (
     check_number,
     choose,
     choose_models,
+    read_column,
 )
-from .views.columns import MOST_CODES, encode, learn
+from .views.columns import MOST_CODES
 from .weights import Weights
 
 
@@ -154,13 +155,12 @@ def discrete_columns(
     codes = np.empty((len(models), rows.size), np.uint8)
     n_levels = np.empty(len(models), np.int64)
     for j, model in enumerate(models):
-        raw = table.column(j)
         if MODELS[model].discrete:
-            spec = learn(table.names[j], model, raw, True, presence=isinstance(table, SparseTable))
+            spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))
             n_levels[j] = spec.n_codes - 1
-            column = encode(spec, raw)[rows]
+            column = column[rows]
         else:
-            values = raw[rows]
+            values = table.column(j)[rows]
             cuts = mdl_cuts(values, labels, n_classes, weights)
             n_levels[j] = cuts.size + 1
             column = np.where(np.isnan(values), n_levels[j], np.searchsorted(cuts, values))

@@ -13,12 +13,13 @@ from .validation import (
     Table,
     check_several_classes,
     is_label_matrix,
+    read_column,
     read_labels,
     read_table,
     read_target,
     read_weights,
 )
-from .views.columns import ColumnSpec, encode, learn, to_codes
+from .views.columns import ColumnSpec, learn, to_codes
 from .views.moves import Moves, from_codes, present
 
 # Combinations of labels in fewer rows are split together: with some label, or with none.
@@ -107,12 +108,9 @@ def read_moves(
     specs, columns, n_codes = [], [], []
     values: list[NDArray[Any] | None] = []
     for j, model in enumerate(models):
-        raw = table.column(j)
-        discrete = MODELS[model].discrete
-        spec = learn(table.names[j], model, raw, discrete, rounded, sparse)
-        column = encode(spec, raw)
+        spec, column = read_column(table, j, model, rounded, sparse)
         numbers = None
-        if not discrete:
+        if not MODELS[model].discrete:
             distinct = np.unique(column[~np.isnan(column)])
             numbers = np.append(distinct, np.nan)
             column = to_codes(distinct, column)
@@ -156,11 +154,9 @@ def mixed_columns(
     nominal = np.array([MODELS[model].discrete for model in models], bool)
     specs = []
     for j, model in enumerate(models):
-        raw = table.column(j)
-        presence = isinstance(table, SparseTable)
-        spec = learn(table.names[j], model, raw, bool(nominal[j]), presence=presence)
+        spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))
         specs.append(spec)
-        values[j] = encode(spec, raw)[rows]
+        values[j] = column[rows]
         if nominal[j]:
             values[j, values[j] == spec.n_codes - 1] = np.nan
     return MixedColumns(values, nominal, specs, weights)

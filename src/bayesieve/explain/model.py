@@ -97,9 +97,10 @@ class ModelExplanation:
         other = self._position("against", against, 0 if k else 1)
         if k == other:
             raise ValueError("target and against must be different classes.")
-        found = []
-        for each in self.features:
-            found.append((each.feature, list(zip(each.values, each.ratios(k, other), strict=True))))
+        found = [
+            (each.feature, list(zip(each.values, each.ratios(k, other), strict=True)))
+            for each in self.features
+        ]
         return sorted(found, key=lambda pair: -_length(pair[1]))
 
     def ranked(self, target: Any = None) -> list[tuple[str, float]]:

@@ -17,6 +17,7 @@ from .parameters import (
     plain_value,
     read_groups,
 )
+from .shared import SharedSparse, SharedTable, read_column, share
 from .tables import (
     RawTable,
     SparseTable,
@@ -34,6 +35,8 @@ from .tables import (
 
 __all__ = [
     "RawTable",
+    "SharedSparse",
+    "SharedTable",
     "SparseTable",
     "Table",
     "check_batch",
@@ -53,6 +56,7 @@ __all__ = [
     "is_frame",
     "is_label_matrix",
     "plain_value",
+    "read_column",
     "read_groups",
     "read_labels",
     "read_series",
@@ -60,4 +64,5 @@ __all__ = [
     "read_table",
     "read_target",
     "read_weights",
+    "share",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import MODELS
+from .shared import SharedSparse, SharedTable
 from .tables import SparseTable, Table
 
 _BINARY = (0.0, 1.0)
@@ -70,6 +71,8 @@ def check_flag(name: str, value: Any) -> bool:
 
 def choose_models(features: Any, X: Table) -> list[str]:
     """The feature model of every column, from "auto", a name, or a mapping of columns to names."""
+    if isinstance(X, SharedTable | SharedSparse):
+        return list(X.known.models)
     n_columns = len(X.names)
     if isinstance(features, str):
         choose("features", features, ["auto", *MODELS])

@@ -83,6 +83,8 @@ Table = RawTable | SparseTable
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
+    if isinstance(X, RawTable | SparseTable):
+        return X  # read before, and shared by many fits
     if is_frame(X):
         return _read_frame(estimator, X, reset)
     if scipy.sparse.issparse(X):

@@ -1,0 +1,121 @@
+"""A table whose columns are judged, learnt and encoded once, for many fits on some of its rows."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..models import MODELS
+from ..views.columns import ColumnSpec, encode, learn
+from .tables import RawTable, SparseTable, Table
+
+
+@dataclass(frozen=True)
+class Known:
+    """What all rows told about the columns.
+
+    Parameters
+    ----------
+    models : the feature model of each column.
+    specs : levels and resolution, by column and whether its values are rounded.
+    codes : codes of all rows of the discrete columns of a dense table.
+    """
+
+    models: tuple[str, ...]
+    specs: dict[tuple[int, bool], ColumnSpec] = field(default_factory=dict)
+    codes: dict[int, NDArray[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SharedTable(RawTable):
+    """Some rows of a dense table, which stays where it is."""
+
+    known: Known
+    at: NDArray[np.int64] | None = None  #: the rows; None for all
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
+
+    def column(self, j: int) -> NDArray[Any]:
+        """One column; numbers as float64."""
+        column = super().column(j)
+        return column if self.at is None else column[self.at]
+
+    def codes(self, j: int) -> NDArray[Any]:
+        """Codes of a discrete column."""
+        codes = self.known.codes[j]
+        return codes if self.at is None else codes[self.at]
+
+    def take(self, rows: NDArray[np.int64]) -> "SharedTable":
+        """Some rows only, without a copy of them."""
+        at = rows if self.at is None else self.at[rows]
+        return replace(self, at=at, n_rows=rows.size)
+
+    def pick(self, columns: NDArray[np.int64]) -> RawTable:
+        """Some columns only."""
+        found = [self.column(int(j)) for j in columns]
+        return RawTable(found, [self.names[j] for j in columns], self.n_rows)
+
+
+@dataclass(frozen=True)
+class SharedSparse(SparseTable):
+    """Some rows of a sparse table, whose columns are known from all rows."""
+
+    known: Known
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
+
+    def take(self, rows: NDArray[np.int64]) -> "SharedSparse":
+        """Some rows only."""
+        part = super().take(rows)
+        return SharedSparse(part.matrix, part.names, part.n_rows, self.known)
+
+
+def share(table: Table, models: list[str], rounded: bool = False) -> SharedTable | SharedSparse:
+    """Learn and encode all columns, so that fits on some of the rows need not."""
+    known = Known(tuple(models))
+    shared: SharedTable | SharedSparse
+    if isinstance(table, SparseTable):
+        shared = SharedSparse(table.matrix, table.names, table.n_rows, known)
+    else:
+        shared = SharedTable(table.columns, table.names, table.n_rows, known)
+    for j, model in enumerate(models):
+        discrete = MODELS[model].discrete
+        if isinstance(shared, SharedSparse) and model == "bernoulli":
+            continue  # presence: nothing is learnt
+        raw = shared.column(j)
+        for each in {False, bool(rounded and not discrete)}:
+            known.specs[j, each] = learn(table.names[j], model, raw, discrete, each)
+        if discrete and isinstance(shared, SharedTable):
+            known.codes[j] = encode(known.specs[j, False], raw)
+    return shared
+
+
+def read_column(
+    table: Table, j: int, model: str, rounded: bool = False, presence: bool = False
+) -> tuple[ColumnSpec, NDArray[Any]]:
+    """What a column is like, and its values as the models read them.
+
+    Parameters
+    ----------
+    table, j : which column.
+    model : its feature model.
+    rounded : round continuous values to multiples of the resolution.
+    presence : of a bernoulli column of a sparse table: every value but 0 counts as 1.
+    """
+    discrete = MODELS[model].discrete
+    if isinstance(table, SharedTable | SharedSparse) and table.known.models[j] == model:
+        spec = table.known.specs.get((j, rounded and not discrete))
+        if spec is not None and discrete and isinstance(table, SharedTable):
+            return spec, table.codes(j)
+        if spec is not None:
+            return spec, encode(spec, table.column(j))
+    raw = table.column(j)
+    spec = learn(table.names[j], model, raw, discrete, rounded, presence)
+    return spec, encode(spec, raw)
