@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..engines import Engine
 from ..validation import check_number, choose
-from .windows import TESTS, half_windows, test_constants
+from .windows import TESTS, half_windows, test_constants, window_p_values
 
 #: Scores that users registered, by the name of their function.
 SCORES: dict[str, "Score"] = {}
@@ -190,6 +190,34 @@ class WindowScores:
                 yield ScoreColumn(
                     f"most among {span} successive {where}", mine[:, 2 + s], _cuts(cuts)
                 )
+
+    def fired(self, x: NDArray[np.float64], columns: Sequence[int]) -> list[list[tuple[int, int]]]:
+        """Where in a series the tests behind some score columns reject.
+
+        Parameters
+        ----------
+        x : the series.
+        columns : positions among the columns that `columns` gives.
+
+        Returns
+        -------
+        spans : for each column, the (first, last) breaks at which successive windows reject, last
+            included; a break is the first point of a window's second half.
+        """
+        n_spans = len({span for _, span in self.among})
+        p_values: dict[tuple[int, int], Any] = {}  # many columns share a test
+        found = []
+        for column in columns:
+            at, a = divmod(column // (2 + n_spans), len(self.levels))
+            k, w = divmod(at, len(self.widths))
+            half = int(half_windows([x], [self._widths()[w]])[0, 0])
+            if (k, w) not in p_values:
+                p = window_p_values(x, self.tests[k], 2 * half) if half else np.empty(0)
+                p_values[k, w] = p
+            rejects = (p_values[k, w] <= self.levels[a]).astype(int)
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], rejects, [0]])))
+            found.append([(half + int(lo), half + int(hi) - 1) for lo, hi in edges.reshape(-1, 2)])
+        return found
 
     def _scores(
         self,

@@ -99,11 +99,59 @@ class Indicators(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "kept_")
         return np.array(self.names_, dtype=object)[self.kept_]
 
+    def fired(self, x: Any, names: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+        """Where in a series the scores behind some indicators fired.
+
+        Parameters
+        ----------
+        x : array-like
+            One series.
+        names : list of str
+            Names of indicators.
+
+        Returns
+        -------
+        spans : dict of lists of (first, last)
+            For each name, points of the series (last included) at which successive windows reject;
+            empty for scores that look at the series as a whole.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.indicators import Indicators
+        >>> x = np.r_[np.zeros(60), np.ones(60)] + np.arange(120) % 7 / 10
+        >>> indicators = Indicators().fit([x, x[::-1]])
+        >>> name = "share of windows (w=30) where U rejects at 0.001 > 0.1"
+        >>> indicators.fired(x, [name])[name]
+        [(57, 62)]
+        """
+        check_is_fitted(self, "kept_")
+        known = {each: i for i, each in enumerate(self.names_)}
+        odd = [name for name in names if name not in known]
+        if odd:
+            raise ValueError(
+                f"names must be among the {len(known)} indicators, such as {self.names_[0]!r}; got "
+                f"{odd[0]!r}."
+            )
+        series = read_series([x])[0]
+        found: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+        for f, score in enumerate(self._scores):
+            mine = [name for name in found if self._origins[known[name]][0] == f]
+            if mine and hasattr(score, "fired"):
+                columns = [self._origins[known[name]][1] for name in mine]
+                found |= dict(zip(mine, score.fired(series, columns), strict=True))
+        return found
+
     def _columns(
         self, series: list[NDArray[np.float64]], scores: list[ScoreFamily]
     ) -> list[ScoreColumn]:
+        return [column for family in self._families(series, scores) for column in family]
+
+    def _families(
+        self, series: list[NDArray[np.float64]], scores: list[ScoreFamily]
+    ) -> list[list[ScoreColumn]]:
         with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
-            return [column for score in scores for column in score.columns(series, engine)]
+            return [list(score.columns(series, engine)) for score in scores]
 
     def _judge_scores(self) -> list[ScoreFamily]:
         """Scores as objects; names are looked up among the registered ones."""
@@ -130,7 +178,8 @@ class Indicators(TransformerMixin, BaseEstimator):
         check_jobs(self.n_jobs)
         self._scores = self._judge_scores()
         series = read_series(given)
-        found = self._columns(series, self._scores)
+        families = self._families(series, self._scores)
+        found = [column for family in families for column in family]
         self._cuts = [
             column.thresholds if column.thresholds is not None else self._learn(column.values)
             for column in found
@@ -140,6 +189,10 @@ class Indicators(TransformerMixin, BaseEstimator):
             for column, cuts in zip(found, self._cuts, strict=True)
             for cut in cuts
         ]
+        origins = [(f, c) for f, family in enumerate(families) for c in range(len(family))]
+        self._origins = [
+            at for at, cuts in zip(origins, self._cuts, strict=True) for _ in cuts
+        ]  #: of each indicator: its score, and the column among that score's
         table = _binarise(found, self._cuts, len(series))
         gone = self._redundant(table)
         self.stands_for_ = {self.names_[j]: twin for j, twin in gone.items()}

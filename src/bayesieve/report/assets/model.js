@@ -1,0 +1,80 @@
+"use strict";
+// The model's own arithmetic: sums of terms, and probabilities from them.
+const Model = (() => {
+  function logSum(logs) {
+    const top = Math.max(...logs);
+    if (top === -Infinity) return top;
+    let sum = 0;
+    for (const each of logs) sum += Math.exp(each - top);
+    return top + Math.log(sum);
+  }
+
+  // Log-probability of a number in one class: components, each a sum of bells.
+  function density(x, components, term) {
+    if (!components.length) return term.empty;
+    return logSum(components.map(([share, levels, centres, sd]) => {
+      let said = logSum(levels.map((level, i) => {
+        const apart = (x - centres[i]) / sd;
+        return level - apart * apart / 2;
+      }));
+      if (term.least !== null) said = Math.max(said, term.least);
+      return share + Math.max(said, -1e300);
+    }));
+  }
+
+  // What a value says about each class: [nat, 1 where it is impossible].
+  // A value is null (missing), the position of a level, or a number.
+  function speak(value, feature, term, nClasses) {
+    const nothing = Array.from({length: nClasses}, () => [0, 0]);
+    if (value === null || value < 0 && feature.levels !== null) return nothing;
+    if (feature.levels !== null) return term.table[value];
+    let x = value;
+    if (feature.grid !== null) x = roundHalfEven(x / feature.grid) * feature.grid;
+    let nats = term.classes.map(components => density(x, components, term));
+    if (term.least === null) {
+      const lift = Math.max(-term.bound / 2 - Math.max(...nats), 0);
+      nats = nats.map(nat => Math.min(Math.max(nat + lift, -term.bound), term.bound));
+    }
+    return nats.map(nat => [nat, 0]);
+  }
+
+  function roundHalfEven(x) {
+    const low = Math.floor(x), rest = x - low;
+    if (rest < 0.5) return low;
+    if (rest > 0.5) return low + 1;
+    return low % 2 === 0 ? low : low + 1;
+  }
+
+  function priorTerms(problem, prior) {
+    if (prior === null) return problem.prior;
+    return prior.map(p => p > 0 ? [Math.log(p), 0] : [0, 1]);
+  }
+
+  // All terms of a row: the prior first, then the features.
+  function terms(features, problem, values, prior) {
+    return [priorTerms(problem, prior), ...features.map((feature, j) =>
+      speak(values[j], feature, problem.terms[j], problem.classes.length))];
+  }
+
+  function sums(found, nClasses) {
+    return Array.from({length: nClasses}, (_, k) => found.reduce(
+      ([nat, never], term) => [nat + term[k][0], never + term[k][1]], [0, 0]));
+  }
+
+  // Difference of two classes in nat; infinite where one of them is more impossible.
+  function apart(one, other) {
+    if (one[1] !== other[1]) return one[1] < other[1] ? Infinity : -Infinity;
+    return one[0] - other[0];
+  }
+
+  function probabilities(totals, temperature) {
+    const fewest = Math.min(...totals.map(total => total[1]));
+    const best = Math.max(...totals.filter(t => t[1] === fewest).map(t => t[0]));
+    const odds = totals.map(
+      ([nat, never]) => never > fewest ? 0 : Math.exp((nat - best) / temperature));
+    const all = odds.reduce((a, b) => a + b, 0);
+    return odds.map(each => each / all);
+  }
+
+  return {terms, sums, apart, probabilities, speak};
+})();

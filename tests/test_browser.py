@@ -1,0 +1,288 @@
+"""Reports in a real browser: headless Chromium, where the machine has one."""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from bayesieve import NaiveBayes, NaiveBayesSelector, explain
+from bayesieve.report import write_report
+
+playwright = pytest.importorskip("playwright.sync_api")
+NAMES = ["chromium", "chromium-browser", "google-chrome"]
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+ODD = ["a\"b'c", "</script><script>window.hacked=1</script>", "naïve 🎲\n<b>", "x" * 500]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    driver = playwright.sync_playwright()
+    with driver as d, d.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as found:
+        yield found
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Write a report, open it, and fail on any console message or request but the file's own."""
+    said, asked = [], []
+
+    def open_it(model, X, y, width=1200, **options):
+        path = tmp_path / "report.html"
+        write_report(model, X, y, path, n_resamples=options.pop("n_resamples", 0), **options)
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-charts][data-ready]")
+        return page
+
+    yield open_it
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file://", "data:"))] == []
+
+
+def mixed(seed=0, n=150):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["no", "yes", "it's"], n)
+    X = pd.DataFrame(
+        {
+            "size": rng.normal(2.0 * (y == "yes"), 1.0),
+            "steps": np.round(rng.normal(5.0 * (y == "no"), 2.0)),
+            "kind": np.where(rng.random(n) < 0.6, y, rng.choice(["u", "v", None], n)),
+            "flag": (rng.random(n) < 0.2 + 0.5 * (y == "yes")).astype(int),
+        }
+    )
+    X.iloc[::11, 0] = np.nan
+    return X, y
+
+
+def probability(page):
+    return float(page.get_attribute("#probability", "data-value"))
+
+
+def ratio(page, bar):
+    return float(page.get_attribute(f"#bar-{bar} .ratio", "data-value"))
+
+
+def chances(page):
+    return page.eval_on_selector_all("#all-classes li", "es => es.map(e => +e.dataset.value)")
+
+
+def set_slider(page, name, value):
+    page.eval_on_selector(
+        name, "(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", str(value)
+    )
+    return float(page.input_value(name))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"features": {"size": "mixture-2", "steps": "gaussian"}},
+        {"features": {"size": "gaussian-pooled"}, "var_smoothing": 1e-9},
+        {"rounded": True, "priors": "uniform"},
+    ],
+)
+def test_a_slider_gives_the_model_s_probability(open_page, options):
+    X, y = mixed()
+    model = NaiveBayes(**options).fit(X, y)
+    page = open_page(model, X, y)
+    names = list(X)
+    row = X.iloc[[0]].copy()
+    row["size"], row["steps"] = 0.5, 1.0
+    page.select_option("#value-2", label="u")
+    page.select_option("#value-3", label="1")
+    row["kind"], row["flag"] = "u", 1
+    for j, values in ((0, [-1.5, 0.7, 2.2]), (1, [-3.0, 4.0, 11.0])):
+        for value in values:
+            page.fill(f"#value-{1 - j}", str(row[names[1 - j]].iloc[0]))
+            row[names[j]] = set_slider(page, f"#slider-{j}", value)
+            target = page.input_value("#target")
+            wanted = model.predict_proba(row)[0]
+            assert probability(page) == pytest.approx(wanted[int(target)], abs=1e-9)
+            shown = chances(page)
+            np.testing.assert_allclose(shown, wanted, atol=1e-9, rtol=0)
+
+
+def test_bars_are_the_explanation(open_page):
+    X, y = mixed(1)
+    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    page = open_page(selector, X, y, include_rows=True)
+    for row in selector.validation_rows_[:8].tolist():
+        page.select_option("#row", label=f"row {row}: {y[row]}")
+        each = explain(selector, X.iloc[[row]])[0]
+        assert page.inner_text("#probability").startswith(f"P({each.target})")
+        assert probability(page) == pytest.approx(each.probability, abs=1e-9)
+        odds = float(page.get_attribute("#log-odds", "data-value"))
+        assert odds == pytest.approx(each.log_odds, abs=1e-9)
+        shown = {name: ratio(page, j) for j, name in enumerate(X)}
+        shown["(prior)"] = ratio(page, "prior")
+        for bar in each.evidence:
+            assert shown[bar.feature] == pytest.approx(bar.log_ratio, abs=1e-9)
+        order = page.eval_on_selector_all("#bars > tr", "es => es.map(e => e.id)")
+        assert order[0] == "bar-prior"
+        wanted = [f"bar-{list(X).index(bar.feature)}" for bar in each.evidence[1:] if bar.log_ratio]
+        assert order[1 : len(wanted) + 1] == wanted
+        right = "wrong" not in page.inner_text("#truth")
+        assert right == (selector.predict(X.iloc[[row]])[0] == y[row])
+
+
+def test_priors_of_the_place_of_use(open_page):
+    X, y = mixed(2)
+    model = NaiveBayes().fit(X, y)
+    page = open_page(model, X, y, include_rows=True)
+    page.select_option("#row", label=f"row 5: {y[5]}")
+    page.select_option("#target", label="it's")
+    page.fill("#prior-0", "0.0001")
+    page.press("#prior-0", "Tab")
+    share = model.class_count_[1:] / model.class_count_[1:].sum()
+    rare = NaiveBayes(priors=[1e-4, *(share * (1 - 1e-4))]).fit(X, y)
+    assert probability(page) == pytest.approx(rare.predict_proba(X.iloc[[5]])[0, 0], abs=1e-9)
+    value = set_slider(page, "#prior-slider", 2.0)
+    p = 1 / (1 + np.exp(-value))
+    common = NaiveBayes(priors=[p, *(share * (1 - p))]).fit(X, y)
+    assert probability(page) == pytest.approx(common.predict_proba(X.iloc[[5]])[0, 0], abs=1e-9)
+    page.click("#prior-reset")
+    assert probability(page) == pytest.approx(model.predict_proba(X.iloc[[5]])[0, 0], abs=1e-9)
+
+
+def test_the_source_of_a_bar(open_page):
+    X, y = mixed(3)
+    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    page = open_page(selector, X, y, include_rows=True)
+    page.select_option("#value-2", label="u")
+    page.click("#source-2")
+    counts = page.eval_on_selector_all(
+        "#source-counts tr", "rows => rows.slice(1).map(r => [...r.cells].map(c => c.textContent))"
+    )
+    for name, n, total, _ in counts:
+        assert int(n) == ((X["kind"] == "u") & (y == name)).sum()
+        assert int(total) == (y == name).sum()
+    rows = page.eval_on_selector_all("#source-rows li", "es => es.map(e => +e.dataset.row)")
+    assert rows == np.flatnonzero(X["kind"] == "u").tolist()
+    page.fill("#value-0", "0.25")
+    page.click("#source-0")
+    rows = page.eval_on_selector_all("#source-rows li", "es => es.map(e => +e.dataset.row)")
+    wanted = (X["size"] - 0.25).abs().dropna().sort_values(kind="stable").index[:20]
+    assert rows == wanted.tolist()
+    page.fill("#value-0", "")
+    rows = page.eval_on_selector_all("#source-rows li", "es => es.map(e => +e.dataset.row)")
+    assert rows == np.flatnonzero(X["size"].isna()).tolist()
+    page.click("#source-close")
+    assert page.is_hidden("#source")
+    assert page.evaluate("document.activeElement.id") == "source-0"
+
+
+def test_no_rows_without_leave(open_page):
+    X, y = mixed(4)
+    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    page = open_page(selector, X, y)
+    assert page.query_selector("#row") is None
+    page.click("#source-0")
+    assert "No row of the table is in this page" in page.inner_text("#source-note")
+    assert page.inner_text("#source-counts") != ""
+
+
+def test_labels_and_impossible_values(open_page):
+    rng = np.random.default_rng(5)
+    bits = rng.integers(0, 2, (80, 5))
+    Y = pd.DataFrame({"fire": bits[:, 0] | (rng.random(80) < 0.2), "it's": rng.integers(0, 2, 80)})
+    Y = Y.astype(int)
+    X = sp.csr_array(bits)
+    model = NaiveBayes(smoothing=0).fit(X, Y)
+    page = open_page(model, X, Y, include_rows=True)
+    proba = model.predict_proba(X)
+    for g, name in enumerate(Y):
+        page.select_option("#problem", label=name)
+        for row in range(6):
+            page.select_option("#row", index=1 + row)
+            page.select_option("#target", label=name)
+            assert probability(page) == pytest.approx(proba[row, g], abs=1e-9)
+
+
+def test_the_path_shows_its_subsets(open_page):
+    X, y = mixed(6)
+    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    page = open_page(selector, X, y, n_resamples=2)
+    path = selector.path_
+    for at in range(len(path)):
+        set_slider(page, "#path-step", at)
+        names = page.inner_text("#path-subset")
+        shown = set() if names == "(no feature)" else set(names.split(", "))
+        assert shown == {X.columns[j] for j in path.subset(at)}
+    assert page.locator("[data-chart] svg").count() == page.locator("[data-chart]").count()
+    page.evaluate("document.querySelector('[data-chart=path]').scrollIntoView({block: 'center'})")
+    at = page.evaluate(
+        "(() => { const box = [...document.querySelectorAll('[data-chart=path] path')]"
+        ".filter(e => e.getAttribute('aria-roledescription') === 'point').pop()"
+        ".getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+    )
+    page.mouse.move(*at)
+    tip = page.inner_text("#path-tip")
+    assert tip.startswith(f"step {path.chosen}: {len(selector.selected_)} features")
+    assert set(tip.splitlines()[1].split(", ")) == {X.columns[j] for j in selector.selected_}
+
+
+def test_thresholds_move(open_page):
+    from bayesieve.performance import performance
+
+    X, y = mixed(7)
+    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    page = open_page(selector, X, y)
+    verdicts = performance(selector, X, y).verdicts
+    set_slider(page, "#threshold", 40)
+    rows = page.eval_on_selector_all(
+        "#threshold-rates tr", "rows => rows.map(r => [...r.cells].map(c => c.textContent))"
+    )
+    for (name, detection, alarms), verdict in zip(rows, verdicts, strict=True):
+        assert name == verdict.name
+        assert detection == f"{100 * verdict.thresholds[40][1]:.1f} %"
+        assert alarms == f"{100 * verdict.thresholds[40][2]:.2f} %"
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_odd_names_change_nothing_but_the_text(open_page, width):
+    rng = np.random.default_rng(8)
+    y = rng.choice(ODD[:3], 120)
+    X = pd.DataFrame({name: rng.choice(ODD[:2], 120) for name in ODD})
+    X[ODD[3]] = rng.normal(y == ODD[0], 1.0)
+    selector = NaiveBayesSelector(random_state=0, keep=ODD).fit(X, y)
+    page = open_page(selector, X, y, width, include_rows=True, title=ODD[1], n_resamples=2)
+    assert page.evaluate("window.hacked") is None
+    heads = page.eval_on_selector_all("#bars > tr > th", "es => es.map(e => e.textContent)")
+    assert sorted(heads[1:]) == sorted(ODD)
+    row = int(selector.validation_rows_[0])
+    page.select_option("#row", index=1)
+    wanted = selector.predict_proba(X.iloc[[row]])[0]
+    shown = chances(page)
+    np.testing.assert_allclose(shown, wanted, atol=1e-9, rtol=0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.title().startswith("</script>")
+
+
+def test_the_keyboard_reaches_everything(open_page):
+    X, y = mixed(9)
+    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    page = open_page(selector, X, y, include_rows=True)
+    seen = set()
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.id"))
+    assert {"path-step", "row", "target", "prior-slider", "value-0", "slider-0", "source-0",
+            "threshold"} <= seen  # fmt: skip
+    unnamed = page.eval_on_selector_all(
+        "button, select, input",
+        "es => es.filter(e => !(e.labels && e.labels.length) && !e.getAttribute('aria-label')"
+        " && !e.textContent.trim() && !e.closest('.vega-bind')).length",
+    )
+    assert unnamed == 0
+    before = probability(page)
+    page.focus("#slider-0")
+    for _ in range(200):
+        page.keyboard.press("ArrowRight")
+    assert probability(page) != before

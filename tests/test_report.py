@@ -1,0 +1,222 @@
+"""What a report holds, as data and as text."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
+
+from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector
+from bayesieve.datasets import make_signals
+from bayesieve.indicators import Indicators
+from bayesieve.performance import performance
+from bayesieve.report import make_report, write_report
+from bayesieve.report.content import fates
+from bayesieve.report.page import embed
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes", "maybe"], 200, p=[0.5, 0.3, 0.2])
+    X = pd.DataFrame({f"noise {j}": rng.integers(0, 2, 200) for j in range(5)})
+    X["kind"] = np.where(rng.random(200) < 0.6, y, rng.choice(["u", None], 200))
+    X["size"] = rng.normal(y == "yes", 1.0)
+    selector = NaiveBayesSelector(random_state=0, max_features=4, keep=["size"]).fit(X, y)
+    return selector, X, y
+
+
+def data_of(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_performance_is_that_of_tables_from_the_guiding_rows(fitted):
+    selector, X, y = fitted
+    names = list(X.columns[selector.support_])
+    guiding, validation = selector.guiding_rows_, selector.validation_rows_
+    model = NaiveBayes().fit(X.iloc[guiding][names], y[guiding])
+    proba, truth = model.predict_proba(X.iloc[validation][names]), y[validation]
+    found = performance(selector, X, y)
+    assert found.rows == "validation"
+    decided = model.predict(X.iloc[validation][names])
+    np.testing.assert_array_equal(found.confusion, confusion_matrix(truth, decided))
+    step = selector.path_.steps[selector.path_.chosen]
+    assert found.error == pytest.approx(step.validation_error)
+    assert found.log_loss == pytest.approx(log_loss(truth, proba))
+    assert found.brier == pytest.approx(
+        ((proba - (truth[:, None] == model.classes_)) ** 2).sum(1).mean()
+    )
+    for k, verdict in enumerate(found.verdicts):
+        hit = truth == model.classes_[k]
+        assert verdict.auc == pytest.approx(roc_auc_score(hit, proba[:, k]))
+        assert verdict.brier == pytest.approx(brier_score_loss(hit, proba[:, k]))
+        for threshold, detection, alarms in verdict.thresholds:
+            said = proba[:, k] >= threshold
+            assert detection == pytest.approx(said[hit].mean())
+            assert alarms == pytest.approx(said[~hit].mean())
+        assert sum(n for _, _, n in verdict.calibration) == len(truth)
+
+
+def test_performance_without_a_validation_part_and_of_labels(fitted):
+    _, X, y = fitted
+    selector = NaiveBayesSelector(validation=None, max_features=3).fit(X, y)
+    found = performance(selector, X, y)
+    assert (found.rows, found.n_rows) == ("folds", 200)
+    rng = np.random.default_rng(1)
+    bits = sp.csr_array(rng.integers(0, 2, (90, 6)))
+    Y = pd.DataFrame(rng.integers(0, 2, (90, 2)), columns=["fire", "flood"])
+    labelled = NaiveBayesSelector(criterion="auc", random_state=0).fit(bits, Y)
+    found = performance(labelled, bits, Y)
+    assert found.classes == ["fire", "flood"]
+    assert found.confusion is None
+    votes = NaiveBayesSelector(FeatureVotes(), criterion="auc", random_state=0).fit(bits, Y)
+    with pytest.raises(TypeError, match="needs probabilities"):
+        performance(votes, bits, Y)
+
+
+def test_every_column_has_its_fate(fitted):
+    selector, X, _ = fitted
+    found = {name: (fate, story) for name, fate, story in fates(selector, {"id": "names rows"})}
+    assert set(found) == {*X.columns, "id"}
+    chosen = set(X.columns[selector.support_])
+    assert {name for name, (fate, _) in found.items() if fate == "selected"} == chosen
+    assert found["id"] == ("eliminated", "names rows")
+    forward = NaiveBayesSelector(search="forward", random_state=0).fit(X, fitted[2])
+    for name, fate, story in fates(forward, {}):
+        at = list(X.columns).index(name)
+        steps = [
+            i for i, s in enumerate(forward.path_.steps) if s.action == "add" and at in s.units
+        ]
+        if fate == "selected":
+            assert story == f"joined at step {steps[0]}"
+        else:
+            assert fate == "never chosen"
+            assert story.startswith(f"joined at step {steps[0]}, after the chosen subset")
+
+
+def test_rows_are_in_the_page_only_on_request(fitted):
+    selector, X, y = fitted
+    page = make_report(selector, X, y, n_resamples=0)
+    assert data_of(page)["rows"] is None
+    assert "It holds no row of the table" in page
+    rows = data_of(make_report(selector, X, y, n_resamples=0, include_rows=True))["rows"]
+    assert rows["at"] == list(range(200))
+    assert rows["truth"] == y.tolist()
+    validation = np.zeros(200, bool)
+    validation[selector.validation_rows_] = True
+    assert rows["validation"] == validation.tolist()
+    size = [spec.name for spec in selector.estimator_._specs].index("size")
+    assert rows["values"][size] == X["size"].tolist()
+
+
+def test_many_rows_are_sampled_and_the_page_says_so():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 3000)
+    X = (rng.random((3000, 3)) < 0.2 + 0.5 * y[:, None]).astype(int)
+    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    page = make_report(selector, X, y, include_rows=True, n_resamples=2)
+    assert "A sample of 1000 of the 3000 rows is in this page." in page
+    rows = data_of(page)["rows"]
+    assert len(rows["at"]) == 1000
+    assert sum(rows["validation"]) >= 500
+    again = data_of(make_report(selector, X, y, include_rows=True, n_resamples=2))["rows"]
+    assert rows == again
+
+
+def test_a_hundred_features_stay_below_three_megabytes():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 1500)
+    X = rng.normal(y[:, None], 4.0, (1500, 100))
+    selector = NaiveBayesSelector(search="forward", n_features=100, random_state=0).fit(X, y)
+    page = make_report(selector, X, y, include_rows=True, n_resamples=2)
+    assert len(selector.selected_) == 100
+    assert len(page.encode()) <= 3_000_000
+
+
+def test_names_never_become_markup(fitted):
+    assert embed({"a": "</script><script>&"}) == (
+        '{"a":"\\u003c/script\\u003e\\u003cscript\\u003e\\u0026"}'
+    )
+    _, X, y = fitted
+    odd = "</script><script>alert('x')</script>"
+    X = X.rename(columns={"kind": odd})
+    y = np.where(y == "no", odd, y)
+    selector = NaiveBayesSelector(random_state=0, keep=[odd]).fit(X, y)
+    page = make_report(selector, X, y, title=odd, n_resamples=0)
+    assert "<script>alert" not in page
+    assert page.count("<script") == 3
+
+
+def test_a_model_alone_has_a_report_too(fitted, tmp_path):
+    _, X, y = fitted
+    model = NaiveBayes().fit(X[["kind", "size"]], y)
+    write_report(model, X[["kind", "size"]], y, tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert 'id="search"' not in page
+    assert "The finished model on the 200 rows given" in page
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_a_failure_leaves_no_half_report(fitted, tmp_path, monkeypatch):
+    selector, X, y = fitted
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_report(selector, X, y, tmp_path / "r.html", n_resamples=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_an_indicator_fired():
+    signals = make_signals(40, 14, random_state=0)
+    indicators = Indicators()
+    X = pd.DataFrame(
+        indicators.fit_transform(signals.series), columns=indicators.get_feature_names_out()
+    )
+    selector = NaiveBayesSelector(random_state=0, max_features=5).fit(X, signals.y)
+    page = make_report(
+        selector, X, signals.y, include_rows=True, n_resamples=0, signals=signals.series,
+        indicators=indicators,
+    )  # fmt: skip
+    shown = data_of(page)["rows"]["signals"]
+    names = [spec.name for spec in selector.estimator_._specs]
+    for row, each in shown.items():
+        series = signals.series[int(row)]
+        assert each["length"] == len(series)
+        wanted = indicators.fired(series, names)
+        assert {int(j): [tuple(s) for s in spans] for j, spans in each["fired"].items()} == {
+            j: wanted[name] for j, name in enumerate(names) if wanted[name]
+        }
+    assert any(each["fired"] for each in shown.values())
+
+
+def test_fired_windows_are_those_that_reject():
+    from bayesieve.indicators.windows import window_p_values
+
+    x = make_signals(2, 1, random_state=1).series[-1]
+    indicators = Indicators().fit([x, x[::-1]])
+    name = "longest run of windows (w=30) where KS rejects at 0.3 > 2"
+    found = indicators.fired(x, [name])[name]
+    breaks = 15 + np.flatnonzero(window_p_values(x, "KS", 30) <= 0.3)
+    assert [p for lo, hi in found for p in range(lo, hi + 1)] == breaks.tolist()
+    with pytest.raises(ValueError, match="names must be among the 810 indicators"):
+        indicators.fired(x, ["nothing"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_resamples": 1}, "n_resamples must be 0"),
+        ({"n_resamples": -1}, "n_resamples"),
+        ({"include_rows": "yes"}, "include_rows"),
+    ],
+)
+def test_bad_options(fitted, options, message):
+    selector, X, y = fitted
+    with pytest.raises((ValueError, TypeError), match=message):
+        make_report(selector, X, y, **options)
