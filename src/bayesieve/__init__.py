@@ -7,6 +7,7 @@ from .evaluate import evaluate_ranking
 from .explain import explain
 from .export import to_python, to_sql
 from .modelfile import load_model, save_model
+from .nested import Nested, nested
 from .ranking import rank
 from .relevance import relevance_matrix
 from .selector import NaiveBayesSelector
@@ -21,6 +22,7 @@ __all__ = [
     "GreedyEnsemble",
     "NaiveBayes",
     "NaiveBayesSelector",
+    "Nested",
     "Stability",
     "SubsetEnsemble",
     "TreeLevels",
@@ -28,6 +30,7 @@ __all__ = [
     "evaluate_ranking",
     "explain",
     "load_model",
+    "nested",
     "nogueira",
     "rank",
     "relevance_matrix",
