@@ -1,5 +1,6 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
+from .calibration import Calibration, calibrate
 from .classifier import NaiveBayes
 from .eliminate import eliminate
 from .ensemble import GreedyEnsemble, SubsetEnsemble
@@ -18,6 +19,7 @@ from .votes import FeatureVotes
 __version__ = "0.1.0"
 
 __all__ = [
+    "Calibration",
     "FeatureVotes",
     "GreedyEnsemble",
     "NaiveBayes",
@@ -26,6 +28,7 @@ __all__ = [
     "Stability",
     "SubsetEnsemble",
     "TreeLevels",
+    "calibrate",
     "eliminate",
     "evaluate_ranking",
     "explain",
