@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, explain
+from bayesieve import NaiveBayes, NaiveBayesSelector, calibrate, explain
 from bayesieve.report import write_report
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -149,6 +149,23 @@ def test_priors_of_the_place_of_use(open_page):
     assert probability(page) == pytest.approx(common.predict_proba(X.iloc[[5]])[0, 0], abs=1e-9)
     page.click("#prior-reset")
     assert probability(page) == pytest.approx(model.predict_proba(X.iloc[[5]])[0, 0], abs=1e-9)
+
+
+def test_calibrated_probabilities(open_page):
+    X, y = mixed(2, 300)
+    model = calibrate(NaiveBayes().fit(X[:200], y[:200]), X[200:], y[200:])
+    assert model.temperature_ != 1
+    page = open_page(model, X, y, include_rows=True)
+    page.select_option("#row", label=f"row 5: {y[5]}")
+    before = model.predict_proba(X.iloc[[5]])[0]
+    np.testing.assert_allclose(chances(page), before, atol=1e-9, rtol=0)
+    page.fill("#prior-1", "0.01")
+    page.press("#prior-1", "Tab")
+    # The odds move by the ratio of the priors.
+    old = model.class_count_ / model.class_count_.sum()
+    new = np.where(np.arange(3) == 1, 0.01, old / (1 - old[1]) * 0.99)
+    moved = before * new / old
+    np.testing.assert_allclose(chances(page), moved / moved.sum(), atol=1e-9, rtol=0)
 
 
 def test_the_source_of_a_bar(open_page):

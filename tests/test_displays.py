@@ -12,6 +12,7 @@ from bayesieve import (
     NomogramDisplay,
     PathDisplay,
     RelevanceDisplay,
+    calibrate,
     explain,
     explain_model,
     plot_evidence,
@@ -85,16 +86,19 @@ def test_importance_of_numbers_is_the_divergence_of_the_bells():
     assert found.values[0] >= X.min()
 
 
+@pytest.mark.filterwarnings("ignore:temperature stopped")
 @pytest.mark.parametrize("options", [{}, {"smoothing": 0}, {"priors": "uniform"}])
 def test_a_nomogram_adds_up_to_the_decision(data, options):
     X, y = data
     X = X.drop(columns="size").fillna("w")
-    model = NaiveBayes(**options).fit(X, y)
+    model = calibrate(NaiveBayes(**options).fit(X[:100], y[:100]), X[100:], y[100:])
     whole = explain_model(model)
+    assert whole.temperature == model.temperature_ != 1
     scales = {name: dict(scale) for name, scale in whole.nomogram("yes", "no")}
     prior = dict(zip(whole.classes, whole.log_prior, strict=True))
     for i, each in enumerate(explain(model, X, target="yes", against="no")):
-        total = prior["yes"] - prior["no"] + sum(scales[name][X[name][i]] for name in X)
+        start = (prior["yes"] - prior["no"]) / whole.temperature
+        total = start + sum(scales[name][X[name][i]] for name in X)
         if np.isfinite(total):
             assert total == pytest.approx(each.log_odds, abs=1e-9)
         else:

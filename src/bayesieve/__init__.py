@@ -1,5 +1,6 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
+from .calibration import Calibration, calibrate
 from .classifier import NaiveBayes
 from .displays import (
     EvidenceDisplay,
@@ -17,6 +18,7 @@ from .evaluate import evaluate_ranking
 from .explain import explain, explain_model
 from .export import to_python, to_sql
 from .modelfile import load_model, save_model
+from .nested import Nested, nested
 from .ranking import rank
 from .relevance import relevance_matrix
 from .selector import NaiveBayesSelector
@@ -27,22 +29,26 @@ from .votes import FeatureVotes
 __version__ = "0.1.0"
 
 __all__ = [
+    "Calibration",
     "EvidenceDisplay",
     "FeatureVotes",
     "GreedyEnsemble",
     "NaiveBayes",
     "NaiveBayesSelector",
+    "Nested",
     "NomogramDisplay",
     "PathDisplay",
     "RelevanceDisplay",
     "Stability",
     "SubsetEnsemble",
     "TreeLevels",
+    "calibrate",
     "eliminate",
     "evaluate_ranking",
     "explain",
     "explain_model",
     "load_model",
+    "nested",
     "nogueira",
     "plot_evidence",
     "plot_nomogram",

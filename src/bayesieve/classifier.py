@@ -81,6 +81,8 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
     coef_, intercept_ : ndarray of shape (1, n_features) and (1,)
         The linear form of Guyon 2005, positive for ``classes_[1]``; only for two classes and
         bernoulli or gaussian-pooled columns.  With labels, one row a label.
+    temperature_ : float
+        What all log-probabilities are divided by: 1, unless `bayesieve.calibrate` found another.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -335,6 +337,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         smoothing = check_smoothing(self.smoothing)
         priors = check_priors(self.priors, len(self.classes_))
         self._feature_models = [spec.model for spec in self._specs]
+        self._temperature = 1.0  # what was calibrated before no longer fits
         self._extra_variance = None
         if self.var_smoothing is not None:
             largest = [

@@ -201,6 +201,7 @@ class Ledger:
         self.slots = np.array(plan.slots, np.int64)
         self._store_tables(tables)
         self._store_columns()
+        self._prior = prior
         self.sums = self._start(prior)
 
     # -- building ------------------------------------------------------------------------------
@@ -307,11 +308,20 @@ class Ledger:
 
     def apply(self, features: Sequence[int], sign: int) -> None:
         """Let features join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
+        self._move(self.sums, features, sign)
+
+    def with_features(self, features: Sequence[int]) -> NDArray[np.int64]:
+        """Sums of the subset of these features, classes x lines; the ledger's own stay."""
+        sums = self._start(self._prior)
+        self._move(sums, features, 1)
+        return sums
+
+    def _move(self, sums: NDArray[np.int64], features: Sequence[int], sign: int) -> None:
         from .kernels.ledger import apply_feature
 
         slots, columns = self.gathered(features)
         for slot in slots:
             apply_feature(
-                self.sums, self.lines.pieces, self.lines.sets, self.codes, self.n_codes,
+                sums, self.lines.pieces, self.lines.sets, self.codes, self.n_codes,
                 self.offsets, self.table, columns, slot, sign,
             )  # fmt: skip

@@ -20,6 +20,8 @@ from .validation import plain_value
 from .views.columns import ColumnSpec
 
 FORMAT, VERSION = "bayesieve-model", 1
+# Calibrated models; readers of the first version would leave the temperature out.
+_CALIBRATED = 2
 
 
 def save_model(model: Any, path: Any) -> None:
@@ -89,9 +91,10 @@ def model_to_dict(model: Any) -> dict[str, Any]:
     if not hasattr(model, "_specs"):
         raise ValueError("the model must be fitted before it is saved.")
     labels = [_part(part) for part in model._parts]
+    plain = all(part._temperature == 1 for part in model._parts or [model])
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if plain else _CALIBRATED,
         "parameters": _parameters(model),
         "named": hasattr(model, "feature_names_in_"),
         "features": [_feature(spec) for spec in model._specs],
@@ -104,10 +107,10 @@ def model_from_dict(data: Any) -> NaiveBayes:
     """A fitted model from plain data; nothing in it is run."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data["version"] != VERSION:
+    if data["version"] not in (VERSION, _CALIBRATED):
         raise ValueError(
-            f"the file has version {data['version']!r}, this bayesieve reads version {VERSION}. "
-            "Update bayesieve, or save the model again."
+            f"the file has version {data['version']!r}, this bayesieve reads version {VERSION} "
+            f"(and {_CALIBRATED}, of calibrated models). Update bayesieve, or save the model again."
         )
     parameters = dict(data["parameters"])
     if parameters["features"] is None:
@@ -172,6 +175,7 @@ def _part(model: NaiveBayes) -> dict[str, Any]:
         "class_weight": model._class_weight.tolist(),
         "prior": _terms(model._prior),
         "extra_variance": model._extra_variance,
+        "temperature": model._temperature,
         "binary_mean": None if means is None else means.tolist(),
         "scale": {
             "bits": model._scale.bits, "impossible": str(model._scale.impossible),
@@ -199,6 +203,9 @@ def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -
         for spec, found in zip(specs, data["statistics"], strict=True)
     ]
     model._extra_variance = data["extra_variance"]
+    model._temperature = float(data.get("temperature", 1.0))  # older files have none
+    if not 0 < model._temperature < np.inf:
+        raise ValueError(f"a temperature must be positive; got {data['temperature']!r}.")
     prior = data["prior"]
     odd = None if prior["impossible"] is None else np.array(prior["impossible"], bool)
     model._prior = Terms(np.array(prior["finite"], float), odd)

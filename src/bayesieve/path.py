@@ -1,6 +1,7 @@
 """What a search visited, and the choice among it."""
 
 import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,9 @@ from .criteria import Scorer
 from .ledger import Ledger
 from .notebook import html_table
 from .objective import Objective
+
+# A subset that is just within the margin stays so, however the machine rounds.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ class Path:
         The committed states, the start of each phase included.
     chosen : int
         The step whose subset was chosen.
+    best : int
+        The step with the best score; `chosen` may be a smaller subset that is nearly as good.
+    standard_error : float
+        Standard error of the best score, where it helped to choose; otherwise NaN.
 
     Examples
     --------
@@ -58,7 +66,8 @@ class Path:
     ):
         self.validation_name = validation_name
         self.steps: list[Step] = []
-        self.chosen = -1
+        self.chosen = self.best = -1
+        self.standard_error = float("nan")
         self.criterion = criterion
         self.names = names
         self.members = members
@@ -75,11 +84,14 @@ class Path:
         said = f"; chosen: step {self.chosen}, {chosen} features" if chosen is not None else ""
         return html_table(columns, f"{len(self)} subsets, criterion {self.criterion}{said}")
 
-    def choose(self, least: int, most: int) -> int:
+    def choose(
+        self, least: int, most: int, margin: Callable[[list[int]], float] | None = None
+    ) -> int:
         """Best allowed step: by validation where there is one, else by the guiding score.
 
         Then fewest features, then first visited (in exhaustive search: first in lexicographic
-        order).
+        order).  With a margin (of the best subset's columns): the smallest subset whose score is
+        not further from the best one, the best of equal size.
         """
         allowed = [i for i, step in enumerate(self.steps) if least <= step.n_features <= most]
         if not allowed:
@@ -96,8 +108,19 @@ class Path:
             tie = tuple(sorted(step.units)) if step.direction == "exhaustive" else (i,)
             return key, step.n_features, tie
 
-        self.chosen = min(allowed, key=rank)
+        self.chosen = self.best = min(allowed, key=rank)
+        if margin is not None:
+            self.standard_error = margin(self.subset(self.best))
+            near = [i for i in allowed if self._shortfall(i) <= self.standard_error + _ROUNDING]
+            self.chosen = min(near, key=lambda i: (self.steps[i].n_features, rank(i)))
         return self.chosen
+
+    def _shortfall(self, at: int) -> float:
+        """How far the score that chooses is from the best one."""
+        one, best = self.steps[at], self.steps[self.best]
+        if best.validation_key is None:
+            return abs(one.score - best.score)
+        return abs(one.validation_error - best.validation_error)
 
     def subset(self, at: int) -> list[int]:
         """Columns of the subset at a step, best first.

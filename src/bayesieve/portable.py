@@ -34,7 +34,8 @@ def portable(model: Any) -> dict[str, Any]:
     data : dict
         ``features``: name, model, levels (None: a number), presence, grid.  ``problems``: name
         (None without labels), classes, bits and impossible (integers are in units of 2^-bits nat; a
-        log 0 costs `impossible` of them), prior, terms: a table of levels x classes, or the
+        log 0 costs `impossible` of them), temperature (what is said is divided by it; decisions
+        stay), prior, terms: a table of levels x classes, or the
         components of each class with what bounds them.
     """
     model = fitted_model(model)
@@ -68,6 +69,7 @@ def _problem(name: Any, part: Any) -> dict[str, Any]:
         "class_count": part.class_count_.tolist(),
         "bits": part._scale.bits,
         "impossible": part._scale.impossible,
+        "temperature": part._temperature,
         "prior": part._scale.fix(part._prior)[0].tolist(),
         "terms": [
             _bells(spec, column) if fixed is None else {"table": fixed[: len(spec.levels)].tolist()}

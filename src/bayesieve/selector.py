@@ -1,6 +1,7 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
-from .criteria import AUC, CRITERIA, Criterion, Units
+from .criteria import AUC, CRITERIA, Criterion, Units, standard_error
 from .engines import LocalEngine
 from .models import MODELS
 from .objective import Objective
@@ -27,6 +28,7 @@ from .validation import (
     SparseTable,
     Table,
     check_callable,
+    check_choice,
     check_class_weight,
     check_flag,
     check_jobs,
@@ -95,6 +97,11 @@ class NaiveBayesSelector(
         Threads for the kernels; -1 for all cores.  The result does not depend on it.
     progress : bool, default=False
         Show a line on standard error while the search runs.
+    choice : {"best", "one-se"}, default="best"
+        Which subset on the path is chosen: the best by the score that chooses, or the smallest
+        whose score is within one standard error of that (Breiman et al. 1984).  The standard error
+        is that of the best subset's score on the rows that choose: binomial for the error, DeLong's
+        for AUC, from the rows' values for the others.
 
     Attributes
     ----------
@@ -147,6 +154,7 @@ class NaiveBayesSelector(
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: bool = False,
+        choice: str = "best",
     ):
         self.estimator = estimator
         self.search = search
@@ -162,6 +170,7 @@ class NaiveBayesSelector(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.choice = choice
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -224,7 +233,7 @@ class NaiveBayesSelector(
             "validation_score" if criterion.chooses else "validation_error",
         )  # fmt: skip
         n_tried = self._run(ledgers, criterion, search, task, path)
-        path.choose(*task.sizes)
+        path.choose(*task.sizes, self._margin(criterion, ledgers))
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
         model._keep_columns(np.sort(selected), read)
 
@@ -308,6 +317,16 @@ class NaiveBayesSelector(
                     line.close()
             return objective.n_tried
 
+    def _margin(self, criterion: Criterion, ledgers: list[Any]) -> Any:
+        """Standard error of a subset's score on the rows that choose, where it is asked for."""
+        if self.choice == "best":
+            return None
+        return partial(standard_error, self._chooser(criterion), ledgers[-1])
+
+    def _chooser(self, criterion: Criterion) -> Criterion:
+        """What chooses among the subsets visited."""
+        return criterion if self.validation is None or criterion.chooses else CRITERIA["error"]
+
     def _check_parameters(self) -> tuple[Any, Criterion]:
         """Judge all that does not depend on the data."""
         if self.estimator is not None and not isinstance(self.estimator, NaiveBayes | FeatureVotes):
@@ -333,6 +352,7 @@ class NaiveBayesSelector(
                 )
         if isinstance(self.cv, str):
             choose("cv", self.cv, ["train", "loo"])
+        check_choice(self.choice, self._chooser(criterion))
         check_flag("progress", self.progress)
         check_jobs(self.n_jobs)
         return search, criterion

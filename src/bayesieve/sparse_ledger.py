@@ -83,6 +83,7 @@ class SparseLedger:
         self.pointers, self.lines, self.kinds = entries.pointers, entries.lines, entries.kinds
         self.first = moves.first
         self._build(smoothing, extra_variance, priors)
+        self._empty = self.offset
         self.n_classes = targets.n_classes
         self.sums = np.zeros((self.offset.shape[1], scoring.rows.size), np.int64)
         #: Features that have moved since someone read the sums.
@@ -235,6 +236,23 @@ class SparseLedger:
             self.offset = self.offset + sign * self.base[f]
         self.touched += [int(f) for f in features]
         self.size += sign * len(features)
+
+    @property
+    def rows(self) -> Rows:
+        """The row of the table behind each line."""
+        return self._scoring.rows
+
+    def with_features(self, features: Sequence[int]) -> NDArray[np.int64]:
+        """Whole sums of the subset of these features, labels or classes x lines."""
+        from .kernels.moves import apply_moves
+
+        sums, offset = np.zeros_like(self.sums), self._empty
+        for f in features:
+            apply_moves(
+                sums, self.pointers, self.lines, self.kinds, self.first, self.sets, self.delta, f, 1
+            )
+            offset = offset + self.base[f]
+        return sums + offset[self.sets].T
 
 
 def _sets_of_rows(left_out: tuple[Rows, ...], n_rows: int) -> tuple[Rows, Rows]:

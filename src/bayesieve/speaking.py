@@ -25,12 +25,21 @@ class Speaker:
     _prior: Terms
     _scale: Scale
     _parts: Sequence[Any] = ()  #: one model a label, where there are labels
+    _temperature: float = 1.0  #: what `calibrate` found; all that is said in nat is divided by it
 
     @property
     def feature_models_(self) -> list[str]:
         """The feature model of each column."""
         check_is_fitted(self, "classes_")
         return list(self._feature_models)
+
+    @property
+    def temperature_(self) -> Any:
+        """What log-probabilities are divided by, 1 but for `calibrate`; with labels, one each."""
+        check_is_fitted(self, "classes_")
+        if self._parts:
+            return np.array([part._temperature for part in self._parts])
+        return self._temperature
 
     def terms(self, X: Any) -> NDArray[np.float64]:
         """What each feature says about each class, in nat.
@@ -44,7 +53,8 @@ class Speaker:
         terms : ndarray of shape (n_samples, n_features, n_classes)
             log P(value | class); with the log-priors they add up to the joint log-probability.
             0 where a value is missing or was never seen; -inf where it is impossible.  With labels:
-            one log-ratio a label, P(value | 1) over P(value | 0).
+            one log-ratio a label, P(value | 1) over P(value | 0).  A calibrated model divides
+            all by its temperature.
         """
         table = self._table(X)
         if self._parts:
@@ -52,11 +62,11 @@ class Speaker:
             for g, part in enumerate(self._parts):
                 for j in range(len(self._specs)):
                     fixed = part._speak(j, table.column(j))
-                    out[:, j, g] = part._scale.release(fixed[:, 1] - fixed[:, 0])
+                    out[:, j, g] = part._nat(fixed[:, 1] - fixed[:, 0])
             return out
         out = np.empty((table.n_rows, len(self._specs), len(self.classes_)))
         for j in range(len(self._specs)):
-            out[:, j] = self._scale.release(self._speak(j, table.column(j)))
+            out[:, j] = self._nat(self._speak(j, table.column(j)))
         return out
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
@@ -66,11 +76,8 @@ class Speaker:
         """
         if self._parts:
             table = self._table(X)
-            return np.column_stack(
-                [part._scale.release(part._sums(table))[:, 1] for part in self._parts]
-            )
-        sums = self._sums(self._table(X))
-        return self._scale.release(sums)
+            return np.column_stack([part._nat(part._sums(table))[:, 1] for part in self._parts])
+        return self._nat(self._sums(self._table(X)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels."""
@@ -101,8 +108,8 @@ class Speaker:
             return np.column_stack([part._decide(table) for part in self._parts])
         sums = self._sums(table)
         if len(self.classes_) == 2:
-            return self._scale.release(sums[:, 1] - sums[:, 0])
-        return self._scale.release(sums)
+            return self._nat(sums[:, 1] - sums[:, 0])
+        return self._nat(sums)
 
     def _table(self, X: Any) -> Table:
         check_is_fitted(self, "classes_")
@@ -164,8 +171,11 @@ class Speaker:
 
     def _ahead(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:
         """How far each class is from the best, in nat; -inf where it is impossible beside it."""
-        apart = sums - sums.max(1, keepdims=True)
-        return self._scale.release(apart)
+        return self._nat(sums - sums.max(1, keepdims=True))
+
+    def _nat(self, fixed: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Fixed-point numbers as what the model says, in nat."""
+        return self._scale.release(fixed) / self._temperature
 
     # -- the linear form -----------------------------------------------------------------------
 
@@ -193,4 +203,5 @@ class Speaker:
                 "'gaussian-pooled' columns; got "
                 f"{len(self.classes_)} classes and {sorted(set(self.feature_models_))}."
             )
-        return linear_form(self._columns, self._fixed, self._prior, self._scale)
+        weights, constant = linear_form(self._columns, self._fixed, self._prior, self._scale)
+        return weights / self._temperature, constant / self._temperature

@@ -3,6 +3,7 @@
 from .auc import AUC, SizePenalty
 from .base import Criterion, Scorer, Units
 from .rows import RowCriterion
+from .spread import has_standard_error, standard_error
 
 #: Every criterion by name; a new member is one entry here.
 CRITERIA: dict[str, Criterion] = {
@@ -16,4 +17,14 @@ CRITERIA: dict[str, Criterion] = {
     )
 }
 
-__all__ = ["AUC", "CRITERIA", "Criterion", "RowCriterion", "Scorer", "SizePenalty", "Units"]
+__all__ = [
+    "AUC",
+    "CRITERIA",
+    "Criterion",
+    "RowCriterion",
+    "Scorer",
+    "SizePenalty",
+    "Units",
+    "has_standard_error",
+    "standard_error",
+]

@@ -226,7 +226,7 @@ def _one(
     sums: NDArray[np.int64],
 ) -> Explanation:
     """One row's bars, sorted."""
-    release = model._scale.release
+    release = model._nat
     prior = model._scale.fix(model._prior)[0]
     found = []
     for spec, (terms, values, status) in zip(model._specs, bars, strict=True):

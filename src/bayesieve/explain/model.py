@@ -77,6 +77,8 @@ class ModelExplanation:
     log_prior : list of float
     features : list of FeatureEvidence
         In the model's order.
+    temperature : float
+        What `calibrate` found: log-ratios are divided by it, the distributions stay.
     """
 
     label: str | None
@@ -84,6 +86,7 @@ class ModelExplanation:
     class_count: list[float]
     log_prior: list[float]
     features: list[FeatureEvidence]
+    temperature: float = 1.0
 
     def nomogram(self, target: Any = None, against: Any = None) -> list[tuple[str, list[Any]]]:
         """The scale of each feature: (name, [(value, log-ratio), ...]), longest scale first.
@@ -98,7 +101,13 @@ class ModelExplanation:
         if k == other:
             raise ValueError("target and against must be different classes.")
         found = [
-            (each.feature, list(zip(each.values, each.ratios(k, other), strict=True)))
+            (
+                each.feature,
+                [
+                    (value, ratio / self.temperature)
+                    for value, ratio in zip(each.values, each.ratios(k, other), strict=True)
+                ],
+            )
             for each in self.features
         ]
         return sorted(found, key=lambda pair: -_length(pair[1]))
@@ -190,6 +199,7 @@ def explain_model(model: Any, *, label: str | None = None) -> ModelExplanation:
         model.class_count_.tolist(),
         prior.tolist(),
         [_feature(model, j) for j in range(len(model._specs))],
+        model._temperature,
     )
 
 

@@ -178,14 +178,14 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
         ]  # fmt: skip
     if not rows:
         return None
-    options = list(range(len(names)))
+    options, heat = list(range(len(names))), repr(model["temperature"])
     target = alt.param("target", value=min(1, len(names) - 1), bind=alt.binding_select(
         options=options, labels=names, name="for "))  # fmt: skip
     against = alt.param("against", value=0, bind=alt.binding_select(
         options=options, labels=names, name="against "))  # fmt: skip
     base = (
         _named("rows")
-        .transform_calculate(whole="datum.t[target] - datum.t[against]")
+        .transform_calculate(whole=f"(datum.t[target] - datum.t[against]) / {heat}")
         .transform_calculate(ratio=f"clamp(datum.whole, -{_FAR}, {_FAR})")
         # On a phone the texts would lie on each other; the tooltips remain.
         .transform_calculate(text=f"width < {_NARROW} ? '' : datum.said")

@@ -55,7 +55,6 @@ def _draw(
     return np.sort(np.concatenate([first, draw.permutation(rest)[: most - first.size]]))
 
 
-
 def _truth(value: Any) -> Any:
     return [int(v) for v in value] if np.ndim(value) else plain_value(value)
 

@@ -3,6 +3,7 @@
 from .parameters import (
     check_batch,
     check_callable,
+    check_choice,
     check_class_weight,
     check_flag,
     check_jobs,
@@ -41,6 +42,7 @@ __all__ = [
     "Table",
     "check_batch",
     "check_callable",
+    "check_choice",
     "check_class_weight",
     "check_flag",
     "check_jobs",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..criteria import Criterion, has_standard_error
 from ..models import MODELS
 from .shared import SharedSparse, SharedTable
 from .tables import SparseTable, Table
@@ -225,6 +226,16 @@ def check_reachable(size: int, units: list[list[int]], keep: list[int]) -> None:
         raise ValueError(
             f"n_features={size} cannot be reached: no choice of feature_groups (with keep) adds up "
             "to it. Change n_features, or use max_features."
+        )
+
+
+def check_choice(choice: Any, chooser: Criterion) -> None:
+    """The best subset, or a smaller one within the standard error of the criterion that chooses."""
+    choose("choice", choice, ["best", "one-se"])
+    if choice == "one-se" and not has_standard_error(chooser):
+        raise ValueError(
+            f"choice='one-se' needs a standard error, which criterion {chooser.name!r} does not "
+            "have; use choice='best', a criterion known by name, or a validation part."
         )
 
 

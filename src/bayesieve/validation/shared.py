@@ -34,11 +34,6 @@ class SharedTable(RawTable):
     known: Known
     at: NDArray[np.int64] | None = None  #: the rows; None for all
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.n_rows, len(self.names)
-
     def column(self, j: int) -> NDArray[Any]:
         """One column; numbers as float64."""
         column = super().column(j)
@@ -65,11 +60,6 @@ class SharedSparse(SparseTable):
     """Some rows of a sparse table, whose columns are known from all rows."""
 
     known: Known
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.n_rows, len(self.names)
 
     def take(self, rows: NDArray[np.int64]) -> "SharedSparse":
         """Some rows only."""

@@ -31,6 +31,11 @@ class RawTable:
     names: list[str]
     n_rows: int
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
+
     def column(self, j: int) -> NDArray[Any]:
         """One column; numbers as float64."""
         column = self.columns[:, j] if isinstance(self.columns, np.ndarray) else self.columns[j]
@@ -59,6 +64,11 @@ class SparseTable:
     matrix: Any
     names: list[str]
     n_rows: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
 
     def column(self, j: int) -> NDArray[np.float64]:
         """One column, zeros filled in."""

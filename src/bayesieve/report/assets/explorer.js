@@ -18,7 +18,7 @@ const Explorer = (() => {
   function compute() {
     const found = Model.terms(features, problem(), state.values, state.prior);
     const totals = Model.sums(found, problem().classes.length);
-    return {found, totals, probability: Model.probabilities(totals, problem().temperature ?? 1)};
+    return {found, totals, probability: Model.probabilities(totals, problem().temperature)};
   }
 
   // The value that a class shows most: where the explorer starts.
@@ -182,7 +182,7 @@ const Explorer = (() => {
 
   function show() {
     const {found, totals, probability} = compute();
-    const temperature = problem().temperature ?? 1;
+    const temperature = problem().temperature;
     const ratios = found.map(
       term => Model.apart(term[state.target], term[state.against]) / temperature);
     const longest = Math.max(1e-9, ...ratios.map(Math.abs).filter(Number.isFinite));

@@ -45,9 +45,15 @@ const Model = (() => {
     return low % 2 === 0 ? low : low + 1;
   }
 
+  // Another prior moves the odds by its ratio to the old one, whatever the temperature.
   function priorTerms(problem, prior) {
     if (prior === null) return problem.prior;
-    return prior.map(p => p > 0 ? [Math.log(p), 0] : [0, 1]);
+    const t = problem.temperature;
+    return prior.map((p, k) => {
+      if (p <= 0) return [0, 1];
+      const old = problem.prior[k];
+      return [t === 1 || old[1] ? Math.log(p) : old[0] + t * (Math.log(p) - old[0]), 0];
+    });
   }
 
   // All terms of a row: the prior first, then the features.
