@@ -1,7 +1,8 @@
-"""Evidence, model files, and models as SQL and Python."""
+"""Evidence and model files."""
 
 import json
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,10 +14,12 @@ from bayesieve import (
     FeatureVotes,
     NaiveBayes,
     NaiveBayesSelector,
+    calibrate,
     explain,
     load_model,
     save_model,
 )
+from bayesieve.modelfile import model_schema, model_to_dict
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=30, deadline=None, derandomize=True)
@@ -213,3 +216,31 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
         save_model(NaiveBayes(), path)
     with pytest.raises(TypeError, match="model must be a NaiveBayes"):
         save_model(FeatureVotes(), path)
+
+
+@pytest.mark.parametrize(
+    "features",
+    ["auto", {"size": "mixture-2"}, {"size": "gaussian-pooled"}, {"size": "categorical"}],
+)
+@pytest.mark.parametrize("options", [{}, {"smoothing": 0, "priors": "uniform"}, {"rounded": True}])
+@pytest.mark.filterwarnings("ignore:column 'size'", "ignore:temperature stopped")
+def test_model_files_follow_the_published_schema(features, options):
+    table, y = mixed(0)
+    model = NaiveBayes(features, **options).fit(table, y)
+    check = jsonschema.Draft202012Validator(model_schema())
+    data = json.loads(json.dumps(model_to_dict(model)))
+    check.validate(data)
+    labels = pd.DataFrame({"a": y == y[0], "b": y == y[1]}).astype(int)
+    check.validate(json.loads(json.dumps(model_to_dict(NaiveBayes(features).fit(table, labels)))))
+    check.validate(json.loads(json.dumps(model_to_dict(calibrate(model, table, y)))))
+    del data["models"][0]["classes"]
+    assert not check.is_valid(data)
+
+
+def test_model_files_are_for_readers(tmp_path):
+    table, y = mixed(0)
+    model = NaiveBayes().fit(table, y)
+    save_model(model, tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text()
+    assert json.loads(text) == json.loads(json.dumps(model_to_dict(model)))
+    assert f'"class_count": {model.class_count_.tolist()}' in text

@@ -9,11 +9,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector
+from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, explain
 from bayesieve.datasets import make_signals
 from bayesieve.indicators import Indicators
 from bayesieve.performance import performance
-from bayesieve.report import make_report, write_report
+from bayesieve.report import explanations_page, make_report, write_report
 from bayesieve.report.content import fates
 from bayesieve.report.page import embed
 
@@ -170,6 +170,19 @@ def test_a_failure_leaves_no_half_report(fitted, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         write_report(selector, X, y, tmp_path / "r.html", n_resamples=0)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_single_decisions_as_a_page(fitted):
+    _, X, y = fitted
+    odd = "<script>alert(1)</script>"
+    model = NaiveBayes().fit(X.rename(columns={"kind": odd}), y)
+    found = explain(model, X.rename(columns={"kind": odd})[:3])
+    page = explanations_page(list(enumerate(found)), "Three decisions")
+    assert page.count("<section") == 3
+    assert "<script" not in page
+    for each in found:
+        for bar in each.evidence:
+            assert f"{bar.log_ratio:+.3f}" in page
 
 
 def test_where_an_indicator_fired():

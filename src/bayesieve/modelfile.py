@@ -1,8 +1,8 @@
 """Models as JSON files: readable, versioned, and unable to run code."""
 
 import json
-import os
-import tempfile
+import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from .models.tables import ColumnTerms, Scale
 from .selector import NaiveBayesSelector
 from .validation import plain_value
 from .views.columns import ColumnSpec
+from .writing import write_text
 
 FORMAT, VERSION = "bayesieve-model", 1
 # Calibrated models; readers of the first version would leave the temperature out.
@@ -47,16 +48,31 @@ def save_model(model: Any, path: Any) -> None:
     >>> (again.predict_proba(X) == model.predict_proba(X)).all()
     np.True_
     """
-    path = Path(path)
-    text = json.dumps(model_to_dict(model), indent=1, allow_nan=False) + "\n"
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    text = json.dumps(model_to_dict(model), indent=1, allow_nan=False)
+    # Numbers side by side: a file that people read.  Texts hold no line break in JSON.
+    text = re.sub(r"\[\s+([-\d.eE+]+(?:,\s+[-\d.eE+]+)*)\s+\]", _one_line, text)
+    write_text(path, text + "\n")
+
+
+def _one_line(match: re.Match[str]) -> str:
+    return "[" + ", ".join(part.strip() for part in match[1].split(",")) + "]"
+
+
+def model_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of model files.
+
+    Returns
+    -------
+    schema : dict
+
+    Examples
+    --------
+    >>> from bayesieve.modelfile import model_schema
+    >>> model_schema()["properties"]["format"]
+    {'const': 'bayesieve-model'}
+    """
+    text = (files(__package__) / "model.schema.json").read_text(encoding="utf-8")
+    return json.loads(text)
 
 
 def load_model(path: Any) -> NaiveBayes:

@@ -1,8 +1,5 @@
 """Reports: one self-contained HTML file about a selection."""
 
-import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from sklearn.base import clone
@@ -10,10 +7,12 @@ from sklearn.base import clone
 from ..selector import NaiveBayesSelector
 from ..stability import stability
 from ..validation import check_flag, check_number
+from ..writing import write_text
 from .content import Extras, gather
 from .page import render
+from .single import explanations_page
 
-__all__ = ["make_report", "write_report"]
+__all__ = ["explanations_page", "make_report", "write_report"]
 
 
 def make_report(
@@ -97,16 +96,3 @@ def write_report(model: Any, X: Any, y: Any, path: Any, **options: Any) -> None:
         Of the HTML file.
     """
     write_text(path, make_report(model, X, y, **options))
-
-
-def write_text(path: Any, text: str) -> None:
-    """Write a file in one go."""
-    path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
