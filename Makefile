@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test slow lint format bench clean
 
 demo: .venv/ready
-	$(BIN)/bayesieve demo
+	$(BIN)/bayesieve demo --out build/demo
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile

@@ -1,18 +1,21 @@
 """The whole of Rabenoro 2015 once: signals, scores, indicators, search, a model in words."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .datasets import make_signals
+from .explain import explain_model
 from .indicators import Indicators
 from .selector import NaiveBayesSelector
 
 _STRONGEST = 10
+_RESAMPLES = 4  # for the report: a few seconds
 
 
-def run_demo(console: Any, seed: int = 0, quick: bool = False) -> None:
+def run_demo(console: Any, seed: int = 0, quick: bool = False, out: Path | None = None) -> None:
     """Run it and tell about it.
 
     Parameters
@@ -23,7 +26,11 @@ def run_demo(console: Any, seed: int = 0, quick: bool = False) -> None:
         Source of randomness.
     quick : bool, default=False
         A tenth of the paper's signals.
+    out : path, optional
+        Folder for report.html; no report by default.
     """
+    import polars as pl
+
     sizes = (300, 100) if quick else (3000, 1000)
     start = time.perf_counter()
     train = make_signals(*sizes, random_state=2 * seed)
@@ -33,8 +40,10 @@ def run_demo(console: Any, seed: int = 0, quick: bool = False) -> None:
         f"(half normal, the rest with a shift of mean or variance, or a trend)"
     )
     indicators = Indicators(n_jobs=-1)
-    X, X_test = indicators.fit_transform(train.series), indicators.transform(test.series)
-    names = indicators.get_feature_names_out()
+    names = indicators.fit(train.series).get_feature_names_out().tolist()
+    X, X_test = (
+        pl.DataFrame(indicators.transform(part.series), schema=names) for part in (train, test)
+    )
     console.print(f"{X.shape[1]} binary indicators   {time.perf_counter() - start:.1f} s")
     selector = NaiveBayesSelector(random_state=seed, n_jobs=-1).fit(X, train.y)
     console.print(
@@ -48,12 +57,24 @@ def run_demo(console: Any, seed: int = 0, quick: bool = False) -> None:
         "122, 0.1168\n"
     )
     _show_strongest(console, selector, names)
+    if out is not None:
+        from .report import write_report
+
+        out.mkdir(parents=True, exist_ok=True)
+        write_report(
+            selector, X, train.y, out / "report.html", title="Signals, simulated",
+            include_rows=True, n_resamples=_RESAMPLES, signals=train.series, indicators=indicators,
+            random_state=seed, n_jobs=-1,
+        )  # fmt: skip
+        console.print(f"\n{time.perf_counter() - start:.1f} s in all. The report is in:")
+        console.print(str(out / "report.html"), markup=False)
 
 
 def _show_strongest(console: Any, selector: NaiveBayesSelector, names: Any) -> None:
     """The indicators whose presence tells two classes apart most."""
     columns = np.flatnonzero(selector.support_)
-    terms = selector.estimator_.terms(np.ones((1, columns.size)))[0]
+    found = explain_model(selector)
+    terms = np.array([each.terms[1] for each in found.features])  # of presence
     classes = [str(name) for name in selector.classes_]
     best, worst = terms.argmax(1), terms.argmin(1)
     strength = terms.max(1) - terms.min(1)
