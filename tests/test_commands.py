@@ -119,7 +119,7 @@ def test_rankings_and_sets_are_listed(table, monkeypatch, capsys):
         (["rank", "DATA", "--target", "class", "--method", "chi"], "method must be one of"),
         (["predict", "DATA", "DATA"], "is not a model file"),
         (["explain", "MODEL", "DATA", "--row", "5000"], "there is no row 5000"),
-        (["predict", "MODEL", "OTHER"], "the table lacks 1 of the model's columns"),
+        (["predict", "MODEL", "OTHER"], "the table lacks 1 of the model's 1 columns"),
         (["rank", "EMPTY", "--target", "class"], "empty.csv"),
         (["rank", "SEMI", "--target", "class"], "another delimiter"),
         (["rank", "ONE", "--target", "class"], "has one value only"),
