@@ -117,7 +117,7 @@ def select(
     ] = "auto",
     validation: Annotated[
         float,
-        typer.Option(help="Share of the rows kept to choose the subset; 0: none.", min=0, max=1),
+        typer.Option(help="Share of the rows kept to choose the subset; 0: none."),
     ] = 0.5,
     n_features: Annotated[int | None, typer.Option(help="Exactly so many.", min=1)] = None,
     min_features: Annotated[int, typer.Option(help="At least so many.", min=0)] = 1,
@@ -137,7 +137,11 @@ def select(
     from . import commands
     from .classifier import NaiveBayes
     from .files import check_folder
+    from .models import MODELS
 
+    choose("--model", model, ["auto", *MODELS])
+    if not 0 <= validation < 1:
+        raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
     check_folder(out)
     problem = commands.split_target(
         commands.read_data(data), target, labels.split(",") if labels else []
@@ -179,6 +183,8 @@ def rank(
     problem = commands.split_target(
         commands.read_data(data), target, labels.split(",") if labels else []
     )
+    for line in commands.numbers_with_texts(problem):
+        tell(line)
     found = commands.rank_problem(problem, method)
     if as_json:
         say(commands.as_json([{"feature": n, "score": s} for n, s in found]) + "\n")

@@ -33,6 +33,8 @@ __all__ = ["BadUseError", "read_data"]
 
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
+# Names of columns shown to people.
+_SHOWN = 20
 
 
 class Problem(NamedTuple):
@@ -325,8 +327,11 @@ def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[s
 def in_words(result: dict[str, Any], criterion: str, n_columns: int) -> str:
     """The summary for people."""
     names, name = result["selected"], next(key for key in result if key.startswith("validation"))
+    shown = ", ".join(names[:_SHOWN])
+    if len(names) > _SHOWN:
+        shown += f" and {len(names) - _SHOWN} more (selected.csv has all)"
     told = "" if np.isnan(result[name]) else f", {name.replace('_', ' ')} {result[name]:.4f}"
     return (
-        f"{len(names)} of {n_columns} columns: {', '.join(names)}\n"
+        f"{len(names)} of {n_columns} columns: {shown}\n"
         f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"
     )

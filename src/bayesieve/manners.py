@@ -12,7 +12,17 @@ FAILURE, BAD_USE, INTERRUPTED = 1, 2, 130
 
 def say(text: str) -> None:
     """Write results to standard output."""
-    sys.stdout.write(text)
+    _send(lambda: sys.stdout.write(text))
+
+
+def _send(action: Any) -> None:
+    try:
+        action()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise OSError(f"standard output cannot be written: {why}") from error
 
 
 def tell(line: str) -> None:
@@ -33,7 +43,7 @@ def guarded(app: Any) -> None:
     try:
         # Not alone: Typer would draw panels.  It returns an exit code where it would have left.
         code = app(standalone_mode=False, prog_name="bayesieve", obj=state)
-        sys.stdout.flush()
+        _send(sys.stdout.flush)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
@@ -74,11 +84,14 @@ def _judge_usage(error: Any) -> int:
     """What Typer has to say about options and arguments."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        tell(context.get_help() if context is not None else error.format_message())
+        # With rich, the help was printed when the error was made.
+        if help_text := error.format_message().strip():
+            tell(help_text)
         return BAD_USE
-    text = " ".join(error.format_message().split()).rstrip(".")
+    text = " ".join(error.format_message().split()).removeprefix("Invalid value: ").rstrip(".")
+    text += " See" if text.endswith("?") else "; see"
     where = context.command_path if context is not None else "bayesieve"
-    tell(f"bayesieve: {text[:1].lower()}{text[1:]}; see '{where} --help'.")
+    tell(f"bayesieve: {text[:1].lower()}{text[1:]} '{where} --help'.")
     return int(error.exit_code)
 
 

@@ -24,6 +24,9 @@ _ALL = (*SEPARATORS, *COLUMNAR, ".arff", *SVMLIGHT, ".npz")
 
 def format_of(path: Path) -> str:
     """The ending that tells how to read a file that is there."""
+    if not path.is_file():
+        what = "is not a file" if path.exists() else "does not exist"
+        raise BadUseError(f"the file {str(path)!r} {what}.")
     ending, zipped = unzipped(path)
     if ending not in (_GZIPPED if zipped else _ALL):
         allowed = ", ".join(_ALL)
@@ -31,9 +34,6 @@ def format_of(path: Path) -> str:
             f"the ending of {path.name!r} is unknown; allowed are {allowed}, and .gz after "
             f"{', '.join(_GZIPPED)}."
         )
-    if not path.is_file():
-        what = "is not a file" if path.exists() else "does not exist"
-        raise BadUseError(f"the file {str(path)!r} {what}.")
     return ending
 
 
@@ -92,6 +92,8 @@ def _read_svmlight(path: Path) -> Content:
 def _read_npz(path: Path) -> Content:
     """X, dense or sparse, and the target beside it or in the file of labels that belongs to it."""
     try:
+        if not zipfile.is_zipfile(path):
+            raise ValueError("it is no archive of arrays; write it with numpy.savez")
         X, arrays = read_npz(path)
         beside = path.with_name(path.name[: -len("_X.npz")] + "_labels.npz")
         if path.name.endswith("_X.npz") and not {"y", "Y"} & set(arrays) and beside.is_file():
@@ -101,6 +103,11 @@ def _read_npz(path: Path) -> Content:
         names = feature_names(arrays, X.shape[1])
         target = _target(arrays, X.shape[0])
     except (ValueError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
+        if "allow_pickle" in str(error):
+            raise BadUseError(
+                f"{path.name} holds Python objects, which are not read; save texts as arrays of "
+                "numpy's text type (astype(str))."
+            ) from error
         raise unreadable(path, ".npz", error) from error
     if len(set(names)) < len(names):
         raise BadUseError(f"{path.name}: feature_names must differ from each other.")

@@ -44,13 +44,15 @@ class TextTable:
         try:
             frame = pl.read_csv(self.path, separator=self.separator, infer_schema_length=None)
         except (pl.exceptions.PolarsError, OSError) as error:
+            for line, block in self._blocks():
+                self._find_mistake(block, line)
             raise self._broken(error) from error
         if self._blank_end:
             frame = frame.head(-self._blank_end)
         # polars changes quotes and repeated names.
         frame.columns = self.names
         return frame.with_columns(
-            [found for column in frame if (found := _spaced_numbers(column)) is not None]
+            [found for column in frame if (found := _hidden_numbers(column)) is not None]
         )
 
     def frames(self, names: list[str]) -> Iterator[pl.DataFrame]:
@@ -85,8 +87,11 @@ class TextTable:
     def _read_header(self) -> tuple[list[str], int]:
         """Names, and the number of lines up to and with the header."""
         try:
-            with self._open() as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as file:
-                reader = csv.reader(file, delimiter=self.separator)
+            with self._open() as file:
+                # Only the header is decoded here, so that later lines can be named.
+                lines = iter(lambda: file.readline(_LONGEST), b"")
+                texts = (line.decode("utf-8" if i else "utf-8-sig") for i, line in enumerate(lines))
+                reader = csv.reader(texts, delimiter=self.separator)
                 names: list[str] = next((row for row in reader if row), [])
         except (*_UNREADABLE, UnicodeError, csv.Error) as error:
             raise self._broken(error) from error
@@ -125,11 +130,22 @@ class TextTable:
         block = rest.rstrip(b"\r\n") if len(self.names) > 1 else rest
         self._blank_end = rest[len(block) :].count(b"\n") - (block != b"" and block != rest)
         if block:
+            if block.count(b'"') % 2:
+                raise self._open_quote(block, line)
             self._check(block, line)
             yield line, block
 
-    def _cut(self, data: bytes, line: int) -> tuple[bytes, bytes]:
-        """All rows that are there in full, and what is left."""
+    def _open_quote(self, data: bytes, line: int) -> BadUseError:
+        lines = data.count(b"\n", 0, self._last_end(data))
+        return BadUseError(
+            f"{self.path.name}, line {line + lines}: a quotation mark opens "
+            "and does not close; inside a cell it is written twice, and the cell stands in "
+            "quotation marks."
+        )
+
+    @staticmethod
+    def _last_end(data: bytes) -> int:
+        """Where the last row ends that is there in full."""
         end = data.rfind(b"\n") + 1
         odd = data.count(b'"', 0, end) % 2
         while odd and end:
@@ -138,11 +154,13 @@ class TextTable:
             before = data.rfind(b"\n", 0, quote) + 1
             odd = (odd + data.count(b'"', before, end)) % 2
             end = before
+        return end
+
+    def _cut(self, data: bytes, line: int) -> tuple[bytes, bytes]:
+        """All rows that are there in full, and what is left."""
+        end = self._last_end(data)
         if not end and len(data) > _LONGEST:
-            raise BadUseError(
-                f"{self.path.name}, line {line}: a row has no end within {_LONGEST >> 20} MB; "
-                "close the quotation marks that are open there."
-            )
+            raise self._open_quote(data, line)
         rest = data[end:]
         if len(self.names) == 1:
             return data[:end], rest
@@ -176,11 +194,11 @@ class TextTable:
         try:
             for row in reader:
                 if len(row) != width and (row or width > 1):
-                    got = f"{len(row)} cells" if row else "nothing"
+                    mark = "comma" if self.separator == "," else "tab"
                     raise BadUseError(
-                        f"{name}, line {start}: the header has {width} cells, this line has {got}; "
-                        f"mend it (a cell with {'a tab' if self.separator != ',' else 'a comma'} "
-                        "in it stands in quotation marks)."
+                        f"{name}, line {start}: expected {width} cells, as the header has; got "
+                        f"{len(row) or 'an empty line'}. Mend it (a cell with a {mark} in it "
+                        "stands in quotation marks)."
                     )
                 start = line + reader.line_num
         except csv.Error as error:
@@ -198,17 +216,15 @@ class TextTable:
                 f"{name} has a quotation mark inside a cell: write it twice, and put the cell into "
                 "quotation marks."
             )
-        kind = self.path.suffix[1:]
+        kind = "".join(self.path.suffixes[-2:]).lower().lstrip(".")
         return BadUseError(f"{name} cannot be read as {kind}: {first_line(error)}.")
 
 
-def _spaced_numbers(column: pl.Series) -> pl.Series | None:
-    """Numbers of a text column whose cells are numbers with spaces around some of them."""
+def _hidden_numbers(column: pl.Series) -> pl.Series | None:
+    """Numbers of a text column whose cells are all numbers, with spaces around them, or empty."""
     if column.dtype != pl.String:
         return None
     bare = column.str.strip_chars()
-    known = (bare.is_not_null()) & (bare != "")
-    if not known.any() or not (bare != column).any():
-        return None
     numbers = bare.cast(pl.Float64, strict=False)
-    return None if (numbers.is_null() & known).any() else numbers
+    texts = numbers.is_null() & bare.is_not_null() & (bare != "")
+    return numbers if numbers.is_finite().any() and not texts.any() else None

@@ -83,4 +83,4 @@ def _in_words(path: Path) -> Iterator[None]:
         if isinstance(error, OutputError):
             raise
         why = (error.strerror or str(error)).lower()
-        raise OutputError(f"{path} cannot be written: {why}; nothing of it is left.") from error
+        raise OutputError(f"{path} cannot be written: {why}; name another place.") from error
