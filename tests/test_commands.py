@@ -124,7 +124,7 @@ def test_rankings_and_sets_are_listed(table, monkeypatch, capsys):
         (["rank", "SEMI", "--target", "class"], "another delimiter"),
         (["rank", "ONE", "--target", "class"], "has one value only"),
         (["rank", "TWICE", "--target", "class"], "several columns named 'a'"),
-        (["rank", "RAGGED", "--target", "class"], "cannot be read as csv"),
+        (["rank", "RAGGED", "--target", "class"], "ragged.csv, line 3: expected 2 cells"),
         (["rank", "BINARY", "--target", "class"], "binary.csv"),
         (["rank", "HOLES", "--target", "class"], "is missing in 1 row(s)"),
         (["rank", "WORD", "--target", "class"], "ending of 'data.docx' is unknown"),
