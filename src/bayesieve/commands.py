@@ -249,7 +249,7 @@ def predict_file(model_file: Path, data: Path, most_rows: int = 2**16) -> Iterat
 
 def _predicted(model: NaiveBayes, X: Any) -> pl.DataFrame:
     """Class (or labels) and probabilities of every row."""
-    proba, found = model.predict_proba(X), model.predict(X)
+    found, proba = model._best_and_proba(model._table(X))
     if model._parts:
         names = model.label_names_
         columns = {f"{n}": found[:, j] for j, n in enumerate(names)}
