@@ -9,6 +9,8 @@ def main() -> None:
         from .cli import run
     except ModuleNotFoundError as error:
         sys.exit(f"bayesieve: the command line needs {error.name}: pip install 'bayesieve[cli]'.")
+    except KeyboardInterrupt:
+        sys.exit(130)
     run()
 
 

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 
 from . import papers
+from .manners import guarded, say, tell
 from .validation import choose
 
 app = typer.Typer(
@@ -22,8 +22,12 @@ app = typer.Typer(
 
 
 @app.callback()
-def _main() -> None:
+def _main(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
     """Feature selection for naive Bayes: exact, fast and readable."""
+    context.obj["debug"] = debug
 
 
 @app.command()
@@ -38,11 +42,53 @@ def demo(
     run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick)
 
 
-Data = Annotated[Path, typer.Argument(help="A table: .csv, .tsv (also .gz), .parquet, .arrow.")]
-Target = Annotated[str | None, typer.Option(help="Column with the classes.")]
+def _starting(incomplete: str, names: Any) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _searches(incomplete: str) -> list[str]:
+    from .search import SEARCHES
+
+    return _starting(incomplete, SEARCHES)
+
+
+def _criteria(incomplete: str) -> list[str]:
+    from .criteria import CRITERIA
+
+    return _starting(incomplete, CRITERIA)
+
+
+def _methods(incomplete: str) -> list[str]:
+    from .ranking import ranking_names
+
+    return _starting(incomplete, ranking_names())
+
+
+def _models(incomplete: str) -> list[str]:
+    from .models import MODELS
+
+    return _starting(incomplete, ["auto", *MODELS])
+
+
+def _papers(incomplete: str) -> list[str]:
+    return _starting(incomplete, papers.PAPERS)
+
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="A table: .csv, .tsv, .arff, .svm, .svmlight, .libsvm (all also .gz), .parquet, "
+        ".arrow, .npz.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(help="Column with the classes; svmlight and npz files hold theirs."),
+]
 Labels = Annotated[str | None, typer.Option(help="Columns of 0 and 1, separated by commas.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
+Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
 
 
 @app.command()
@@ -51,10 +97,35 @@ def select(
     out: Annotated[Path, typer.Option(help="Folder for model.json, selected.csv and path.csv.")],
     target: Target = None,
     labels: Labels = None,
-    search: Annotated[str, typer.Option(help="Name of the search.")] = "backward-forward",
-    criterion: Annotated[str | None, typer.Option(help="What guides it.")] = None,
+    search: Annotated[
+        str, typer.Option(help="Name of the search.", autocompletion=_searches)
+    ] = "backward-forward",
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            help="What guides it; 'probability' for classes, 'auc' for labels by default.",
+            autocompletion=_criteria,
+        ),
+    ] = None,
     cv: Annotated[str, typer.Option(help="'train', 'loo' or a number of folds.")] = "train",
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Feature model of the columns: auto, categorical, gaussian, mixture ...",
+            autocompletion=_models,
+        ),
+    ] = "auto",
+    validation: Annotated[
+        float,
+        typer.Option(help="Share of the rows kept to choose the subset; 0: none."),
+    ] = 0.5,
+    n_features: Annotated[int | None, typer.Option(help="Exactly so many.", min=1)] = None,
+    min_features: Annotated[int, typer.Option(help="At least so many.", min=0)] = 1,
     max_features: Annotated[int | None, typer.Option(help="At most so many.", min=1)] = None,
+    class_weight: Annotated[
+        str | None, typer.Option(help="'balanced': every class weighs the same.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0)] = 0,
     identifiers: Annotated[
         bool, typer.Option(help="Keep text columns with as many values as rows.")
@@ -64,34 +135,36 @@ def select(
 ) -> None:
     """Choose the columns of a table that make a readable model, and write it down."""
     from . import commands
+    from .classifier import NaiveBayes
+    from .files import check_folder
+    from .models import MODELS
 
-    frame = commands.read_data(data)
-    X, y = commands.split_target(frame, target, labels.split(",") if labels else [])
+    choose("--model", model, ["auto", *MODELS])
+    if not 0 <= validation < 1:
+        raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
+    check_folder(out)
+    problem = commands.split_target(
+        commands.read_data(data), target, labels.split(",") if labels else []
+    )
     if not identifiers:
-        X, dropped = commands.without_identifiers(X)
+        problem, dropped = commands.without_identifiers(problem)
         for name in [] if quiet else dropped:
-            _err(f"column {name!r} names every row: left out (--identifiers keeps it)")
+            tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
+    for line in [] if quiet else commands.numbers_with_texts(problem):
+        tell(line)
     if criterion is None:
-        criterion = "probability" if labels is None else "auc"
+        criterion = "auc" if commands.has_labels(problem) else "probability"
     selector = commands.select_table(
-        X, y, out, search=search, criterion=criterion, cv=int(cv) if cv.isdigit() else cv,
-        max_features=max_features, random_state=seed, n_jobs=-1, progress=not quiet and not as_json,
+        problem, out, estimator=NaiveBayes(features=model), search=search, criterion=criterion,
+        cv=int(cv) if cv.isdigit() else cv, validation=validation or None, n_features=n_features,
+        min_features=min_features, max_features=max_features, class_weight=class_weight,
+        random_state=seed, n_jobs=jobs, progress=not quiet and not as_json,
     )  # fmt: skip
-    step = selector.path_.steps[selector.path_.chosen]
-    names = [X.columns[j] for j in selector.selected_]
-    result = {
-        "selected": names, "score": step.score,
-        selector.path_.validation_name: step.validation_error,
-        "subsets_tried": selector.n_tried_, "folder": str(out),
-    }  # fmt: skip
+    result = commands.summary(selector, problem, out)
     if as_json:
-        sys.stdout.write(commands.as_json(result) + "\n")
+        say(commands.as_json(result) + "\n")
     elif not quiet:
-        sys.stdout.write(f"{len(names)} of {X.width} columns: {', '.join(names)}\n")
-        sys.stdout.write(
-            f"{criterion} {step.score:.4f}, {selector.path_.validation_name.replace('_', ' ')} "
-            f"{step.validation_error:.4f}; written to {out}\n"
-        )
+        say(commands.in_words(result, criterion, len(problem.names)))
 
 
 @app.command()
@@ -99,42 +172,54 @@ def rank(
     data: Data,
     target: Target = None,
     labels: Labels = None,
-    method: Annotated[str, typer.Option(help="Name of the ranking.")] = "mutual-information",
+    method: Annotated[
+        str, typer.Option(help="Name of the ranking.", autocompletion=_methods)
+    ] = "mutual-information",
     as_json: Json = False,
 ) -> None:
     """Rank the columns of a table without a model."""
     from . import commands
 
-    X, y = commands.split_target(
+    problem = commands.split_target(
         commands.read_data(data), target, labels.split(",") if labels else []
     )
-    found = commands.rank_table_file(X, y, method)
+    for line in commands.numbers_with_texts(problem):
+        tell(line)
+    found = commands.rank_problem(problem, method)
     if as_json:
-        sys.stdout.write(commands.as_json([{"feature": n, "score": s} for n, s in found]) + "\n")
+        say(commands.as_json([{"feature": n, "score": s} for n, s in found]) + "\n")
     else:
         for i, (name, score) in enumerate(found):
-            sys.stdout.write(f"{i + 1:5d}  {score:10.6g}  {name}\n")
+            say(f"{i + 1:5d}  {score:10.6g}  {name}\n")
 
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file, as written by select.")],
+    model: Model,
     data: Data,
     out: Annotated[Path | None, typer.Option(help="Write CSV here instead of printing.")] = None,
+    batch: Annotated[int, typer.Option(help="Rows held in memory, at most.", min=1)] = 2**16,
 ) -> None:
-    """Predict every row of a table: the class (or the labels) and the probabilities."""
-    from . import commands
+    """Predict every row of a table: the class (or the labels) and the probabilities.
 
-    found = commands.predict_table(model, commands.read_data(data))
+    CSV, TSV, Parquet and Arrow files may be larger than the memory.
+    """
+    from . import commands
+    from .files import check_file, whole_file
+
     if out is None:
-        sys.stdout.write(found.write_csv())
-    else:
-        found.write_csv(out)
+        for part in commands.predict_file(model, data, batch):
+            say(part)
+        return
+    check_file(out, (model, data))
+    with whole_file(out) as file:
+        for part in commands.predict_file(model, data, batch):
+            file.write(part.encode())
 
 
 @app.command()
 def explain(
-    model: Annotated[Path, typer.Argument(help="A model file, as written by select.")],
+    model: Model,
     data: Data,
     row: Annotated[list[int] | None, typer.Option(help="Row number, from 0; repeatable.")] = None,
     as_json: Json = False,
@@ -142,34 +227,48 @@ def explain(
     """Show the evidence behind the decision on single rows, as bars of text."""
     from . import commands
 
-    found = commands.explain_rows(model, commands.read_data(data), row or [0])
+    found = commands.explain_rows(model, data, row or [0])
     if as_json:
-        sys.stdout.write(commands.as_json([{**e.to_dict(), "row": i} for i, e in found]) + "\n")
+        say(commands.as_json([{**e.to_dict(), "row": i} for i, e in found]) + "\n")
     else:
         for i, each in found:
             text = each.to_text().split(": ", 1)[1]
-            sys.stdout.write(f"row {i}: {text}\n\n")
+            say(f"row {i}: {text}\n\n")
 
 
 @app.command()
-def datasets() -> None:
+def datasets(as_json: Json = False) -> None:
     """List the named data sets and where each can be had."""
     from .datasets import REGISTRY
     from .datasets.registry import BUNDLED
 
+    found = []
     for name, entry in REGISTRY.items():
-        where = (
-            "scikit-learn" if name in BUNDLED else f"OpenML {entry.openml}" if entry.openml else ""
-        )
-        sys.stdout.write(
-            f"{name:24s} {entry.rows:6d} rows {entry.columns:6d} columns {entry.classes:3d} "
-            f"{'labels ' if entry.labels else 'classes'}  {where or 'a folder'}\n"
+        openml = f"OpenML {entry.openml}" if entry.openml else "a folder"
+        found.append(
+            {
+                "name": name, "rows": entry.rows, "columns": entry.columns,
+                "labels" if entry.labels else "classes": entry.classes, "sparse": entry.sparse,
+                "source": "scikit-learn" if name in BUNDLED else openml,
+            }
+        )  # fmt: skip
+    if as_json:
+        say(json.dumps(found, indent=2) + "\n")
+        return
+    for each in found:
+        kind = "labels" if "labels" in each else "classes"
+        say(
+            f"{each['name']:24s} {each['rows']:6d} rows {each['columns']:6d} columns "
+            f"{each[kind]:3d} {kind:7s}  {each['source']}\n"
         )
 
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(papers.PAPERS)}.")],
+    paper: Annotated[
+        str,
+        typer.Argument(help=f"One of: {', '.join(papers.PAPERS)}.", autocompletion=_papers),
+    ],
     quick: Annotated[bool, typer.Option(help="Smaller data, fewer replications.")] = False,
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
     data: Annotated[
@@ -192,21 +291,15 @@ def reproduce(
         raise typer.BadParameter(f"--data: {str(data)!r} is not a folder (or does not exist).")
     if figure is not None:
         _check_figure(figure)
-    err = Console(stderr=True, highlight=False)
     start = time.perf_counter()
-    tell = None if as_json else (lambda line: err.print(line, markup=False, soft_wrap=True))
-    found = papers.run(paper, quick=quick, seed=seed, folder=data, tell=tell)
+    found = papers.run(paper, quick=quick, seed=seed, folder=data, tell=None if as_json else tell)
     if as_json:
-        sys.stdout.write(json.dumps(found.to_dict(), indent=2) + "\n")
+        say(json.dumps(found.to_dict(), indent=2) + "\n")
     else:
-        sys.stdout.write(found.to_text())
-        err.print(f"{time.perf_counter() - start:.1f} s")
+        say(found.to_text())
+        tell(f"{time.perf_counter() - start:.1f} s")
     if figure is not None:
         _save(found, figure)
-
-
-def _err(line: str) -> None:
-    Console(stderr=True, highlight=False).print(line, markup=False, soft_wrap=True)
 
 
 def _check_figure(path: Path) -> None:
@@ -232,13 +325,4 @@ def _save(found: Any, path: Path) -> None:
 
 def run() -> None:
     """Run the command line: exit code 2 for bad use, 1 and one sentence for failure."""
-    try:
-        app()
-    except ValueError as error:
-        # The library's own words for bad input.
-        _err(f"bayesieve: {error}")
-        sys.exit(2)
-    except Exception as error:
-        message = f"bayesieve: {type(error).__name__}: {error}"
-        Console(stderr=True, highlight=False).print(message, markup=False, soft_wrap=True)
-        sys.exit(1)
+    guarded(app)

@@ -109,6 +109,11 @@ def rank_table(
         return method.rank(columns, labels, n_classes, engine, most)
 
 
+def ranking_names() -> list[str]:
+    """Every name that `rank` knows."""
+    return [*RANKINGS, *DIVERGENCES, "weights"]
+
+
 def check_ranking(method: Any, parameter: str = "method") -> Any:
     """A ranking by name, or an object with `rank`."""
     if not hasattr(method, "rank") or isinstance(method, type):

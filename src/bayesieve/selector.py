@@ -96,7 +96,8 @@ class NaiveBayesSelector(
     n_jobs : int, optional
         Threads for the kernels; -1 for all cores.  The result does not depend on it.
     progress : bool, default=False
-        Show a line on standard error while the search runs.
+        Show a line on standard error while the search runs: rewritten on a terminal, a log line
+        every five seconds elsewhere.
     choice : {"best", "one-se"}, default="best"
         Which subset on the path is chosen: the best by the score that chooses, or the smallest
         whose score is within one standard error of that (Breiman et al. 1984).  The standard error
@@ -304,13 +305,15 @@ class NaiveBayesSelector(
                 scorer = chooser.scorer(judge, Units(path.members), engine)
             callbacks = Callbacks(self)
             objective.listeners += [Recorder(path, judge, scorer), callbacks]
-            line = ProgressLine() if self.progress else None
+            line = ProgressLine(None, search, task.limits) if self.progress else None
             if line is not None:
                 objective.listeners.append(line)
             try:
                 for _ in search.steps(objective, task.limits):
                     if callbacks.stop:
                         break
+                    if line is not None:
+                        line.tick(objective)
             finally:
                 callbacks.close()
                 if line is not None:

@@ -121,10 +121,17 @@ class Speaker:
         return self.classes_[self._sums(table).argmax(1)]
 
     def _proba(self, table: Table) -> NDArray[np.float64]:
+        return self._best_and_proba(table)[1]
+
+    def _best_and_proba(self, table: Table) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Both answers, from one sum over the columns."""
         if self._parts:
-            return np.column_stack([part._proba(table)[:, 1] for part in self._parts])
-        odds = np.exp(self._ahead(self._sums(table)))
-        return odds / odds.sum(1, keepdims=True)
+            found = [part._best_and_proba(table) for part in self._parts]
+            best = np.column_stack([each for each, _ in found])
+            return best, np.column_stack([proba[:, 1] for _, proba in found])
+        sums = self._sums(table)
+        odds = np.exp(self._ahead(sums))
+        return self.classes_[sums.argmax(1)], odds / odds.sum(1, keepdims=True)
 
     def _log_proba(self, table: Table) -> NDArray[np.float64]:
         if self._parts:

@@ -22,6 +22,8 @@ from .registry import BUNDLED, REGISTRY, Entry
 #: Names a folder with data files.
 FOLDER_VARIABLE = "BAYESIEVE_DATA"
 
+# Parts of a sparse matrix in an npz file, in one format or another.
+_PARTS = {"data", "indices", "indptr", "shape", "format", "_is_array", "row", "col", "offsets"}
 # What broken files raise, from one library or another.
 _BROKEN = (ValueError, EOFError, KeyError, TypeError, zlib.error, zipfile.BadZipFile, OSError)
 
@@ -181,32 +183,53 @@ def _from_folder(
             return _read_csv(name, table, nominal)
         if dense.is_file():
             path = dense
-            arrays = _arrays(dense)
-            return _of_arrays(name, arrays["X"].astype(np.float64), arrays, str(dense))
+            X, arrays = read_npz(dense)
+            X = None if X is None else X.astype(np.float64)
+            return _of_arrays(name, X, arrays, str(dense))
         if sparse.is_file() and labels.is_file():
             path = labels
-            arrays = _arrays(labels)
+            _, arrays = read_npz(labels)
             path = sparse
-            return _of_arrays(name, scipy.sparse.load_npz(sparse), arrays, str(sparse))
+            return _of_arrays(name, read_npz(sparse)[0], arrays, str(sparse))
     except _BROKEN as error:
         raise ValueError(f"{path} cannot be read: {error}. Fetch the file again.") from error
     return None
 
 
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Arrays of an npz file; never pickled objects."""
+def read_npz(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """X of an npz file (an array, a sparse matrix, or None), and all its other arrays.
+
+    A sparse matrix is stored in parts as scipy does, or as data, indices, indptr and shape of a CSR
+    matrix; other arrays may stand beside it.  Pickled objects are never read.
+    """
     with np.load(path, allow_pickle=False) as file:
-        return dict(file)
+        if not {"data", "shape"} <= set(file.files):
+            arrays = dict(file)
+            return arrays.pop("X", None), arrays
+        arrays = {key: file[key] for key in file.files if key not in _PARTS}
+        if "format" in file.files:
+            return scipy.sparse.load_npz(path), arrays
+        parts = (file["data"], file["indices"], file["indptr"])
+        return scipy.sparse.csr_array(parts, shape=tuple(file["shape"].tolist())), arrays
+
+
+def feature_names(arrays: dict[str, NDArray[Any]], n_columns: int) -> list[str]:
+    """Names of the columns, beside X in an npz file or made up."""
+    given = arrays.get("feature_names")
+    if given is None:
+        return [f"x{j}" for j in range(n_columns)]
+    if given.shape != (n_columns,):
+        raise ValueError(f"feature_names must have {n_columns} entries; got shape {given.shape}")
+    return [str(each) for each in given]
 
 
 def _of_arrays(name: str, X: Any, arrays: dict[str, NDArray[Any]], source: str) -> Dataset:
-    if X.ndim != 2 or not {"y", "Y"} & set(arrays):
+    if X is None or X.ndim != 2 or not {"y", "Y"} & set(arrays):
         raise ValueError("it must hold a two-dimensional X and y (or a matrix of labels Y)")
     y = arrays["Y"] if "Y" in arrays else arrays["y"].astype(str)
     known = arrays.get("label_names", np.unique(y) if y.ndim == 1 else np.arange(y.shape[1]))
-    features = arrays.get("feature_names", np.array([f"x{j}" for j in range(X.shape[1])]))
     return Dataset(
-        name, X, y, features.astype(str).tolist(), known.astype(str).tolist(), source,
+        name, X, y, feature_names(arrays, X.shape[1]), known.astype(str).tolist(), source,
         arrays.get("split"),
     )  # fmt: skip
 

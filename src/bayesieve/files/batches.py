@@ -1,0 +1,150 @@
+"""The columns of a model from a file of any size, some rows at a time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy.sparse
+
+from .base import BadUseError, Content, some
+from .reading import COLUMNAR, SEPARATORS, format_of, read_data, scan, unreadable
+from .text import TextTable
+
+# Of a batch: enough for numpy to work on, little for the memory.
+_MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 22
+
+
+class Column(NamedTuple):
+    """A column that a model reads."""
+
+    name: str
+    text: bool  #: its levels are texts; numbers otherwise
+
+
+def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS) -> Iterator[Any]:
+    """Frames (or sparse matrices) of these columns in this order, of at most so many rows.
+
+    CSV, TSV, Parquet and Arrow files are never held in memory as a whole.  Every cell is read as
+    what the model takes the column for, so that a batch reads as the whole file does.
+    """
+    ending = format_of(path)
+    names = [column.name for column in columns]
+    most_rows = max(min(most_rows, _MOST_CELLS // max(len(columns), 1)), 1)
+    if ending in SEPARATORS:
+        table = TextTable(path, SEPARATORS[ending])
+        _check_names(names, table.names)
+        frames = table.frames(names)
+    elif ending in COLUMNAR:
+        frames = _slices(path, ending, names, most_rows)
+    else:
+        content = read_data(path)
+        if content.sparse:
+            matrix = _pick(content, names)
+            for at in range(0, content.n_rows, most_rows):
+                yield matrix[at : at + most_rows]
+            return
+        _check_names(names, content.names)
+        frames = iter([content.X.select(names)])
+    n_rows = 0
+    for frame in frames:
+        for part in frame.iter_slices(most_rows):
+            yield pl.DataFrame([_typed(part[c.name], c.text, n_rows) for c in columns])
+            n_rows += part.height
+    if not n_rows:
+        raise BadUseError(f"{path.name} has no rows.")
+
+
+def _slices(path: Path, ending: str, names: list[str], most_rows: int) -> Iterator[pl.DataFrame]:
+    """Some rows of a Parquet or Arrow file after the other."""
+    try:
+        lazy = scan(path, ending)
+        _check_names(names, lazy.collect_schema().names())
+        height = lazy.select(pl.len()).collect().item()
+        for at in range(0, height, most_rows):
+            yield lazy.select(names).slice(at, most_rows).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise unreadable(path, ending, error) from error
+
+
+def _check_names(wanted: list[str], there: list[str]) -> None:
+    missing = sorted(set(wanted) - set(there), key=wanted.index)
+    if missing:
+        raise BadUseError(
+            f"the table lacks {len(missing)} of the model's {len(wanted)} columns, such as "
+            f"{missing[0]!r}; it has {some(there)}."
+        )
+
+
+def _pick(content: Content, names: list[str]) -> Any:
+    """Columns of a sparse matrix by name."""
+    at = {name: j for j, name in enumerate(content.names)}
+    matrix, width = content.X, content.X.shape[1]
+    zeros = [n for n in names if content.open_ended and n not in at and _is_numbered(n)]
+    if zeros:
+        # svmlight does not write columns that are zero everywhere.
+        nothing = scipy.sparse.csr_array((content.n_rows, 1), dtype=matrix.dtype)
+        matrix = scipy.sparse.hstack([matrix, nothing], format="csr")
+        at |= dict.fromkeys(zeros, width)
+    if not set(names) <= set(at):
+        odd = next((name for name in names if name in content.texts.columns), None)
+        if odd is not None:
+            raise BadUseError(
+                f"column {odd!r} is text, which sparse rows cannot give to a model; write the file "
+                "with full rows."
+            )
+        _check_names(names, list(at))
+    return matrix[:, [at[name] for name in names]]
+
+
+def _is_numbered(name: str) -> bool:
+    return name[:1] == "x" and name[1:].isdecimal()
+
+
+def _typed(column: pl.Series, text: bool, first_row: int) -> pl.Series:
+    """A column as text or as numbers, whatever the file has."""
+    dtype = column.dtype
+    if dtype in (pl.Categorical, pl.Enum) or (text and dtype.is_integer()) or dtype == pl.Null:
+        column = column.cast(pl.String)
+    if text and column.dtype == pl.String:
+        return column
+    if not text and (dtype.is_numeric() or dtype == pl.Boolean):
+        return _finite(column.cast(pl.Float64), column, first_row)
+    if not text and column.dtype == pl.String:
+        return _finite(*_parse(column, first_row), first_row)
+    kind = "text" if text else "numbers"
+    raise BadUseError(
+        f"column {column.name!r} holds {dtype}, but the model learnt {kind} from it; turn the "
+        f"column into {kind}."
+    )
+
+
+def _parse(column: pl.Series, first_row: int) -> tuple[pl.Series, pl.Series]:
+    """Numbers from text; true and false are 1 and 0, nothing is missing."""
+    bare = column.str.strip_chars()
+    numbers = bare.cast(pl.Float64, strict=False)
+    odd = numbers.is_null() & bare.is_not_null() & (bare != "")
+    if odd.any():
+        flags = {"true": 1.0, "false": 0.0}
+        found = bare.str.to_lowercase().replace_strict(flags, default=None, return_dtype=pl.Float64)
+        numbers = numbers.fill_null(found)
+        odd &= numbers.is_null()
+    if odd.any():
+        _refuse(column, odd, "is not a number", first_row)
+    return numbers, column
+
+
+def _finite(numbers: pl.Series, shown: pl.Series, first_row: int) -> pl.Series:
+    odd = numbers.is_infinite().fill_null(False)
+    if odd.any():
+        _refuse(shown, odd, "is infinite", first_row)
+    return numbers
+
+
+def _refuse(column: pl.Series, odd: pl.Series, what: str, first_row: int) -> None:
+    at = int(np.flatnonzero(odd.to_numpy())[0])
+    raise BadUseError(
+        f"column {column.name!r}, row {first_row + at} (from 0): {column[at]!r} {what}, but the "
+        "model learnt numbers from this column; mend it, or leave the cell empty."
+    )

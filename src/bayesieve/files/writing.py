@@ -1,0 +1,86 @@
+"""Files that appear under their name when all is written, or not at all."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from .base import BadUseError, OutputError
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A binary file to write to; a failure leaves what was there before."""
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        # A device or a pipe cannot be replaced.
+        with _in_words(path), path.open("wb") as file:
+            yield file
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with _in_words(path):
+            with part.open("wb") as file:
+                yield file
+            part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A hidden folder to write files to; they all move into `folder` in the end, or none does."""
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    part = folder / f".{os.getpid()}.part"
+    try:
+        with _in_words(folder):
+            part.mkdir(parents=True)
+            yield part
+            for each in sorted(part.iterdir()):
+                each.replace(folder / each.name)
+            part.rmdir()
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            for each in new:
+                each.rmdir()
+        raise
+
+
+def check_folder(folder: Path) -> None:
+    """Can files be written there?  Asked before any work."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise BadUseError(f"--out: {str(there)!r} is a file; name a folder.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise BadUseError(f"--out: you may not write to the folder {str(there)!r}.")
+
+
+def check_file(path: Path, inputs: tuple[Path, ...] = ()) -> None:
+    """Can this file be written?  Asked before any work."""
+    if path.is_dir():
+        raise BadUseError(f"--out: {str(path)!r} is a folder; name a file.")
+    if not path.parent.is_dir():
+        raise BadUseError(f"--out: the folder {str(path.parent)!r} does not exist.")
+    if any(each.exists() and path.exists() and each.samefile(path) for each in inputs):
+        raise BadUseError(f"--out: {str(path)!r} is read here; name another file.")
+    place = path if path.exists() and not path.is_file() else path.parent
+    if not os.access(place, os.W_OK):
+        raise BadUseError(f"--out: you may not write to {str(place)!r}.")
+
+
+@contextlib.contextmanager
+def _in_words(path: Path) -> Iterator[None]:
+    """Say what could not be written, and why."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        why = (error.strerror or str(error)).lower()
+        raise OutputError(f"{path} cannot be written: {why}; name another place.") from error

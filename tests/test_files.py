@@ -1,0 +1,363 @@
+"""Tables from files: every format, whole and in batches."""
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
+
+from bayesieve.files import BadUseError, Column, read_batches, read_data
+from bayesieve.files import text as text_module
+
+
+def write(path, content):
+    data = content if isinstance(content, bytes) else content.encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+# -- CSV and TSV ---------------------------------------------------------------------------------
+
+
+def test_spaces_around_numbers_do_not_make_them_text(tmp_path):
+    frame = read_data(write(tmp_path / "a.csv", 'a, b,c,"d"\n1, 2.5,u,"7"\n 3,4, v,""\n')).X
+    assert frame.columns == ["a", " b", "c", "d"]
+    assert frame["a"].to_list() == [1.0, 3.0]
+    assert frame[" b"].to_list() == [2.5, 4.0]
+    assert frame["d"].to_list() == [7, None]
+    assert frame["c"].to_list() == ["u", " v"]  # text stays as it is
+
+
+def test_empty_lines_at_the_end_are_no_rows(tmp_path):
+    for end in ("", "\n", "\n\n\n", "\r\n\r\n"):
+        path = write(tmp_path / "a.csv", "a,b\n1,2\n3,4" + end)
+        assert read_data(path).X.rows() == [(1, 2), (3, 4)]
+        columns = [Column("b", False), Column("a", True)]
+        assert pl.concat(read_batches(path, columns)).rows() == [(2.0, "1"), (4.0, "3")]
+
+
+def test_an_empty_line_of_a_single_column_is_a_missing_value(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.csv", "a\n\n1\n\n2\n")
+    for size in (8 << 20, 1, 2, 3):
+        monkeypatch.setattr(text_module, "_BLOCK", size)
+        found = pl.concat(read_batches(path, [Column("a", False)]))
+        assert found["a"].to_list() == [None, 1.0, None, 2.0]
+
+
+cells = st.text(st.sampled_from('ab"\n\r,;é 1'), max_size=4)
+
+
+@given(
+    rows=st.lists(st.tuples(cells, cells, st.floats(-9, 9)), min_size=1, max_size=9),
+    size=st.integers(1, 40),
+    most=st.integers(1, 5),
+)
+@settings(max_examples=150, deadline=None)
+def test_batches_of_any_size_read_as_the_whole_file(rows, size, most, tmp_path_factory):
+    path = tmp_path_factory.mktemp("any") / "a.csv"
+    frame = pl.DataFrame(
+        rows, schema={"a": pl.String, "b": pl.String, "c": pl.Float64}, orient="row"
+    )
+    frame.write_csv(path)
+    columns = [Column("c", False), Column("a", True), Column("b", True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_module, "_BLOCK", size)
+        parts = list(read_batches(path, columns, most))
+    assert max(part.height for part in parts) <= most
+    found = pl.concat(parts)
+    assert found.rows() == frame.select("c", "a", "b").rows()
+
+
+@given(
+    values=st.lists(
+        st.one_of(st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False)),
+        min_size=1,
+        max_size=9,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_numbers_are_the_same_to_the_bit_in_batches(values, tmp_path_factory):
+    path = write(
+        tmp_path_factory.mktemp("bits") / "a.csv", "a,b\n" + "".join(f"{v!r},x\n" for v in values)
+    )
+    batch = next(read_batches(path, [Column("a", False)]))["a"].to_numpy()
+    assert batch.tobytes() == np.array(values, float).tobytes()
+    whole = read_data(path).X["a"]
+    if whole.dtype.is_numeric():
+        assert whole.cast(pl.Float64).to_numpy().tobytes() == batch.tobytes()
+
+
+def test_cells_are_read_as_the_model_takes_them(tmp_path):
+    path = write(
+        tmp_path / "a.tsv.gz", 'n\tt\tf\n1\t1\ttrue\n\t\tFALSE\n 2e1 \t01\t""\nnan\tx\t0\n'
+    )
+    columns = [Column("n", False), Column("t", True), Column("f", False)]
+    found = next(read_batches(path, columns))
+    assert found.dtypes == [pl.Float64, pl.String, pl.Float64]
+    assert found["n"].to_list()[:3] == [1.0, None, 20.0]
+    assert np.isnan(found["n"][3])
+    assert found["t"].to_list() == ["1", None, "01", "x"]
+    assert found["f"].to_list() == [1.0, 0.0, None, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("a,b\n1,2\n3\n", "line 3: expected 2 cells, as the header has; got 1"),
+        ("a,b\n1,2\n\n3,4\n", "line 3: expected 2 cells, as the header has; got an empty line"),
+        ("a,b\n1\n1,2,3\n", "line 2: expected 2 cells, as the header has; got 1"),
+        ('a,b\n"1\n1",2\n1,"2,3",4\n', "line 4: expected 2 cells, as the header has; got 3"),
+        ('a,b\n1,2\n3,5" pipe\n', "line 3: a quotation mark opens and does not close"),
+        (b"a,b\n1,2\n1,\xe9\n", "line 3: this is not UTF-8 text"),
+        (b"a,b\n1,\0\n", "is not a text file in UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "is not a text file in UTF-8"),
+        ("a,b,a\n1,2,3\n", "several columns named 'a'"),
+        ("a;b\n1;2\n", "another delimiter"),
+        ("\n\n", "is empty"),
+        ("a,b\n", "has no rows"),
+    ],
+)
+def test_broken_text_is_named_by_its_line(content, sentence, tmp_path):
+    for name in ("a.csv", "a.csv.gz"):
+        path = write(tmp_path / name, content)
+        with pytest.raises(BadUseError, match=sentence):
+            read_data(path)
+        with pytest.raises(BadUseError, match=sentence):
+            list(read_batches(path, [Column("b", True), Column("a", True)]))
+
+
+def test_the_cell_that_is_no_number_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_module, "_BLOCK", 5)
+    path = write(tmp_path / "a.csv", "a,b\n" + "1,x\n" * 5 + "two,y\n")
+    with pytest.raises(BadUseError, match=r"column 'a', row 5 \(from 0\): 'two' is not a number"):
+        list(read_batches(path, [Column("a", False)], 2))
+    path = write(tmp_path / "a.csv", "a,b\n1,x\n-inf,y\n")
+    with pytest.raises(BadUseError, match=r"row 1 \(from 0\): '-inf' is infinite"):
+        list(read_batches(path, [Column("a", False)]))
+
+
+def test_a_quote_that_never_closes_does_not_eat_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_module, "_BLOCK", 10)
+    monkeypatch.setattr(text_module, "_LONGEST", 30)
+    path = write(tmp_path / "a.csv", 'a,b\n1,2\n1,"2\n' + "1,2\n" * 50)
+    with pytest.raises(BadUseError, match="line 3: a quotation mark opens"):
+        list(read_batches(path, [Column("a", False)]))
+
+
+# -- Parquet and Arrow ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "feather"])
+def test_columnar_files_in_slices(ending, tmp_path):
+    frame = pl.DataFrame(
+        {
+            "i": range(20), "s": ["u", "v"] * 10, "b": [True, False] * 10,
+            "c": pl.Series(["p", "q"] * 10, dtype=pl.Categorical), "none": [None] * 20,
+        }
+    )  # fmt: skip
+    path = tmp_path / f"a.{ending}"
+    frame.write_parquet(path) if ending == "parquet" else frame.write_ipc(path)
+    columns = [
+        Column("s", True), Column("i", False), Column("b", False), Column("c", True),
+        Column("none", True),
+    ]  # fmt: skip
+    parts = list(read_batches(path, columns, 7))
+    assert [part.height for part in parts] == [7, 7, 6]
+    found = pl.concat(parts)
+    assert found.columns == ["s", "i", "b", "c", "none"]
+    assert found["i"].to_list() == [float(i) for i in range(20)]
+    assert found["b"].to_list() == [1.0, 0.0] * 10
+    assert found["c"].to_list() == ["p", "q"] * 10
+    assert found["none"].null_count() == 20
+    assert next(read_batches(path, [Column("i", True)]))["i"].to_list()[:2] == ["0", "1"]
+    with pytest.raises(BadUseError, match="column 'b' holds Boolean, but the model learnt text"):
+        next(read_batches(path, [Column("b", True)]))
+    with pytest.raises(BadUseError, match="lacks 1 of the model's 2 columns, such as 'z'"):
+        next(read_batches(path, [Column("i", False), Column("z", True)]))
+    path.write_bytes(b"PAR1 nothing")
+    with pytest.raises(BadUseError, match=f"cannot be read as {ending}"):
+        read_data(path)
+    with pytest.raises(BadUseError, match=f"cannot be read as {ending}"):
+        next(read_batches(path, columns))
+
+
+# -- ARFF ----------------------------------------------------------------------------------------
+
+ARFF = r"""% a comment
+@RELATION 'any thing'
+@attribute 'two words' REAL
+@attribute kind {u, 'v, w' , "x"}
+@attribute "note" string
+@attribute	n	integer [0, 9]
+@attribute class {no,yes}
+
+@DATA
+1.5, u, 'it\'s "so"', 3, no
+?, 'v, w', ?, ?, yes
+% between rows
+-2e-3,"x",plain text, 4 ,no
+1,?,'?',5,yes
+"""
+
+
+def test_arff_with_quotes_and_missing_values(tmp_path):
+    for name in ("a.arff", "a.arff.gz", "A.ARFF"):
+        frame = read_data(write(tmp_path / name, ARFF)).X
+        assert frame.to_dict(as_series=False) == {
+            "two words": [1.5, None, -0.002, 1.0],
+            "kind": ["u", "v, w", "x", None],
+            "note": ['it\'s "so"', None, "plain text", "?"],
+            "n": [3.0, None, 4.0, 5.0],
+            "class": ["no", "yes", "no", "yes"],
+        }
+
+
+def test_arff_agrees_with_scipy(tmp_path):
+    from scipy.io import arff
+
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{rng.normal()!r},{rng.choice(['p', 'q'])}\n" for _ in range(50))
+    path = write(
+        tmp_path / "a.arff", f"@relation r\n@attribute a real\n@attribute c {{p,q}}\n@data\n{rows}"
+    )
+    data, _ = arff.loadarff(path)
+    frame = read_data(path).X
+    assert frame["a"].to_list() == data["a"].tolist()
+    assert frame["c"].to_list() == [value.decode() for value in data["c"]]
+
+
+SPARSE = """@relation r
+@attribute a numeric
+@attribute b {0, 1}
+@attribute kind {u, v}
+@attribute 'c c' numeric
+@data
+{0 2.5, 1 1}
+{}
+{1 1, 2 v, 3 -1}
+"""
+
+
+def test_sparse_arff_stays_sparse(tmp_path):
+    found = read_data(write(tmp_path / "a.arff", SPARSE))
+    assert found.sparse
+    assert found.names == ["a", "b", "c c"]
+    assert found.X.toarray().tolist() == [[2.5, 1, 0], [0, 0, 0], [0, 1, -1]]
+    # What is not written is the first value.
+    assert found.texts.to_dict(as_series=False) == {"kind": ["u", "u", "v"]}
+    with pytest.raises(BadUseError, match="column 'kind' is text"):
+        next(read_batches(tmp_path / "a.arff", [Column("kind", True)]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("1.5, u", "one, u", "line 10: 'one' is not a number, but attribute 'two words' says so"),
+        ("1.5, u", "1.5, z", "line 10: 'z' is not among its values"),
+        ("1.5, u", "1.5", "line 10: expected 5 values, one an attribute; got 4"),
+        ('"so"\'', '"so"', "line 10: .* quotation marks that do not close"),
+        ("REAL", "relational", "line 3: the type of 'two words' must be numeric"),
+        ("REAL", "", "line 3: expected '@attribute NAME TYPE'"),
+        ("@DATA", "@dta", "line 9: expected @relation, @attribute or @data; got '@dta'"),
+        ('"note"', "kind", "several attributes named 'kind'"),
+        (ARFF[ARFF.index("1.5") :], "", "has no rows"),
+        (ARFF[ARFF.index("@DATA") :], "", "has no @data line"),
+        ("1.5, u", "{0 1}\n1.5, u", "line 11: full and sparse rows are mixed"),
+    ],
+)
+def test_broken_arff_is_named_by_its_line(old, new, sentence, tmp_path):
+    path = write(tmp_path / "a.arff", ARFF.replace(old, new, 1))
+    with pytest.raises(BadUseError, match=sentence):
+        read_data(path)
+
+
+@pytest.mark.parametrize("row", ["{1 1, 0 2}", "{9 1}", "{0 x}", "{0 ?}", "{a b}", "{0 1"])
+def test_broken_sparse_rows_are_named(row, tmp_path):
+    path = write(tmp_path / "a.arff", SPARSE.replace("{}", row))
+    with pytest.raises(BadUseError, match="line 8: "):
+        read_data(path)
+
+
+# -- svmlight and npz ----------------------------------------------------------------------------
+
+
+def test_svmlight_columns_go_by_their_numbers(tmp_path):
+    X = scipy.sparse.csr_array(np.array([[0, 2.0, 0], [1, 0, 0]]))
+    for first in (0, 1):
+        path = tmp_path / f"a{first}.svm"
+        dump_svmlight_file(X, [1, -1], str(path), zero_based=first == 0)
+        found = read_data(path)
+        assert found.names == [f"x{j + first}" for j in range(2)]
+        assert found.target.tolist() == [1, -1]
+        assert found.target.dtype.kind == "i"
+        # Columns beyond are zero, and the order is the model's.
+        names = [f"x{first + 7}", f"x{first + 1}", f"x{first}"]
+        batch = next(read_batches(path, [Column(name, False) for name in names]))
+        assert scipy.sparse.issparse(batch)
+        assert batch.toarray().tolist() == [[0, 2, 0], [0, 0, 1]]
+        with pytest.raises(BadUseError, match="lacks 1 of the model's 1 columns, such as 'age'"):
+            next(read_batches(path, [Column("age", False)]))
+    zipped = tmp_path / "a.libsvm.gz"
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_data(zipped).names == found.names
+    path.write_text("what is this\n")
+    with pytest.raises(BadUseError, match="cannot be read as svmlight"):
+        read_data(path)
+
+
+def test_npz_dense_sparse_and_with_labels(tmp_path):
+    X = np.array([[0, 1.5], [2, 0]])
+    np.savez(tmp_path / "d.npz", X=X, y=np.array(["p", "q"]), feature_names=np.array(["f", "g"]))
+    found = read_data(tmp_path / "d.npz")
+    assert found.X.to_dict(as_series=False) == {"f": [0, 2], "g": [1.5, 0]}
+    assert found.target.tolist() == ["p", "q"]
+    sparse = scipy.sparse.csr_array(X)
+    np.savez(
+        tmp_path / "s.npz", data=sparse.data, indices=sparse.indices, indptr=sparse.indptr,
+        shape=np.array(sparse.shape), y=np.array([1.0, 0.0]),
+    )  # fmt: skip
+    found = read_data(tmp_path / "s.npz")
+    assert found.sparse
+    assert found.X.toarray().tolist() == X.tolist()
+    assert found.names == ["x0", "x1"]
+    assert found.target.tolist() == [1, 0]
+    # The layout of `bayesieve.datasets`: labels in a file of their own.
+    scipy.sparse.save_npz(tmp_path / "n_X.npz", scipy.sparse.csc_array(X))
+    assert read_data(tmp_path / "n_X.npz").target is None
+    np.savez(tmp_path / "n_labels.npz", Y=np.eye(2, dtype=int), label_names=np.array(["l", "m"]))
+    found = read_data(tmp_path / "n_X.npz")
+    assert found.X.toarray().tolist() == X.tolist()
+    assert found.target.to_dict(as_series=False) == {"l": [1, 0], "m": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({"y": np.arange(3)}, "must hold a table X"),
+        ({"X": np.arange(3), "y": np.arange(3)}, "must hold a table X"),
+        ({"X": np.eye(3), "y": np.arange(2)}, "y must have 3 rows"),
+        ({"X": np.eye(2), "feature_names": np.array(["a"])}, "feature_names must have 2 entries"),
+        ({"X": np.eye(2), "feature_names": np.array(["a", "a"])}, "must differ"),
+        ({"X": np.eye(2), "y": np.array(["a", 1], object)}, "holds Python objects"),
+        (None, "is no archive of arrays"),
+    ],
+)
+def test_broken_npz(arrays, sentence, tmp_path):
+    path = tmp_path / "a.npz"
+    path.write_bytes(b"nothing") if arrays is None else np.savez(path, **arrays)
+    with pytest.raises(BadUseError, match=sentence):
+        read_data(path)
+
+
+def test_endings_and_files_that_are_not_there(tmp_path):
+    with pytest.raises(BadUseError, match="does not exist"):
+        read_data(tmp_path / "a.csv")
+    with pytest.raises(BadUseError, match="is not a file"):
+        read_data(tmp_path)
+    for name in ("a.docx", "a.parquet.gz", "a", "a.gz"):
+        with pytest.raises(BadUseError, match=f"the ending of '{name}' is unknown"):
+            read_data(write(tmp_path / name, b"x"))

@@ -1,0 +1,134 @@
+"""Signs of life: what is told, how often, and how much is left."""
+
+import io
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from bayesieve import NaiveBayesSelector
+from bayesieve.progress import ProgressLine, outlook
+from bayesieve.search import SEARCHES, GreedySearch, Limits, RankedSearch
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Clock:
+    """A clock that goes on by so much whenever it is asked."""
+
+    def __init__(self, step):
+        self.now, self.step = 0.0, step
+
+    def monotonic(self):
+        self.now += self.step
+        return self.now
+
+
+def fit(monkeypatch, stream, step, **options):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    X = (rng.random((80, 12)) < 0.3 + 0.3 * y[:, None]).astype(float)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("bayesieve.progress.time", Clock(step))
+    selector = NaiveBayesSelector(random_state=0, progress=True, **options).fit(X, y)
+    return selector, stream.getvalue()
+
+
+def test_a_terminal_has_one_line_that_is_rewritten(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    selector, said = fit(monkeypatch, Terminal(), 0.2)
+    assert said.count("\n") == 1
+    assert said.endswith("\n")
+    lines = [line.rstrip() for line in said.strip("\n").split("\r")[1:]]
+    assert re.fullmatch(r"backward: step 3, 10 features, score 0\.\d+, \d\.\d s; ~\d\.\d s left in "
+                        r"phase", lines[3])  # fmt: skip
+    assert lines[-1].startswith(f"{len(selector.path_)} steps in ")
+    # No rest of a longer line stays behind.
+    raw = said.strip("\n").split("\r")[1:]
+    assert all(len(b) >= len(a.rstrip()) for a, b in itertools.pairwise(raw))
+    monkeypatch.setenv("COLUMNS", "30")
+    _, said = fit(monkeypatch, Terminal(), 0.2)
+    assert max(len(line.rstrip()) for line in said.split("\r")) < 30
+
+
+def test_a_log_has_a_line_every_five_seconds(monkeypatch):
+    selector, said = fit(monkeypatch, io.StringIO(), 0.7)
+    assert "\r" not in said
+    *lines, last = said.splitlines()
+    assert last.startswith(f"{len(selector.path_)} steps in ")
+    times = [float(re.search(r", (\d+\.\d) s;", line)[1]) for line in lines]
+    assert len(times) > 2
+    assert all(5 <= b - a <= 5.7 for a, b in zip([0, *times], times, strict=False))
+    _, said = fit(monkeypatch, io.StringIO(), 0.0)
+    assert said.count("\n") == 1
+
+
+class Watcher:
+    """Compares the outlook at every step with what the search then does."""
+
+    def __init__(self, search, limits):
+        self.search, self.limits, self.seen = search, limits, []
+
+    def __call__(self, action, units, objective):
+        found = outlook(self.search, objective, self.limits)
+        self.seen.append((action, objective.n_tried, found))
+
+
+@pytest.mark.parametrize(
+    ("search", "options"),
+    [
+        ("forward", {}),
+        ("forward", {"max_features": 5}),
+        ("backward", {}),
+        ("backward", {"min_features": 4, "keep": [0, 3]}),
+        ("forward-backward", {}),
+        ("backward-forward", {"max_features": 7}),
+        ("backward-forward", {"n_features": 7}),
+        ("ranked", {}),
+        ("exhaustive", {}),
+        ("dependency", {}),
+        ("dependency", {"max_features": 3}),
+        (GreedySearch("forward", stop="no-improvement"), {}),
+        (RankedSearch(stop="no-improvement"), {}),
+        ("forward", {"feature_groups": [[0, 1, 2], [3, 4]]}),
+        ("backward", {"feature_groups": [[0, 1, 2], [3, 4]]}),
+    ],
+)
+def test_the_outlook_is_what_the_search_then_does(search, options, monkeypatch):
+    import bayesieve.selector
+
+    watchers = []
+
+    def line(stream, search, limits):
+        watcher = Watcher(search, limits)
+        watcher.tick = watcher.close = lambda *_: None
+        watchers.append(watcher)
+        return watcher
+
+    monkeypatch.setattr(bayesieve.selector, "ProgressLine", line)
+    selector, _ = fit(monkeypatch, io.StringIO(), 0.0, search=search, **options)
+    seen = watchers[0].seen
+    if search == "exhaustive":
+        assert all(tried + found.amount == 2**12 - 1 for _, tried, found in seen)
+        return
+    ends = [*[i for i, (action, _, _) in enumerate(seen) if action == "start"][1:], len(seen)]
+    for i, (_, tried, found) in enumerate(seen):
+        end = next(e for e in ends if e > i)
+        after = seen[end - 1][1] - tried if end < len(seen) else selector.n_tried_ - tried
+        if found.unit == "steps":
+            after = end - 1 - i
+        assert after <= found.amount if found.bound else after == found.amount
+    assert seen[0][2].bound == (
+        not isinstance(search, str) or search == "dependency" or "feature_groups" in options
+    )
+
+
+def test_nothing_is_said_where_the_end_is_unknown():
+    for name in ("sffs", "sbfs", "diversified", "random"):
+        assert outlook(SEARCHES[name], None, Limits()) is None
+    line = ProgressLine(io.StringIO())
+    line.close()
