@@ -59,12 +59,20 @@ def select(
     identifiers: Annotated[
         bool, typer.Option(help="Keep text columns with as many values as rows.")
     ] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Write down here how far the search came.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint.")] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds.", min=0)
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Choose the columns of a table that make a readable model, and write it down."""
     from . import commands
 
+    commands.check_resume(checkpoint, resume)
     frame = commands.read_data(data)
     X, y = commands.split_target(frame, target, labels.split(",") if labels else [])
     if not identifiers:
@@ -76,6 +84,7 @@ def select(
     selector = commands.select_table(
         X, y, out, search=search, criterion=criterion, cv=int(cv) if cv.isdigit() else cv,
         max_features=max_features, random_state=seed, n_jobs=-1, progress=not quiet and not as_json,
+        checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
     step = selector.path_.steps[selector.path_.chosen]
     names = [X.columns[j] for j in selector.selected_]

@@ -15,10 +15,10 @@ from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
 from .criteria import AUC, CRITERIA, Criterion, Units
+from .driver import Driver, open_journal
 from .engines import LocalEngine
 from .models import MODELS
-from .objective import Objective
-from .path import Path, Recorder
+from .path import Path
 from .preparation import Task, dense_ledgers, sparse_ledgers
 from .progress import ProgressLine
 from .search import SEARCHES, Limits
@@ -28,11 +28,13 @@ from .validation import (
     Table,
     check_callable,
     check_class_weight,
+    check_file,
     check_flag,
     check_jobs,
     check_number,
     check_priors,
     check_reachable,
+    check_repeatable,
     check_search,
     choose,
     choose_models,
@@ -95,6 +97,14 @@ class NaiveBayesSelector(
         Threads for the kernels; -1 for all cores.  The result does not depend on it.
     progress : bool, default=False
         Show a line on standard error while the search runs.
+    checkpoint : str or path, optional
+        A file in which the search writes down how far it came, about once a second.  If the file is
+        there, the search goes on from it, and ends as if it had never been stopped (exhaustive
+        search goes on within 1024 subsets of where it was).  A file that is cut short or damaged,
+        of another search, other data or another version of bayesieve is refused and left as it is.
+    time_limit : float, optional
+        Seconds; the search stops after the step in which they have passed, with a
+        `ConvergenceWarning`, and the best subset visited by then is chosen.  Ctrl-C does the same.
 
     Attributes
     ----------
@@ -147,6 +157,8 @@ class NaiveBayesSelector(
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: bool = False,
+        checkpoint: Any = None,
+        time_limit: float | None = None,
     ):
         self.estimator = estimator
         self.search = search
@@ -162,6 +174,8 @@ class NaiveBayesSelector(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.checkpoint = checkpoint
+        self.time_limit = time_limit
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -223,7 +237,15 @@ class NaiveBayesSelector(
             tuple(map(tuple, task.units)), task.table.names, criterion.name,
             "validation_score" if criterion.chooses else "validation_error",
         )  # fmt: skip
-        n_tried = self._run(ledgers, criterion, search, task, path)
+        journal = None
+        if self.checkpoint is not None:
+            rows = (guiding, validating)
+            journal = open_journal(
+                check_file("checkpoint", self.checkpoint), task, model, search, criterion, ledgers,
+                rows,
+            )  # fmt: skip
+        with Driver(journal, self.time_limit) as driver:
+            n_tried = self._run(ledgers, criterion, search, task, path, driver)
         path.choose(*task.sizes)
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
         model._keep_columns(np.sort(selected), read)
@@ -283,25 +305,30 @@ class NaiveBayesSelector(
         return "moves"
 
     def _run(
-        self, ledgers: list[Any], criterion: Criterion, search: Any, task: Task, path: Path
+        self,
+        ledgers: list[Any],
+        criterion: Criterion,
+        search: Any,
+        task: Task,
+        path: Path,
+        driver: Driver,
     ) -> int:
         """Drive the search; returns how many subsets it tried."""
         with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
-            objective = Objective(ledgers[0], criterion, task.units, engine, task.keep)
+            objective = driver.objective(ledgers[0], criterion, task.units, engine, task.keep)
             judge = scorer = None
             if len(ledgers) > 1:
                 judge = ledgers[1]
                 chooser = criterion if criterion.chooses else CRITERIA["error"]
                 scorer = chooser.scorer(judge, Units(path.members), engine)
             callbacks = Callbacks(self)
-            objective.listeners += [Recorder(path, judge, scorer), callbacks]
+            objective.listeners += [driver.recorder(path, judge, scorer), callbacks]
             line = ProgressLine() if self.progress else None
             if line is not None:
                 objective.listeners.append(line)
             try:
-                for _ in search.steps(objective, task.limits):
-                    if callbacks.stop:
-                        break
+                steps = search.steps(objective, task.limits)
+                driver.drive(steps, objective, path, task.sizes, lambda: callbacks.stop)
             finally:
                 callbacks.close()
                 if line is not None:
@@ -335,6 +362,11 @@ class NaiveBayesSelector(
             choose("cv", self.cv, ["train", "loo"])
         check_flag("progress", self.progress)
         check_jobs(self.n_jobs)
+        if self.checkpoint is not None:
+            check_file("checkpoint", self.checkpoint)
+            check_repeatable(self.random_state, self.validation is not None, search)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, low=0.0)
         return search, criterion
 
     def _check_loo(self, models: list[str], smoothing: Any, read: Any) -> None:
