@@ -79,14 +79,17 @@ class Driver:
         if self._replay is not None:
             # After the recorder: a record holds the validation part's answers too.
             objective.listeners.append(self._replay.committed)
+        known = self._replaying
         try:
             for _ in steps:
                 if self._replay is not None:
                     self._replay.paused()
                 if stop():
                     return
-                if self._late():
+                # A step out of the journal never ends a search, so that every run gets on.
+                if not known and self._late():
                     break
+                known = self._replaying
             else:
                 if self._replay is not None:
                     self._replay.ended()
@@ -99,18 +102,20 @@ class Driver:
             return
         self._say(f"time_limit={self._limit}", objective, path, sizes)
 
+    @property
+    def _replaying(self) -> bool:
+        return self._replay is not None and self._replay.replaying
+
     def _late(self) -> bool:
-        """Has the limit passed?  Not while known steps are repeated, so that every run gets on."""
-        if self._limit is None or (self._replay is not None and self._replay.replaying):
-            return False
-        return time.monotonic() - self._start >= self._limit
+        """Has the limit passed?"""
+        return self._limit is not None and time.monotonic() - self._start >= self._limit
 
     def _say(self, cause: str, objective: Objective, path: Path, sizes: tuple[int, int]) -> None:
         """Tell how far the search came; an error where there is nothing to choose from."""
         last = path.steps[-1]
         far = (
-            f"the search was stopped by {cause} after {len(path) - 1} steps and {objective.n_tried}"
-            f" subsets tried, in a {last.direction} phase at {last.n_features} features"
+            f"the search was stopped by {cause} at step {len(path) - 1} ({objective.n_tried} "
+            f"subsets tried; {last.direction}, size {last.n_features})"
         )
         more = "give it more time"
         if self._journal is not None:
@@ -123,7 +128,7 @@ class Driver:
         warnings.warn(
             f"{far}; the best subset visited so far is chosen. For the rest, {more}.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
