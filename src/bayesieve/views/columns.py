@@ -126,7 +126,12 @@ def is_missing(raw: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _round(spec: ColumnSpec, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return values if spec.grid is None else np.rint(values / spec.grid) * spec.grid
+    if spec.grid is None:
+        return values
+    with np.errstate(over="ignore"):
+        rounded = np.rint(values / spec.grid) * spec.grid
+    # Near the float maximum, the next multiple (or the number of steps to it) may not fit.
+    return np.where(np.isinf(rounded), values, rounded)
 
 
 def _distinct(known: NDArray[Any]) -> NDArray[Any]:
