@@ -125,7 +125,7 @@ def make_columns(draw, n):
     """Several columns; very many now and then."""
     if draw.seldom(0.001):
         return [draw.rng.integers(0, 2, n).tolist() for _ in range(10_000)]
-    n_columns = int(draw.odd((1, 2, 3, 4, 5, 6), 0))
+    n_columns = int(draw.odd((1, 2, 3, 4, 5, 6), 0, 1, 7, 8))
     if draw.seldom(0.4):
         # One kind for all, so that models of one kind get past the judges.
         make = draw.pick(
@@ -202,7 +202,7 @@ def make_target(draw, n):
         y = y[:-1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return draw.odd((y, pd.Series(y), np.array(y), np.array(y)), np.array(y, dtype=object))
+        return draw.pick(y, pd.Series(y), *([np.array(y)] * 4), np.array(y, dtype=object))
 
 
 def make_weights(draw, n):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ from .validation import (
     choose,
     choose_models,
     column_indices,
+    is_frame,
     read_groups,
     read_split_groups,
     read_table,
@@ -423,6 +425,17 @@ class NaiveBayesSelector(
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
         return self.support_
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns of X, in the table's order."""
+        try:
+            return super().transform(X)
+        except ValueError:
+            if not is_frame(X):
+                raise
+            # scikit-learn makes no array of some mixtures, such as nullable numbers and categories.
+            self._chosen(X)  # judges X
+            return nw.from_native(X, eager_only=True).to_numpy()[:, self.support_]
 
     def _chosen(self, X: Any) -> Table:
         """The chosen columns of X."""

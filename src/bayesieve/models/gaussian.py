@@ -103,9 +103,9 @@ class GaussianModel:
     ) -> Terms:
         """Moments downdated by the value; recomputed from the rows where the downdate cancels."""
         count, mean, squares = (part[0] for part in statistics)
-        apart = values[:, None] - mean
-        left = np.broadcast_to(count - 1, apart.shape)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            apart = values[:, None] - mean
+            left = np.broadcast_to(count - 1, apart.shape)
             new_mean = mean - apart / left
             new_squares = squares - apart * apart * (count / left)
         cancelled = (new_squares < _CANCELLED * squares) & (left > 0)

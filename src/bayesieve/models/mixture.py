@@ -82,7 +82,7 @@ class MixtureModel(GaussianModel):
         width = (points[-1] / 2 - low / 2) * 2 if points.size > 1 else 1.0
         scaled = (points - low) / width if np.isfinite(width) else points / 2 / (width / 2)
         fit_classes(
-            scaled, counts.reshape(-1, points.size), 1.0 / max(points.size - 1, 1) / 6,
+            scaled, counts.reshape(len(out), points.size), 1.0 / max(points.size - 1, 1) / 6,
             self.components or 1, most, self.tolerance, _STEPS, self.as_printed, out,
         )  # fmt: skip
         shaped = out.reshape(sets.n_sets, sets.n_classes, 3, most)
