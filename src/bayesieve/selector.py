@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
@@ -17,7 +16,7 @@ from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
 from .criteria import AUC, CRITERIA, Criterion, Units
 from .driver import Driver, open_journal
-from .engines import LocalEngine
+from .engines import LocalEngine, count_threads
 from .models import MODELS
 from .path import Path
 from .preparation import Task, dense_ledgers, sparse_ledgers
@@ -316,7 +315,7 @@ class NaiveBayesSelector(
         driver: Driver,
     ) -> int:
         """Drive the search; returns how many subsets it tried."""
-        with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
+        with LocalEngine(count_threads(self.n_jobs)) as engine:
             objective = driver.objective(ledgers[0], criterion, task.units, engine, task.keep)
             judge = scorer = None
             if len(ledgers) > 1:

@@ -144,7 +144,9 @@ class GaussianModel:
                 variance = variance + settings.extra_variance
             variance = np.maximum(variance, np.finfo(float).tiny)
             apart = values - mean
-            return -0.5 * (_LOG_2PI + np.log(variance)) - apart * (apart / (2 * variance))
+            # A variance that overflowed: all values are alike, however far from the mean.
+            squares = np.where(np.isinf(variance), 0.0, apart * (apart / (2 * variance)))
+            return -0.5 * (_LOG_2PI + np.log(variance)) - squares
 
     def _finish(
         self,
@@ -157,7 +159,9 @@ class GaussianModel:
     ) -> Terms:
         """A class without any value of the column finds all equally likely; NaN is silent."""
         width = grid.resolution if self._density(settings) else 1.0
-        finite = np.where(empty, -np.log(width * grid.n_values), finite)
+        # Python's floats: no warning where the range does not fit.
+        span = min(float(width) * float(grid.n_values), np.finfo(float).max)
+        finite = np.where(empty, -np.log(span), finite)
         finite = np.nan_to_num(finite, nan=0.0, posinf=_HUGE, neginf=-_HUGE)
         finite = np.where(np.isnan(values)[None, :, None], 0.0, finite)
         return Terms(finite[0] if squeeze else finite)
@@ -216,7 +220,8 @@ def _log_interval(values: Floats, mean: Floats, sd: Floats, width: float) -> Flo
     takes the difference as it comes, which is 0 beyond 8.3 standard deviations above the mean (not
     below it); both tails are alike here.
     """
-    z = np.abs(values - mean) / sd
+    # A deviation that overflowed: all values are alike, however far from the mean.
+    z = np.where(np.isinf(sd), 0.0, np.abs(values - mean) / sd)
     half = width / (2 * sd)
     wide = np.log(ndtr(half - z) - ndtr(-half - z))
     h2, z2 = half * half, z * z

@@ -51,7 +51,8 @@ class ColumnSpec:
             return _LONE_RESOLUTION
         # Halves first: the range of values near the float maximum would overflow.
         half = self.distinct[-1] / 2 - self.distinct[0] / 2
-        return max(float(half / (self.n_distinct - 1)) * 2, np.finfo(float).tiny)
+        gap = float(half / (self.n_distinct - 1)) * 2
+        return min(max(gap, np.finfo(float).tiny), np.finfo(float).max)
 
 
 def learn(
