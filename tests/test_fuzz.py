@@ -86,7 +86,7 @@ def test_frames_of_mixed_columns_are_transformed():
     selector = NaiveBayesSelector(random_state=0, n_features=2).fit(X, [0, 1, 0, 1, 1, 0] * 2)
     found = selector.transform(X)
     assert found.shape == (12, 2)
-    assert found[:2, 1].tolist() == ["a", "b"]
+    assert found[:2].tolist() == [[1.0, "a"], [2.0, "b"]]
     with pytest.raises(ValueError, match="feature names"):
         selector.transform(X.rename(columns={"kind": "other"}))
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -429,12 +428,14 @@ class NaiveBayesSelector(
         """The chosen columns of X, in the table's order."""
         try:
             return super().transform(X)
-        except ValueError:
+        except Exception:
             if not is_frame(X):
                 raise
-            # scikit-learn makes no array of some mixtures, such as nullable numbers and categories.
-            self._chosen(X)  # judges X
-            return nw.from_native(X, eager_only=True).to_numpy()[:, self.support_]
+            # Data frames make no array of some columns, such as nullable numbers beside categories
+            # or wide integers, each library with an error of its own.  Bad input is refused here.
+            chosen = self._chosen(X)
+            columns = [chosen.column(j) for j in range(len(chosen.names))]
+            return np.stack(columns, axis=1) if columns else np.empty((chosen.n_rows, 0))
 
     def _chosen(self, X: Any) -> Table:
         """The chosen columns of X."""

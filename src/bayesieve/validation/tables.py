@@ -267,7 +267,10 @@ def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
         )
     names = _names(estimator, frame.shape[1])
     if frame.shape[1] >= _WIDE:
-        numbers = np.asarray(frame.to_numpy())
+        try:
+            numbers = np.asarray(frame.to_numpy())
+        except Exception:  # a library's own error: such a column is read, or named, below
+            numbers = np.empty(0, object)
         if numbers.dtype.kind in "fiub":
             for j in np.flatnonzero(np.isinf(numbers).any(0))[:1]:
                 _no_infinity(names[j], numbers[:, j])
