@@ -289,13 +289,13 @@ def test_interruption_leaves_a_clean_state():
     before = selector.selected_.tolist()
 
     class Interrupt(GreedySearch):
-        """Ctrl-C after three steps."""
+        """Ctrl-C when nothing that may be chosen has been visited."""
 
         def steps(self, objective, limits):
-            for i, _ in enumerate(super().steps(objective, limits)):
-                if i == 3:
-                    signal.raise_signal(signal.SIGINT)
-                yield
+            objective.start((), "forward")
+            objective.score_add(list(range(40)))
+            signal.raise_signal(signal.SIGINT)
+            yield
 
     n_threads = threading.active_count()
     with pytest.raises(KeyboardInterrupt):

@@ -345,7 +345,9 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                 for spec, statistics in zip(self._specs, self._statistics, strict=True)
                 if not MODELS[spec.model].discrete
             ]
-            self._extra_variance = float(self.var_smoothing) * max(largest, default=0.0)
+            # Python's floats: a product beyond the largest is infinite, without a warning.
+            extra = float(self.var_smoothing) * float(max(largest, default=0.0))
+            self._extra_variance = min(extra, np.finfo(float).max)
         self._prior = prior_terms(self.class_count_[None], priors, self._class_weight)
         self._columns = build_columns(
             self._specs, self._statistics, smoothing, self._extra_variance, self._class_weight

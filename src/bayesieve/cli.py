@@ -130,6 +130,13 @@ def select(
     identifiers: Annotated[
         bool, typer.Option(help="Keep text columns with as many values as rows.")
     ] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Write down here how far the search came.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint.")] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds.", min=0)
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -143,6 +150,7 @@ def select(
     if not 0 <= validation < 1:
         raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
     check_folder(out)
+    commands.check_resume(checkpoint, resume)
     problem = commands.split_target(
         commands.read_data(data), target, labels.split(",") if labels else []
     )
@@ -159,6 +167,7 @@ def select(
         cv=int(cv) if cv.isdigit() else cv, validation=validation or None, n_features=n_features,
         min_features=min_features, max_features=max_features, class_weight=class_weight,
         random_state=seed, n_jobs=jobs, progress=not quiet and not as_json,
+        checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
     result = commands.summary(selector, problem, out)
     if as_json:

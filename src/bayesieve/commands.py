@@ -190,6 +190,17 @@ def numbers_with_texts(problem: Problem) -> Iterator[str]:
             )
 
 
+def check_resume(checkpoint: Path | None, resume: bool) -> None:
+    """A checkpoint is written over by nobody: an old one is gone on from, if that is asked for."""
+    if resume and checkpoint is None:
+        raise BadUseError("--resume needs --checkpoint FILE, the file to go on from.")
+    if checkpoint is not None and checkpoint.exists() and not resume:
+        raise BadUseError(
+            f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
+            "another file."
+        )
+
+
 def select_table(problem: Problem, out: Path, **options: Any) -> NaiveBayesSelector:
     """Select, and write model.json, selected.csv and path.csv."""
     selector = NaiveBayesSelector(**options).fit(problem.X, problem.y)

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .engines import LocalEngine
+from .engines import LocalEngine, count_threads
 from .reading import read_input, read_moves
 from .validation import check_flag, check_jobs, choose_models
 
@@ -121,7 +120,7 @@ def eliminate(
     rows = ones.tocsr()
     rows.sort_indices()
     by = np.empty((read.targets.n_groups, ones.shape[1]), np.int64)
-    with LocalEngine(effective_n_jobs(n_jobs)) as engine:
+    with LocalEngine(count_threads(n_jobs)) as engine:
         for label, column in zip(by, read.targets.classes.T, strict=True):
             _judge(label, ones, rows, column, containment, engine)
     kept = np.flatnonzero((by == -1).any(0))

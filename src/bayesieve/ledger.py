@@ -272,6 +272,12 @@ class Ledger:
 
     # -- using ---------------------------------------------------------------------------------
 
+    @property
+    def lines_read(self) -> tuple[Any, ...]:
+        """Which rows are scored, and which rows train the tables that each of them reads."""
+        plan = self._plan
+        return plan.lines, plan.sets.left_out, plan.loo
+
     def fill(self, feature: int, out: NDArray[np.int64]) -> None:
         """Terms of a feature that has no table of codes: classes x lines."""
         column, values = self._columns[feature], self._plan.numbers[-1 - self.slots[feature]]

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
 from .criteria import AUC, Criterion
+from .engines import count_threads
 from .judging import held_out_error, held_out_score
 from .reading import Reading, read_input
 from .selector import NaiveBayesSelector
@@ -247,10 +248,10 @@ def nested(
     draw = check_random_state(random_state)
     splits = _outer_splits(cv, read, named, draw)
     seeds = draw.randint(2**31 - 1, size=len(splits))
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = count_threads(n_jobs)
 
     def judge(g: int) -> tuple[Fold, str]:
-        mine = clone(selector).set_params(progress=False)
+        mine = clone(selector).set_params(progress=False, checkpoint=None)
         if mine.random_state is None:
             mine.set_params(random_state=int(seeds[g]))
         if n_threads > 1:

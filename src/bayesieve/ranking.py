@@ -4,12 +4,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .discretise import mdl_cuts
-from .engines import LocalEngine
+from .engines import LocalEngine, count_threads
 from .models import MODELS
 from .rankings import RANKINGS, DiscreteColumns, MixedColumns, Ranking
 from .reading import mixed_columns, read_input
@@ -105,7 +104,7 @@ def rank_table(
     models = choose_models("auto", table)
     rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)
     columns = columns_for(method, table, models, rows, labels, weights, n_classes)
-    with LocalEngine(effective_n_jobs(n_jobs)) as engine:
+    with LocalEngine(count_threads(n_jobs)) as engine:
         return method.rank(columns, labels, n_classes, engine, most)
 
 

@@ -4,11 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .engines import LocalEngine
+from .engines import LocalEngine, count_threads
 from .models import MODELS, build_columns, one_set
 from .notebook import html_table
 from .rankings import MixedColumns, Ranking
@@ -112,7 +111,7 @@ def relevance_matrix(
     rows = np.arange(read.table.n_rows)
     columns = mixed_columns(read.table, choose_models("auto", read.table), rows, read.weights)
     n_classes = int(read.labels.max()) + 1
-    with LocalEngine(effective_n_jobs(n_jobs)) as engine:
+    with LocalEngine(count_threads(n_jobs)) as engine:
         values = divergences(columns, read.labels, n_classes, engine, model, as_printed)
     names = [str(name) for name in read.classes]
     if read.targets.labelled:

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
@@ -16,10 +15,10 @@ from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
 from .criteria import AUC, CRITERIA, Criterion, Units, standard_error
-from .engines import LocalEngine
+from .driver import Driver, open_journal
+from .engines import LocalEngine, count_threads
 from .models import MODELS
-from .objective import Objective
-from .path import Path, Recorder
+from .path import Path
 from .preparation import Task, dense_ledgers, sparse_ledgers
 from .progress import ProgressLine
 from .search import SEARCHES, Limits
@@ -30,15 +29,18 @@ from .validation import (
     check_callable,
     check_choice,
     check_class_weight,
+    check_file,
     check_flag,
     check_jobs,
     check_number,
     check_priors,
     check_reachable,
+    check_repeatable,
     check_search,
     choose,
     choose_models,
     column_indices,
+    is_frame,
     read_groups,
     read_split_groups,
     read_table,
@@ -103,6 +105,14 @@ class NaiveBayesSelector(
         whose score is within one standard error of that (Breiman et al. 1984).  The standard error
         is that of the best subset's score on the rows that choose: binomial for the error, DeLong's
         for AUC, from the rows' values for the others.
+    checkpoint : str or path, optional
+        A file in which the search writes down how far it came, about once a second.  If the file is
+        there, the search goes on from it, and ends as if it had never been stopped (exhaustive
+        search goes on within 1024 subsets of where it was).  A file that is cut short or damaged,
+        of another search, other data or another version of bayesieve is refused and left as it is.
+    time_limit : float, optional
+        Seconds; the search stops after the step in which they have passed, with a
+        `ConvergenceWarning`, and the best subset visited by then is chosen.  Ctrl-C does the same.
 
     Attributes
     ----------
@@ -156,6 +166,8 @@ class NaiveBayesSelector(
         n_jobs: int | None = None,
         progress: bool = False,
         choice: str = "best",
+        checkpoint: Any = None,
+        time_limit: float | None = None,
     ):
         self.estimator = estimator
         self.search = search
@@ -172,6 +184,8 @@ class NaiveBayesSelector(
         self.n_jobs = n_jobs
         self.progress = progress
         self.choice = choice
+        self.checkpoint = checkpoint
+        self.time_limit = time_limit
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -233,7 +247,15 @@ class NaiveBayesSelector(
             tuple(map(tuple, task.units)), task.table.names, criterion.name,
             "validation_score" if criterion.chooses else "validation_error",
         )  # fmt: skip
-        n_tried = self._run(ledgers, criterion, search, task, path)
+        journal = None
+        if self.checkpoint is not None:
+            rows = (guiding, validating)
+            journal = open_journal(
+                check_file("checkpoint", self.checkpoint), task, model, search, criterion, ledgers,
+                rows,
+            )  # fmt: skip
+        with Driver(journal, self.time_limit) as driver:
+            n_tried = self._run(ledgers, criterion, search, task, path, driver)
         path.choose(*task.sizes, self._margin(criterion, ledgers))
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
         model._keep_columns(np.sort(selected), read)
@@ -293,27 +315,37 @@ class NaiveBayesSelector(
         return "moves"
 
     def _run(
-        self, ledgers: list[Any], criterion: Criterion, search: Any, task: Task, path: Path
+        self,
+        ledgers: list[Any],
+        criterion: Criterion,
+        search: Any,
+        task: Task,
+        path: Path,
+        driver: Driver,
     ) -> int:
         """Drive the search; returns how many subsets it tried."""
-        with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
-            objective = Objective(ledgers[0], criterion, task.units, engine, task.keep)
+        with LocalEngine(count_threads(self.n_jobs)) as engine:
+            objective = driver.objective(ledgers[0], criterion, task.units, engine, task.keep)
             judge = scorer = None
             if len(ledgers) > 1:
                 judge = ledgers[1]
                 chooser = criterion if criterion.chooses else CRITERIA["error"]
                 scorer = chooser.scorer(judge, Units(path.members), engine)
             callbacks = Callbacks(self)
-            objective.listeners += [Recorder(path, judge, scorer), callbacks]
+            objective.listeners += [driver.recorder(path, judge, scorer), callbacks]
             line = ProgressLine(None, search, task.limits) if self.progress else None
             if line is not None:
                 objective.listeners.append(line)
+
+            def stop() -> bool:
+                if line is not None:
+                    line.tick(objective)
+                return callbacks.stop
+
             try:
-                for _ in search.steps(objective, task.limits):
-                    if callbacks.stop:
-                        break
-                    if line is not None:
-                        line.tick(objective)
+                driver.drive(
+                    search.steps(objective, task.limits), objective, path, task.sizes, stop
+                )
             finally:
                 callbacks.close()
                 if line is not None:
@@ -358,6 +390,11 @@ class NaiveBayesSelector(
         check_choice(self.choice, self._chooser(criterion))
         check_flag("progress", self.progress)
         check_jobs(self.n_jobs)
+        if self.checkpoint is not None:
+            check_file("checkpoint", self.checkpoint)
+            check_repeatable(self.random_state, self.validation is not None, search)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, low=0.0)
         return search, criterion
 
     def _check_loo(self, models: list[str], smoothing: Any, read: Any) -> None:
@@ -414,6 +451,19 @@ class NaiveBayesSelector(
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
         return self.support_
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns of X, in the table's order."""
+        try:
+            return super().transform(X)
+        except Exception:
+            if not is_frame(X):
+                raise
+            # Data frames make no array of some columns, such as nullable numbers beside categories
+            # or wide integers, each library with an error of its own.  Bad input is refused here.
+            chosen = self._chosen(X)
+            columns = [chosen.column(j) for j in range(len(chosen.names))]
+            return np.stack(columns, axis=1) if columns else np.empty((chosen.n_rows, 0))
 
     def _chosen(self, X: Any) -> Table:
         """The chosen columns of X."""

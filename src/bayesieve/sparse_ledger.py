@@ -224,6 +224,11 @@ class SparseLedger:
 
     # -- using ---------------------------------------------------------------------------------
 
+    @property
+    def lines_read(self) -> Scoring:
+        """Which rows are scored, and which rows train the tables that each of them reads."""
+        return self._scoring
+
     def apply(self, features: Sequence[int], sign: int) -> None:
         """Let features join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
         from .kernels.moves import apply_moves

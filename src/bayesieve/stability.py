@@ -7,13 +7,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from .classifier import NaiveBayes
+from .engines import count_threads
 from .reading import read_input
 from .selector import NaiveBayesSelector
 from .validation import check_jobs, check_number, choose_models, read_weights, share
@@ -297,10 +298,10 @@ def stability(
     least = len(read.classes) if named and not read.targets.labelled else 2
     samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw)
     seeds = draw.randint(2**31 - 1, size=int(n_resamples))
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = count_threads(n_jobs)
 
     def search(at: int) -> NDArray[np.bool_]:
-        mine = clone(selector).set_params(progress=False)
+        mine = clone(selector).set_params(progress=False, checkpoint=None)
         if mine.random_state is None:
             mine.set_params(random_state=int(seeds[at]))
         if n_threads > 1:

@@ -139,7 +139,9 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         """Votes for each label, labels x rows."""
         votes = np.zeros((len(self.votes_for_), table.n_rows), np.int64)
         for j, spec in enumerate(self._specs):
-            votes += encode(spec, table.column(j)) == self.votes_for_[:, [j]]
+            raw = table.column(j)
+            if raw.dtype != object:  # a text is neither 0 nor 1 and casts no vote
+                votes += encode(spec, raw) == self.votes_for_[:, [j]]
         return votes
 
     def _decide(self, table: Table) -> NDArray[np.int64]:

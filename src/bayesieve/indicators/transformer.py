@@ -4,12 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines import LocalEngine
+from ..engines import LocalEngine, count_threads
 from ..validation import check_jobs, choose, read_series
 from .scores import SCORES, ScoreColumn, ScoreFamily, WindowScores
 
@@ -150,7 +149,7 @@ class Indicators(TransformerMixin, BaseEstimator):
     def _families(
         self, series: list[NDArray[np.float64]], scores: list[ScoreFamily]
     ) -> list[list[ScoreColumn]]:
-        with LocalEngine(effective_n_jobs(self.n_jobs)) as engine:
+        with LocalEngine(count_threads(self.n_jobs)) as engine:
             return [list(score.columns(series, engine)) for score in scores]
 
     def _judge_scores(self) -> list[ScoreFamily]:

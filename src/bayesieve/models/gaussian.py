@@ -125,7 +125,9 @@ class GaussianModel:
 
     def empty_term(self, grid: Grid, settings: Settings) -> float:
         """What a class without any value of the column says: all values are equally likely."""
-        return -float(np.log(self._width(grid, settings) * grid.n_values))
+        # Python's floats: no warning where the range does not fit.
+        span = min(float(self._width(grid, settings)) * float(grid.n_values), np.finfo(float).max)
+        return -float(np.log(span))
 
     def least_term(self, settings: Settings) -> float | None:
         """Weka's floor on a component; None for a density, which `limit` bounds."""
@@ -142,9 +144,9 @@ class GaussianModel:
     ) -> Terms:
         """Moments downdated by the value; recomputed from the rows where the downdate cancels."""
         count, mean, squares = (part[0] for part in statistics)
-        apart = values[:, None] - mean
-        left = np.broadcast_to(count - 1, apart.shape)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            apart = values[:, None] - mean
+            left = np.broadcast_to(count - 1, apart.shape)
             new_mean = mean - apart / left
             new_squares = squares - apart * apart * (count / left)
         cancelled = (new_squares < _CANCELLED * squares) & (left > 0)
@@ -186,7 +188,9 @@ class GaussianModel:
                 variance = variance + settings.extra_variance
             variance = np.maximum(variance, np.finfo(float).tiny)
             apart = values - mean
-            return -0.5 * (_LOG_2PI + np.log(variance)) - apart * (apart / (2 * variance))
+            # A variance that overflowed: all values are alike, however far from the mean.
+            squares = np.where(np.isinf(variance), 0.0, apart * (apart / (2 * variance)))
+            return -0.5 * (_LOG_2PI + np.log(variance)) - squares
 
     def _finish(
         self,
@@ -257,7 +261,8 @@ def _log_interval(values: Floats, mean: Floats, sd: Floats, width: float) -> Flo
     takes the difference as it comes, which is 0 beyond 8.3 standard deviations above the mean (not
     below it); both tails are alike here.
     """
-    z = np.abs(values - mean) / sd
+    # A deviation that overflowed: all values are alike, however far from the mean.
+    z = np.where(np.isinf(sd), 0.0, np.abs(values - mean) / sd)
     half = width / (2 * sd)
     wide = np.log(ndtr(half - z) - ndtr(-half - z))
     h2, z2 = half * half, z * z

@@ -79,15 +79,22 @@ class MixtureModel(GaussianModel):
         out = np.empty((sets.n_sets * sets.n_classes, 3, most))
         # Fitted on the range from 0 to 1: squares of very large or small values would not fit.
         low = points[0] if points.size else 0.0
-        width = (points[-1] / 2 - low / 2) * 2 if points.size > 1 else 1.0
-        scaled = (points - low) / width if np.isfinite(width) else points / 2 / (width / 2)
+        half, parts = 1.0, 1
+        if points.size > 1:
+            # In two halves where the range itself would not fit.
+            parts = 1 if np.isfinite(float(points[-1]) - float(low)) else 2
+            half = points[-1] / parts - low / parts
+        scaled = (points / parts - low / parts) / half
         fit_classes(
-            scaled, counts.reshape(-1, points.size), 1.0 / max(points.size - 1, 1) / 6,
+            scaled, counts.reshape(len(out), points.size), 1.0 / max(points.size - 1, 1) / 6,
             self.components or 1, most, self.tolerance, _STEPS, self.as_printed, out,
         )  # fmt: skip
         shaped = out.reshape(sets.n_sets, sets.n_classes, 3, most)
         with np.errstate(over="ignore", under="ignore"):
-            centre, variance = low + width * shaped[:, :, 1], shaped[:, :, 2] * width * width
+            centre = np.full((*shaped.shape[:2], most), low, np.float64)
+            for _ in range(parts):
+                centre += half * shaped[:, :, 1]
+            variance = shaped[:, :, 2] * (half * parts) * (half * parts)
         return Mixtures(*moments, shaped[:, :, 0], centre, variance, distinct)
 
     def merge(self, one: Any, other: Any) -> Any:

@@ -73,8 +73,9 @@ def _scaled(columns: MixedColumns) -> NDArray[np.float64]:
             continue
         low, high = known.min(), known.max()
         if high > low:
-            # Halves: the range of values near the float maximum would overflow.
-            column[:] = (column / 2 - low / 2) / (high / 2 - low / 2)
+            # Halves where the range of values near the float maximum would overflow.
+            parts = 1 if np.isfinite(float(high) - float(low)) else 2
+            column[:] = (column / parts - low / parts) / (high / parts - low / parts)
         else:
             column[~np.isnan(column)] = 0.0
     return values

@@ -1,8 +1,10 @@
 """Parameters as users give them."""
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,23 @@ def check_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
+
+
+def check_file(name: str, value: Any) -> Path:
+    """The path of a file, there or not."""
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise TypeError(f"{name} must be None or the path of a file; got {value!r}.")
+    return Path(value)
+
+
+def check_repeatable(random_state: Any, split: bool, search: Any) -> None:
+    """A search can be resumed only if its draws can be repeated."""
+    draws = split or getattr(search, "random_state", 0) is None
+    if random_state is None and draws:
+        raise ValueError(
+            "checkpoint needs random_state, since rows (or the search's steps) are drawn and a "
+            "search that goes on must draw the same; got random_state=None. Give a whole number."
+        )
 
 
 def choose_models(features: Any, X: Table) -> list[str]:

@@ -21,6 +21,8 @@ from ..models import Targets
 
 # Beyond as many repeated rows, exact sums would lose the ninth digit of a score.
 _MOST_WEIGHT = 2**31
+# Frames of so many columns are read as one array where they hold numbers: one by one takes seconds.
+_WIDE = 256
 
 
 @dataclass(frozen=True)
@@ -99,16 +101,17 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         return _read_frame(estimator, X, reset)
     if scipy.sparse.issparse(X):
         return _read_sparse(estimator, X, reset)
-    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
+    if isinstance(X, list | tuple) and _array(X).dtype.kind in "US":
         # numpy would turn the numbers among texts into texts.
         X = np.array(X, dtype=object)
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=None,
-        ensure_all_finite="allow-nan",
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of values near the float maximum
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=None,
+            ensure_all_finite="allow-nan",
+        )
     names = _names(estimator, X.shape[1])
     if X.dtype.kind in "fiub":
         return RawTable(X, names, X.shape[0])
@@ -134,7 +137,8 @@ def read_target(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if y.dtype == object and any(v is None or _is_nan(v) for v in y.tolist()):
         raise ValueError("Input y contains NaN (missing classes); drop these rows first.")
     try:
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # numbers beyond the largest integer
+            check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
     except TypeError as error:
         kinds = sorted({type(value).__name__ for value in y.tolist()})
@@ -251,11 +255,21 @@ def _names(estimator: Any, n_columns: int) -> list[str]:
     return [f"x{j}" for j in range(n_columns)] if known is None else [str(n) for n in known]
 
 
+def _array(X: Any) -> NDArray[Any]:
+    """Nested lists as an array."""
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            "X must be a table: rows of equal length, one number, truth value or text a cell; got "
+            f"nested sequences of unequal shape ({error})."
+        ) from error
+
+
 def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         frame = nw.from_native(X, eager_only=True)
-        series = list(frame.iter_columns())
     except nw.exceptions.DuplicateError as error:
         raise ValueError(f"X has columns of the same name; names must differ. {error}") from error
     if frame.shape[0] < 1 or frame.shape[1] < 1:
@@ -263,14 +277,26 @@ def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
             f"X is empty: {frame.shape[0]} sample(s) and {frame.shape[1]} feature(s) "
             f"(shape={frame.shape}) while a minimum of 1 is required."
         )
-    columns = [_series(str(each.name), each) for each in series]
-    return RawTable(columns, _names(estimator, len(columns)), frame.shape[0])
+    names = _names(estimator, frame.shape[1])
+    if frame.shape[1] >= _WIDE:
+        try:
+            numbers = np.asarray(frame.to_numpy())
+        except Exception:  # a library's own error: such a column is read, or named, below
+            numbers = np.empty(0, object)
+        if numbers.dtype.kind in "fiub":
+            for j in np.flatnonzero(np.isinf(numbers).any(0))[:1]:
+                _no_infinity(names[j], numbers[:, j])
+            return RawTable(numbers, names, frame.shape[0])
+    columns = [_series(str(each.name), each) for each in frame.iter_columns()]
+    return RawTable(columns, names, frame.shape[0])
 
 
 def _read_sparse(estimator: Any, X: Any, reset: bool) -> SparseTable:
-    X = validate_data(
-        estimator, X, reset=reset, accept_sparse="csc", dtype=None, ensure_all_finite="allow-nan"
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        X = validate_data(
+            estimator, X, reset=reset, accept_sparse="csc", dtype=None,
+            ensure_all_finite="allow-nan",
+        )  # fmt: skip
     if X.dtype.kind not in "fiub":
         raise TypeError(f"sparse X: allowed are numbers and booleans; got {X.dtype}.")
     matrix = scipy.sparse.csc_array(X)

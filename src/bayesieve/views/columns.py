@@ -51,7 +51,8 @@ class ColumnSpec:
             return _LONE_RESOLUTION
         # Halves first: the range of values near the float maximum would overflow.
         half = self.distinct[-1] / 2 - self.distinct[0] / 2
-        return max(float(half / (self.n_distinct - 1)) * 2, np.finfo(float).tiny)
+        gap = float(half / (self.n_distinct - 1)) * 2
+        return min(max(gap, np.finfo(float).tiny), np.finfo(float).max)
 
 
 def learn(
@@ -126,7 +127,12 @@ def is_missing(raw: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _round(spec: ColumnSpec, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return values if spec.grid is None else np.rint(values / spec.grid) * spec.grid
+    if spec.grid is None:
+        return values
+    with np.errstate(over="ignore"):
+        rounded = np.rint(values / spec.grid) * spec.grid
+    # Near the float maximum, the next multiple (or the number of steps to it) may not fit.
+    return np.where(np.isinf(rounded), values, rounded)
 
 
 def _distinct(known: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,133 @@
+"""A process whose children search and are killed: run by test_kills.py.
+
+`python victim.py SEED KILLS FOLDER` prints JSON: kills, and the cases with the kills of each.  A
+process of its own, because it forks: a child then starts with everything imported and compiled, and
+kills hit the search instead of the start of Python.
+"""
+
+import json
+import os
+import pickle
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from bayesieve import FeatureVotes, NaiveBayesSelector, journal
+from bayesieve.search import RandomSearch, RankedSearch
+from tables import binary_table
+
+
+def cases():
+    """Searches of every kind, dense, sparse and labelled: name -> (selector's parameters, X, y)."""
+    X, y = binary_table(300, 30)
+    numbers = np.random.default_rng(1).normal(size=(300, 12)) + 0.5 * y[:, None]
+    S = scipy.sparse.csr_matrix(binary_table(400, 40, seed=2, n_classes=2)[0])
+    L = np.column_stack(
+        [S[:, [0]].toarray() ^ (np.arange(400)[:, None] % 3 == 0), S[:, 2].toarray()]
+    )
+    found = {
+        name: ({"search": name}, X, y)
+        for name in ("forward", "backward-forward", "sffs", "sbfs", "dependency", "diversified")
+    }
+    found["exhaustive"] = ({"search": "exhaustive", "criterion": "error"}, X[:, :12], y)
+    found["random"] = ({"search": RandomSearch(sizes=(5, 10), draws=30)}, X, y)
+    found["ranked"] = ({"search": RankedSearch("score"), "cv": "loo"}, X, y)
+    found["numbers"] = ({"search": "forward-backward", "cv": 5}, numbers, y)
+    found["labels"] = ({"search": "backward", "criterion": "penalised-auc", "cv": 3}, S, L)
+    found["votes"] = (
+        {"search": "diversified", "criterion": "auc", "estimator": FeatureVotes()}, S, L,
+    )  # fmt: skip
+    return found
+
+
+def outcome(selector, X):
+    """All that must not depend on kills."""
+    return (
+        selector.selected_.tolist(), selector.path_.steps, selector.path_.chosen, selector.n_tried_,
+        selector.estimator_.predict_proba(X[:, np.sort(selector.selected_)]).tolist(),
+    )  # fmt: skip
+
+
+_WRITE = journal.Journal._write
+
+
+def write_in_pieces(file, at, content):
+    """Records reach the file in small pieces, slowly: kills cut many of them."""
+    file.seek(at)
+    for start in range(0, len(content), 64):  # a mark is smaller
+        os.write(file.fileno(), content[start : start + 64])
+        time.sleep(1e-4)
+
+
+def live(parameters, X, y, checkpoint, result, delay):
+    """One life of a search of at most so many seconds; its outcome, or None if it was killed."""
+    child = os.fork()
+    if not child:
+        try:
+            settings = {**parameters, "checkpoint": checkpoint, "random_state": 0}
+            found = outcome(NaiveBayesSelector(**settings).fit(X, y), X)
+            result.write_bytes(pickle.dumps(found))
+            os._exit(0)
+        except BaseException as error:
+            sys.stderr.write(f"{type(error).__name__}: {error}\n")
+            os._exit(1)
+    end = time.monotonic() + delay
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(1e-4)
+    else:
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return None
+    assert os.WEXITSTATUS(status) == 0
+    return pickle.loads(result.read_bytes())
+
+
+def kill_until_done(case, draw, folder):
+    """Kill a search and let it go on, until it comes to its end; how often it was killed."""
+    parameters, X, y = case
+    wanted = outcome(NaiveBayesSelector(**parameters, random_state=0).fit(X, y), X)
+    result = folder / "result"
+    start = time.monotonic()
+    assert live(parameters, X, y, folder / "undisturbed", result, 60.0) == wanted
+    duration = time.monotonic() - start
+    kills, found = 0, None
+    while found is None:
+        found = live(parameters, X, y, folder / "checkpoint", result, draw.uniform(0, duration))
+        kills += found is None
+    assert found == wanted
+    # A complete journal gives the same again, and is left as it is.
+    before = (folder / "checkpoint").read_bytes()
+    assert live(parameters, X, y, folder / "checkpoint", result, 60.0) == wanted
+    assert (folder / "checkpoint").read_bytes() == before
+    for file in folder.iterdir():
+        file.unlink()
+    return kills
+
+
+def main():
+    """Go through the cases until there were enough kills."""
+    draw = random.Random(int(sys.argv[1]))
+    wanted, folder = int(sys.argv[2]), Path(sys.argv[3])
+    journal._PAUSE = 0.0  # write after every step
+    kills: dict[str, int] = {}
+    todo = list(cases().items())
+    draw.shuffle(todo)
+    while sum(kills.values()) < wanted:
+        name, case = todo[len(kills) % len(todo)]
+        slow = draw.random() < 0.5
+        journal.Journal._write = staticmethod(write_in_pieces if slow else _WRITE)
+        kills[f"{name} {len(kills)}"] = kill_until_done(case, draw, folder)
+    sys.stdout.write(json.dumps(kills))
+
+
+if __name__ == "__main__":
+    main()
