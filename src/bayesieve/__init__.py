@@ -7,6 +7,7 @@ from .evaluate import evaluate_ranking
 from .explain import explain
 from .export import to_python, to_sql
 from .modelfile import load_model, save_model
+from .packing import pack
 from .ranking import rank
 from .relevance import relevance_matrix
 from .selector import NaiveBayesSelector
@@ -26,6 +27,7 @@ __all__ = [
     "evaluate_ranking",
     "explain",
     "load_model",
+    "pack",
     "rank",
     "relevance_matrix",
     "save_model",

@@ -12,8 +12,8 @@ from .models import MODELS
 from .ranking import check_ranking, columns_for, discrete_columns
 from .rankings import DiscreteColumns
 from .rankings.information import information_with
+from .reading import learn_column
 from .validation import SparseTable, Table, choose, column_indices
-from .views.columns import encode, learn
 
 _GRAIN = 2.0**30
 
@@ -133,12 +133,9 @@ class Aids:
         """
         columns = []
         for j, model in enumerate(self._models):
-            raw = self._table.column(j)
             presence = isinstance(self._table, SparseTable)
-            spec = learn(
-                self._table.names[j], model, raw, MODELS[model].discrete, presence=presence
-            )
-            values = encode(spec, raw)[self._guiding].astype(np.float64)
+            spec, column = learn_column(self._table, j, model, presence=presence)
+            values = column[self._guiding].astype(np.float64)
             if MODELS[model].discrete:
                 values[values >= spec.n_codes - 1] = np.nan
             columns.append(_unit(values, self._weights))

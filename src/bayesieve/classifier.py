@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from .models import MODELS, Targets, TrainingSets, build_columns, one_set, spoken_tables
 from .models.gaussian import total_variance
 from .models.tables import choose_scale, prior_terms
-from .reading import Reading, count_present, read_input
+from .reading import Reading, count_present, learn_column, read_input
 from .sparse_ledger import Scoring, SparseLedger
 from .speaking import Speaker
 from .validation import (
@@ -181,9 +181,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                     part._specs.append(spec)
                     part._statistics.append(found[j])
                 continue
-            raw = read.table.column(j)
-            spec = learn(name, model, raw, MODELS[model].discrete, self.rounded)
-            column = encode(spec, raw)
+            spec, column = learn_column(read.table, j, model, self.rounded)
             for part, sets in learners:
                 part._take(spec, column, sets)
         for part, _ in learners:

@@ -65,12 +65,9 @@ def select(
     """Choose the columns of a table that make a readable model, and write it down."""
     from . import commands
 
-    frame = commands.read_data(data)
-    X, y = commands.split_target(frame, target, labels.split(",") if labels else [])
-    if not identifiers:
-        X, dropped = commands.without_identifiers(X)
-        for name in [] if quiet else dropped:
-            _err(f"column {name!r} names every row: left out (--identifiers keeps it)")
+    X, y = commands.read_packed(data, target, labels.split(",") if labels else [], identifiers)
+    for name in [] if quiet else X.identifiers:
+        _err(f"column {name!r} names every row: left out (--identifiers keeps it)")
     if criterion is None:
         criterion = "probability" if labels is None else "auc"
     selector = commands.select_table(
@@ -87,7 +84,7 @@ def select(
     if as_json:
         sys.stdout.write(commands.as_json(result) + "\n")
     elif not quiet:
-        sys.stdout.write(f"{len(names)} of {X.width} columns: {', '.join(names)}\n")
+        sys.stdout.write(f"{len(names)} of {len(X.columns)} columns: {', '.join(names)}\n")
         sys.stdout.write(
             f"{criterion} {step.score:.4f}, {selector.path_.validation_name.replace('_', ' ')} "
             f"{step.validation_error:.4f}; written to {out}\n"

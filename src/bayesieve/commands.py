@@ -11,8 +11,11 @@ import polars as pl
 
 from .explain import explain
 from .modelfile import load_model, save_model
+from .packing import pack
 from .ranking import rank
 from .selector import NaiveBayesSelector
+from .sources import open_source
+from .validation import PackedTable
 
 _TEXT = {".csv": ",", ".tsv": "\t"}
 _OTHERS = (".parquet", ".arrow", ".feather", ".ipc")
@@ -65,40 +68,49 @@ def _with_header(path: Path, frame: pl.DataFrame, separator: str) -> pl.DataFram
     return frame
 
 
+def read_packed(
+    path: Path, target: str | None, labels: list[str], identifiers: bool
+) -> tuple[PackedTable, Any]:
+    """The columns to learn from, packed block by block, and the target."""
+    source = open_source(path)
+    wanted = _target_names(source.names, target, labels)
+    y = _target_of(source.read(source.find(wanted)), target)
+    columns = [name for name in source.names if name not in wanted]
+    return pack(source, columns=columns, identifiers=identifiers), y
+
+
 def split_target(
     frame: pl.DataFrame, target: str | None, labels: list[str]
 ) -> tuple[pl.DataFrame, Any]:
     """The columns to learn from, and the target: one column, or several of 0 and 1."""
+    wanted = _target_names(frame.columns, target, labels)
+    return frame.drop(wanted), _target_of(frame.select(wanted), target)
+
+
+def _target_names(columns: list[str], target: str | None, labels: list[str]) -> list[str]:
+    """The columns of the target; there must be others."""
     if (target is None) == (not labels):
         raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
     wanted = [target] if target is not None else labels
     for name in wanted:
-        if name not in frame.columns:
-            raise BadUseError(
-                f"there is no column {name!r}; the columns are {_some(frame.columns)}."
-            )
-    X = frame.drop(wanted)
-    if not X.width:
+        if name not in columns:
+            raise BadUseError(f"there is no column {name!r}; the columns are {_some(columns)}.")
+    if not set(columns) - set(wanted):
         raise BadUseError("there is no column left to learn from.")
+    return wanted
+
+
+def _target_of(frame: pl.DataFrame, target: str | None) -> Any:
+    """Classes, none of them missing; or the frame of labels."""
     if target is None:
-        return X, frame.select(labels)
+        return frame
     if frame[target].null_count():
         raise BadUseError(
             f"the target {target!r} is missing in {frame[target].null_count()} row(s); drop them."
         )
     if frame[target].n_unique() < 2:
         raise BadUseError(f"the target {target!r} has one value only; nothing can be told apart.")
-    return X, frame[target].to_numpy()
-
-
-def without_identifiers(X: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Leave out text columns with as many values as rows: they name rows and predict nothing."""
-    out = [
-        name
-        for name in X.columns
-        if X[name].dtype == pl.String and X.height > 1 and X[name].n_unique() == X.height
-    ]
-    return X.drop(out), out
+    return frame[target].to_numpy()
 
 
 def select_table(X: Any, y: Any, out: Path, **options: Any) -> NaiveBayesSelector:

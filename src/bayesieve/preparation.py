@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import lcm
 from typing import Any
 
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 from .classifier import NaiveBayes
 from .ledger import Ledger, LedgerPlan
 from .models import MODELS, one_set
-from .reading import Reading, read_moves
+from .reading import Reading, read_moves, room_of
 from .search import Limits
 from .sparse_ledger import Scoring, SparseLedger
 from .splits import class_factors, find_splits, means_loo, scoring, validation_lines
-from .validation import Table, check_priors, check_smoothing
+from .validation import PackedTable, Table, check_priors, check_smoothing
 from .views.columns import encode, learn
+from .views.packed import Lookup
 
 Rows = NDArray[np.int64]
 
@@ -59,24 +61,30 @@ def dense_ledgers(task: Task, model: NaiveBayes, guiding: Rows, validating: Rows
     sets, lines, loo = scoring(
         cv, read.labels, read.weights, guiding, factors, read.rows, task.groups
     )
-    plans = [LedgerPlan(sets, lines, loo, len(task.models))]
+    shared: Any = (len(task.models), room_of(read.table), guiding)
+    plans = [LedgerPlan(sets, lines, loo, *shared)]
     if validating.size:
         sets = one_set(read.labels[guiding], read.weights[guiding], sets.class_weight)
         lines = validation_lines(read.labels, read.weights, validating)
-        plans.append(LedgerPlan(sets, lines, False, len(task.models)))
+        plans.append(LedgerPlan(sets, lines, False, *shared))
     model._begin(read.classes, read.weights, read.labels)
     everything = np.arange(read.labels.size)
     model._class_weight = np.array([float(factor) for factor in task.factors(everything)])
     sets = one_set(read.labels, read.weights, model._class_weight)
     for j, name in enumerate(read.table.names):
-        raw = read.table.column(j)
+        values, codes = read.table.coded(j)
         discrete = MODELS[task.models[j]].discrete
-        spec = learn(name, task.models[j], raw, discrete, model.rounded)
-        column = encode(spec, raw)
+        spec = learn(name, task.models[j], values, discrete, model.rounded)
+        values = encode(spec, values)
+        column = values if codes is None else values[codes]
+        # A packed table has the values already: ledgers need not keep them a second time.
+        later = None
+        if isinstance(read.table, PackedTable):
+            later = partial(Lookup, *((None, values) if codes is None else (values, codes)))
         model._take(spec, column, sets)
         training = column[guiding]
         for plan in plans:
-            plan.add(spec, training, column)
+            plan.add(spec, training, column, later)
     model._finish()
     settings = (check_smoothing(model.smoothing), model._extra_variance,
                 check_priors(model.priors, len(read.classes)))  # fmt: skip

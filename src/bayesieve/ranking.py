@@ -12,7 +12,7 @@ from .discretise import mdl_cuts
 from .engines import LocalEngine
 from .models import MODELS
 from .rankings import RANKINGS, DiscreteColumns, MixedColumns, Ranking
-from .reading import mixed_columns, read_input
+from .reading import learn_column, mixed_columns, read_input, room_of
 from .relevance import DIVERGENCES
 from .validation import (
     SparseTable,
@@ -22,7 +22,7 @@ from .validation import (
     choose,
     choose_models,
 )
-from .views.columns import MOST_CODES, encode, learn
+from .views.columns import MOST_CODES
 from .weights import Weights
 
 
@@ -151,16 +151,15 @@ def discrete_columns(
     """
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"} and (weights == 1).all():
         return _present_bits(table, rows)
-    codes = np.empty((len(models), rows.size), np.uint8)
+    codes = room_of(table)((len(models), rows.size), np.uint8)
     n_levels = np.empty(len(models), np.int64)
     for j, model in enumerate(models):
-        raw = table.column(j)
         if MODELS[model].discrete:
-            spec = learn(table.names[j], model, raw, True, presence=isinstance(table, SparseTable))
+            spec, column = learn_column(table, j, model, presence=isinstance(table, SparseTable))
             n_levels[j] = spec.n_codes - 1
-            column = encode(spec, raw)[rows]
+            column = column[rows]
         else:
-            values = raw[rows]
+            values = table.column(j)[rows]
             cuts = mdl_cuts(values, labels, n_classes, weights)
             n_levels[j] = cuts.size + 1
             column = np.where(np.isnan(values), n_levels[j], np.searchsorted(cuts, values))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from .models import MODELS, Targets, TrainingSets
 from .rankings import MixedColumns
 from .validation import (
+    PackedTable,
     SparseTable,
     Table,
     check_several_classes,
@@ -20,6 +21,7 @@ from .validation import (
 )
 from .views.columns import ColumnSpec, encode, learn, to_codes
 from .views.moves import Moves, from_codes, present
+from .views.packed import Room
 
 # Combinations of labels in fewer rows are split together: with some label, or with none.
 _RARE = 10
@@ -95,6 +97,21 @@ def read_input(
     return Reading(table, targets, labels, weights, classes, rows)
 
 
+def learn_column(
+    table: Table, j: int, model: str, rounded: bool = False, presence: bool = False
+) -> tuple[ColumnSpec, NDArray[Any]]:
+    """What a column is, and its codes or numbers; what is the same for equal values, done once."""
+    values, codes = table.coded(j)
+    spec = learn(table.names[j], model, values, MODELS[model].discrete, rounded, presence)
+    column = encode(spec, values)
+    return spec, column if codes is None else column[codes]
+
+
+def room_of(table: Table) -> Room:
+    """Where large arrays that are made of a table are put."""
+    return table.room if isinstance(table, PackedTable) else Room()
+
+
 def read_moves(
     table: Table, models: Sequence[str], rounded: bool = False
 ) -> tuple[Moves, list[ColumnSpec], list[NDArray[Any] | None]]:
@@ -107,12 +124,9 @@ def read_moves(
     specs, columns, n_codes = [], [], []
     values: list[NDArray[Any] | None] = []
     for j, model in enumerate(models):
-        raw = table.column(j)
-        discrete = MODELS[model].discrete
-        spec = learn(table.names[j], model, raw, discrete, rounded, sparse)
-        column = encode(spec, raw)
+        spec, column = learn_column(table, j, model, rounded, sparse)
         numbers = None
-        if not discrete:
+        if not MODELS[model].discrete:
             distinct = np.unique(column[~np.isnan(column)])
             numbers = np.append(distinct, np.nan)
             column = to_codes(distinct, column)
@@ -152,15 +166,13 @@ def mixed_columns(
     table: Table, models: list[str], rows: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> MixedColumns:
     """Numbers as they are, codes of discrete columns; of the given rows, with their weights."""
-    values = np.empty((len(models), rows.size))
+    values = room_of(table)((len(models), rows.size), np.float64)
     nominal = np.array([MODELS[model].discrete for model in models], bool)
     specs = []
     for j, model in enumerate(models):
-        raw = table.column(j)
-        presence = isinstance(table, SparseTable)
-        spec = learn(table.names[j], model, raw, bool(nominal[j]), presence=presence)
+        spec, column = learn_column(table, j, model, presence=isinstance(table, SparseTable))
         specs.append(spec)
-        values[j] = encode(spec, raw)[rows]
+        values[j] = column[rows]
         if nominal[j]:
             values[j, values[j] == spec.n_codes - 1] = np.nan
     return MixedColumns(values, nominal, specs, weights)

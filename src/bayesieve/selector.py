@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
@@ -24,6 +24,7 @@ from .progress import ProgressLine
 from .search import SEARCHES, Limits
 from .splits import means_loo, split_rows
 from .validation import (
+    PackedTable,
     SparseTable,
     Table,
     check_callable,
@@ -37,6 +38,7 @@ from .validation import (
     choose,
     choose_models,
     column_indices,
+    keep_names,
     read_groups,
     read_split_groups,
     read_table,
@@ -230,7 +232,7 @@ class NaiveBayesSelector(
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.
         self.__dict__.pop("feature_names_in_", None)
-        validate_data(self, X, skip_check_array=True, reset=True)
+        keep_names(self, X, reset=True)
         self.classes_ = model.classes_
         self.selected_ = selected
         self.support_ = np.isin(np.arange(len(task.models)), selected)
@@ -396,6 +398,10 @@ class NaiveBayesSelector(
         """The chosen columns of X."""
         check_is_fitted(self, "support_")
         return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns of X, in the table's order; of a packed table, a packed table."""
+        return self._chosen(X) if isinstance(X, PackedTable) else super().transform(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (0 or 1 for each label), by the chosen model."""

@@ -18,12 +18,16 @@ from .parameters import (
     read_groups,
 )
 from .tables import (
+    PackedTable,
     RawTable,
     SparseTable,
     Table,
     check_several_classes,
+    infinity_error,
     is_frame,
     is_label_matrix,
+    keep_names,
+    kind_of_column,
     read_labels,
     read_series,
     read_split_groups,
@@ -33,6 +37,7 @@ from .tables import (
 )
 
 __all__ = [
+    "PackedTable",
     "RawTable",
     "SparseTable",
     "Table",
@@ -50,8 +55,11 @@ __all__ = [
     "choose",
     "choose_models",
     "column_indices",
+    "infinity_error",
     "is_frame",
     "is_label_matrix",
+    "keep_names",
+    "kind_of_column",
     "plain_value",
     "read_groups",
     "read_labels",
