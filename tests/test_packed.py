@@ -1,7 +1,10 @@
 """Packed tables, in memory and mapped, answer as the whole table does."""
 
+import csv
 import errno
 import gc
+import gzip
+import io
 import os
 import pickle
 
@@ -137,6 +140,40 @@ def test_files_answer_as_frames(tmp_path, ending, mapped, block_cells):
     assert packed.columns == X.columns
     assert packed.shape == X.shape
     assert not os.listdir(folder)  # files without a name
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rows=st.lists(
+        st.lists(st.sampled_from(["1", "-2.5", "", "x", 'a"b', "c\nd", "é, f", '"', "\n"]),
+                 min_size=2, max_size=2),
+        min_size=1, max_size=12,
+    ),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    before=st.sampled_from(["", "\ufeff", "\n\n"]),
+    behind=st.sampled_from(["", "\n\n"]),
+    ending=st.sampled_from([".csv", ".tsv", ".csv.gz"]),
+    block_cells=st.integers(1, 40),
+)  # fmt: skip
+def test_text_is_cut_where_lines_end(
+    tmp_path_factory, rows, line_end, before, behind, ending, block_cells
+):
+    separator = "\t" if ending == ".tsv" else ","
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator=line_end, delimiter=separator)
+    writer.writerows([['odd "name"\nof two lines', "b"], *rows])
+    content = (before + text.getvalue() + behind).encode()
+    path = tmp_path_factory.mktemp("text") / f"t{ending}"
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    wanted = pl.read_csv(content, separator=separator, infer_schema_length=None)
+    packed = pack(path, block_cells=block_cells)
+    assert packed.shape == wanted.shape
+    for j, series in enumerate(wanted.iter_columns()):
+        found = packed.column(j)
+        if series.null_count() < len(series):
+            assert (found.dtype == object) == (series.dtype == pl.String)
+        known = [None if v != v else v for v in found.tolist()]
+        assert known == series.to_list()
 
 
 def test_everything_else_takes_packed_tables(tmp_path):

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -213,9 +212,7 @@ _Learners = dict[int, _Numbers | _Texts]
 
 def _learners(source: Source, chosen: list[int]) -> _Learners:
     """One for each column, in this order."""
-    with source.errors():
-        schema = nw.from_native(source.lazy).collect_schema()
-    dtypes = list(schema.dtypes())
+    dtypes = source.dtypes()
     found: _Learners = {}
     for j in chosen:
         kind = kind_of_column(source.names[j], dtypes[j])

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+
+import narwhals as nw
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 TEXT = {".csv": ",", ".tsv": "\t"}
 #: Endings of files that are stored column by column.
 COLUMNAR = (".parquet", ".arrow", ".feather", ".ipc")
+
+# A cell of a text file takes at least a digit and what separates it from the next.
+_BYTES_A_CELL = 2
 
 
 class Block(NamedTuple):
@@ -28,7 +33,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """A table that has not been read yet.
+    """A table that has not been read yet; read a few columns at a time.
 
     Parameters
     ----------
@@ -36,14 +41,12 @@ class Source:
     kind : what it is read as, for messages.
     names : names of the columns, as the file has them.
     lazy : the scan; its own names may differ.
-    columnar : is a column read without touching the others?
     """
 
     name: str
     kind: str
     names: list[str]
     lazy: "pl.LazyFrame"
-    columnar: bool
 
     def blocks(
         self, columns: Sequence[int], expressions: Sequence[Any], cells: int
@@ -51,31 +54,31 @@ class Source:
         """All rows of some columns, as the expressions make them, about so many cells at a time."""
         import polars as pl
 
-        if not columns:
-            return
         with self.errors():
-            if not self.columnar:
-                lazy, first = self.lazy.select(expressions), 0
-                rows = max(cells // len(columns), 1)
-                for frame in lazy.collect_batches(chunk_size=rows, maintain_order=True):
-                    yield Block(columns, first, frame)
-                    first += frame.height
-                return
             n_rows = self.lazy.select(pl.len()).collect().item()
             width, rows = max(cells // max(n_rows, 1), 1), min(cells, max(n_rows, 1))
             for at in range(0, len(columns), width):
                 lazy = self.lazy.select(expressions[at : at + width])
                 for first in range(0, n_rows, rows):
-                    yield Block(columns[at : at + width], first, lazy.slice(first, rows).collect())
+                    frame = lazy.slice(first, rows).collect()
+                    yield Block(columns[at : at + width], first, frame)
 
     def read(self, columns: Sequence[int]) -> "pl.DataFrame":
         """Some columns whole, under the names that the file gives them."""
-        import polars as pl
-
         with self.errors():
-            frame = self.lazy.select([pl.nth(j).alias(str(j)) for j in columns]).collect()
+            frame = self._whole(columns)
         frame.columns = [self.names[j] for j in columns]
         return frame
+
+    def _whole(self, columns: Sequence[int]) -> "pl.DataFrame":
+        import polars as pl
+
+        return self.lazy.select([pl.nth(j).alias(str(j)) for j in columns]).collect()
+
+    def dtypes(self) -> list[Any]:
+        """Types of the columns, as narwhals calls them."""
+        with self.errors():
+            return list(nw.from_native(self.lazy).collect_schema().dtypes())
 
     def find(self, names: Sequence[str]) -> list[int]:
         """Positions of columns by name."""
@@ -98,6 +101,85 @@ class Source:
             raise ValueError(f"{self.name} cannot be read as {self.kind}: {lines[0]}") from error
 
 
+@dataclass(frozen=True)
+class TextSource(Source):
+    """A text file; read some lines at a time, since polars' own batches take far more memory."""
+
+    path: Path
+    separator: str
+
+    def blocks(
+        self, columns: Sequence[int], expressions: Sequence[Any], cells: int
+    ) -> Iterator[Block]:
+        """All rows of some columns, as the expressions make them, about so many cells at a time."""
+        first = 0
+        with self.errors():
+            for frame in self._frames(_BYTES_A_CELL * cells):
+                yield Block(columns, first, frame.select(expressions))
+                first += frame.height
+
+    def _whole(self, columns: Sequence[int]) -> "pl.DataFrame":
+        import polars as pl
+
+        parts = [frame.select(pl.nth(*columns)) for frame in self._frames(2**23)]
+        return pl.concat(parts)
+
+    def _frames(self, size: int) -> Iterator["pl.DataFrame"]:
+        """Rows from about so many bytes at a time."""
+        import polars as pl
+
+        types = self.lazy.collect_schema().dtypes()
+        # Names of our own before every block: they tell polars how many cells a line has.
+        schema = {str(j): dtype for j, dtype in enumerate(types)}
+        header = (self.separator.join(schema) + "\n").encode()
+        with _opened(self.path) as file:
+            for lines in _whole_lines(file, size):
+                yield pl.read_csv(header + lines, separator=self.separator, schema=schema)
+
+
+def _whole_lines(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The lines behind the header, about `size` bytes at a time; a quoted line end ends no line."""
+    rest, header = b"", True
+    while more := file.read(size):
+        rest += more
+        if header:
+            rest = rest.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+            end = _first_line(rest)
+            if not end:
+                continue
+            rest, header = rest[end:], False
+        end = _last_line(rest)
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+        else:
+            size *= 2  # a very long line: look at it again only after much more of it has come
+    if rest and not header:
+        yield rest
+
+
+def _first_line(text: bytes) -> int:
+    """Where the first line ends, or 0."""
+    at = quotes = 0
+    while (end := text.find(b"\n", at)) >= 0:
+        quotes += text.count(b'"', at, end)
+        if quotes % 2 == 0:
+            return end + 1
+        at = end + 1
+    return 0
+
+
+def _last_line(text: bytes) -> int:
+    """Where the last whole line ends, or 0."""
+    at, quotes = len(text), text.count(b'"')
+    while (end := text.rfind(b"\n", 0, at)) >= 0:
+        quotes -= text.count(b'"', end, at)
+        if quotes % 2 == 0:
+            return end + 1
+        at = end
+    return 0
+
+
 def open_source(source: Any) -> Source:
     """A file by its ending, or a polars frame."""
     try:
@@ -109,11 +191,9 @@ def open_source(source: Any) -> Source:
 
     if isinstance(source, Source):
         return source
-    if isinstance(source, pl.DataFrame):
-        return Source("source", "a frame", source.columns, source.lazy(), True)
-    if isinstance(source, pl.LazyFrame):
-        names = source.collect_schema().names()
-        return Source("source", "a frame", names, source, False)
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        lazy = source.lazy()
+        return Source("source", "a frame", lazy.collect_schema().names(), lazy)
     if not isinstance(source, str | PathLike):
         raise TypeError(
             "source must be the path of a file, or a polars frame (DataFrame or LazyFrame); got "
@@ -132,31 +212,38 @@ def _open_file(path: Path) -> Source:
     if ending not in (*TEXT, *COLUMNAR):
         allowed = ", ".join((*TEXT, *(f"{e}.gz" for e in TEXT), *COLUMNAR))
         raise ValueError(f"the ending of {path.name!r} is unknown; allowed are {allowed}.")
-    empty = Source(path.name, ending[1:], [], pl.LazyFrame(), False)
-    with empty.errors():
+    label = (path.name, ending[1:])
+    with Source(*label, [], pl.LazyFrame()).errors():
         if ending in TEXT:
-            lazy = pl.scan_csv(path, separator=TEXT[ending], infer_schema_length=None)
-            # What was found out about the columns is said at every later scan: it takes long.
-            schema = lazy.collect_schema()
-            lazy = pl.scan_csv(path, separator=TEXT[ending], schema=schema)
-            names = _header(path, schema.names(), TEXT[ending])
-        else:
-            lazy = pl.scan_parquet(path) if ending == ".parquet" else pl.scan_ipc(path)
-            names = lazy.collect_schema().names()
-    if len(names) == 1 and ending in TEXT and any(c in names[0] for c in ";\t|,"):
+            return _open_text(label, path, TEXT[ending])
+        lazy = pl.scan_parquet(path) if ending == ".parquet" else pl.scan_ipc(path)
+        return Source(*label, lazy.collect_schema().names(), lazy)
+
+
+def _open_text(label: tuple[str, str], path: Path, separator: str) -> Source:
+    import polars as pl
+
+    schema = pl.scan_csv(path, separator=separator, infer_schema_length=None).collect_schema()
+    names = _header(path, schema.names(), separator)
+    if len(names) == 1 and any(c in names[0] for c in ";\t|,"):
         raise ValueError(
             f"{path.name} seems to have another delimiter: its only column is {names[0]!r}. A .csv "
             "file is read with commas, a .tsv file with tabs."
         )
-    return Source(path.name, ending[1:], names, lazy, ending not in TEXT)
+    return TextSource(*label, names, pl.LazyFrame(schema=schema), path, separator)
 
 
 def _header(path: Path, names: list[str], separator: str) -> list[str]:
     """The names as the file has them: polars changes quotes and repeated names."""
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-        header = next(csv.reader(file, delimiter=separator), [])
+    with _opened(path) as file:
+        lines = (line.decode("utf-8-sig") for line in file)
+        header = next(csv.reader(lines, delimiter=separator), [])
     twice = [name for name in header if header.count(name) > 1]
     if twice:
         raise ValueError(f"{path.name} has several columns named {twice[0]!r}; names must differ.")
     return header if len(header) == len(names) else names
+
+
+def _opened(path: Path) -> BinaryIO:
+    gzipped = path.suffix.lower() == ".gz"
+    return cast(BinaryIO, gzip.open(path, "rb") if gzipped else path.open("rb"))
