@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -256,6 +257,27 @@ def test_identifiers_are_left_out_when_asked():
     assert packed.identifiers == ("id",)
     assert packed.columns == ["kind", "number", "category"]
     assert pack(frame).columns == frame.columns
+
+
+def test_a_search_in_mapped_files_keeps_no_column_in_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    n_rows, n_bytes, n_numbers = 10_000, 300, 20
+    columns = {f"b{j}": rng.integers(0, 2 + j % 3, n_rows) for j in range(n_bytes)}
+    columns |= {f"n{j}": rng.integers(0, 2000, n_rows) / 8 for j in range(n_numbers)}
+    frame = pl.DataFrame({**columns, "y": rng.integers(0, 2, n_rows)})
+    peaks, answers = [], []
+    for folder in (None, tmp_path):
+        packed = pack(frame, folder, target="y")
+        assert packed.nbytes == n_rows * (n_bytes + 2 * n_numbers)
+        selector = NaiveBayesSelector(search="forward", max_features=2, random_state=0, n_jobs=2)
+        selector.fit(packed.pick(np.arange(290, 305)), packed.target)  # compiles
+        tracemalloc.start()
+        answers.append(repr(selector.fit(packed, packed.target).path_.steps))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert answers[0] == answers[1]
+    # The codes in the order of the lines, and the terms of the numbers for both classes.
+    assert peaks[0] - peaks[1] > 0.99 * n_rows * (n_bytes + 2 * 8 * n_numbers)
 
 
 def test_mapped_files_go_with_the_last_array(tmp_path):

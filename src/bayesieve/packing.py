@@ -127,12 +127,17 @@ class _Numbers:
 
     def learn(self, first: int, series: Any) -> None:
         """See some rows, from row `first` on."""
-        few = self.known is not None
-        values = (series.unique() if few else series).to_numpy()
-        if np.isinf(values).any():
-            raise infinity_error(self._name, first + int(series.is_infinite().arg_max() or 0))
-        if few:
-            known = np.union1d(self.known, values[~np.isnan(values)])  # type: ignore[arg-type]
+        values = series.to_numpy()
+        infinite = np.isinf(values)
+        if infinite.any():
+            raise infinity_error(self._name, first + int(infinite.argmax()))
+        if self.known is None:
+            return
+        # Most blocks bring nothing new: looking values up is quicker than sorting them.
+        padded = np.append(self.known, np.nan)
+        new = values[(padded[np.searchsorted(self.known, values)] != values) & ~np.isnan(values)]
+        if new.size:
+            known = np.union1d(self.known, new)
             self.known = None if known.size > _MOST_NUMBERS else known
 
     def names_rows(self, n_rows: int) -> bool:
