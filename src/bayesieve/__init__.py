@@ -19,6 +19,7 @@ from .explain import explain, explain_model
 from .export import to_python, to_sql
 from .modelfile import load_model, save_model
 from .nested import Nested, nested
+from .packing import pack
 from .ranking import rank
 from .relevance import relevance_matrix
 from .selector import NaiveBayesSelector
@@ -50,6 +51,7 @@ __all__ = [
     "load_model",
     "nested",
     "nogueira",
+    "pack",
     "plot_evidence",
     "plot_nomogram",
     "plot_path",

@@ -143,7 +143,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
             Numbers, booleans, text or categories.  Sparse columns count by presence (bernoulli: any
             value but 0 is a 1) unless `features` says otherwise.
         y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)

@@ -151,13 +151,10 @@ def select(
         raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
     check_folder(out)
     commands.check_resume(checkpoint, resume)
-    problem = commands.split_target(
-        commands.read_data(data), target, labels.split(",") if labels else []
-    )
-    if not identifiers:
-        problem, dropped = commands.without_identifiers(problem)
-        for name in [] if quiet else dropped:
-            tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
+    names = labels.split(",") if labels else []
+    problem, dropped = commands.read_problem(data, target, names, identifiers)
+    for name in [] if quiet else dropped:
+        tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
     for line in [] if quiet else commands.numbers_with_texts(problem):
         tell(line)
     if criterion is None:

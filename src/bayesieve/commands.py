@@ -16,9 +16,13 @@ import scipy.sparse
 from .classifier import NaiveBayes
 from .explain import explain
 from .files import (
+    COLUMNAR,
+    SEPARATORS,
     BadUseError,
     Column,
     Content,
+    TextTable,
+    format_of,
     read_batches,
     read_data,
     some,
@@ -26,13 +30,17 @@ from .files import (
     whole_numbers,
 )
 from .modelfile import load_model, save_model
+from .packing import pack
 from .ranking import rank
 from .selector import NaiveBayesSelector
+from .sources import open_source
 
 __all__ = ["BadUseError", "read_data"]
 
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
+# Bytes of a file from which on it is packed.
+_LARGE = 2**26
 # Names of columns shown to people.
 _SHOWN = 20
 
@@ -43,6 +51,34 @@ class Problem(NamedTuple):
     X: Any
     names: list[str]
     y: Any
+
+
+def read_problem(
+    path: Path, target: str | None, labels: list[str], identifiers: bool
+) -> tuple[Problem, list[str]]:
+    """Columns and target of a file, and the names of text columns that were left out.
+
+    A large table is packed as it is read, so that it never stands in memory as it is in the file;
+    the answers are the same.
+    """
+    ending = format_of(path)
+    if path.stat().st_size < _LARGE or ending not in (*SEPARATORS, *COLUMNAR):
+        problem = split_target(read_data(path), target, labels)
+        return (problem, []) if identifiers else without_identifiers(problem)
+    if ending in SEPARATORS:
+        TextTable(path, SEPARATORS[ending]).check()
+    source = open_source(path)
+    if (target is None) == (not labels):
+        raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
+    wanted = [target] if target is not None else labels
+    for name in wanted:
+        if name not in source.names:
+            raise BadUseError(_unknown_column(Content(None, []), name, source.names))
+    columns = [name for name in source.names if name not in wanted]
+    frame = source.read(source.find(wanted))
+    y = _label_frame(frame) if target is None else _classes(frame[target], target)
+    X = pack(source, columns=columns, identifiers=identifiers)
+    return Problem(X, X.names, y), list(X.identifiers)
 
 
 def split_target(table: Content, target: str | None, labels: list[str]) -> Problem:

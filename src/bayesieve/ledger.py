@@ -1,6 +1,6 @@
 """The ledger: running sums of every line and class, and the features that may enter them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -14,6 +14,7 @@ from .kernels.options import BLOCK, LANES
 from .models import MODELS, Terms, TrainingSets, build_columns
 from .models.tables import choose_scale, left_out_priors, prior_terms
 from .views.columns import MOST_CODES, ColumnSpec, to_codes
+from .views.packed import Lookup, Room
 
 #: Term columns of continuous features are kept while they fit into this many bytes; beyond, they
 #: are made anew whenever they are read.
@@ -109,9 +110,19 @@ class LedgerPlan:
     lines : the lines; their rows index the columns given to `add`.
     loo : each line reads tables with itself taken out.
     n_columns : how many columns will come.
+    room : where columns are put.
+    training_rows : the rows of `sets` among those of the columns; only for packed tables.
     """
 
-    def __init__(self, sets: TrainingSets, lines: Lines, loo: bool, n_columns: int):
+    def __init__(
+        self,
+        sets: TrainingSets,
+        lines: Lines,
+        loo: bool,
+        n_columns: int,
+        room: Room = Room(),  # noqa: B008
+        training_rows: NDArray[np.int64] | None = None,
+    ):
         self.sets = sets
         self.lines = lines
         self.loo = loo
@@ -122,17 +133,29 @@ class LedgerPlan:
         #: Row of `codes` (>= 0), or -1 - position in `numbers`.
         self.slots: list[int] = []
         # Padded: kernels read whole vectors.
-        self.codes = np.zeros((n_columns, lines.rows.size + LANES), np.uint8)
-        self.numbers: list[NDArray[Any]] = []
+        self.codes = room((n_columns, lines.rows.size + LANES), np.uint8)
+        self.room = room
+        self._training_rows = training_rows
+        self.numbers: list[NDArray[Any] | Lookup] = []
         #: Training values of continuous columns, for leave-one-out.
-        self.training: list[NDArray[Any] | None] = []
+        self.training: list[NDArray[Any] | Lookup | None] = []
 
-    def add(self, spec: ColumnSpec, training: NDArray[Any], column: NDArray[Any]) -> None:
-        """Take in a column: `training` holds the rows of `sets`, `column` those of `lines`."""
+    def add(
+        self,
+        spec: ColumnSpec,
+        training: NDArray[Any],
+        column: NDArray[Any],
+        later: Callable[[Any], Lookup] | None = None,
+    ) -> None:
+        """Take in a column: `training` holds the rows of `sets`, `column` those of `lines`.
+
+        Numbers are copied, or looked up in a packed table by what `later` makes of their rows.
+        """
         model = MODELS[spec.model]
         self.specs.append(spec)
         self.statistics.append(model.statistics(training, spec.n_codes, self.sets))
-        self.training.append(training if self.loo and not model.discrete else None)
+        kept = training if later is None else later(self._training_rows)
+        self.training.append(kept if self.loo and not model.discrete else None)
         of_lines = column[self.lines.rows]
         levels: NDArray[Any] | None = None
         if model.discrete and spec.n_codes <= MOST_CODES + 1:
@@ -143,7 +166,7 @@ class LedgerPlan:
             of_lines = to_codes(spec.distinct, of_lines)
         self.levels.append(levels)
         if levels is None:
-            self.numbers.append(of_lines)
+            self.numbers.append(of_lines if later is None else later(self.lines.rows))
             self.slots.append(-len(self.numbers))
         else:
             slot = len(self.specs) - len(self.numbers) - 1
@@ -215,7 +238,7 @@ class Ledger:
         if not plan.loo:
             return column.of(values)
         training = plan.training[feature]
-        return column.left_out(values, values if training is None else training, plan.sets)
+        return column.left_out(values, values if training is None else training[:], plan.sets)
 
     def _store_tables(self, tables: list[Terms | None]) -> None:
         """A flat table of integers for every coded feature."""
@@ -255,9 +278,13 @@ class Ledger:
         """Terms of the other features: kept while they fit, else made when read."""
         plain = np.flatnonzero(self.slots < 0)
         n_lines = self.lines.rows.size
-        self.lazy = plain.size * self.n_classes * n_lines * 8 > TERM_CACHE_BYTES
+        room = self._plan.room
+        most = TERM_CACHE_BYTES
+        if room.cache_bytes is not None:
+            most = min(most, room.cache_bytes)
+        self.lazy = plain.size * self.n_classes * n_lines * 8 > most
         kept = 0 if self.lazy else plain.size
-        self.columns = np.empty((kept, self.n_classes, n_lines), np.int64)
+        self.columns = room((kept, self.n_classes, n_lines), np.int64)
         if not self.lazy:
             for d, f in enumerate(plain):
                 self.fill(int(f), self.columns[d])
@@ -294,7 +321,7 @@ class Ledger:
                 distinct, back = np.unique(values[part], return_inverse=True)
                 training = self._plan.training[feature]
                 assert training is not None
-                of_all = column.left_out(distinct, training, self._plan.sets)
+                of_all = column.left_out(distinct, training[:], self._plan.sets)
                 terms = Terms(of_all.finite[g, back])
             else:
                 terms = column.of(values[part], g)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import _safe_indexing
 
 from .classifier import NaiveBayes
 from .selector import NaiveBayesSelector
@@ -125,23 +124,22 @@ def performance(model: Any, X: Any, y: Any) -> Performance:
 
 
 def _of_selector(selector: NaiveBayesSelector, X: Any, y: Any) -> Performance:
-    columns = np.flatnonzero(selector.support_)
-    chosen = _safe_indexing(X, columns, axis=1) if columns.size else None
-    model = selector.estimator_
-    if chosen is None:
+    chosen, model = selector._chosen(X), selector.estimator_
+    truth = np.asarray(y)
+    if not chosen.names:
         proba, decided = selector.predict_proba(X), selector.predict(X)
-        return _judge("given", model.classes_, proba, decided, y, model)
+        return _judge("given", model.classes_, proba, decided, truth, model)
     fresh = clone(model).set_params(features=dict(enumerate(model.feature_models_)))
     if selector.validation_rows_.size:
         parts = [(selector.guiding_rows_, selector.validation_rows_)]
     else:
-        parts = _folds(np.asarray(y))
+        parts = _folds(truth)
     found: list[tuple[Any, Any, Any]] = []
     for train, test in parts:
-        part = clone(fresh).fit(_safe_indexing(chosen, train), _safe_indexing(y, train))
-        rows = _safe_indexing(chosen, test)
+        part = clone(fresh).fit(chosen.take(train), truth[train])
+        rows = chosen.take(test)
         chances = _all_classes(part, part.predict_proba(rows), model)
-        found.append((chances, part.predict(rows), np.asarray(_safe_indexing(y, test))))
+        found.append((chances, part.predict(rows), truth[test]))
     how = "validation" if len(parts) == 1 else "folds"
     proba, decided, truth = (np.concatenate(each) for each in zip(*found, strict=True))
     return _judge(how, model.classes_, proba, decided, truth, model)

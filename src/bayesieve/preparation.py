@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import lcm
 from typing import Any
 
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from .classifier import NaiveBayes
 from .ledger import Ledger, LedgerPlan
 from .models import one_set
-from .reading import Reading, read_moves
+from .reading import Reading, read_moves, room_of
 from .search import Limits
 from .sparse_ledger import Scoring, SparseLedger
 from .splits import class_factors, find_splits, means_loo, scoring, validation_lines
-from .validation import Table, check_priors, check_smoothing, read_column
+from .validation import PackedTable, Table, check_priors, check_smoothing, read_column
+from .views.columns import ColumnSpec, encode
+from .views.packed import Lookup
 
 Rows = NDArray[np.int64]
 
@@ -58,25 +61,36 @@ def dense_ledgers(task: Task, model: NaiveBayes, guiding: Rows, validating: Rows
     sets, lines, loo = scoring(
         cv, read.labels, read.weights, guiding, factors, read.rows, task.groups
     )
-    plans = [LedgerPlan(sets, lines, loo, len(task.models))]
+    shared: Any = (len(task.models), room_of(read.table), guiding)
+    plans = [LedgerPlan(sets, lines, loo, *shared)]
     if validating.size:
         sets = one_set(read.labels[guiding], read.weights[guiding], sets.class_weight)
         lines = validation_lines(read.labels, read.weights, validating)
-        plans.append(LedgerPlan(sets, lines, False, len(task.models)))
+        plans.append(LedgerPlan(sets, lines, False, *shared))
     model._begin(read.classes, read.weights, read.labels)
     everything = np.arange(read.labels.size)
     model._class_weight = np.array([float(factor) for factor in task.factors(everything)])
     sets = one_set(read.labels, read.weights, model._class_weight)
     for j in range(len(task.models)):
         spec, column = read_column(read.table, j, task.models[j], model.rounded)
+        later = _later(read.table, j, spec)
         model._take(spec, column, sets)
         training = column[guiding]
         for plan in plans:
-            plan.add(spec, training, column)
+            plan.add(spec, training, column, later)
     model._finish()
     settings = (check_smoothing(model.smoothing), model._extra_variance,
                 check_priors(model.priors, len(read.classes)))  # fmt: skip
     return [Ledger(plan, *settings, factors) for plan in plans]
+
+
+def _later(table: Table, j: int, spec: ColumnSpec) -> Any:
+    """A packed table has the values already: ledgers need not keep them a second time."""
+    if not isinstance(table, PackedTable):
+        return None
+    values, codes = table.coded(j)
+    values = encode(spec, values)
+    return partial(Lookup, *((None, values) if codes is None else (values, codes)))
 
 
 def sparse_ledgers(task: Task, model: Any, guiding: Rows, validating: Rows) -> list[SparseLedger]:

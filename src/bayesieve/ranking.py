@@ -11,7 +11,7 @@ from .discretise import mdl_cuts
 from .engines import LocalEngine, count_threads
 from .models import MODELS
 from .rankings import RANKINGS, DiscreteColumns, MixedColumns, Ranking
-from .reading import mixed_columns, read_input
+from .reading import mixed_columns, read_input, room_of
 from .relevance import DIVERGENCES
 from .validation import (
     SparseTable,
@@ -156,7 +156,7 @@ def discrete_columns(
     """
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"} and (weights == 1).all():
         return _present_bits(table, rows)
-    codes = np.empty((len(models), rows.size), np.uint8)
+    codes = room_of(table)((len(models), rows.size), np.uint8)
     n_levels = np.empty(len(models), np.int64)
     for j, model in enumerate(models):
         if MODELS[model].discrete:

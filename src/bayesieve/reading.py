@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from .models import MODELS, Targets, TrainingSets
 from .rankings import MixedColumns
 from .validation import (
+    PackedTable,
     SparseTable,
     Table,
     check_several_classes,
@@ -21,6 +22,7 @@ from .validation import (
 )
 from .views.columns import ColumnSpec, learn, to_codes
 from .views.moves import Moves, from_codes, present
+from .views.packed import Room
 
 # Combinations of labels in fewer rows are split together: with some label, or with none.
 _RARE = 10
@@ -96,6 +98,11 @@ def read_input(
     return Reading(table, targets, labels, weights, classes, rows)
 
 
+def room_of(table: Table) -> Room:
+    """Where large arrays that are made of a table are put."""
+    return table.room if isinstance(table, PackedTable) else Room()
+
+
 def read_moves(
     table: Table, models: Sequence[str], rounded: bool = False
 ) -> tuple[Moves, list[ColumnSpec], list[NDArray[Any] | None]]:
@@ -150,7 +157,7 @@ def mixed_columns(
     table: Table, models: list[str], rows: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> MixedColumns:
     """Numbers as they are, codes of discrete columns; of the given rows, with their weights."""
-    values = np.empty((len(models), rows.size))
+    values = room_of(table)((len(models), rows.size), np.float64)
     nominal = np.array([MODELS[model].discrete for model in models], bool)
     specs = []
     for j, model in enumerate(models):

@@ -9,21 +9,22 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
 from .criteria import AUC, CRITERIA, Criterion, Units, standard_error
+from .demands import check_loo, size_limits
 from .driver import Driver, open_journal
 from .engines import LocalEngine, count_threads
-from .models import MODELS
 from .path import Path
 from .preparation import Task, dense_ledgers, sparse_ledgers
 from .progress import ProgressLine
-from .search import SEARCHES, Limits
-from .splits import means_loo, split_rows
+from .search import SEARCHES
+from .splits import split_rows
 from .validation import (
+    PackedTable,
     SparseTable,
     Table,
     check_callable,
@@ -41,6 +42,7 @@ from .validation import (
     choose_models,
     column_indices,
     is_frame,
+    keep_names,
     read_groups,
     read_split_groups,
     read_table,
@@ -203,8 +205,9 @@ class NaiveBayesSelector(
 
         Parameters
         ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Numbers, booleans, text or categories; missing values are allowed.  Sparse matrices are
+        X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
+            Numbers, booleans, text or categories; missing values are allowed.  `bayesieve.pack`
+            reads tables from files that are larger than memory.  Sparse matrices are
             not made dense (but by the search ``"dependency"``, and by rankings of weighted rows).
         y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
             Classes, or labels.
@@ -262,7 +265,7 @@ class NaiveBayesSelector(
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.
         self.__dict__.pop("feature_names_in_", None)
-        validate_data(self, X, skip_check_array=True, reset=True)
+        keep_names(self, X, reset=True)
         self.classes_ = model.classes_
         self.selected_ = selected
         self.support_ = np.isin(np.arange(len(task.models)), selected)
@@ -278,12 +281,12 @@ class NaiveBayesSelector(
         read = read._replace(weights=read_weights(read.weights, read.table, whole=True))
         models = choose_models(model.features, read.table)
         check_priors(model.priors, len(read.classes))
-        self._check_loo(models, model.smoothing, read)
+        check_loo(self, models, model.smoothing, read)
         names = read.table.names
         units = read_groups(self.feature_groups, names)
         kept = set(column_indices("keep", self.keep, names))
         keep = [u for u, members in enumerate(units) if kept & set(members)]
-        limits, sizes = self._limits(len(names), sum(len(units[u]) for u in keep))
+        limits, sizes = size_limits(self, len(names), sum(len(units[u]) for u in keep))
         if limits.exact:
             check_reachable(limits.most, units, keep)
         class_weight = self.class_weight
@@ -397,55 +400,6 @@ class NaiveBayesSelector(
             check_number("time_limit", self.time_limit, low=0.0)
         return search, criterion
 
-    def _check_loo(self, models: list[str], smoothing: Any, read: Any) -> None:
-        """Refuse leave-one-out where it has no closed form, by name."""
-        if not means_loo(self.cv):
-            return
-        without = sorted({name for name in models if not MODELS[name].leaves_one_out})
-        reason = None
-        if isinstance(self.estimator, FeatureVotes):
-            reason = "FeatureVotes"
-        elif isinstance(read.table, SparseTable):
-            reason = "sparse columns"
-        elif read.targets.labelled:
-            reason = "several labels"
-        elif CRITERIA.get(self.criterion, self.criterion).form == "moves":  # type: ignore[arg-type]
-            reason = f"criterion={self.criterion!r}, which is biased when rows are left out singly"
-        elif without:
-            reason = f"the feature model {without[0]!r}"
-        elif smoothing == "mean":
-            reason = "smoothing='mean'"
-        if reason:
-            raise ValueError(
-                f"cv='loo' has no closed form for {reason}; use a number of folds, such as cv=10."
-            )
-
-    def _limits(self, n_columns: int, n_kept: int) -> tuple[Limits, tuple[int, int]]:
-        """Sizes the search visits, and sizes that may be chosen."""
-        least = check_number("min_features", self.min_features, low=0, high=n_columns, whole=True)
-        most = n_columns
-        if self.max_features is not None:
-            most = check_number(
-                "max_features", self.max_features, low=max(least, 1), high=n_columns, whole=True
-            )
-        if self.n_features is not None:
-            if self.max_features is not None:
-                raise ValueError(
-                    f"give n_features ({self.n_features}) or max_features ({self.max_features}), "
-                    "not both."
-                )
-            most = check_number("n_features", self.n_features, low=1, high=n_columns, whole=True)
-            if most < least:
-                raise ValueError(f"n_features ({most}) must not be below min_features ({least}).")
-        if n_kept > most:
-            raise ValueError(
-                f"keep asks for {n_kept} columns (with their groups), more than the {most} allowed "
-                "by n_features or max_features."
-            )
-        if self.n_features is None:
-            return Limits(int(least), int(most)), (int(least), int(most))
-        return Limits(int(least), int(most), exact=True), (int(most), int(most))
-
     # -- using ---------------------------------------------------------------------------------
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -453,7 +407,9 @@ class NaiveBayesSelector(
         return self.support_
 
     def transform(self, X: Any) -> Any:
-        """The chosen columns of X, in the table's order."""
+        """The chosen columns of X, in the table's order; of a packed table, a packed table."""
+        if isinstance(X, PackedTable):
+            return self._chosen(X)
         try:
             return super().transform(X)
         except Exception:

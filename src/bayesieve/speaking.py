@@ -61,12 +61,12 @@ class Speaker:
             out = np.empty((table.n_rows, len(self._specs), len(self._parts)))
             for g, part in enumerate(self._parts):
                 for j in range(len(self._specs)):
-                    fixed = part._speak(j, table.column(j))
+                    fixed = part._said(table, j)
                     out[:, j, g] = part._nat(fixed[:, 1] - fixed[:, 0])
             return out
         out = np.empty((table.n_rows, len(self._specs), len(self.classes_)))
         for j in range(len(self._specs)):
-            out[:, j] = self._nat(self._speak(j, table.column(j)))
+            out[:, j] = self._nat(self._said(table, j))
         return out
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
@@ -147,7 +147,7 @@ class Speaker:
             self._add_present(table, np.flatnonzero(present), sums)
         for j in range(len(self._specs)):
             if not (present[j] and isinstance(table, SparseTable)):
-                sums += self._speak(j, table.column(j))
+                sums += self._said(table, j)
         return sums
 
     def _add_present(
@@ -162,6 +162,12 @@ class Speaker:
             part = table.pick(columns).matrix
             pointers, rows = part.indptr.astype(np.int64), part.indices.astype(np.int64)
             add_present(pointers, rows, fixed[:, 1] - fixed[:, 0], sums)
+
+    def _said(self, table: Table, j: int) -> NDArray[np.int64]:
+        """Fixed-point terms of one column of a table; of equal values, made once where known."""
+        values, codes = table.coded(j)
+        said = self._speak(j, values)
+        return said if codes is None else said[codes]
 
     def _speak(self, j: int, raw: NDArray[Any]) -> NDArray[np.int64]:
         """Fixed-point terms of one column: rows x classes."""

@@ -39,8 +39,7 @@ class TextTable:
 
     def whole(self) -> pl.DataFrame:
         """The table; numbers where all cells of a column are numbers."""
-        for _ in self._blocks():
-            pass  # every row is checked: polars fills up short ones
+        self.check()
         try:
             frame = pl.read_csv(self.path, separator=self.separator, infer_schema_length=None)
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -54,6 +53,11 @@ class TextTable:
         return frame.with_columns(
             [found for column in frame if (found := _hidden_numbers(column)) is not None]
         )
+
+    def check(self) -> None:
+        """Look at every row: polars fills up short ones."""
+        for _ in self._blocks():
+            pass
 
     def frames(self, names: list[str]) -> Iterator[pl.DataFrame]:
         """Some columns as text, some megabytes of the file at a time."""

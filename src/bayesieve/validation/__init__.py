@@ -22,12 +22,16 @@ from .parameters import (
 )
 from .shared import SharedSparse, SharedTable, read_column, share
 from .tables import (
+    PackedTable,
     RawTable,
     SparseTable,
     Table,
     check_several_classes,
+    infinity_error,
     is_frame,
     is_label_matrix,
+    keep_names,
+    kind_of_column,
     read_labels,
     read_series,
     read_split_groups,
@@ -37,6 +41,7 @@ from .tables import (
 )
 
 __all__ = [
+    "PackedTable",
     "RawTable",
     "SharedSparse",
     "SharedTable",
@@ -59,8 +64,11 @@ __all__ = [
     "choose",
     "choose_models",
     "column_indices",
+    "infinity_error",
     "is_frame",
     "is_label_matrix",
+    "keep_names",
+    "kind_of_column",
     "plain_value",
     "read_column",
     "read_groups",

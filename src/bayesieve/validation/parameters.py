@@ -111,7 +111,7 @@ def choose_models(features: Any, X: Table) -> list[str]:
     if isinstance(X, SparseTable):
         # Presence, unless something else is asked for: any value may stand in a sparse column.
         return ["bernoulli" if model == "auto" else model for model in asked]
-    return [_model_of(X.column(j), X.names[j], asked[j]) for j in range(n_columns)]
+    return [_model_of(X.coded(j)[0], X.names[j], asked[j]) for j in range(n_columns)]
 
 
 def check_batch(model: str, raw: NDArray[Any], name: str, levels: Any = None) -> None:

@@ -1,5 +1,6 @@
 """A table whose columns are judged, learnt and encoded once, for many fits on some of its rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..models import MODELS
 from ..views.columns import ColumnSpec, encode, learn
-from .tables import RawTable, SparseTable, Table
+from .tables import PackedTable, RawTable, SparseTable, Table
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,19 @@ class Known:
     models: tuple[str, ...]
     specs: dict[tuple[int, bool], ColumnSpec] = field(default_factory=dict)
     codes: dict[int, NDArray[Any]] = field(default_factory=dict)
+
+
+class Unpacked(Sequence[NDArray[Any]]):
+    """Columns of a packed table, each unpacked when it is read."""
+
+    def __init__(self, table: PackedTable):
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table.names)
+
+    def __getitem__(self, j: Any) -> Any:
+        return self._table.column(j)
 
 
 @dataclass(frozen=True)
@@ -74,7 +88,8 @@ def share(table: Table, models: list[str], rounded: bool = False) -> SharedTable
     if isinstance(table, SparseTable):
         shared = SharedSparse(table.matrix, table.names, table.n_rows, known)
     else:
-        shared = SharedTable(table.columns, table.names, table.n_rows, known)
+        columns = Unpacked(table) if isinstance(table, PackedTable) else table.columns
+        shared = SharedTable(columns, table.names, table.n_rows, known)
     for j, model in enumerate(models):
         discrete = MODELS[model].discrete
         if isinstance(shared, SharedSparse) and model == "bernoulli":
@@ -106,6 +121,8 @@ def read_column(
             return spec, table.codes(j)
         if spec is not None:
             return spec, encode(spec, table.column(j))
-    raw = table.column(j)
-    spec = learn(table.names[j], model, raw, discrete, rounded, presence)
-    return spec, encode(spec, raw)
+    # What is the same for equal values is done once.
+    values, codes = table.coded(j)
+    spec = learn(table.names[j], model, values, discrete, rounded, presence)
+    column = encode(spec, values)
+    return spec, column if codes is None else column[codes]

@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from ..models import Targets
+from ..views.packed import PackedTable
 
 # Beyond as many repeated rows, exact sums would lose the ninth digit of a score.
 _MOST_WEIGHT = 2**31
@@ -44,6 +45,10 @@ class RawTable:
         if column.dtype == object:
             return column
         return np.ascontiguousarray(column, dtype=np.float64)
+
+    def coded(self, j: int) -> tuple[NDArray[Any], None]:
+        """One column, as it is."""
+        return self.column(j), None
 
     def pick(self, columns: NDArray[np.int64]) -> "RawTable":
         """Some columns only."""
@@ -79,6 +84,10 @@ class SparseTable:
         column[self.matrix.indices[start:end]] = self.matrix.data[start:end]
         return column
 
+    def coded(self, j: int) -> tuple[NDArray[np.float64], None]:
+        """One column, as it is."""
+        return self.column(j), None
+
     def pick(self, columns: NDArray[np.int64]) -> "SparseTable":
         """Some columns only."""
         return SparseTable(self.matrix[:, columns], [self.names[j] for j in columns], self.n_rows)
@@ -90,11 +99,14 @@ class SparseTable:
         return SparseTable(part, self.names, rows.size)
 
 
-Table = RawTable | SparseTable
+Table = RawTable | SparseTable | PackedTable
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
+    if isinstance(X, PackedTable):
+        keep_names(estimator, X, reset=reset)
+        return X
     if isinstance(X, RawTable | SparseTable):
         return X  # read before, and shared by many fits
     if is_frame(X):
@@ -245,6 +257,15 @@ def read_split_groups(groups: Any, X: Any) -> NDArray[Any] | None:
     return groups
 
 
+def keep_names(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Let scikit-learn remember (or compare) width and names of X."""
+    if isinstance(X, PackedTable):
+        import polars as pl  # whoever packed a table has it
+
+        X = pl.DataFrame(schema=X.names)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
 def is_frame(X: Any) -> bool:
     """Is X a data frame that narwhals knows?"""
     return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
@@ -268,7 +289,7 @@ def _array(X: Any) -> NDArray[Any]:
 
 def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
     try:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        keep_names(estimator, X, reset=reset)
         frame = nw.from_native(X, eager_only=True)
     except nw.exceptions.DuplicateError as error:
         raise ValueError(f"X has columns of the same name; names must differ. {error}") from error
@@ -314,18 +335,27 @@ def _read_sparse(estimator: Any, X: Any, reset: bool) -> SparseTable:
 
 
 def _series(name: str, series: Any) -> NDArray[Any]:
-    dtype = series.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
+    kind = kind_of_column(name, series.dtype)
+    if kind == "numbers":
         values = series.cast(nw.Float64).to_numpy()
         return _no_infinity(name, np.asarray(values, dtype=np.float64))
-    if dtype == nw.Categorical or dtype == nw.Enum:
+    if kind == "categories":
         # Categories are names, whatever they are made of.
         names = [None if v is None or _is_nan(v) else str(v) for v in series.to_list()]
         return np.array(names, dtype=object)
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return _object_column(name, values)
+
+
+def kind_of_column(name: str, dtype: Any) -> str:
+    """What a column of a frame is read as: "numbers", "categories" or "texts"."""
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return "numbers"
+    if dtype == nw.Categorical or dtype == nw.Enum:
+        return "categories"
     if dtype == nw.String or dtype == nw.Object or dtype == nw.Unknown:
-        values = np.empty(len(series), dtype=object)
-        values[:] = series.to_list()
-        return _object_column(name, values)
+        return "texts"
     raise TypeError(
         f"X column {name!r}: allowed are numbers, booleans, text and categories; got {dtype}. "
         "Turn it into one of these first."
@@ -367,11 +397,16 @@ def _is_nan(value: Any) -> bool:
 
 def _no_infinity(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     if np.isinf(values).any():
-        raise ValueError(
-            f"Input X contains infinity (column {name!r}, row {int(np.isinf(values).argmax())}); "
-            "allowed are finite numbers, and NaN for missing values."
-        )
+        raise infinity_error(name, int(np.isinf(values).argmax()))
     return values
+
+
+def infinity_error(name: str, row: int) -> ValueError:
+    """What is said of an infinite value."""
+    return ValueError(
+        f"Input X contains infinity (column {name!r}, row {row}); allowed are finite numbers, and "
+        "NaN for missing values."
+    )
 
 
 def read_series(series: Any) -> list[NDArray[np.float64]]:
