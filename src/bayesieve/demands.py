@@ -21,8 +21,8 @@ def size_limits(selector: Any, n_columns: int, n_kept: int) -> tuple[Limits, tup
     if selector.n_features is not None:
         if selector.max_features is not None:
             raise ValueError(
-                f"give n_features ({selector.n_features}) or max_features ({selector.max_features}), "
-                "not both."
+                f"give n_features ({selector.n_features}) or max_features "
+                f"({selector.max_features}), not both."
             )
         most = check_number("n_features", selector.n_features, low=1, high=n_columns, whole=True)
         if most < least:

@@ -6,6 +6,8 @@ from typing import Any
 from .portable import portable
 
 _ROW = '"bayesieve_row"'
+# What no decision needs.
+_UNUSED = ("class_count", "impossible", "temperature")
 _MOST = repr(1.7976931348623157e308)
 
 
@@ -74,6 +76,8 @@ def to_python(model: Any, name: str = "predict") -> str:
     if not name.isidentifier():
         raise ValueError(f"name must be a Python identifier; got {name!r}.")
     data = portable(model)
+    for part, unused in (("features", ["model", "range"]), ("problems", _UNUSED)):
+        data[part] = [{k: v for k, v in each.items() if k not in unused} for each in data[part]]
     labelled = data["problems"][0]["name"] is not None
     answer = "found" if labelled else "found[None]"
     return _PYTHON.format(name=name, data=data, answer=answer)

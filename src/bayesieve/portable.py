@@ -81,7 +81,8 @@ def _problem(name: Any, part: Any) -> dict[str, Any]:
 def _bells(spec: Any, column: Any) -> dict[str, Any]:
     """One continuous column."""
     model, settings = column.model, column.settings
-    found = model.bells(column.statistics, column.grid, settings)
+    with np.errstate(all="ignore"):  # what is not finite is refused below
+        found = model.bells(column.statistics, column.grid, settings)
     classes = [[bells.to_list() for bells in mine] for mine in found]
     numbers = [x for mine in found for b in mine for x in (b.share, *b.levels, *b.centres, b.sd)]
     if not np.isfinite(numbers).all():
