@@ -111,7 +111,9 @@ def test_a_failure_is_one_sentence_and_exit_code_1(capsys, monkeypatch):
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 1
-    assert capsys.readouterr().err == "bayesieve: TypeError: something broke inside\n"
+    assert capsys.readouterr().err == (
+        "bayesieve: TypeError: something broke inside (bayesieve --debug shows where).\n"
+    )
 
 
 def test_examples_run():

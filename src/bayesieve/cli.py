@@ -27,7 +27,7 @@ def _main(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
     """Feature selection for naive Bayes: exact, fast and readable."""
-    context.obj["debug"] = debug
+    context.ensure_object(dict)["debug"] = debug
 
 
 @app.command()

@@ -74,7 +74,7 @@ def _judge(error: Exception) -> int:
     elif isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         text = f"{where}{error.strerror.lower()}"
-    elif not isinstance(error, OSError | TypeError | ImportError):
+    elif not isinstance(error, OSError | ImportError):
         text = f"{type(error).__name__}: {text} (bayesieve --debug shows where)"
     tell(f"bayesieve: {text.rstrip('.')}.")
     return FAILURE
