@@ -1,6 +1,7 @@
 """Reports in a real browser: headless Chromium, where the machine has one."""
 
 import shutil
+import sqlite3
 
 import numpy as np
 import pandas as pd
@@ -280,6 +281,49 @@ def test_odd_names_change_nothing_but_the_text(open_page, width):
     np.testing.assert_allclose(shown, wanted, atol=1e-9, rtol=0)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.title().startswith("</script>")
+
+
+def test_odd_names_from_a_file_to_a_page_a_query_and_a_model_file(browser, tmp_path, monkeypatch):
+    from bayesieve import load_model, to_python, to_sql
+    from bayesieve.__main__ import main
+
+    rng = np.random.default_rng(3)
+    y = rng.choice(ODD[:3], 150)
+    X = pd.DataFrame({name: rng.choice(ODD[:2], 150) for name in ODD})
+    X[ODD[0]] = np.where(rng.random(150) < 0.7, y, X[ODD[0]])
+    data, out = tmp_path / "odd \"'<b>🎲.csv", tmp_path / "out <i>"
+    X.assign(**{"the 'class'": y}).to_csv(data, index=False)
+    words = ["bayesieve", "select", data, "--target", "the 'class'", "--out", out, "--include-rows",
+             "--n-features", 4, "--resamples", 2, "--quiet"]  # fmt: skip
+    monkeypatch.setattr("sys.argv", list(map(str, words)))
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    model = load_model(out / "model.json")
+    assert [spec.name for spec in model._specs] == ODD
+    wanted = model.predict(X)
+    connection = sqlite3.connect(":memory:")
+    X.to_sql("t", connection, index=False)
+    found = pd.read_sql_query(to_sql(model, "t"), connection)
+    assert found["prediction"].tolist() == wanted.tolist()
+    space = {}
+    exec(to_python(model), space)
+    assert [space["predict"](row) for row in X.to_dict("records")] == wanted.tolist()
+    page = browser.new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto((out / "report.html").as_uri())
+    page.wait_for_selector("html[data-charts][data-ready]")
+    assert page.evaluate("window.hacked") is None
+    assert page.inner_text("h1") == "Selection from odd \"'<b>🎲.csv"
+    rows = page.evaluate("DATA.rows.at")
+    page.select_option("#row", index=1)
+    picked = int(page.evaluate("DATA.rows.at[Explorer.state.row]"))
+    assert picked in rows
+    proba = model.predict_proba(X.iloc[[picked]])[0]
+    np.testing.assert_allclose(chances(page), proba, atol=1e-9, rtol=0)
+    assert said == []
 
 
 def test_the_keyboard_reaches_everything(open_page):

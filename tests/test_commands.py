@@ -45,7 +45,8 @@ def test_select_predict_and_explain(table, tmp_path, monkeypatch, capsys):
                            "--max-features", 3, "--seed", 1)  # fmt: skip
     assert code == 0, err
     assert "column 'id' names every row: left out" in err
-    assert {p.name for p in out.iterdir()} == {"model.json", "selected.csv", "path.csv"}
+    files = {"model.json", "selected.csv", "path.csv", "report.html"}
+    assert {p.name for p in out.iterdir()} == files
     chosen = pd.read_csv(out / "selected.csv")["feature"].tolist()
     assert chosen[0] in ("good", "flood")
     assert ", ".join(chosen) in said
@@ -64,6 +65,48 @@ def test_select_predict_and_explain(table, tmp_path, monkeypatch, capsys):
     assert "log-odds" in text
     code, text, _ = call(monkeypatch, capsys, "explain", out / "model.json", path, "--json")
     assert json.loads(text)[0]["row"] == 0
+
+
+def test_reports_and_pages(table, tmp_path, monkeypatch, capsys):
+    path, _ = table
+    out = tmp_path / "out"
+    select = ["select", path, "--target", "class", "--out", out, "--max-features", 3, "--resamples",
+              2, "--title", "A <title>", "--quiet"]  # fmt: skip
+    assert call(monkeypatch, capsys, *select) == (0, "", "")
+    page = (out / "report.html").read_text()
+    assert "<h1>A &lt;title&gt;</h1>" in page
+    assert "left out before the search: it names every row" in page
+    assert "It holds no row of the table" in page
+    code, said, err = call(monkeypatch, capsys, "report", out / "model.json", path, "--target",
+                           "class", "--out", tmp_path / "r.html", "--include-rows")  # fmt: skip
+    assert (code, said, err) == (0, f"{tmp_path / 'r.html'}\n", "")
+    assert "All 120 rows are in this page" in (tmp_path / "r.html").read_text()
+    code, said, err = call(monkeypatch, capsys, "explain", out / "model.json", path, "--row", 3,
+                           "--html", tmp_path / "e.html")  # fmt: skip
+    assert (code, said, err) == (0, "", "")
+    assert "Row 3: " in (tmp_path / "e.html").read_text()
+    wrong = ["report", out / "model.json", path, "--target", "kind", "--out", tmp_path / "w.html"]
+    code, said, err = call(monkeypatch, capsys, *wrong)
+    assert code == 2
+    assert "the target has the class 'u'; the model knows" in err
+    wrong = ["report", out / "model.json", path, "--labels", "good,flood", "--out", "w.html"]
+    code, said, err = call(monkeypatch, capsys, *wrong)
+    assert code == 2
+    assert not (tmp_path / "w.html").exists()
+
+
+def test_large_files_give_the_same(table, tmp_path, monkeypatch, capsys):
+    path, _ = table
+    written = []
+    for large in (2**30, 0):
+        monkeypatch.setattr("bayesieve.problems._LARGE", large)
+        out = tmp_path / str(large)
+        words = ["select", path, "--target", "class", "--out", out, "--search", "forward"]
+        code, _, err = call(monkeypatch, capsys, *words, "--title", "x", "--resamples", 3)
+        assert code == 0, err
+        assert "column 'id' names every row: left out" in err
+        written.append({each.name: each.read_bytes() for each in out.iterdir()})
+    assert written[0] == written[1]
 
 
 def test_labels_from_other_files(table, tmp_path, monkeypatch, capsys):

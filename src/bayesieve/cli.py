@@ -34,12 +34,16 @@ def _main(
 def demo(
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
     quick: Annotated[bool, typer.Option(help="A tenth of the signals.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for report.html.")] = None,
 ) -> None:
     """Simulate signals, score them, sieve the indicators, and show the model in words."""
     from .demo import run_demo
+    from .files import check_folder
 
+    if out is not None:
+        check_folder(out)
     # Soft: lines are not broken where the output is piped.
-    run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick)
+    run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick, out=out)
 
 
 def _starting(incomplete: str, names: Any) -> list[str]:
@@ -88,13 +92,18 @@ Target = Annotated[
 Labels = Annotated[str | None, typer.Option(help="Columns of 0 and 1, separated by commas.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
+IncludeRows = Annotated[
+    bool,
+    typer.Option("--include-rows", help="Put rows of the table into the report (at most 1000)."),
+]
+Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
 Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
 
 
 @app.command()
 def select(
     data: Data,
-    out: Annotated[Path, typer.Option(help="Folder for model.json, selected.csv and path.csv.")],
+    out: Annotated[Path, typer.Option(help="Folder for model.json, *.csv and report.html.")],
     target: Target = None,
     labels: Labels = None,
     search: Annotated[
@@ -137,6 +146,16 @@ def select(
     time_limit: Annotated[
         float | None, typer.Option(help="Stop after so many seconds.", min=0)
     ] = None,
+    include_rows: IncludeRows = False,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            help="Bootstrap samples for the stability of the choice; 0: none. 20 by default, none "
+            "for more than two million cells.",
+            min=0,
+        ),
+    ] = None,
+    title: Title = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -159,9 +178,14 @@ def select(
         tell(line)
     if criterion is None:
         criterion = "auc" if commands.has_labels(problem) else "probability"
+    pages = commands.Pages(
+        title or f"Selection from {data.name}", include_rows, resamples,
+        dict.fromkeys(dropped, "left out before the search: it names every row"),
+    )  # fmt: skip
     selector = commands.select_table(
-        problem, out, estimator=NaiveBayes(features=model), search=search, criterion=criterion,
-        cv=int(cv) if cv.isdigit() else cv, validation=validation or None, n_features=n_features,
+        problem, out, pages, estimator=NaiveBayes(features=model), search=search,
+        criterion=criterion, cv=int(cv) if cv.isdigit() else cv, validation=validation or None,
+        n_features=n_features,
         min_features=min_features, max_features=max_features, class_weight=class_weight,
         random_state=seed, n_jobs=jobs, progress=not quiet and not as_json,
         checkpoint=checkpoint, time_limit=time_limit,
@@ -228,18 +252,55 @@ def explain(
     model: Model,
     data: Data,
     row: Annotated[list[int] | None, typer.Option(help="Row number, from 0; repeatable.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page here instead.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the evidence behind the decision on single rows, as bars of text."""
+    """Show the evidence behind the decision on single rows, as bars of text or as a page."""
     from . import commands
+    from .files import check_file, whole_file
 
+    if html is not None:
+        check_file(html, (model, data))
     found = commands.explain_rows(model, data, row or [0])
+    if html is not None:
+        from .report import explanations_page
+
+        page = explanations_page(found, f"Decisions on rows of {data.name}")
+        with whole_file(html) as file:
+            file.write(page.encode())
+        return
     if as_json:
         say(commands.as_json([{**e.to_dict(), "row": i} for i, e in found]) + "\n")
     else:
         for i, each in found:
             text = each.to_text().split(": ", 1)[1]
             say(f"row {i}: {text}\n\n")
+
+
+@app.command()
+def report(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
+    target: Target = None,
+    labels: Labels = None,
+    include_rows: IncludeRows = False,
+    title: Title = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a report of a finished model on a table: `select` writes one of the selection."""
+    from . import commands
+    from .files import check_file, whole_file
+
+    check_file(out, (model, data))
+    names = labels.split(",") if labels else []
+    problem, _ = commands.read_problem(data, target, names, identifiers=True)
+    pages = commands.Pages(title or f"{model.name} on {data.name}", include_rows)
+    page = commands.report_on_model(model, problem, pages)
+    with whole_file(out) as file:
+        file.write(page.encode())
+    if not quiet:
+        say(f"{out}\n")
 
 
 @app.command()

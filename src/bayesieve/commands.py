@@ -1,12 +1,12 @@
 """What the command line does with a table in a file."""
 
 import csv
-import difflib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,215 +15,33 @@ import scipy.sparse
 
 from .classifier import NaiveBayes
 from .explain import explain
-from .files import (
-    COLUMNAR,
-    SEPARATORS,
-    BadUseError,
-    Column,
-    Content,
-    TextTable,
-    format_of,
-    read_batches,
-    read_data,
-    some,
-    whole_folder,
-    whole_numbers,
-)
+from .files import BadUseError, Column, read_batches, read_data, some, whole_folder
 from .modelfile import load_model, save_model
-from .packing import pack
+from .plaindata import jsonable
+from .problems import (
+    Problem,
+    numbers_with_texts,
+    read_problem,
+    split_target,
+    without_identifiers,
+)
 from .ranking import rank
+from .report import make_report
 from .selector import NaiveBayesSelector
-from .sources import open_source
 
-__all__ = ["BadUseError", "read_data"]
+__all__ = [
+    "BadUseError",
+    "numbers_with_texts",
+    "read_data",
+    "read_problem",
+    "split_target",
+    "without_identifiers",
+]
 
-# Texts among numbers: worth a word, if at least this share of the cells are numbers.
-_MOSTLY = 0.5
-# Bytes of a file from which on it is packed.
-_LARGE = 2**26
 # Names of columns shown to people.
 _SHOWN = 20
-
-
-class Problem(NamedTuple):
-    """Columns to learn from (a frame or a sparse matrix), their names, and the target."""
-
-    X: Any
-    names: list[str]
-    y: Any
-
-
-def read_problem(
-    path: Path, target: str | None, labels: list[str], identifiers: bool
-) -> tuple[Problem, list[str]]:
-    """Columns and target of a file, and the names of text columns that were left out.
-
-    A large table is packed as it is read, so that it never stands in memory as it is in the file;
-    the answers are the same.
-    """
-    ending = format_of(path)
-    if path.stat().st_size < _LARGE or ending not in (*SEPARATORS, *COLUMNAR):
-        problem = split_target(read_data(path), target, labels)
-        return (problem, []) if identifiers else without_identifiers(problem)
-    if ending in SEPARATORS:
-        TextTable(path, SEPARATORS[ending]).check()
-    source = open_source(path)
-    if (target is None) == (not labels):
-        raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
-    wanted = [target] if target is not None else labels
-    for name in wanted:
-        if name not in source.names:
-            raise BadUseError(_unknown_column(Content(None, []), name, source.names))
-    columns = [name for name in source.names if name not in wanted]
-    frame = source.read(source.find(wanted))
-    y = _label_frame(frame) if target is None else _classes(frame[target], target)
-    X = pack(source, columns=columns, identifiers=identifiers)
-    return Problem(X, X.names, y), list(X.identifiers)
-
-
-def split_target(table: Content, target: str | None, labels: list[str]) -> Problem:
-    """The columns to learn from, and the target: one column, several of 0 and 1, or the file's."""
-    if target is not None and labels:
-        raise BadUseError("give --target COLUMN for classes or --labels A,B,... for labels.")
-    if target is None and not labels:
-        if table.target is None:
-            raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
-        found = Problem(table.X, table.names, table.target)
-    else:
-        found = _take_columns(table, [target] if target is not None else labels, target is not None)
-    if not found.names:
-        raise BadUseError("there is no column left to learn from.")
-    _check_kinds(found.X)
-    if isinstance(found.y, pl.DataFrame):
-        return found._replace(y=_label_frame(found.y))
-    return found._replace(y=_classes(found.y, target))
-
-
-def _take_columns(table: Content, wanted: list[str], single: bool) -> Problem:
-    """Take the target's columns out of the others."""
-    known = [*table.names, *table.texts.columns]
-    for name in wanted:
-        if name not in known:
-            raise BadUseError(_unknown_column(table, name, known))
-    others = [name for name in known if name not in wanted]
-    if not table.sparse:
-        y = table.X[wanted[0]] if single else table.X.select(wanted)
-        return Problem(table.X.select(others), others, y)
-    odd = [name for name in table.texts.columns if name not in wanted]
-    if odd:
-        raise BadUseError(
-            f"column {odd[0]!r} is text, which sparse rows cannot give to a model; write the file "
-            "with full rows."
-        )
-    columns = []
-    for name in wanted:
-        if name in table.texts.columns:
-            columns.append(table.texts[name])
-        else:
-            dense = table.X[:, [table.names.index(name)]].toarray().ravel()
-            columns.append(pl.Series(name, whole_numbers(dense)))
-    y = columns[0] if single else pl.DataFrame(columns)
-    return Problem(table.X[:, [table.names.index(name) for name in others]], others, y)
-
-
-def _unknown_column(table: Content, name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    if table.target is not None:
-        hint = " The file holds its target itself: leave --target and --labels out."
-    return f"there is no column {name!r}; the columns are {some(known)}.{hint}"
-
-
-def _classes(y: Any, target: str | None) -> Any:
-    """One class a row, of which there are several."""
-    name = "the target" if target is None else f"the target {target!r}"
-    series = y if isinstance(y, pl.Series) else pl.Series(y)
-    if series.dtype.is_float():
-        series = series.fill_nan(None)
-    elif series.dtype in (pl.Categorical, pl.Enum):
-        series = series.cast(pl.String)
-    elif not (series.dtype.is_integer() or series.dtype in (pl.String, pl.Boolean)):
-        raise BadUseError(
-            f"{name} must hold classes, as text or whole numbers; got {series.dtype}."
-        )
-    missing = series.null_count() + int((series == "").sum() if series.dtype == pl.String else 0)
-    if missing:
-        raise BadUseError(f"{name} is missing in {missing} row(s); drop or mend them.")
-    n_classes = series.n_unique()
-    if n_classes < 2:
-        raise BadUseError(f"{name} has one value only ({series[0]!r}); nothing can be told apart.")
-    values = series.to_numpy()
-    if series.dtype.is_float():
-        values = whole_numbers(values)
-        if values.dtype.kind == "f":
-            raise BadUseError(
-                f"{name} holds {n_classes} numbers with a fraction, such as "
-                f"{float(values[values != np.rint(values)][0])!r}; it must hold classes: cut it "
-                "into ranges first."
-            )
-    return values
-
-
-def _label_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """Labels as 0 and 1; nominal ones may be written as texts."""
-    for name in frame.columns:
-        column = frame[name]
-        if column.dtype == pl.String:
-            column = column.cast(pl.Int64, strict=False)
-        if column.dtype == pl.Boolean:
-            column = column.cast(pl.Int64)
-        if not column.dtype.is_numeric() or column.null_count() or not column.is_in([0, 1]).all():
-            shown = some(sorted(frame[name].cast(pl.String).fill_null("").unique().to_list()), 4)
-            raise BadUseError(f"the label {name!r} must hold 0 and 1 only; got {shown}.")
-        frame = frame.with_columns(column.cast(pl.Int64))
-    return frame
-
-
-def _check_kinds(X: Any) -> None:
-    """Columns that a model cannot read are named before any work."""
-    for column in X if isinstance(X, pl.DataFrame) else ():
-        dtype = column.dtype
-        plain = dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
-        if not (plain or dtype.is_numeric()):
-            raise BadUseError(
-                f"column {column.name!r} holds {dtype}; columns must hold numbers, booleans or "
-                "text: turn it into one of these, or leave it out."
-            )
-
-
-def without_identifiers(problem: Problem) -> tuple[Problem, list[str]]:
-    """Leave out text columns with as many values as rows: they name rows and predict nothing."""
-    X = problem.X
-    if not isinstance(X, pl.DataFrame):
-        return problem, []
-    out = [
-        name
-        for name in X.columns
-        if X[name].dtype == pl.String and X.height > 1 and X[name].n_unique() == X.height
-    ]
-    X = X.drop(out)
-    if not X.width:
-        raise BadUseError(
-            f"every column names every row (such as {out[0]!r}): there is no column left to learn "
-            "from; --identifiers keeps them."
-        )
-    return Problem(X, X.columns, problem.y), out
-
-
-def numbers_with_texts(problem: Problem) -> Iterator[str]:
-    """A word on each text column in which most cells are numbers."""
-    for column in problem.X if isinstance(problem.X, pl.DataFrame) else ():
-        if column.dtype != pl.String:
-            continue
-        known = column.drop_nulls().str.strip_chars()
-        known = known.filter(known != "")
-        numbers = known.cast(pl.Float64, strict=False)
-        odd = known.filter(numbers.is_null())
-        if len(odd) and len(odd) <= (1 - _MOSTLY) * len(known):
-            yield (
-                f"column {column.name!r} is read as text: {len(odd)} of {len(known)} cells are no "
-                f"numbers, such as {odd[0]!r}; leave a cell empty where its value is missing"
-            )
+# Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
+_RESAMPLES, _MOST_CELLS = 20, 2_000_000
 
 
 def check_resume(checkpoint: Path | None, resume: bool) -> None:
@@ -237,11 +55,28 @@ def check_resume(checkpoint: Path | None, resume: bool) -> None:
         )
 
 
-def select_table(problem: Problem, out: Path, **options: Any) -> NaiveBayesSelector:
-    """Select, and write model.json, selected.csv and path.csv."""
+class Pages(NamedTuple):
+    """What the report of a selection is to hold."""
+
+    title: str
+    include_rows: bool = False
+    n_resamples: int | None = None  #: None: a few, unless the table is large
+    left_out: Mapping[str, str] = MappingProxyType({})
+
+
+def select_table(problem: Problem, out: Path, pages: Pages, **options: Any) -> NaiveBayesSelector:
+    """Select, and write model.json, selected.csv, path.csv and report.html."""
     selector = NaiveBayesSelector(**options).fit(problem.X, problem.y)
+    n_resamples = pages.n_resamples
+    if n_resamples is None:
+        small = problem.X.shape[0] * problem.X.shape[1] <= _MOST_CELLS
+        n_resamples = _RESAMPLES if small else 0
     if scipy.sparse.issparse(problem.X):
         _name_columns(selector, problem.names)
+    page = make_report(
+        selector, problem.X, problem.y, title=pages.title, include_rows=pages.include_rows,
+        n_resamples=n_resamples, left_out=dict(pages.left_out), n_jobs=options.get("n_jobs"),
+    )  # fmt: skip
     with whole_folder(out) as folder:
         save_model(selector, folder / "model.json")
         _write_rows(
@@ -250,7 +85,37 @@ def select_table(problem: Problem, out: Path, **options: Any) -> NaiveBayesSelec
         )  # fmt: skip
         path = selector.path_.to_dict()
         _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True))
+        (folder / "report.html").write_text(page, encoding="utf-8")
     return selector
+
+
+def report_on_model(model_file: Path, problem: Problem, pages: Pages) -> str:
+    """The report of a finished model on a table."""
+    model, columns = _open_model(model_file)
+    names = [column.name for column in columns]
+    missing = [name for name in names if name not in problem.names]
+    if missing:
+        raise BadUseError(
+            f"the table lacks {len(missing)} of the model's columns, such as {missing[0]!r}; it "
+            f"has {some(problem.names)}."
+        )
+    if (problem.y.ndim if isinstance(problem.y, np.ndarray) else 2) == 1 and not model._parts:
+        odd = sorted(set(problem.y.tolist()) - set(model.classes_.tolist()), key=str)
+        if odd:
+            known = some([str(c) for c in model.classes_])
+            raise BadUseError(f"the target has the class {odd[0]!r}; the model knows {known}.")
+    elif not model._parts or list(problem.y.columns) != list(model.label_names_):
+        wanted = f"labels {some(list(model.label_names_))}" if model._parts else "classes"
+        raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
+    X = problem.X
+    if isinstance(X, pl.DataFrame):
+        texts = {column.name for column in columns if column.text}
+        X = X.select(pl.col(name).cast(pl.String) if name in texts else name for name in names)
+    else:
+        at = np.array([problem.names.index(name) for name in names])
+        X = X[:, at] if scipy.sparse.issparse(X) else X.pick(at)
+    _fit_names(model, X)
+    return make_report(model, X, problem.y, title=pages.title, include_rows=pages.include_rows)
 
 
 def _name_columns(selector: NaiveBayesSelector, names: list[str]) -> None:
@@ -343,17 +208,7 @@ def _write_rows(path: Path, header: list[str], rows: Any) -> None:
 
 def as_json(value: Any) -> str:
     """Plain data as JSON; what is not finite as null."""
-
-    def plain(each: Any) -> Any:
-        if isinstance(each, dict):
-            return {key: plain(v) for key, v in each.items()}
-        if isinstance(each, list | tuple):
-            return [plain(v) for v in each]
-        if isinstance(each, float) and not np.isfinite(each):
-            return None
-        return each.item() if isinstance(each, np.generic) else each
-
-    return json.dumps(plain(value), indent=2)
+    return json.dumps(jsonable(value), indent=2)
 
 
 def has_labels(problem: Problem) -> bool:
