@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow lint format bench clean
+.PHONY: demo test slow lint format bench parts clean
 
 demo: .venv/ready
 	$(BIN)/bayesieve demo --out build/demo
@@ -23,17 +23,27 @@ format: .venv/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/ready
+bench: .venv/ready .venv-peers/ready
+	$(BIN)/python benchmarks/peers.py --peers .venv-peers/bin/python
+
+parts: .venv/ready
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/indicators.py
 	$(BIN)/python benchmarks/exhaustive.py
 	$(BIN)/python benchmarks/sparse.py
 	$(BIN)/python benchmarks/relevance.py
+	$(BIN)/python benchmarks/stream.py
+	$(BIN)/python benchmarks/memory.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
+.venv-peers/ready: benchmarks/peers.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --requirement benchmarks/peers.txt
+	touch $@
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
