@@ -130,6 +130,16 @@ def test_labels_from_other_files(table, tmp_path, monkeypatch, capsys):
     assert said.splitlines()[0] == "good,flood,P(good),P(flood)"
 
 
+def test_labels_without_positive_rows_are_told_and_left_out(table, tmp_path, monkeypatch, capsys):
+    _, frame = table
+    frame = frame.drop(columns=["class", "id"]).assign(rare=[1] + [0] * 119)
+    frame.to_csv(tmp_path / "rare.csv", index=False)
+    code, _, err = call(monkeypatch, capsys, "select", tmp_path / "rare.csv", "--labels",
+                        "good,rare", "--out", tmp_path / "o", "--resamples", 0)  # fmt: skip
+    assert code == 0, err
+    assert "1 of 2 labels are very rare or very common, such as 'rare' (1 rows)" in err
+
+
 def test_rankings_and_sets_are_listed(table, monkeypatch, capsys):
     path, frame = table
     code, said, _ = call(

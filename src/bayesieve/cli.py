@@ -178,14 +178,16 @@ def select(
         tell(line)
     if criterion is None:
         criterion = "auc" if commands.has_labels(problem) else "probability"
+    for line in [] if quiet else commands.rare_labels(problem):
+        tell(line)
     pages = commands.Pages(
         title or f"Selection from {data.name}", include_rows, resamples,
         dict.fromkeys(dropped, "left out before the search: it names every row"),
     )  # fmt: skip
     selector = commands.select_table(
         problem, out, pages, estimator=NaiveBayes(features=model), search=search,
-        criterion=criterion, cv=int(cv) if cv.isdigit() else cv, validation=validation or None,
-        n_features=n_features,
+        criterion=commands.criterion_for(criterion, problem), n_features=n_features,
+        cv=int(cv) if cv.isdigit() else cv, validation=validation or None,
         min_features=min_features, max_features=max_features, class_weight=class_weight,
         random_state=seed, n_jobs=jobs, progress=not quiet and not as_json,
         checkpoint=checkpoint, time_limit=time_limit,

@@ -14,6 +14,7 @@ import polars as pl
 import scipy.sparse
 
 from .classifier import NaiveBayes
+from .criteria import AUC, CRITERIA
 from .explain import explain
 from .files import BadUseError, Column, read_batches, read_data, some, whole_folder
 from .modelfile import load_model, save_model
@@ -38,6 +39,8 @@ __all__ = [
     "without_identifiers",
 ]
 
+# Positive (or negative) rows below which a label is told to be rare.
+_RARE = 10
 # Names of columns shown to people.
 _SHOWN = 20
 # Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
@@ -53,6 +56,29 @@ def check_resume(checkpoint: Path | None, resume: bool) -> None:
             f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
             "another file."
         )
+
+
+def criterion_for(name: str, problem: Problem) -> Any:
+    """The criterion; AUC leaves labels out where they have no positive row, which is told before."""
+    known = CRITERIA.get(name)
+    if isinstance(known, AUC) and has_labels(problem):
+        return AUC(known.penalty, undefined="skip")
+    return name
+
+
+def rare_labels(problem: Problem) -> Iterator[str]:
+    """A word on labels that some part of the rows may lack."""
+    if has_labels(problem):
+        counts = dict(zip(problem.y.columns, problem.y.sum().row(0), strict=True))
+        rare = [
+            name for name, count in counts.items() if min(count, len(problem.y) - count) < _RARE
+        ]
+        if rare:
+            yield (
+                f"{len(rare)} of {len(counts)} labels are very rare or very common, such as "
+                f"{rare[0]!r} ({counts[rare[0]]} rows): their AUC is left out where a part of the "
+                "rows has none"
+            )
 
 
 class Pages(NamedTuple):
