@@ -59,7 +59,7 @@ def check_resume(checkpoint: Path | None, resume: bool) -> None:
 
 
 def criterion_for(name: str, problem: Problem) -> Any:
-    """The criterion; AUC leaves labels out where they have no positive row, which is told before."""
+    """The criterion; AUC leaves out labels without a positive row, which `rare_labels` told."""
     known = CRITERIA.get(name)
     if isinstance(known, AUC) and has_labels(problem):
         return AUC(known.penalty, undefined="skip")
@@ -70,9 +70,8 @@ def rare_labels(problem: Problem) -> Iterator[str]:
     """A word on labels that some part of the rows may lack."""
     if has_labels(problem):
         counts = dict(zip(problem.y.columns, problem.y.sum().row(0), strict=True))
-        rare = [
-            name for name, count in counts.items() if min(count, len(problem.y) - count) < _RARE
-        ]
+        n_rows = len(problem.y)
+        rare = [name for name, n in counts.items() if min(n, n_rows - n) < _RARE]
         if rare:
             yield (
                 f"{len(rare)} of {len(counts)} labels are very rare or very common, such as "
