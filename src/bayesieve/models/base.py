@@ -207,4 +207,4 @@ class FeatureModel(Protocol):
         """Bring the terms of whole lines (last axis: classes) within the bound."""
 
     def bound(self, settings: Settings) -> float | None:
-        """Largest |term| known beforehand, or None: look at the table."""
+        """Largest size of a term known beforehand, or None: look at the table."""
