@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow lint format bench parts clean
+.PHONY: demo test slow lint format bench parts docs clean
 
 demo: .venv/ready
 	$(BIN)/bayesieve demo --out build/demo
@@ -35,6 +35,10 @@ parts: .venv/ready
 	$(BIN)/python benchmarks/stream.py
 	$(BIN)/python benchmarks/memory.py
 
+# The site lands in docs/_build/html; nothing is fetched while it is built.
+docs: .venv/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
@@ -45,5 +49,9 @@ parts: .venv/ready
 	.venv-peers/bin/python -m pip install --quiet --requirement benchmarks/peers.txt
 	touch $@
 
+.venv/docs: .venv/ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	touch $@
+
 clean:
-	rm -rf .venv .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-peers build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

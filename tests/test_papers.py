@@ -5,12 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from bayesieve import cli, papers
 from bayesieve.__main__ import main
-from bayesieve.papers import rabenoro
+from bayesieve.papers import rabenoro, sotoca
 
 runner = CliRunner()
 
@@ -132,3 +133,16 @@ def test_demo_tells_the_story():
     assert "810 binary indicators" in done.output
     assert "Backward-Forward  Probability" in done.output
     assert done.output.count("times as likely under") == 10
+
+
+def test_the_conclusions_of_sotoca_et_al_can_be_written_as_json():
+    rng = np.random.default_rng(0)
+    found = {
+        (model, row, ranking): rng.random((5, 4))
+        for model, printed in sotoca.MODELS.items()
+        for row in list(printed)[:3]
+        for ranking in sotoca.RANKINGS
+    }
+    reproduction = papers.Reproduction("Sotoca", conclusions=sotoca._conclusions(found))
+    held = json.loads(json.dumps(reproduction.to_dict()))["conclusions"]
+    assert [(each["of"], 0 <= each["held"] <= 3) for each in held] == [(3, True)] * 4

@@ -1,17 +1,17 @@
 """Every block of Python in the README runs."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-BLOCKS = re.findall(
-    r"```python\n(.*?)```", (Path(__file__).parents[1] / "README.md").read_text("utf-8"), re.DOTALL
-)
+from blocks import PYTHON, find_blocks, run_python
+
+README = Path(__file__).parents[1] / "README.md"
+BLOCKS = [block for block in find_blocks(README) if block.language == PYTHON]
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"line {block.line}")
 def test_the_readme_runs(block):
     space = {}
-    exec(compile(block, "README.md", "exec"), space)
+    run_python(block, README, space)
     assert len(space) > 1

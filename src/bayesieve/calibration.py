@@ -49,6 +49,14 @@ class Calibration:
         Rows, with their repeats.
     note : str
         Which bound stopped the search for a temperature, and why; empty where none did.
+
+    Examples
+    --------
+    >>> from bayesieve import Calibration
+    >>> found = Calibration(2.5, (0.41, 0.33), (0.12, 0.1), 200.0, "")
+    >>> print(found.to_text())
+    temperature 2.5
+    log-loss 0.4100 -> 0.3300, Brier 0.1200 -> 0.1000
     """
 
     temperature: float | tuple[float, ...]

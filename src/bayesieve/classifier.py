@@ -85,7 +85,7 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         What all log-probabilities are divided by: 1, unless `bayesieve.calibrate` found another.
     n_features_in_ : int
         Number of columns seen by ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names.
 
     Notes

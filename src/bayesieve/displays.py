@@ -82,6 +82,16 @@ class NomogramDisplay(_Display):
         What `explain_model` returns.
     target, against : classes, optional
         The second and the first class by default.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes, NomogramDisplay, explain_model
+    >>> model = NaiveBayes().fit(*load_iris(return_X_y=True))
+    >>> display = NomogramDisplay(explain_model(model), target=2, against=1).plot()
+    >>> len(display.ax_.get_yticks())
+    4
     """
 
     def __init__(self, explanation: ModelExplanation, target: Any = None, against: Any = None):
@@ -112,6 +122,15 @@ class PathDisplay(_Display):
     ----------
     path : Path
         A selector's `path_`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector, PathDisplay
+    >>> selector = NaiveBayesSelector(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> PathDisplay(selector.path_).plot().ax_.get_xlabel()
+    'number of features'
     """
 
     def __init__(self, path: Path):
@@ -133,6 +152,15 @@ class RelevanceDisplay(_Display):
     Parameters
     ----------
     matrix : RelevanceMatrix
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import RelevanceDisplay, relevance_matrix
+    >>> display = RelevanceDisplay(relevance_matrix(*load_iris(return_X_y=True))).plot()
+    >>> display.figure_ is display.ax_.figure
+    True
     """
 
     def __init__(self, matrix: RelevanceMatrix):
@@ -151,22 +179,61 @@ class RelevanceDisplay(_Display):
 def plot_evidence(
     model: Any, X: Any, row: int = 0, *, target: Any = None, against: Any = None, ax: Any = None
 ) -> EvidenceDisplay:
-    """Draw the evidence behind the decision on one row; see `EvidenceDisplay.from_estimator`."""
+    """Draw the evidence behind the decision on one row; see `EvidenceDisplay.from_estimator`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes, plot_evidence
+    >>> X, y = load_iris(return_X_y=True)
+    >>> plot_evidence(NaiveBayes().fit(X, y), X, row=7).explanation.target
+    0
+    """
     return EvidenceDisplay.from_estimator(model, X, row, target=target, against=against, ax=ax)
 
 
 def plot_nomogram(
     model: Any, *, target: Any = None, against: Any = None, label: str | None = None, ax: Any = None
 ) -> NomogramDisplay:
-    """Draw a model as a nomogram; see `NomogramDisplay.from_estimator`."""
+    """Draw a model as a nomogram; see `NomogramDisplay.from_estimator`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes, plot_nomogram
+    >>> display = plot_nomogram(NaiveBayes().fit(*load_iris(return_X_y=True)), target=2)
+    >>> display.target, display.against
+    (2, 0)
+    """
     return NomogramDisplay.from_estimator(model, target=target, against=against, label=label, ax=ax)
 
 
 def plot_path(selector: Any, *, ax: Any = None) -> PathDisplay:
-    """Draw what a selector's search visited; see `PathDisplay`."""
+    """Draw what a selector's search visited; see `PathDisplay`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector, plot_path
+    >>> selector = NaiveBayesSelector(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> plot_path(selector).path is selector.path_
+    True
+    """
     return PathDisplay.from_estimator(selector, ax=ax)
 
 
 def plot_relevance(X: Any, y: Any, *, ax: Any = None, **options: Any) -> RelevanceDisplay:
-    """Draw which features separate which class; see `RelevanceDisplay.from_data`."""
+    """Draw which features separate which class; see `RelevanceDisplay.from_data`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import plot_relevance
+    >>> plot_relevance(*load_iris(return_X_y=True)).matrix.values.shape
+    (3, 4)
+    """
     return RelevanceDisplay.from_data(X, y, ax=ax, **options)

@@ -20,6 +20,8 @@ from .validation import plain_value
 from .views.columns import ColumnSpec
 from .writing import write_text
 
+__all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
+
 FORMAT, VERSION = "bayesieve-model", 1
 # Calibrated models; readers of the first version would leave the temperature out.
 _CALIBRATED = 2
@@ -85,6 +87,18 @@ def load_model(path: Any) -> NaiveBayes:
     Returns
     -------
     model : NaiveBayes
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, load_model, save_model
+    >>> model = NaiveBayes().fit(np.array([[0], [1]] * 5), ["out", "in"] * 5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, os.path.join(folder, "model.json"))
+    ...     again = load_model(os.path.join(folder, "model.json"))
+    >>> again.predict([[1]])
+    array(['in'], dtype='<U3')
     """
     text = Path(path).read_text(encoding="utf-8")
     try:
@@ -97,7 +111,16 @@ def load_model(path: Any) -> NaiveBayes:
 
 
 def model_to_dict(model: Any) -> dict[str, Any]:
-    """A fitted model as plain data."""
+    """A fitted model as plain data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.modelfile import model_to_dict
+    >>> model_to_dict(NaiveBayes().fit(np.array([[0], [1]] * 5), [0, 1] * 5))["features"]
+    [{'name': 'x0', 'model': 'bernoulli', 'levels': [0.0, 1.0], 'presence': False}]
+    """
     if isinstance(model, NaiveBayesSelector):
         model = model.estimator_
     if not isinstance(model, NaiveBayes):
@@ -120,7 +143,17 @@ def model_to_dict(model: Any) -> dict[str, Any]:
 
 
 def model_from_dict(data: Any) -> NaiveBayes:
-    """A fitted model from plain data; nothing in it is run."""
+    """A fitted model from plain data; nothing in it is run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.modelfile import model_from_dict, model_to_dict
+    >>> model = NaiveBayes().fit(np.array([[0], [1]] * 5), [0, 1] * 5)
+    >>> model_from_dict(model_to_dict(model)).predict([[1], [0]])
+    array([1, 0])
+    """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
     if data["version"] not in (VERSION, _CALIBRATED):

@@ -13,6 +13,8 @@ from .classifier import NaiveBayes
 from .selector import NaiveBayesSelector
 from .validation import plain_value
 
+__all__ = ["Performance", "Verdict", "performance"]
+
 _BINS = 10
 _MOST_POINTS = 200  # of a ROC curve
 _FOLDS = 5
@@ -37,6 +39,16 @@ class Verdict:
         In ten bins of equal width; empty bins are left out.
     thresholds : list of [threshold, detection rate, false-alarm rate]
         A row is taken for the class where its probability is at least the threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.performance import performance
+    >>> X, y = load_iris(return_X_y=True)
+    >>> verdict = performance(NaiveBayes().fit(X[::2], y[::2]), X[1::2], y[1::2]).verdicts[0]
+    >>> verdict.name, verdict.positives, verdict.negatives, verdict.auc
+    (0, 25, 50, 1.0)
     """
 
     name: Any
@@ -70,6 +82,16 @@ class Performance:
     confusion : list of lists of int, or None
         True class x decision; None for labels.
     verdicts : list of Verdict
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.performance import performance
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = performance(NaiveBayes().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> found.rows, found.confusion
+    ('given', [[25, 0, 0], [0, 24, 1], [0, 2, 23]])
     """
 
     rows: str

@@ -44,7 +44,15 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class Units:
-    """Groups of features that move together, as the kernels read them."""
+    """Groups of features that move together, as the kernels read them.
+
+    Examples
+    --------
+    >>> from bayesieve.criteria import Units
+    >>> units = Units(((0,), (1, 2)))
+    >>> len(units), [part.tolist() for part in units.flat()]
+    (2, [[0, 1, 3], [0, 1, 2]])
+    """
 
     members: tuple[tuple[int, ...], ...]
 
@@ -59,7 +67,16 @@ class Units:
 
 
 class Scorer(Protocol):
-    """Answers for one ledger."""
+    """Answers for one ledger.
+
+    Examples
+    --------
+    Criteria make them; a selector asks them:
+
+    >>> from bayesieve.criteria import Criterion, Scorer
+    >>> sorted(name for name in vars(Scorer) if not name.startswith("_"))
+    ['best', 'current', 'refresh', 'value', 'what_if']
+    """
 
     def refresh(self) -> None:
         """The sums have changed."""

@@ -25,6 +25,12 @@ class RowCriterion(Criterion):
     as the model itself estimates it (Rabenoro 2015, section 4.2); ``"log-likelihood"`` the mean of
     log P(Y = y), reported as such (higher is better).  Without smoothing a line's class may be
     impossible; each log 0 then counts as a large finite number of nat, so that fewer are better.
+
+    Examples
+    --------
+    >>> from bayesieve.criteria import CRITERIA, RowCriterion
+    >>> CRITERIA["probability"]
+    RowCriterion('probability')
     """
 
     form = None

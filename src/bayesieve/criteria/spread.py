@@ -13,7 +13,14 @@ from .rows import RowCriterion
 
 
 def has_standard_error(criterion: Criterion) -> bool:
-    """Is it one of those below?"""
+    """Is it one of those below?
+
+    Examples
+    --------
+    >>> from bayesieve.criteria import CRITERIA, Criterion, has_standard_error
+    >>> has_standard_error(CRITERIA["auc"]), has_standard_error(Criterion())
+    (True, False)
+    """
     return isinstance(criterion, AUC | RowCriterion)
 
 
@@ -30,6 +37,18 @@ def standard_error(criterion: Criterion, book: Any, columns: list[int]) -> float
     criterion : a `RowCriterion` or an `AUC`.
     book : the ledger of the rows that judge.
     columns : the subset.
+
+    Examples
+    --------
+    A selector asks for it with ``choice="one-se"`` and keeps it:
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesieve import NaiveBayesSelector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> path = NaiveBayesSelector(choice="one-se", random_state=0).fit(X, y).path_
+    >>> error, n = path.steps[path.best].validation_error, 285
+    >>> abs(path.standard_error - (error * (1 - error) / n) ** 0.5) < 1e-12
+    True
     """
     sums = book.with_features(columns)
     if book.form == "lines":

@@ -33,6 +33,13 @@ class Incidents(NamedTuple):
     label_names : list of str
     signals : list of ndarray of int
         The features whose facts speak for each label.
+
+    Examples
+    --------
+    >>> from bayesieve.datasets import make_incidents
+    >>> data = make_incidents(500, 100, n_entries=5000, random_state=0)
+    >>> data.X.shape, data.Y.shape, data.label_names[0]
+    ((500, 100), (500, 3), 'rescuers hurt')
     """
 
     X: Any

@@ -48,6 +48,13 @@ class Dataset:
         Where it was read from.
     split : ndarray of str or None
         The published part ("train", "test", "valid") of every row.
+
+    Examples
+    --------
+    >>> from bayesieve.datasets import load
+    >>> data = load("wine")
+    >>> data.X.shape, data.label_names, data.source
+    ((178, 13), ['class_0', 'class_1', 'class_2'], 'scikit-learn')
     """
 
     name: str

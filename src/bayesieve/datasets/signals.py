@@ -28,6 +28,13 @@ class Signals(NamedTuple):
         First changed point; -1 for normal signals.
     amplitude : ndarray of float
         New mean, new standard deviation, or height of the trend at the end; NaN for normal signals.
+
+    Examples
+    --------
+    >>> from bayesieve.datasets import make_signals
+    >>> signals = make_signals(2, 1, random_state=0)
+    >>> len(signals.series), sorted(set(signals.y.tolist()))
+    (5, ['mean shift', 'normal', 'trend', 'variance shift'])
     """
 
     series: list[NDArray[np.float64]]

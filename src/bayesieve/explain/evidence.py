@@ -30,6 +30,12 @@ class Evidence:
         log P(value | target) - log P(value | against), in nat; positive speaks for the target.
     status : {"seen", "missing", "unseen", "prior"}
         Missing values and categories that no training row has say nothing.
+
+    Examples
+    --------
+    >>> from bayesieve.explain import Evidence
+    >>> Evidence("wind", 1.0, log_ratio=-0.7, status="seen").log_ratio
+    -0.7
     """
 
     feature: str
@@ -52,6 +58,18 @@ class Explanation:
         The sum of all bars.
     evidence : list of Evidence
         The prior first, then features by the size of their bar, largest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, explain
+    >>> X, y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 5), np.array(["a", "a", "b", "b"] * 5)
+    >>> found = explain(NaiveBayes().fit(X, y), X[:1])[0]
+    >>> print(found.to_text(width=5))
+    row 0: a rather than b: probability 0.9167, log-odds +2.398
+      (prior)    +0.000
+      x0 = 1     +2.398 +++++
+      x1 = 0     +0.000
     """
 
     row: int

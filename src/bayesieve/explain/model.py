@@ -42,6 +42,15 @@ class FeatureEvidence:
     beside : list of lists of float, or None
         With ``smoothing=0``: where a value is impossible in a class, what remains beside log 0; two
         classes in which it is impossible are compared by this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, explain_model
+    >>> X, y = np.array([[1], [1], [0], [0]] * 5), np.array(["a", "a", "b", "b"] * 5)
+    >>> feature = explain_model(NaiveBayes().fit(X, y)).features[0]
+    >>> feature.values, [round(ratio, 3) for ratio in feature.ratios(0, 1)]
+    ([0.0, 1.0], [-2.398, 2.398])
     """
 
     feature: str
@@ -79,6 +88,15 @@ class ModelExplanation:
         In the model's order.
     temperature : float
         What `calibrate` found: log-ratios are divided by it, the distributions stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, explain_model
+    >>> X, y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 5), np.array(["a", "a", "b", "b"] * 5)
+    >>> print(explain_model(NaiveBayes().fit(X, y)).to_text())
+       1.9982  x0: 1 speaks for a; 0 speaks for b
+       0.0000  x1:
     """
 
     label: str | None

@@ -17,7 +17,15 @@ SCORES: dict[str, "Score"] = {}
 
 
 class ScoreColumn(NamedTuple):
-    """One score with its parameters fixed."""
+    """One score with its parameters fixed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.indicators import ScoreColumn
+    >>> ScoreColumn("range", np.array([1.0, 4.0]), (2.0,)).thresholds
+    (2.0,)
+    """
 
     label: str
     values: NDArray[np.float64]  #: one a series; NaN is missing
@@ -47,6 +55,15 @@ class Score:
         Values of each parameter.
     thresholds : sequence of float, optional
         Where indicators are cut; learnt from quantiles by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.indicators import Indicators, Score
+    >>> jump = Score("largest step", lambda x: np.abs(np.diff(x)).max(), thresholds=(0.5,))
+    >>> Indicators([jump]).fit_transform([np.zeros(9), np.repeat([0.0, 1.0], 5)])
+    array([[0],
+           [1]], dtype=uint8)
     """
 
     label: str
@@ -141,6 +158,14 @@ class WindowScores:
         Thresholds on the longest run of successive windows that reject; None: likewise.
     among : sequence of (k, l)
         More than k windows reject among some l successive ones; k may be None: likewise.
+
+    Examples
+    --------
+    >>> from bayesieve.datasets import make_signals
+    >>> from bayesieve.indicators import Indicators, WindowScores
+    >>> few = WindowScores(tests=("U",), widths=(30,), levels=(0.01,), shares=(0.1,), runs=(5,))
+    >>> Indicators([few]).fit_transform(make_signals(3, 1, random_state=0).series).shape
+    (6, 5)
     """
 
     tests: tuple[str, ...] = ("U", "KS", "F")

@@ -12,7 +12,15 @@ Ints = NDArray[np.int64]
 
 
 class Terms(NamedTuple):
-    """Log-probabilities; where `impossible`, `finite` is what remains beside log 0."""
+    """Log-probabilities; where `impossible`, `finite` is what remains beside log 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models import Terms
+    >>> Terms(np.log([[0.5, 0.25]])).impossible is None
+    True
+    """
 
     finite: Floats
     impossible: NDArray[np.bool_] | None = None
@@ -28,6 +36,17 @@ class TrainingSets:
     weights : how many rows each row stands for.
     left_out : one array of row indices per set: set g is estimated on all rows but these.
     class_weight : factor on the counts of each class.
+
+    Examples
+    --------
+    Two folds of four rows:
+
+    >>> import numpy as np
+    >>> from bayesieve.models import TrainingSets
+    >>> held_out = (np.array([0, 1]), np.array([2, 3]))
+    >>> sets = TrainingSets(np.array([0, 1, 1, 0]), np.ones(4), held_out, np.ones(2))
+    >>> sets.n_sets, [rows.tolist() for rows in sets.rows], sets.class_counts.tolist()
+    (2, [[2, 3], [0, 1]], [[1.0, 1.0], [1.0, 1.0]])
     """
 
     labels: Ints
@@ -71,7 +90,15 @@ class TrainingSets:
 
 
 def one_set(labels: Ints, weights: Floats, class_weight: Floats) -> TrainingSets:
-    """One set of tables, from all rows."""
+    """One set of tables, from all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models import one_set
+    >>> one_set(np.array([0, 1, 1]), np.ones(3), np.ones(2)).class_counts
+    array([[1., 2.]])
+    """
     return TrainingSets(labels, weights, (np.empty(0, np.int64),), class_weight)
 
 
@@ -108,6 +135,13 @@ class Settings:
     binary_mean : mean frequency of 1 over all binary columns, sets x classes ("mean" only).
     extra_variance : added to every variance (scikit-learn's rule); None for Weka's intervals.
     class_weight : factor on the counts of each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models import Settings
+    >>> Settings(smoothing=1.0, extra_variance=None, class_weight=np.ones(2)).binary_mean is None
+    True
     """
 
     smoothing: float | str
@@ -117,7 +151,21 @@ class Settings:
 
 
 class FeatureModel(Protocol):
-    """One distribution: how a column speaks about the classes."""
+    """One distribution: how a column speaks about the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models import MODELS, Settings, one_set
+    >>> from bayesieve.models.base import Grid
+    >>> sets = one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
+    >>> model = MODELS["bernoulli"]
+    >>> counts = model.statistics(np.array([0, 1, 1, 1], np.uint8), 3, sets)
+    >>> terms = model.terms(counts, np.arange(3), Grid(), Settings(1.0, None, np.ones(2)))
+    >>> np.exp(terms.finite[0, :2])  # P(value | class), with one pseudo-count a value
+    array([[0.5 , 0.25],
+           [0.5 , 0.75]])
+    """
 
     @property
     def name(self) -> str:
@@ -159,4 +207,4 @@ class FeatureModel(Protocol):
         """Bring the terms of whole lines (last axis: classes) within the bound."""
 
     def bound(self, settings: Settings) -> float | None:
-        """Largest |term| known beforehand, or None: look at the table."""
+        """Largest size of a term known beforehand, or None: look at the table."""

@@ -32,6 +32,18 @@ def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[
     """Terms of all codes of each discrete column (one set of tables), None for others.
 
     Binary columns are handled together: there may be thousands.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from bayesieve.models import MODELS, build_columns, one_set, spoken_tables
+    >>> spec = SimpleNamespace(model="bernoulli", n_distinct=2, resolution=1.0, n_codes=3)
+    >>> sets = one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
+    >>> counts = MODELS["bernoulli"].statistics(np.array([0, 1, 1, 1], np.uint8), 3, sets)
+    >>> columns = build_columns([spec], [counts], 1.0, None, np.ones(2))
+    >>> spoken_tables([spec], columns)[0].finite.shape  # sets x codes x classes
+    (1, 3, 2)
     """
     tables: list[Terms | None] = [None] * len(columns)
     binary = [j for j, spec in enumerate(specs) if spec.model == "bernoulli"]
@@ -58,7 +70,20 @@ def build_columns(
     class_weight: Floats,
     n_sets: int = 1,
 ) -> list[ColumnTerms]:
-    """Statistics and settings, ready to speak for each column."""
+    """Statistics and settings, ready to speak for each column.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from bayesieve.models import MODELS, build_columns, one_set
+    >>> spec = SimpleNamespace(model="gaussian", n_distinct=4, resolution=1.0)
+    >>> values, sets = np.arange(4.0), one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
+    >>> moments = MODELS["gaussian"].statistics(values, 0, sets)
+    >>> column = build_columns([spec], [moments], 1.0, None, np.ones(2))[0]
+    >>> column.of(values).finite[0].argmax(1)  # which class each value speaks for
+    array([0, 0, 1, 1])
+    """
     means = None
     if smoothing == "mean":
         binary = [

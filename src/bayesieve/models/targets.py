@@ -17,6 +17,14 @@ class Targets:
     n_classes : classes of each problem; 2 where there is more than one.
     names : a name for each problem.
     labelled : a matrix of labels was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models import Targets
+    >>> targets = Targets(np.array([[0, 1], [0, 0]]), 2, ("rain", "wind"), labelled=True)
+    >>> targets.n_groups, targets.odds, targets.positive.tolist()
+    (2, True, [True, False])
     """
 
     classes: NDArray[np.int64]

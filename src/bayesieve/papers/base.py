@@ -32,6 +32,12 @@ class Record:
     paper : the paper's figure, or None.
     ours : ours, the mean over replications.
     spread : standard deviation over replications, or None for one.
+
+    Examples
+    --------
+    >>> from bayesieve.papers import Record
+    >>> Record("Table 1", "MI filter", "test error", paper=0.1387, ours=0.1).spread is None
+    True
     """
 
     table: str
@@ -53,7 +59,21 @@ class Conclusion:
 
 @dataclass
 class Reproduction:
-    """Records of all tables, and the paper's conclusions put to the test."""
+    """Records of all tables, and the paper's conclusions put to the test.
+
+    Examples
+    --------
+    >>> from bayesieve.papers import Record, Reproduction
+    >>> found = Reproduction("A paper", [Record("Table 1", "a method", "error", 0.25, 0.2)])
+    >>> print(found.to_text())
+    A paper
+    <BLANKLINE>
+    Table 1
+                                error
+               paper    ours     diff
+    a method  0.2500  0.2000  -0.0500
+    <BLANKLINE>
+    """
 
     title: str
     records: list[Record] = field(default_factory=list)
@@ -163,6 +183,16 @@ def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Rep
         Source of randomness.
     **options :
         What the paper's module takes beside: `folder` with data files, `n_jobs`, `tell`.
+
+    Examples
+    --------
+    >>> from bayesieve.papers import PAPERS, run
+    >>> sorted(PAPERS)
+    ['cortizo', 'guyon', 'rabenoro', 'ruta', 'sotoca']
+    >>> run("rabeno")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: paper must be one of ...; got 'rabeno'. Did you mean 'rabenoro'?
     """
     choose("paper", name, PAPERS)
     check_number("seed", seed, low=0, high=10**6, whole=True)

@@ -246,7 +246,7 @@ def _conclusions(found: Found) -> list[Conclusion]:
         near = same = 0
         for row in rows:
             best = 100 * max(found[model, row, r][:, 0].mean() for r in RANKINGS)
-            near += best >= max(printed[row][1:9:2]) - 2
+            near += bool(best >= max(printed[row][1:9:2]) - 2)
             same += _verdict(found, model, row) == VERDICTS[printed[row][-1]]
         claims += [
             Conclusion(f"{model}: best accuracy within 2 points of the paper's, or better", near,

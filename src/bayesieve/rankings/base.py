@@ -23,6 +23,13 @@ class Ranking:
     scores : ndarray of float
         One score a column, in the table's order; for mRMR, what the column was worth when it was
         taken (-inf for columns beyond `n_features`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rankings import Ranking
+    >>> np.asarray(Ranking(np.array([2, 0, 1]), np.array([0.5, 0.1, 0.9])))
+    array([2., 1., 3.])
     """
 
     order: NDArray[np.int64]
@@ -39,6 +46,15 @@ class DiscreteColumns:
     """Columns as codes, columns x rows; codes beyond a column's levels are missing.
 
     Sparse tables come as bits alone, 64 rows to a word; `codes` is empty then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rankings import DiscreteColumns
+    >>> codes = np.array([[0, 1, 1], [2, 0, 1]], np.uint8)
+    >>> columns = DiscreteColumns(codes, np.array([2, 3]), np.ones(3))
+    >>> columns.n_columns, columns.column(1)
+    (2, array([2, 0, 1], dtype=uint8))
     """
 
     codes: NDArray[np.uint8]
@@ -85,6 +101,13 @@ class MixedColumns:
     nominal : which of them hold codes.
     specs : what was learnt about each column.
     weights : of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rankings import MixedColumns
+    >>> MixedColumns(np.zeros((2, 5)), np.array([False, True]), [], np.ones(5)).n_columns
+    2
     """
 
     values: NDArray[np.float64]

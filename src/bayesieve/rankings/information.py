@@ -12,7 +12,18 @@ from .base import DiscreteColumns, Ranking, by_score, pack
 
 @dataclass(frozen=True)
 class MutualInformation:
-    """Rank by I(column; class), the plug-in estimate from counts, in nat."""
+    """Rank by I(column; class), the plug-in estimate from counts, in nat.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import MutualInformation
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, MutualInformation()).order
+    array([1, 2, 0])
+    """
 
     def rank(
         self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
@@ -25,7 +36,18 @@ class MutualInformation:
 
 @dataclass(frozen=True)
 class ChiSquare:
-    """Rank by Pearson's chi-square of column and class: the statistic, not its p-value."""
+    """Rank by Pearson's chi-square of column and class: the statistic, not its p-value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import ChiSquare
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, ChiSquare()).order
+    array([1, 2, 0])
+    """
 
     def rank(
         self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
@@ -46,6 +68,16 @@ class MRMR:
     Parameters
     ----------
     form : {"difference", "quotient"}, default="difference"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import MRMR
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, MRMR("quotient")).order
+    array([1, 2, 0])
     """
 
     form: str = "difference"
@@ -91,6 +123,16 @@ class CMIM:
 
     The next column is the one whose smallest value among I(class; column) and I(class; column |
     taken), over all columns taken, is the largest; evaluated lazily, as in Fleuret's own code.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import CMIM
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, CMIM()).order
+    array([1, 0, 2])
     """
 
     def rank(

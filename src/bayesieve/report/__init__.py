@@ -94,5 +94,18 @@ def write_report(model: Any, X: Any, y: Any, path: Any, **options: Any) -> None:
         As in `make_report`.
     path : path
         Of the HTML file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.report import write_report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(selector, X, y, os.path.join(folder, "iris.html"), n_resamples=0)
+    ...     os.listdir(folder)
+    ['iris.html']
     """
     write_text(path, make_report(model, X, y, **options))

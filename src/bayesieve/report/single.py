@@ -14,6 +14,16 @@ def explanations_page(found: list[tuple[int, Any]], title: str = "Decisions expl
     ----------
     found : list of (row number, Explanation)
     title : headline.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, explain
+    >>> from bayesieve.report import explanations_page
+    >>> X = np.array([[1], [0]] * 5)
+    >>> found = explain(NaiveBayes().fit(X, ["a", "b"] * 5), X[:2])
+    >>> "<script" in explanations_page(list(enumerate(found)))
+    False
     """
     try:
         import jinja2

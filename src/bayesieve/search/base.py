@@ -43,6 +43,13 @@ class Limits:
     least : backward sweeps end here.
     most : forward sweeps end here.
     exact : only `most` itself may be chosen in the end, so it must stay in reach.
+
+    Examples
+    --------
+    >>> from bayesieve.search import Limits
+    >>> limits = Limits(least=1, most=5)
+    >>> limits.allow(5), limits.allow(6), limits.target
+    (True, False, None)
     """
 
     least: int = 1
@@ -60,7 +67,21 @@ class Limits:
 
 
 class Search(Protocol):
-    """A strategy: a generator that changes the objective and yields after every change."""
+    """A strategy: a generator that changes the objective and yields after every change.
+
+    Examples
+    --------
+    A search of one's own, handed to the selector:
+
+    >>> from bayesieve import NaiveBayesSelector
+    >>> class Everything:
+    ...     def steps(self, objective, limits):
+    ...         objective.start(range(objective.n_units), "backward")
+    ...         yield
+    >>> X, y = [[0, 1], [1, 1], [0, 0], [1, 0]] * 3, [0, 1, 0, 1] * 3
+    >>> NaiveBayesSelector(search=Everything(), validation=None).fit(X, y).selected_
+    array([0, 1])
+    """
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Run the search; the caller may stop it at any yield."""

@@ -1,0 +1,109 @@
+"""The documentation: its code runs, prints what it says, and leaves no public name out."""
+
+import importlib
+import inspect
+import re
+import runpy
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+from bayesieve.criteria import CRITERIA
+from bayesieve.indicators import SCORES
+from bayesieve.models import MODELS
+from bayesieve.search import SEARCHES
+from blocks import find_blocks, run_page
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
+MODULES = (
+    "bayesieve", "bayesieve.search", "bayesieve.criteria", "bayesieve.rankings", "bayesieve.models",
+    "bayesieve.datasets", "bayesieve.indicators", "bayesieve.explain", "bayesieve.report",
+    "bayesieve.performance", "bayesieve.modelfile", "bayesieve.papers",
+)  # fmt: skip
+REGISTRIES = (CRITERIA, MODELS, SCORES, SEARCHES)
+PUBLIC = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path, monkeypatch):
+    """Files go to a folder of their own, pictures to memory, and registries stay what they were."""
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("Agg")
+    before = [dict(registry) for registry in REGISTRIES]
+    yield
+    for registry, known in zip(REGISTRIES, before, strict=True):
+        registry.clear()
+        registry.update(known)
+
+
+def _id(page):
+    return page.relative_to(DOCS).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if find_blocks(page)], ids=_id)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page):
+    fenced = [block for block in find_blocks(page) if not block.language.startswith("{")]
+    n_run = run_page(page)
+    assert n_run or all(block.language == "console" for block in fenced)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=_id)
+def test_an_example_is_short_runs_and_is_shown(example, capsys):
+    assert len(example.read_text("utf-8").splitlines()) < 40
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+    shown = "\n".join(page.read_text("utf-8") for page in PAGES)
+    assert f"{{literalinclude}} examples/{example.name}" in shown
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_a_public_name_has_an_example_that_runs(module, name):
+    value = getattr(importlib.import_module(module), name)
+    if inspect.isclass(value) or inspect.isfunction(value):
+        text = inspect.getdoc(value) or ""
+        assert ">>>" in text.split("Examples\n--------\n")[-1] != text
+    else:
+        assert isinstance(value, dict)  # a registry
+
+
+def test_the_reference_names_everything_public():
+    """Functions of the same name in two modules are documented where most people import them."""
+    listed = {
+        (re.search(r"currentmodule:: (\S+)", text)[1], name)
+        for text in (page.read_text("utf-8") for page in (DOCS / "api").glob("*.md"))
+        for name in re.findall(r"auto(?:class|function|data):: (\S+)", text)
+    }
+    top = {name for module, name in listed if module == "bayesieve"}
+    missing = [(m, n) for m, n in PUBLIC if (m, n) not in listed and n not in top]
+    assert not missing
+    assert listed <= set(PUBLIC)
+
+
+def test_the_layers_of_the_architecture_page_are_the_law():
+    """From above: no room of an item is below a room of the next item."""
+    law = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))
+    layers = law["tool"]["importlinter"]["contracts"][0]["layers"]
+    depth = {
+        room.strip().removeprefix("bayesieve."): at
+        for at, layer in enumerate(layers)
+        for room in layer.split("|")
+    }
+    text = (DOCS / "architecture.md").read_text("utf-8")
+    items = [re.findall("`([a-z_]+)`", item) for item in re.findall(r"^\d+\. (.*)$", text, re.M)]
+    assert len(items) > 10
+    for above, below in pairwise(items):
+        assert max(depth[room] for room in above) <= min(depth[room] for room in below)
+
+
+def test_figures_are_small_and_shown():
+    shown = "\n".join(page.read_text("utf-8") for page in PAGES)
+    figures = [path for path in (DOCS / "figures").iterdir() if path.is_file()]
+    assert figures
+    for path in figures:
+        assert path.stat().st_size < 150_000
+        assert f"figures/{path.name}" in shown
