@@ -284,6 +284,11 @@ def _terms(terms: Terms) -> dict[str, Any]:
 def _statistics(found: Any) -> Any:
     if isinstance(found, Moments | Mixtures):
         return {name: part.tolist() for name, part in zip(found._fields, found, strict=True)}
+    if not isinstance(found, np.ndarray):
+        raise ValueError(
+            "a model file holds counts, moments and mixtures; got statistics of the type "
+            f"{type(found).__name__}."
+        )
     return {"counts": found.tolist()}
 
 

@@ -316,7 +316,9 @@ def _draw(figure: Any, results: Results) -> None:
             ax.set_xlabel("features", fontsize=8)
             ax.tick_params(labelsize=8)
             ax.grid(color="#eeeeee")
-            ax.legend(frameon=False, fontsize=7, loc="best")
+            # Where many lines share a panel, the legend dims those behind it.
+            ax.legend(fontsize=7, loc="best", framealpha=0.75, edgecolor="none",
+                      ncols=1 + (len(methods) > 2))  # fmt: skip
             for side in ("top", "right"):
                 ax.spines[side].set_visible(False)
 

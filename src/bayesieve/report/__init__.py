@@ -40,8 +40,8 @@ def make_report(
         For a selector, what it was fitted on.
     title : str, default="bayesieve report"
     include_rows : bool, default=False
-        May rows of the table be in the page?  At most 1000 are; without them, no cell of the table
-        leaves the house (counts, levels and class names do).
+        May rows of the table be in the page?  At most 1000 are.  Without them counts, levels, class
+        names, means and the ends of numeric ranges are in it, and no row.
     n_resamples : int, default=20
         Bootstrap samples for the stability of the selection; 0 leaves it out.
     left_out : dict, optional
