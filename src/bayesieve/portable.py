@@ -83,8 +83,8 @@ def _bells(spec: Any, column: Any) -> dict[str, Any]:
     model, settings = column.model, column.settings
     if not hasattr(model, "bells"):
         raise ValueError(
-            f"column {spec.name!r} is modelled as {spec.model!r}, which offers no `bells`: it cannot "
-            "be written as a sum of bell curves, and speaks in Python only."
+            f"column {spec.name!r} is modelled as {spec.model!r}, which offers no `bells`: it "
+            "cannot be written as a sum of bell curves, and speaks in Python only."
         )
     with np.errstate(all="ignore"):  # what is not finite is refused below
         found = model.bells(column.statistics, column.grid, settings)
