@@ -312,7 +312,7 @@ def test_what_cannot_be_calibrated_is_named():
     with pytest.raises(ValueError, match="needs a selector with a validation part"):
         calibrate(alone, X, y, rows="validation")
     split = NaiveBayesSelector(random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="needs the table given to fit"):
+    with pytest.raises(ValueError, match="must be the table given to fit"):
         calibrate(split, X[:20], y[:20], rows="validation")
     never = NaiveBayes("categorical", smoothing=0).fit([["a"], ["b"]] * 5, [0, 1] * 5)
     with pytest.raises(ValueError, match=r"2 row.s. belong to a class that the model calls impo"):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesieve import (
+from bayesieve.explain import explain_model
     FeatureVotes,
     NaiveBayes,
     NaiveBayesSelector,
@@ -244,3 +245,31 @@ def test_model_files_are_for_readers(tmp_path):
     text = (tmp_path / "model.json").read_text()
     assert json.loads(text) == json.loads(json.dumps(model_to_dict(model)))
     assert f'"class_count": {model.class_count_.tolist()}' in text
+
+
+@pytest.mark.parametrize("wide", [1.0, 30.0, 3e3, 3e6])
+def test_importance_of_a_narrow_class_beside_a_wide_one(wide):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 500)
+    x = np.concatenate([rng.normal(0.3, 1.0, 500), rng.normal(0.0, wide, 500)])
+    model = NaiveBayes("gaussian", var_smoothing=0.0).fit(x[:, None], y)
+    found = explain_model(model).features[0].importance[0]
+    (m, s), (n, t) = ((x[y == k].mean(), x[y == k].std()) for k in (0, 1))
+    exact = np.log(t / s) + (s**2 + (m - n) ** 2) / (2 * t**2) - 0.5
+    assert found == pytest.approx(exact, rel=1e-9)
+
+
+def test_importance_of_mixtures_is_an_integral():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 100)
+    x = np.concatenate(
+        [rng.normal([-8, 8] * 50, 1.0), rng.normal(0, 4, 100), rng.normal(3, 1, 100)]
+    )
+    model = NaiveBayes("mixture-2", var_smoothing=1e-9).fit(x[:, None], y)
+    found = explain_model(model).features[0].importance
+    points = np.linspace(-60, 60, 200_001)
+    logs = model._scale.release(model._speak(0, points))
+    for k in range(3):
+        others = np.logaddexp(*np.delete(logs, k, 1).T) - np.log(2)
+        parts = np.exp(logs[:, k]) * (logs[:, k] - others)
+        assert found[k] == pytest.approx(parts.sum() * (points[1] - points[0]), rel=1e-6)
