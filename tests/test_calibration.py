@@ -190,7 +190,7 @@ def test_files_keep_it(tmp_path):
     )
     old["models"][0]["temperature"] = 0.0
     (tmp_path / "bad.json").write_text(json.dumps(old))
-    with pytest.raises(ValueError, match="temperature must be positive"):
+    with pytest.raises(ValueError, match="temperature must be above 0"):
         load_model(tmp_path / "bad.json")
     Y = np.column_stack([y, X[:, 0]])
     labels = calibrate(NaiveBayes().fit(X[:200, 1:], Y[:200]), X[200:, 1:], Y[200:])

@@ -99,7 +99,7 @@ def continuous(seed):
 def test_halves_are_rounded_to_even(run):
     table = pd.DataFrame({"x": np.arange(40.0) % 4})
     model = NaiveBayes("mixture-2", rounded=True).fit(table, np.array(["even", "odd"] * 20))
-    asked = pd.DataFrame({"x": np.arange(-2.0, 6.0, 0.25)})
+    asked = pd.DataFrame({"x": np.arange(-0.5, 3.0, 0.25)})
     wanted = model.predict(asked)
     assert (wanted[asked["x"] % 1 == 0.5] == "even").all()
     assert (wanted == "odd").any()

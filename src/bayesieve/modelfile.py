@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .classifier import NaiveBayes
+from .modelcheck import check_model_data
 from .models import MODELS, Settings, Terms, spoken_tables
 from .models.base import Grid
 from .models.gaussian import Moments
@@ -88,10 +89,13 @@ def load_model(path: Any) -> NaiveBayes:
     """
     text = Path(path).read_text(encoding="utf-8")
     try:
-        data = json.loads(text)
-        return model_from_dict(data)
-    except (json.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError) as error:
+        return model_from_dict(json.loads(text))
+    except RecursionError as error:
+        raise ValueError(f"{path} is not a model file: it is nested too deeply.") from error
+    except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"{path} is not a model file: {type(error).__name__}: {error}.") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not a model file: {error}.") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -123,16 +127,23 @@ def model_from_dict(data: Any) -> NaiveBayes:
     """A fitted model from plain data; nothing in it is run."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data["version"] not in (VERSION, _CALIBRATED):
+    if data.get("version") not in (VERSION, _CALIBRATED):
         raise ValueError(
-            f"the file has version {data['version']!r}, this bayesieve reads version {VERSION} "
-            f"(and {_CALIBRATED}, of calibrated models). Update bayesieve, or save the model again."
+            f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
+            f"{VERSION} (and {_CALIBRATED}, of calibrated models). Update bayesieve, or save the "
+            "model again."
         )
+    try:
+        check_model_data(data, model_schema())
+    except ValueError as error:
+        raise ValueError(f"this is not a model file: {error}") from error
     parameters = dict(data["parameters"])
     if parameters["features"] is None:
         parameters["features"] = {j: f["model"] for j, f in enumerate(data["features"])}
     specs = [_spec(feature) for feature in data["features"]]
-    parts = [_rebuild(NaiveBayes(**parameters), specs, part) for part in data["models"]]
+    # Numbers without sense must not become a model: no overflow, no NaN.
+    with np.errstate(over="raise", invalid="raise"):
+        parts = [_rebuild(NaiveBayes(**parameters), specs, part) for part in data["models"]]
     model = parts[0]
     if data["labels"]:
         model = NaiveBayes(**parameters)
@@ -239,6 +250,7 @@ def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -
     scale = data["scale"]
     model._scale = Scale(int(scale["bits"]), int(scale["impossible"]), float(scale["bound"]))
     tables = spoken_tables(specs, model._columns)
+    model._scale.fix(model._prior)
     model._fixed = [None if table is None else model._scale.fix(table)[0] for table in tables]
     return model
 

@@ -239,8 +239,9 @@ def _continuous_divergence(model: NaiveBayes, j: int, weight: NDArray[np.float64
     One grid for all classes would miss a narrow class beside a wide one.
     """
     spec, column = model._specs[j], model._columns[j]
+    speaker: Any = column.model
     with np.errstate(all="ignore"):
-        bells = column.model.bells(column.statistics, column.grid, column.settings)
+        bells = speaker.bells(column.statistics, column.grid, column.settings)
     found = []
     for k, mine in enumerate(bells):
         total = 0.0
