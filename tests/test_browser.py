@@ -347,3 +347,24 @@ def test_the_keyboard_reaches_everything(open_page):
     for _ in range(200):
         page.keyboard.press("ArrowRight")
     assert probability(page) != before
+
+
+def test_on_paper_nothing_is_cut_or_pale(open_page):
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 26, 800)
+    X = pd.DataFrame(rng.normal(y[:, None], 3.0, (800, 3)), columns=list("pqr"))
+    page = open_page(NaiveBayes().fit(X, y), X, y)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector("html[data-charts=dark]")
+    # The width of A4 between its margins; the charts were drawn for a screen.
+    page.emulate_media(media="print", color_scheme="dark")
+    page.add_style_tag(content="body { width: 718px; margin: 0; }")
+    cut = page.evaluate(
+        "[...document.querySelectorAll('svg, table')].filter(e => e.checkVisibility() && "
+        "e.getBoundingClientRect().right > 720).map(e => e.outerHTML.slice(0, 80))"
+    )
+    assert cut == []
+    fills = page.eval_on_selector_all(
+        "[data-chart] svg text", "es => [...new Set(es.map(e => getComputedStyle(e).fill))]"
+    )
+    assert fills == ["rgb(0, 0, 0)"]
