@@ -144,6 +144,17 @@ def test_sparse_files_keep_their_names_in_the_report(tmp_path, monkeypatch, caps
     assert (code, err) == (0, "")
 
 
+def test_a_model_without_columns_is_named(tmp_path, monkeypatch, capsys):
+    frame = pd.DataFrame({"still": [1] * 40, "class": ["a", "b"] * 20})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    select = ["select", tmp_path / "d.csv", "--target", "class", "--out", tmp_path, "--quiet"]
+    assert call(monkeypatch, capsys, *select, "--min-features", 0) == (0, "", "")
+    assert "A naive Bayes model of 0 of 1 columns" in (tmp_path / "report.html").read_text()
+    code, _, err = call(monkeypatch, capsys, "predict", tmp_path / "model.json", tmp_path / "d.csv")
+    assert code == 2
+    assert "reads no column: it says the same of every row" in err
+
+
 def test_large_files_give_the_same(table, tmp_path, monkeypatch, capsys):
     path, _ = table
     written = []

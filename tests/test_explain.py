@@ -344,3 +344,12 @@ def test_deep_files_are_refused(tmp_path):
     path.write_text('{"format":' + "[" * 100_000 + "]" * 100_000 + "}")
     with pytest.raises(ValueError, match="nested too deeply"):
         load_model(path)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_numbers_that_overflow_are_not_saved(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 1e200]
+    model = NaiveBayes("gaussian").fit(X, [0, 1] * 20)
+    with pytest.raises(ValueError, match="column 'x1' has values too large"):
+        save_model(model, tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []

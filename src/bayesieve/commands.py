@@ -151,6 +151,11 @@ def _open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
         model = load_model(path)
     except UnicodeError as error:
         raise BadUseError(f"{path} is not a model file: it is not text.") from error
+    if not model._specs:
+        raise BadUseError(
+            f"the model in {str(path)!r} reads no column: it says the same of every row. Select "
+            "with --min-features 1."
+        )
     columns = [
         Column(spec.name, spec.levels is not None and spec.levels.dtype == object)
         for spec in model._specs

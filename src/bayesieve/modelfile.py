@@ -49,10 +49,25 @@ def save_model(model: Any, path: Any) -> None:
     >>> (again.predict_proba(X) == model.predict_proba(X)).all()
     np.True_
     """
-    text = json.dumps(model_to_dict(model), indent=1, allow_nan=False)
+    data = model_to_dict(model)
+    try:
+        text = json.dumps(data, indent=1, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(
+            f"column {_beyond(data)!r} has values too large to be written down; scale it first."
+        ) from error
     # Numbers side by side: a file that people read.  Texts hold no line break in JSON.
     text = re.sub(r"\[\s+([-\d.eE+]+(?:,\s+[-\d.eE+]+)*)\s+\]", _one_line, text)
     write_text(path, text + "\n")
+
+
+def _beyond(data: dict[str, Any]) -> str:
+    """The first column whose numbers overflowed."""
+    for part in data["models"]:
+        for feature, statistics in zip(data["features"], part["statistics"], strict=True):
+            if not all(np.isfinite(np.array(each, float)).all() for each in statistics.values()):
+                return str(feature["name"])
+    return "?"
 
 
 def _one_line(match: re.Match[str]) -> str:

@@ -11,6 +11,7 @@ _TEXTS_ACROSS = 16  # values that fit side by side on the scales
 _HEIGHT = 300
 _ENDS = [{"a": 0, "b": 0}, {"a": 1, "b": 1}]  # of the diagonal
 _MOST_STEPS = 1500  # of a path in its chart
+_COLOURS = 8  # of the page
 _NARROW = 420  # pixels
 _NEVER = -1e6  # nat: stands for log 0 in a chart; finite terms are far above
 # Readable on light and on dark paper.
@@ -108,7 +109,7 @@ def _roc(performance: dict[str, Any]) -> dict[str, Any] | None:
     chart = _named("rows").mark_line().encode(
         x=alt.X("false alarms:Q", title="false-alarm rate"),
         y=alt.Y("detection:Q", title="detection rate"),
-        color=alt.Color("class:N", title=None), order="i:Q",
+        **_told_apart(len(names)), order="i:Q",
         tooltip=["class:N", alt.Tooltip("false alarms:Q", format=".3f"),
                  alt.Tooltip("detection:Q", format=".3f")],
     )  # fmt: skip
@@ -118,7 +119,7 @@ def _roc(performance: dict[str, Any]) -> dict[str, Any] | None:
         if v["roc"]
     )
     words = f"ROC curves; areas: {areas}"
-    return _spec(_diagonal() + chart, words, _HEIGHT, rows=rows, ends=_ENDS)
+    return _spec(_diagonal() + chart, words, _room(len(names)), rows=rows, ends=_ENDS)
 
 
 def _calibration(performance: dict[str, Any]) -> dict[str, Any]:
@@ -131,12 +132,25 @@ def _calibration(performance: dict[str, Any]) -> dict[str, Any]:
     chart = _named("rows").mark_line(point=True).encode(
         x=alt.X("said:Q", title="probability the model gives", scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("seen:Q", title="share of rows", scale=alt.Scale(domain=[0, 1])),
-        color=alt.Color("class:N", title=None),
+        **_told_apart(len(names)),
         tooltip=["class:N", alt.Tooltip("said:Q", format=".3f"),
                  alt.Tooltip("seen:Q", format=".3f"), "rows:Q"],
     )  # fmt: skip
     words = "calibration curves: share of rows against the probability"
-    return _spec(_diagonal() + chart, words, _HEIGHT, rows=rows, ends=_ENDS)
+    return _spec(_diagonal() + chart, words, _room(len(names)), rows=rows, ends=_ENDS)
+
+
+def _told_apart(n_classes: int) -> dict[str, Any]:
+    """Classes by colour, in their order; by dashes too, where the colours begin again."""
+    found: dict[str, Any] = {"color": alt.Color("class:N", title=None, sort=None)}
+    if n_classes > _COLOURS:
+        found["strokeDash"] = alt.StrokeDash("class:N", title=None, sort=None)
+    return found
+
+
+def _room(n_classes: int) -> int:
+    """Height of a chart under a legend of three columns."""
+    return _HEIGHT + 14 * max(-(-n_classes // 3) - 3, 0)
 
 
 def _diagonal() -> Any:
@@ -157,7 +171,7 @@ def _relevance(model: dict[str, Any]) -> dict[str, Any] | None:
         return None
     tip = [alt.Tooltip("nat:Q", format=".4f")]
     chart = _named("rows").mark_rect().encode(
-        x=alt.X("class:N", title=None, axis=alt.Axis(labelAngle=0)),
+        x=alt.X("class:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("feature:N", title=None, sort=alt.EncodingSortField("j"),
                 axis=alt.Axis(labelLimit=260)),
         color=alt.Color("nat:Q", title="nat", scale=alt.Scale(scheme="blues", domainMin=0)),
