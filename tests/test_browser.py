@@ -347,3 +347,54 @@ def test_the_keyboard_reaches_everything(open_page):
     for _ in range(200):
         page.keyboard.press("ArrowRight")
     assert probability(page) != before
+
+
+def test_on_paper_nothing_is_cut_or_pale(open_page):
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 26, 800)
+    X = pd.DataFrame(rng.normal(y[:, None], 3.0, (800, 3)), columns=list("pqr"))
+    page = open_page(NaiveBayes().fit(X, y), X, y)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector("html[data-charts=dark]")
+    # The width of A4 between its margins; the charts were drawn for a screen.
+    page.emulate_media(media="print", color_scheme="dark")
+    page.add_style_tag(content="body { width: 718px; margin: 0; }")
+    cut = page.evaluate(
+        "[...document.querySelectorAll('svg, table')].filter(e => e.checkVisibility() && "
+        "e.getBoundingClientRect().right > 720).map(e => e.outerHTML.slice(0, 80))"
+    )
+    assert cut == []
+    fills = page.eval_on_selector_all(
+        "[data-chart] svg text", "es => [...new Set(es.map(e => getComputedStyle(e).fill))]"
+    )
+    assert fills == ["rgb(0, 0, 0)"]
+
+
+def contrast(one, other):
+    """Of two colours, as the accessibility guidelines define it."""
+    lights = []
+    for colour in (one, other):
+        parts = np.array(colour) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        lights.append(linear @ [0.2126, 0.7152, 0.0722])
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figures_are_readable_on_their_shade(open_page, scheme):
+    X, y = mixed(7)
+    page = open_page(NaiveBayes().fit(X, y), X, y)
+    page.emulate_media(color_scheme=scheme)
+    pixels = """([ink, shade, paper]) => [[paper, shade], [paper, ink]].map(layers => {
+        const c = document.createElement("canvas").getContext("2d");
+        for (const each of layers) { c.fillStyle = each; c.fillRect(0, 0, 1, 1); }
+        return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3); })"""
+    page.eval_on_selector("td.share", "e => e.style.setProperty('--share', 1)")
+    colours = page.eval_on_selector(
+        "td.share",
+        "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor, "
+        "getComputedStyle(document.body).backgroundColor]",
+    )
+    assert contrast(*page.evaluate(pixels, colours)) >= 4.5
+    named = page.eval_on_selector_all("[data-chart]", "es => es.map(e => e.ariaLabel)")
+    assert all(named)

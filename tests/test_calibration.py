@@ -190,7 +190,7 @@ def test_files_keep_it(tmp_path):
     )
     old["models"][0]["temperature"] = 0.0
     (tmp_path / "bad.json").write_text(json.dumps(old))
-    with pytest.raises(ValueError, match="temperature must be positive"):
+    with pytest.raises(ValueError, match="temperature must be above 0"):
         load_model(tmp_path / "bad.json")
     Y = np.column_stack([y, X[:, 0]])
     labels = calibrate(NaiveBayes().fit(X[:200, 1:], Y[:200]), X[200:, 1:], Y[200:])
@@ -312,7 +312,7 @@ def test_what_cannot_be_calibrated_is_named():
     with pytest.raises(ValueError, match="needs a selector with a validation part"):
         calibrate(alone, X, y, rows="validation")
     split = NaiveBayesSelector(random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="needs the table given to fit"):
+    with pytest.raises(ValueError, match="must be the table given to fit"):
         calibrate(split, X[:20], y[:20], rows="validation")
     never = NaiveBayes("categorical", smoothing=0).fit([["a"], ["b"]] * 5, [0, 1] * 5)
     with pytest.raises(ValueError, match=r"2 row.s. belong to a class that the model calls impo"):

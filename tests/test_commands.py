@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
 
 from bayesieve import NaiveBayes, load_model, rank
 from bayesieve.__main__ import main
@@ -95,6 +98,63 @@ def test_reports_and_pages(table, tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "w.html").exists()
 
 
+def test_a_report_reads_as_predict_does(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(1)
+    codes = rng.choice(["01", "02", "x3"], 80)
+    first = pd.DataFrame({"code": codes, "class": np.where(rng.random(80) < 0.8, codes, "01")})
+    first.to_csv(tmp_path / "a.csv", index=False)
+    # Numbers only, as it seems.
+    second = first[(first != "x3").all(axis=1)]
+    second.to_csv(tmp_path / "b.csv", index=False)
+    select = ["select", tmp_path / "a.csv", "--target", "class", "--out", tmp_path, "--quiet"]
+    assert call(monkeypatch, capsys, *select, "--resamples", 0)[0] == 0
+    code, _, err = call(monkeypatch, capsys, "report", tmp_path / "model.json", tmp_path / "b.csv",
+                        "--target", "class", "--out", tmp_path / "b.html")  # fmt: skip
+    assert code == 0, err
+    model = load_model(tmp_path / "model.json")
+    error = (model.predict(second[["code"]]) != second["class"]).mean()
+    assert f"<dt>error</dt><dd>{error:.4g}</dd>" in (tmp_path / "b.html").read_text()
+    assert error < 0.3
+
+
+def test_sparse_files_keep_their_names_in_the_report(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(2)
+    X = sp.csr_array((rng.random((90, 6)) < 0.4).astype(float))
+    y = (X[:, [4]].toarray().ravel() + (rng.random(90) < 0.1)) % 2
+    names = np.array([f"word {j}" for j in range(6)])
+    parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
+    np.savez(tmp_path / "d.npz", **parts, y=y, feature_names=names)
+    out = tmp_path / "out"
+    code, said, err = call(monkeypatch, capsys, "select", tmp_path / "d.npz", "--out", out,
+                           "--search", "forward", "--resamples", 4, "--json")  # fmt: skip
+    assert code == 0, err
+    page = (out / "report.html").read_text()
+    lines = re.findall(
+        r'<th scope="row">(.*?)</th><td class="count">.*?</td><td>(yes|no)</td>', page
+    )
+    assert {name for name, chosen in lines if chosen == "yes"} == set(json.loads(said)["selected"])
+    assert all(name.startswith("word ") for name, _ in lines)
+    # Columns that a later svmlight file does not mention are zero.
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
+    dump_svmlight_file(X[:, :4], y, str(tmp_path / "b.svm"), zero_based=False)
+    words = ["--out", out, "--search", "forward", "--quiet", "--resamples", 0]
+    assert call(monkeypatch, capsys, "select", tmp_path / "a.svm", *words)[0] == 0
+    code, _, err = call(monkeypatch, capsys, "report", out / "model.json", tmp_path / "b.svm",
+                        "--out", tmp_path / "b.html")  # fmt: skip
+    assert (code, err) == (0, "")
+
+
+def test_a_model_without_columns_is_named(tmp_path, monkeypatch, capsys):
+    frame = pd.DataFrame({"still": [1] * 40, "class": ["a", "b"] * 20})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    select = ["select", tmp_path / "d.csv", "--target", "class", "--out", tmp_path, "--quiet"]
+    assert call(monkeypatch, capsys, *select, "--min-features", 0) == (0, "", "")
+    assert "A naive Bayes model of 0 of 1 columns" in (tmp_path / "report.html").read_text()
+    code, _, err = call(monkeypatch, capsys, "predict", tmp_path / "model.json", tmp_path / "d.csv")
+    assert code == 2
+    assert "reads no column: it says the same of every row" in err
+
+
 def test_large_files_give_the_same(table, tmp_path, monkeypatch, capsys):
     path, _ = table
     written = []
@@ -169,6 +229,12 @@ def test_rankings_and_sets_are_listed(table, monkeypatch, capsys):
             ["select", "DATA", "--target", "class", "--out", "o", "--cv", "some"],
             "cv must be one of",
         ),
+        (["select", "DATA", "--labels", "good,good", "--out", "o"], "names 'good' twice"),
+        (
+            ["select", "DATA", "--target", "class", "--out", "o", "--resamples", "1"],
+            "--resamples must be 0 (none) or at least 2",
+        ),
+        (["explain", "MODEL", "DATA", "--html", "none/x.html"], "--html: the folder 'none'"),
         (["rank", "DATA", "--target", "class", "--method", "chi"], "method must be one of"),
         (["predict", "DATA", "DATA"], "is not a model file"),
         (["explain", "MODEL", "DATA", "--row", "5000"], "there is no row 5000"),

@@ -19,7 +19,8 @@ from bayesieve import (
     load_model,
     save_model,
 )
-from bayesieve.modelfile import model_schema, model_to_dict
+from bayesieve.explain import explain_model
+from bayesieve.modelfile import model_from_dict, model_schema, model_to_dict
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=30, deadline=None, derandomize=True)
@@ -244,3 +245,111 @@ def test_model_files_are_for_readers(tmp_path):
     text = (tmp_path / "model.json").read_text()
     assert json.loads(text) == json.loads(json.dumps(model_to_dict(model)))
     assert f'"class_count": {model.class_count_.tolist()}' in text
+
+
+@pytest.mark.parametrize("wide", [1.0, 30.0, 3e3, 3e6])
+def test_importance_of_a_narrow_class_beside_a_wide_one(wide):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 500)
+    x = np.concatenate([rng.normal(0.3, 1.0, 500), rng.normal(0.0, wide, 500)])
+    model = NaiveBayes("gaussian", var_smoothing=0.0).fit(x[:, None], y)
+    found = explain_model(model).features[0].importance[0]
+    (m, s), (n, t) = ((x[y == k].mean(), x[y == k].std()) for k in (0, 1))
+    exact = np.log(t / s) + (s**2 + (m - n) ** 2) / (2 * t**2) - 0.5
+    assert found == pytest.approx(exact, rel=1e-9)
+
+
+def test_importance_of_mixtures_is_an_integral():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 100)
+    x = np.concatenate(
+        [rng.normal([-8, 8] * 50, 1.0), rng.normal(0, 4, 100), rng.normal(3, 1, 100)]
+    )
+    model = NaiveBayes("mixture-2", var_smoothing=1e-9).fit(x[:, None], y)
+    found = explain_model(model).features[0].importance
+    points = np.linspace(-60, 60, 200_001)
+    logs = model._scale.release(model._speak(0, points))
+    for k in range(3):
+        others = np.logaddexp(*np.delete(logs, k, 1).T) - np.log(2)
+        parts = np.exp(logs[:, k]) * (logs[:, k] - others)
+        assert found[k] == pytest.approx(parts.sum() * (points[1] - points[0]), rel=1e-6)
+
+
+def hostile(data):
+    """A model file with one thing changed, everywhere and in many ways."""
+    odd = [None, "x", -1, 1e308, float("nan"), float("inf"), 10**400, [], {}, [[]], [1], "9" * 5000]
+    stack = [(data, key) for key in data]
+    while stack:
+        place, key = stack.pop()
+        inner = place[key]
+        if key == "terms":  # for readers only
+            continue
+        if isinstance(inner, dict | list):
+            keys = list(inner) if isinstance(inner, dict) else range(min(len(inner), 2))
+            stack += [(inner, each) for each in keys]
+        for value in odd:
+            place[key] = value
+            yield key, value
+        if isinstance(place, dict):
+            del place[key]
+            yield key, "(gone)"
+        place[key] = inner
+
+
+def test_hostile_files_are_refused_in_a_sentence_or_give_a_whole_model(tmp_path):
+    table, y = mixed(4)
+    data = model_to_dict(NaiveBayes({"size": "mixture-2"}).fit(table, y))
+    path = tmp_path / "model.json"
+    said = []
+    for place in hostile(data):
+        path.write_text(json.dumps(data))
+        try:
+            again = load_model(path)
+        except ValueError as error:
+            said.append(str(error))
+            continue
+        table.columns = [spec.name for spec in again._specs]
+        asked = table if hasattr(again, "feature_names_in_") else table.to_numpy()
+        proba = again.predict_proba(asked)
+        assert proba.shape == (60, len(again.classes_)), place
+        assert np.isfinite(proba).all(), place
+    assert len(said) > 500
+    assert all(each.startswith(str(path)) and "\n" not in each for each in said)
+    assert max(map(len, said)) < 500 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda d: d["features"][1].update(levels=["v", "u"]),
+            r"features\[1\].levels must hold asc",
+        ),
+        (lambda d: d["models"][0]["classes"].reverse(), r"models\[0\].classes must hold ascending"),
+        (lambda d: d["models"].append(d["models"][0]), "models must hold one model"),
+        (lambda d: d["features"][0].update(name="kind"), "features must hold names that differ"),
+        (lambda d: d["features"][1].update(presence=True), "presence must hold false"),
+    ],
+)
+def test_files_whose_parts_do_not_fit(change, words):
+    table, y = mixed(5)
+    data = model_to_dict(NaiveBayes().fit(table, y))
+    change(data)
+    with pytest.raises(ValueError, match=words):
+        model_from_dict(data)
+
+
+def test_deep_files_are_refused(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text('{"format":' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(ValueError, match="nested too deeply"):
+        load_model(path)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_numbers_that_overflow_are_not_saved(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 1e200]
+    model = NaiveBayes("gaussian").fit(X, [0, 1] * 20)
+    with pytest.raises(ValueError, match="column 'x1' has values too large"):
+        save_model(model, tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []

@@ -95,6 +95,30 @@ def continuous(seed):
     return table, y, pd.concat([table, far]).reset_index(drop=True)
 
 
+@pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
+def test_halves_are_rounded_to_even(run):
+    table = pd.DataFrame({"x": np.arange(40.0) % 4})
+    model = NaiveBayes("mixture-2", rounded=True).fit(table, np.array(["even", "odd"] * 20))
+    asked = pd.DataFrame({"x": np.arange(-0.5, 3.0, 0.25)})
+    wanted = model.predict(asked)
+    assert (wanted[asked["x"] % 1 == 0.5] == "even").all()
+    assert (wanted == "odd").any()
+    assert run(to_sql(model), asked, "data")["prediction"].tolist() == wanted.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:column 'still' has 1 distinct value")
+@pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
+@pytest.mark.parametrize("features", ["gaussian", "gaussian-pooled", "mixture-3"])
+def test_squares_that_overflow_tell_nothing(run, features):
+    table, y, _ = continuous(3)
+    model = NaiveBayes(features, var_smoothing=1e-9).fit(table, y)
+    asked = table[:30].copy()
+    asked.iloc[:, 0] = np.where(np.arange(30) % 2, 1e300, -1e250)
+    wanted = model.predict(asked).tolist()
+    assert len(set(wanted)) > 1
+    assert run(to_sql(model), asked, "data")["prediction"].tolist() == wanted
+
+
 @pytest.mark.filterwarnings("ignore:column 'still' has 1 distinct value")
 @pytest.mark.parametrize("features", ["gaussian", "gaussian-pooled", "mixture", "mixture-3"])
 @pytest.mark.parametrize("options", [{}, {"var_smoothing": 1e-9}, {"rounded": True}])

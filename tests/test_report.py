@@ -7,10 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.special import softmax
+from scipy.stats import norm
 from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, explain
+from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, calibrate, explain
 from bayesieve.datasets import make_signals
+from bayesieve.explain import explain_model
 from bayesieve.indicators import Indicators
 from bayesieve.performance import performance
 from bayesieve.report import explanations_page, make_report, write_report
@@ -37,11 +40,20 @@ def test_performance_is_that_of_tables_from_the_guiding_rows(fitted):
     selector, X, y = fitted
     names = list(X.columns[selector.support_])
     guiding, validation = selector.guiding_rows_, selector.validation_rows_
-    model = NaiveBayes().fit(X.iloc[guiding][names], y[guiding])
-    proba, truth = model.predict_proba(X.iloc[validation][names]), y[validation]
+    others = [name for name in names if name != "size"]
+    model = NaiveBayes().fit(X.iloc[guiding][others], y[guiding])
+    logs = model.predict_log_proba(X.iloc[validation][others])
+    # The resolution of numbers is that of all rows, as in the search.
+    half = np.diff(np.unique(X["size"])).mean() / 2
+    for k, name in enumerate(model.classes_):
+        mine = X["size"].iloc[guiding][y[guiding] == name]
+        bell = norm(mine.mean(), mine.std(ddof=0))
+        asked = X["size"].iloc[validation]
+        logs[:, k] += np.log(bell.cdf(asked + half) - bell.cdf(asked - half))
+    proba, truth = softmax(logs, axis=1), y[validation]
     found = performance(selector, X, y)
     assert found.rows == "validation"
-    decided = model.predict(X.iloc[validation][names])
+    decided = model.classes_[proba.argmax(1)]
     np.testing.assert_array_equal(found.confusion, confusion_matrix(truth, decided))
     step = selector.path_.steps[selector.path_.chosen]
     assert found.error == pytest.approx(step.validation_error)
@@ -75,6 +87,51 @@ def test_performance_without_a_validation_part_and_of_labels(fitted):
     votes = NaiveBayesSelector(FeatureVotes(), criterion="auc", random_state=0).fit(bits, Y)
     with pytest.raises(TypeError, match="needs probabilities"):
         performance(votes, bits, Y)
+
+
+def test_weights_and_temperatures_are_those_of_the_selection():
+    rng = np.random.default_rng(5)
+    y = rng.choice(["a", "b", "c"], 240, p=[0.6, 0.3, 0.1])
+    X = pd.DataFrame(rng.normal((y == "b")[:, None] + 2 * (y == "c")[:, None], 1.5, (240, 4)))
+    X.columns = list("pqrs")
+    weights = rng.integers(0, 4, 240)
+    selector = NaiveBayesSelector(random_state=0).fit(X, y, sample_weight=weights)
+    found = performance(selector, X, y, weights)
+    step = selector.path_.steps[selector.path_.chosen]
+    assert found.error == pytest.approx(step.validation_error, abs=1e-12)
+    held = selector.validation_rows_
+    assert (
+        np.sum(found.confusion) == weights[held].sum() == sum(v.positives for v in found.verdicts)
+    )
+    with pytest.raises(ValueError, match="sample_weight must be those that the selector"):
+        performance(selector, X, y)
+    balanced = NaiveBayesSelector(random_state=0, class_weight="balanced").fit(X, y)
+    table = np.array(performance(balanced, X, y).confusion)
+    step = balanced.path_.steps[balanced.path_.chosen]
+    # Every class weighs the same among the guiding rows.
+    share = 1 / np.unique(y[balanced.guiding_rows_], return_counts=True)[1]
+    right = (np.diag(table) * share).sum() / (table.sum(1) * share).sum()
+    assert 1 - right == pytest.approx(step.validation_error, abs=1e-12)
+    calibrated = calibrate(balanced, X, y, rows="validation")
+    assert calibrated.estimator_.temperature_ != 1
+    assert performance(calibrated, X, y).log_loss != performance(balanced, X, y).log_loss
+    assert performance(calibrated, X, y).confusion == table.tolist()
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (["a", "b"] * 20, "y holds 'b', which is not among"),
+        ([0, 1] * 20, "y holds 0, which is not among"),
+        (["a"] * 39, "y must have 40 rows"),
+        ([["a"]] * 40, "y must hold one class a row"),
+    ],
+)
+def test_a_model_is_judged_by_its_own_classes(y, words):
+    X = np.arange(80.0).reshape(40, 2)
+    model = NaiveBayes().fit(X, ["a", "c"] * 20)
+    with pytest.raises(ValueError, match=words):
+        make_report(model, X, y)
 
 
 def test_every_column_has_its_fate(fitted):
@@ -233,3 +290,50 @@ def test_bad_options(fitted, options, message):
     selector, X, y = fitted
     with pytest.raises((ValueError, TypeError), match=message):
         make_report(selector, X, y, **options)
+
+
+def test_what_a_chart_or_table_tells_apart_stays_apart():
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 3, 90) + 1234560.0
+    names = [f"{'the same beginning ' * 5}{end}" for end in ("a", "b")]
+    X = pd.DataFrame({"code": codes, names[0]: codes % 2, names[1]: rng.integers(0, 2, 90)})
+    y = np.where(codes % 3 == 0, names[0], np.where(rng.random(90) < 0.5, names[1], "c"))
+    model = NaiveBayes({"code": "categorical"}).fit(X, y)
+    page = make_report(model, X, y)
+    for level in np.unique(codes):
+        assert f'<th scope="row">{level:.0f}</th>' in page
+    charts = data_of(page)["charts"]
+    for name in ("relevance-0", "nomogram-0"):
+        assert len({row["feature"] for row in charts[name]["datasets"]["rows"]}) == 3
+    for name in ("relevance-0", "roc", "calibration"):
+        assert len({row["class"] for row in charts[name]["datasets"]["rows"]}) == 3
+    values = {
+        r["value"] for r in charts["nomogram-0"]["datasets"]["rows"] if r["feature"] == "code"
+    }
+    assert values == {f"{level:.0f}" for level in np.unique(codes)}
+
+
+def test_impossible_values_in_the_nomogram():
+    X = pd.DataFrame({"a": ["p"] * 10 + ["q"] * 10 + ["r"] * 30})
+    y = np.array(["x"] * 10 + ["y"] * 10 + ["z"] * 30)
+    model = NaiveBayes(smoothing=0).fit(X, y)
+    rows = data_of(make_report(model, X, y))["charts"]["nomogram-0"]["datasets"]["rows"]
+    wanted = explain_model(model).features[0]
+    for i, row in enumerate(rows):
+        for k, other in ((1, 0), (2, 0), (2, 1)):
+            ratio = wanted.ratios(k, other)[i]
+            shown = row["t"][k] - row["t"][other]
+            assert (
+                shown == pytest.approx(ratio, abs=1e-9)
+                if np.isfinite(ratio)
+                else (abs(shown) > 5e5 and (shown > 0) == (ratio > 0))
+            )
+
+
+def test_a_resample_without_a_class_leaves_the_rest_of_the_report():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (40, 3)), columns=["a", "b", "c"])
+    Y = pd.DataFrame({"rare": np.arange(40) % 20 == 0, "half": np.arange(40) % 2}).astype(int)
+    selector = NaiveBayesSelector(criterion="auc", random_state=0).fit(X, Y)
+    page = make_report(selector, X, Y, n_resamples=10)
+    assert "Not computed: the search failed on a resample of the rows (label" in page

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .classifier import NaiveBayes
+from .parts import read_again
 from .reading import Reading, read_input
 from .selector import NaiveBayesSelector
 from .splits import class_factors
@@ -19,11 +20,9 @@ from .validation import (
     check_class_weight,
     check_number,
     choose,
-    choose_models,
     is_label_matrix,
     plain_value,
     read_table,
-    share,
 )
 
 Floats = NDArray[np.float64]
@@ -235,41 +234,11 @@ def _guided(
             "rows='validation' needs a selector with a validation part; it was fitted with "
             "validation=None. Give new rows."
         )
-    last = int(max(selector.guiding_rows_.max(), selector.validation_rows_.max()))
-    table = read_table(selector, X, reset=False)
-    if table.n_rows <= last:
-        raise ValueError(
-            f"rows='validation' needs the table given to fit, of more than {last} rows; got "
-            f"{table.n_rows}."
-        )
-    model = clone(NaiveBayes() if selector.estimator is None else selector.estimator)
-    read = read_input(BaseEstimator(), table, y, sample_weight)
-    # Levels and resolutions are those of all rows, as they were in the search.
-    models = choose_models(model.features, read.table)
-    read = read._replace(table=share(read.table, models, model.rounded))
-    guiding, held = (
-        np.searchsorted(read.rows, part)
-        for part in (selector.guiding_rows_, selector.validation_rows_)
-    )
-    if not all(
-        np.array_equal(read.rows[np.minimum(at, read.rows.size - 1)], part)
-        for at, part in ((guiding, selector.guiding_rows_), (held, selector.validation_rows_))
-    ):
-        raise ValueError("sample_weight must be as it was in the selector's fit; rows are missing.")
-    part = read._replace(
-        table=read.table.take(guiding), targets=read.targets.take(guiding),
-        labels=read.labels[guiding], weights=read.weights[guiding], rows=read.rows[guiding],
-    )  # fmt: skip
-    factors = None
-    if not read.targets.labelled:
-        given = check_class_weight(selector.class_weight, read.classes)
-        exact = class_factors(given, part.labels, part.weights, len(read.classes))
-        factors = np.array([float(factor) for factor in exact])
-    model._fit_table(part, models, factors)
-    chosen = np.flatnonzero(selector.support_)
-    model._restrict(chosen.tolist())
+    fitted = read_again(selector, X, y, sample_weight)
+    held = fitted.validation
     return (
-        model, read.table.take(held).pick(chosen), read.targets.classes[held], read.weights[held],
+        fitted.model_of(fitted.guiding), fitted.chosen(held), fitted.read.targets.classes[held],
+        fitted.read.weights[held],
     )  # fmt: skip
 
 

@@ -168,6 +168,8 @@ def select(
     choose("--model", model, ["auto", *MODELS])
     if not 0 <= validation < 1:
         raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
+    if resamples == 1:
+        raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
     check_folder(out)
     commands.check_resume(checkpoint, resume)
     names = labels.split(",") if labels else []
@@ -262,7 +264,7 @@ def explain(
     from .files import check_file, whole_file
 
     if html is not None:
-        check_file(html, (model, data))
+        check_file(html, (model, data), "--html")
     found = commands.explain_rows(model, data, row or [0])
     if html is not None:
         from .report import explanations_page
@@ -298,7 +300,7 @@ def report(
     names = labels.split(",") if labels else []
     problem, _ = commands.read_problem(data, target, names, identifiers=True)
     pages = commands.Pages(title or f"{model.name} on {data.name}", include_rows)
-    page = commands.report_on_model(model, problem, pages)
+    page = commands.report_on_model(model, data, problem, pages, target)
     with whole_file(out) as file:
         file.write(page.encode())
     if not quiet:

@@ -16,7 +16,16 @@ import scipy.sparse
 from .classifier import NaiveBayes
 from .criteria import AUC, CRITERIA
 from .explain import explain
-from .files import BadUseError, Column, read_batches, read_data, some, whole_folder
+from .files import (
+    SEPARATORS,
+    BadUseError,
+    Column,
+    format_of,
+    read_batches,
+    read_data,
+    some,
+    whole_folder,
+)
 from .modelfile import load_model, save_model
 from .plaindata import jsonable
 from .problems import (
@@ -114,33 +123,39 @@ def select_table(problem: Problem, out: Path, pages: Pages, **options: Any) -> N
     return selector
 
 
-def report_on_model(model_file: Path, problem: Problem, pages: Pages) -> str:
-    """The report of a finished model on a table."""
+def report_on_model(
+    model_file: Path, data: Path, problem: Problem, pages: Pages, target: str | None
+) -> str:
+    """The report of a finished model on a table, read as `predict` reads it."""
     model, columns = _open_model(model_file)
-    names = [column.name for column in columns]
-    missing = [name for name in names if name not in problem.names]
-    if missing:
-        raise BadUseError(
-            f"the table lacks {len(missing)} of the model's columns, such as {missing[0]!r}; it "
-            f"has {some(problem.names)}."
-        )
-    if (problem.y.ndim if isinstance(problem.y, np.ndarray) else 2) == 1 and not model._parts:
-        odd = sorted(set(problem.y.tolist()) - set(model.classes_.tolist()), key=str)
+    y = problem.y
+    if has_labels(problem) != bool(model._parts) or (
+        model._parts and list(y.columns) != list(model.label_names_)
+    ):
+        wanted = f"labels {some(list(model.label_names_))}" if model._parts else "classes"
+        raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
+    if not model._parts:
+        y = _in_the_model_s_kind(model, data, y, target)
+        odd = sorted(set(y.tolist()) - set(model.classes_.tolist()), key=str)
         if odd:
             known = some([str(c) for c in model.classes_])
             raise BadUseError(f"the target has the class {odd[0]!r}; the model knows {known}.")
-    elif not model._parts or list(problem.y.columns) != list(model.label_names_):
-        wanted = f"labels {some(list(model.label_names_))}" if model._parts else "classes"
-        raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
-    X = problem.X
-    if isinstance(X, pl.DataFrame):
-        texts = {column.name for column in columns if column.text}
-        X = X.select(pl.col(name).cast(pl.String) if name in texts else name for name in names)
-    else:
-        at = np.array([problem.names.index(name) for name in names])
-        X = X[:, at] if scipy.sparse.issparse(X) else X.pick(at)
+    parts = list(read_batches(data, columns))
+    frames = isinstance(parts[0], pl.DataFrame)
+    X = pl.concat(parts) if frames else scipy.sparse.vstack(parts, format="csr")
     _fit_names(model, X)
-    return make_report(model, X, problem.y, title=pages.title, include_rows=pages.include_rows)
+    return make_report(model, X, y, title=pages.title, include_rows=pages.include_rows)
+
+
+def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: Any, target: str | None) -> Any:
+    """Classes as text where the model's are: a file with numbers only reads 01 as 1."""
+    y = np.asarray(y)
+    if model.classes_.dtype.kind not in "OU" or y.dtype.kind in "OU":
+        return y
+    if target is not None and format_of(data) in SEPARATORS:
+        parts = list(read_batches(data, [Column(target, True)]))
+        return pl.concat(parts)[target].to_numpy()
+    return y.astype(str)
 
 
 def _name_columns(selector: NaiveBayesSelector, names: list[str]) -> None:
@@ -161,6 +176,11 @@ def _open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
         model = load_model(path)
     except UnicodeError as error:
         raise BadUseError(f"{path} is not a model file: it is not text.") from error
+    if not model._specs:
+        raise BadUseError(
+            f"the model in {str(path)!r} reads no column: it says the same of every row. Select "
+            "with --min-features 1."
+        )
     columns = [
         Column(spec.name, spec.levels is not None and spec.levels.dtype == object)
         for spec in model._specs

@@ -176,8 +176,17 @@ def _from_table(column: str, feature: dict[str, Any], terms: list[int]) -> str:
 
 
 def _on_grid(column: str, feature: dict[str, Any]) -> str:
+    """The number, rounded as the model rounds: a half goes to the even multiple."""
     grid = feature["grid"]
-    return column if grid is None else f"(ROUND({column} / {grid!r}) * {grid!r})"
+    if grid is None:
+        return column
+    steps = f"({column} / {grid!r})"
+    # ROUND takes halves away from zero; the double of half the steps, rounded, is even.
+    nearest = (
+        f"CASE WHEN ABS({steps} - ROUND({steps})) = 0.5 THEN ROUND({steps} / 2) * 2 "
+        f"ELSE ROUND({steps}) END"
+    )
+    return f"(({nearest}) * {grid!r})"
 
 
 def _density(column: str, term: dict[str, Any], k: int) -> str:
@@ -187,7 +196,7 @@ def _density(column: str, term: dict[str, Any], k: int) -> str:
         return repr(term["empty"])
     if term["least"] is None and len(components) == 1:
         share, (level,), (centre,), sd = components[0]
-        return f"({share + level!r} - {_square(column, centre, sd)})"
+        return _above(f"{share + level!r} - {_square(column, centre, sd)}")
     parts = []
     for share, levels, centres, sd in components:
         bells = " + ".join(
@@ -204,11 +213,16 @@ def _density(column: str, term: dict[str, Any], k: int) -> str:
         return f"ln({total})"
     # Far from every component all bells underflow; the nearest of them then speaks alone.
     far = [
-        f"{share + level!r} - {_square(column, centre, sd)}"
+        _above(f"{share + level!r} - {_square(column, centre, sd)}")
         for share, levels, centres, sd in components
         for level, centre in zip(levels, centres, strict=True)
     ]
     return f"CASE WHEN {total} > 1e-290 THEN ln({total}) ELSE {_largest(far)} END"
+
+
+def _above(nat: str) -> str:
+    """A square that overflowed is very much, as in the model: infinity less infinity is nothing."""
+    return f"(CASE WHEN {nat} > -1e300 THEN {nat} ELSE -1e300 END)"
 
 
 def _square(column: str, centre: float, sd: float) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .classifier import NaiveBayes
+from .modelcheck import check_model_data
 from .models import MODELS, Settings, Terms, spoken_tables
 from .models.base import Grid
 from .models.gaussian import Moments
@@ -50,10 +51,25 @@ def save_model(model: Any, path: Any) -> None:
     >>> (again.predict_proba(X) == model.predict_proba(X)).all()
     np.True_
     """
-    text = json.dumps(model_to_dict(model), indent=1, allow_nan=False)
+    data = model_to_dict(model)
+    try:
+        text = json.dumps(data, indent=1, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(
+            f"column {_beyond(data)!r} has values too large to be written down; scale it first."
+        ) from error
     # Numbers side by side: a file that people read.  Texts hold no line break in JSON.
     text = re.sub(r"\[\s+([-\d.eE+]+(?:,\s+[-\d.eE+]+)*)\s+\]", _one_line, text)
     write_text(path, text + "\n")
+
+
+def _beyond(data: dict[str, Any]) -> str:
+    """The first column whose numbers overflowed."""
+    for part in data["models"]:
+        for feature, statistics in zip(data["features"], part["statistics"], strict=True):
+            if not all(np.isfinite(np.array(each, float)).all() for each in statistics.values()):
+                return str(feature["name"])
+    return "?"
 
 
 def _one_line(match: re.Match[str]) -> str:
@@ -102,10 +118,13 @@ def load_model(path: Any) -> NaiveBayes:
     """
     text = Path(path).read_text(encoding="utf-8")
     try:
-        data = json.loads(text)
-        return model_from_dict(data)
-    except (json.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError) as error:
+        return model_from_dict(json.loads(text))
+    except RecursionError as error:
+        raise ValueError(f"{path} is not a model file: it is nested too deeply.") from error
+    except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"{path} is not a model file: {type(error).__name__}: {error}.") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not a model file: {error}.") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -156,16 +175,23 @@ def model_from_dict(data: Any) -> NaiveBayes:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data["version"] not in (VERSION, _CALIBRATED):
+    if data.get("version") not in (VERSION, _CALIBRATED):
         raise ValueError(
-            f"the file has version {data['version']!r}, this bayesieve reads version {VERSION} "
-            f"(and {_CALIBRATED}, of calibrated models). Update bayesieve, or save the model again."
+            f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
+            f"{VERSION} (and {_CALIBRATED}, of calibrated models). Update bayesieve, or save the "
+            "model again."
         )
+    try:
+        check_model_data(data, model_schema())
+    except ValueError as error:
+        raise ValueError(f"this is not a model file: {error}") from error
     parameters = dict(data["parameters"])
     if parameters["features"] is None:
         parameters["features"] = {j: f["model"] for j, f in enumerate(data["features"])}
     specs = [_spec(feature) for feature in data["features"]]
-    parts = [_rebuild(NaiveBayes(**parameters), specs, part) for part in data["models"]]
+    # Numbers without sense must not become a model: no overflow, no NaN.
+    with np.errstate(over="raise", invalid="raise"):
+        parts = [_rebuild(NaiveBayes(**parameters), specs, part) for part in data["models"]]
     model = parts[0]
     if data["labels"]:
         model = NaiveBayes(**parameters)
@@ -272,6 +298,7 @@ def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -
     scale = data["scale"]
     model._scale = Scale(int(scale["bits"]), int(scale["impossible"]), float(scale["bound"]))
     tables = spoken_tables(specs, model._columns)
+    model._scale.fix(model._prior)
     model._fixed = [None if table is None else model._scale.fix(table)[0] for table in tables]
     return model
 

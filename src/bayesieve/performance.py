@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from .classifier import NaiveBayes
+from .parts import Fitted, read_again
 from .selector import NaiveBayesSelector
-from .validation import plain_value
+from .validation import plain_value, read_weights
 
 __all__ = ["Performance", "Verdict", "performance"]
 
@@ -28,7 +28,7 @@ class Verdict:
     ----------
     name : the class or label.
     positives, negatives : int
-        Rows of it, and others.
+        Rows of it, and others (their weights, where rows have some).
     auc : float
         NaN where one of them is 0.
     roc : list of [false-alarm rate, detection rate]
@@ -38,7 +38,8 @@ class Verdict:
     calibration : list of [mean probability, share of positives, rows]
         In ten bins of equal width; empty bins are left out.
     thresholds : list of [threshold, detection rate, false-alarm rate]
-        A row is taken for the class where its probability is at least the threshold.
+        A row is taken for the class where its probability is at least the threshold; NaN where no
+        row is (or all rows are) of the class.
 
     Examples
     --------
@@ -52,8 +53,8 @@ class Verdict:
     """
 
     name: Any
-    positives: int
-    negatives: int
+    positives: float
+    negatives: float
     auc: float
     roc: list[list[float]]
     brier: float
@@ -83,6 +84,8 @@ class Performance:
         True class x decision; None for labels.
     verdicts : list of Verdict
 
+    Rows count by their weights, where they have some; class weights shape the tables only.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -100,7 +103,7 @@ class Performance:
     log_loss: float
     brier: float
     classes: list[Any]
-    confusion: list[list[int]] | None
+    confusion: list[list[float]] | None
     verdicts: list[Verdict]
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,7 +111,7 @@ class Performance:
         return asdict(self)
 
 
-def performance(model: Any, X: Any, y: Any) -> Performance:
+def performance(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Performance:
     """Judge a selection, or a finished model on rows that are new to it.
 
     Parameters
@@ -117,8 +120,8 @@ def performance(model: Any, X: Any, y: Any) -> Performance:
         Fitted.  Of a selector, the chosen columns are judged on its validation rows, with tables
         from the guiding rows only (`estimator_` itself has learnt from all rows); without a
         validation part, in five folds, all of which took part in the selection.
-    X, y :
-        For a selector, the rows it was fitted on; for a model, any rows.
+    X, y, sample_weight :
+        For a selector, what it was fitted on; for a model, any rows of its classes.
 
     Returns
     -------
@@ -141,30 +144,55 @@ def performance(model: Any, X: Any, y: Any) -> Performance:
                 "performance needs probabilities: a selector of NaiveBayes; got one of "
                 f"{type(model.estimator_).__name__}."
             )
-        return _of_selector(model, X, y)
-    return _judge("given", model.classes_, model.predict_proba(X), model.predict(X), y, model)
+        return _of_selector(read_again(model, X, y, sample_weight))
+    truth = _known_truth(model, y)
+    table = model._table(X)
+    if len(truth) != table.n_rows:
+        raise ValueError(f"y must have {table.n_rows} rows, as X has; got {len(truth)}.")
+    weights = read_weights(sample_weight, table)
+    return _judge("given", model, model._proba(table), model._best(table), truth, weights)
 
 
-def _of_selector(selector: NaiveBayesSelector, X: Any, y: Any) -> Performance:
-    chosen, model = selector._chosen(X), selector.estimator_
+def _known_truth(model: NaiveBayes, y: Any) -> NDArray[Any]:
+    """The truth, in the classes or labels of the model."""
     truth = np.asarray(y)
-    if not chosen.names:
-        proba, decided = selector.predict_proba(X), selector.predict(X)
-        return _judge("given", model.classes_, proba, decided, truth, model)
-    fresh = clone(model).set_params(features=dict(enumerate(model.feature_models_)))
-    if selector.validation_rows_.size:
-        parts = [(selector.guiding_rows_, selector.validation_rows_)]
-    else:
+    if model._parts:
+        wanted = (len(truth), len(model.label_names_))
+        if truth.shape != wanted or not np.isin(truth, (0, 1)).all():
+            raise ValueError(
+                f"y must be a matrix of 0 and 1 with {wanted[1]} columns, one a label of the "
+                f"model; got shape {truth.shape}."
+            )
+        return truth
+    if truth.ndim != 1:
+        raise ValueError(f"y must hold one class a row; got shape {truth.shape}.")
+    known = model.classes_.tolist()
+    odd = next((value for value in truth.tolist() if value not in known), None)
+    if odd is not None:
+        raise ValueError(f"y holds {odd!r}, which is not among the model's classes {known}.")
+    return truth
+
+
+def _of_selector(fitted: Fitted) -> Performance:
+    read, model = fitted.read, fitted.selector.estimator_
+    truth = read.targets.classes
+    truth = truth if model._parts else read.classes[truth[:, 0]]
+    everything = np.arange(len(truth))
+    if not model._specs:
+        rows = fitted.chosen(everything)
+        return _judge("given", model, model._proba(rows), model._best(rows), truth, read.weights)
+    parts = [(fitted.guiding, fitted.validation)]
+    if not fitted.validation.size:
         parts = _folds(truth)
-    found: list[tuple[Any, Any, Any]] = []
+    found: list[tuple[Any, ...]] = []
     for train, test in parts:
-        part = clone(fresh).fit(chosen.take(train), truth[train])
-        rows = chosen.take(test)
-        chances = _all_classes(part, part.predict_proba(rows), model)
-        found.append((chances, part.predict(rows), truth[test]))
-    how = "validation" if len(parts) == 1 else "folds"
-    proba, decided, truth = (np.concatenate(each) for each in zip(*found, strict=True))
-    return _judge(how, model.classes_, proba, decided, truth, model)
+        part, rows = fitted.model_of(train), fitted.chosen(test)
+        # A temperature is the selector's, not of its tables.
+        for mine, whole in zip(part._parts or [part], model._parts or [model], strict=True):
+            mine._temperature = whole._temperature
+        found.append((part._proba(rows), part._best(rows), truth[test], read.weights[test]))
+    how = "validation" if fitted.validation.size else "folds"
+    return _judge(how, model, *(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
 def _folds(y: NDArray[Any]) -> list[Any]:
@@ -175,68 +203,67 @@ def _folds(y: NDArray[Any]) -> list[Any]:
     return list(splitter.split(np.zeros(len(y)), y))
 
 
-def _all_classes(part: Any, proba: NDArray[np.float64], model: Any) -> NDArray[np.float64]:
-    """Columns for all classes of the model, also those that a part does not have."""
-    if model._parts or proba.shape[1] == len(model.classes_):
-        return proba
-    out = np.zeros((len(proba), len(model.classes_)))
-    out[:, np.searchsorted(model.classes_, part.classes_)] = proba
-    return out
-
-
 def _judge(
-    how: str, classes: Any, proba: NDArray[np.float64], decided: Any, y: Any, model: Any
+    how: str, model: NaiveBayes, proba: Any, decided: Any, truth: Any, weights: Any
 ) -> Performance:
-    truth = np.asarray(y)
     if model._parts:
         names = list(model.label_names_)
-        wrong = decided != truth
-        chances = np.where(truth == 1, proba, 1 - proba)
-        brier = float(np.mean((proba - truth) ** 2))
+        with np.errstate(divide="ignore"):
+            losses = -np.log(np.where(truth == 1, proba, 1 - proba)).mean(1)
+        squares = ((proba - truth) ** 2).mean(1)
+        wrong = (decided != truth).mean(1)
         confusion = None
         hits = [truth[:, j] == 1 for j in range(len(names))]
     else:
-        names = [plain_value(value) for value in classes]
-        at = np.searchsorted(classes, truth)
-        wrong = decided != truth
-        chances = proba[np.arange(len(truth)), at]
-        brier = float(np.mean(((proba - np.eye(len(names))[at]) ** 2).sum(1)))
-        confusion = np.zeros((len(names), len(names)), np.int64)
-        np.add.at(confusion, (at, np.searchsorted(classes, decided)), 1)
+        names = [plain_value(value) for value in model.classes_]
+        at = np.searchsorted(model.classes_, truth)
+        with np.errstate(divide="ignore"):
+            losses = -np.log(proba[np.arange(len(truth)), at])
+        squares = ((proba - np.eye(len(names))[at]) ** 2).sum(1)
+        wrong = (decided != truth).astype(float)
+        counts = np.zeros((len(names), len(names)))
+        np.add.at(counts, (at, np.searchsorted(model.classes_, decided)), weights)
+        confusion = [[_count(n) for n in row] for row in counts]
         hits = [at == k for k in range(len(names))]
-    with np.errstate(divide="ignore"):
-        log_loss = float(-np.log(chances).mean())
-    verdicts = [_verdict(name, mine, proba[:, j]) for j, (name, mine) in
+    verdicts = [_verdict(name, mine, proba[:, j], weights) for j, (name, mine) in
                 enumerate(zip(names, hits, strict=True))]  # fmt: skip
-    return Performance(
-        how, len(truth), float(np.mean(wrong)), log_loss, brier, names,
-        None if confusion is None else confusion.tolist(), verdicts,
-    )  # fmt: skip
+    error, loss, brier = (
+        float(np.average(each, weights=weights)) for each in (wrong, losses, squares)
+    )
+    return Performance(how, len(truth), error, loss, brier, names, confusion, verdicts)
 
 
-def _verdict(name: Any, hit: NDArray[np.bool_], chance: NDArray[np.float64]) -> Verdict:
-    positives, negatives = int(hit.sum()), int((~hit).sum())
+def _count(weight: float) -> float:
+    """Whole weights are numbers of rows."""
+    return int(weight) if float(weight).is_integer() else float(weight)
+
+
+def _verdict(
+    name: Any, hit: NDArray[np.bool_], chance: NDArray[np.float64], weights: Any
+) -> Verdict:
+    positives, negatives = float(weights[hit].sum()), float(weights[~hit].sum())
     area, curve = float("nan"), []
     if positives and negatives:
-        false, detected, _ = roc_curve(hit, chance)
+        false, detected, _ = roc_curve(hit, chance, sample_weight=weights)
         area = float(auc(false, detected))
         keep = np.unique(np.linspace(0, len(false) - 1, _MOST_POINTS).round().astype(int))
         curve = np.column_stack([false, detected])[keep].tolist()
     at = np.minimum((chance * _BINS).astype(int), _BINS - 1)
     bins = [
-        [float(chance[at == b].mean()), float(hit[at == b].mean()), int((at == b).sum())]
-        for b in range(_BINS) if (at == b).any()
+        [float(np.average(chance[mine], weights=weights[mine])),
+         float(np.average(hit[mine], weights=weights[mine])), _count(weights[mine].sum())]
+        for mine in (at == b for b in range(_BINS)) if weights[mine].sum()
     ]  # fmt: skip
     rates = []
     for threshold in _grid():
         said = chance >= threshold
         rates.append([
-            float(threshold), float((said & hit).sum() / max(positives, 1)),
-            float((said & ~hit).sum() / max(negatives, 1)),
+            float(threshold),
+            float(weights[said & hit].sum() / positives) if positives else float("nan"),
+            float(weights[said & ~hit].sum() / negatives) if negatives else float("nan"),
         ])  # fmt: skip
-    return Verdict(
-        name, positives, negatives, area, curve, float(np.mean((chance - hit) ** 2)), bins, rates
-    )
+    brier = float(np.average((chance - hit) ** 2, weights=weights))
+    return Verdict(name, _count(positives), _count(negatives), area, curve, brier, bins, rates)
 
 
 def _grid() -> NDArray[np.float64]:

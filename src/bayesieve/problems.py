@@ -53,6 +53,7 @@ def read_problem(
     source = open_source(path)
     if (target is None) == (not labels):
         raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
+    _check_repeats(labels)
     wanted = [target] if target is not None else labels
     for name in wanted:
         if name not in source.names:
@@ -64,8 +65,15 @@ def read_problem(
     return Problem(X, X.names, y), list(X.identifiers)
 
 
+def _check_repeats(labels: list[str]) -> None:
+    twice = next((name for name in labels if labels.count(name) > 1), None)
+    if twice is not None:
+        raise BadUseError(f"--labels names {twice!r} twice; name each label once.")
+
+
 def split_target(table: Content, target: str | None, labels: list[str]) -> Problem:
     """The columns to learn from, and the target: one column, several of 0 and 1, or the file's."""
+    _check_repeats(labels)
     if target is not None and labels:
         raise BadUseError("give --target COLUMN for classes or --labels A,B,... for labels.")
     if target is None and not labels:

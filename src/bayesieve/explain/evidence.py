@@ -282,5 +282,5 @@ def _explain_labels(
 def _shown(bar: Evidence) -> str:
     if bar.status == "prior":
         return bar.feature
-    value = f"{bar.value:g}" if isinstance(bar.value, float) else str(bar.value)
+    value = f"{bar.value:.10g}" if isinstance(bar.value, float) else str(bar.value)
     return f"{bar.feature} = {value if bar.value is not None else '?'}"

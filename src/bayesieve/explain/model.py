@@ -13,8 +13,8 @@ from ..validation import plain_value
 
 _TAIL = 3.0
 _POINTS = 101  # of a continuous column's scale
-_REACH = 4.0  # standard deviations beyond which a continuous column is not integrated
-_FINE = 2001
+_REACH = 8.0  # standard deviations beyond which a continuous column is not integrated
+_FINE = 401
 
 
 @dataclass(frozen=True)
@@ -240,19 +240,53 @@ def _feature(model: NaiveBayes, j: int) -> FeatureEvidence:
     low, high = _ends(spec, statistics)
     points = np.linspace(low, high, _POINTS)
     terms = _continuous_terms(model, j, points)
-    spread = np.sqrt(np.max(statistics.squares[0] / np.maximum(statistics.weight[0], 1.0)))
-    fine = np.linspace(low - _REACH * spread, high + _REACH * spread, _FINE)
-    found = _continuous_terms(model, j, fine)
-    chances = np.exp(found - found.max())
-    chances /= np.maximum(chances.sum(0), 1e-300)
     return FeatureEvidence(
-        spec.name, spec.model, _divergence(chances, weight), points.tolist(), terms.tolist(), None,
+        spec.name, spec.model, _continuous_divergence(model, j, weight), points.tolist(),
+        terms.tolist(), None,
         _moments(spec.model, statistics, model.class_count_),
     )  # fmt: skip
 
 
 def _continuous_terms(model: NaiveBayes, j: int, points: NDArray[np.float64]) -> Any:
     return model._scale.release(model._speak(j, points))
+
+
+def _continuous_divergence(model: NaiveBayes, j: int, weight: NDArray[np.float64]) -> list[float]:
+    """Of each class from all others together, each averaged over the places where it lies.
+
+    One grid for all classes would miss a narrow class beside a wide one.
+    """
+    spec, column = model._specs[j], model._columns[j]
+    speaker: Any = column.model
+    with np.errstate(all="ignore"):
+        bells = speaker.bells(column.statistics, column.grid, column.settings)
+    found = []
+    for k, mine in enumerate(bells):
+        total = 0.0
+        for each in mine:
+            points, chances = _lattice(spec, each)
+            terms = _continuous_terms(model, j, points)
+            share = _others(weight, k)
+            rest = np.delete(terms, k, axis=1)
+            top = rest.max(1, initial=-np.inf)
+            others = top + np.log(np.exp(rest - top[:, None]) @ share)
+            total += float(np.exp(each.share) * (chances @ (terms[:, k] - others)))
+        found.append(max(total, 0.0) if np.isfinite(total) else 0.0)
+    return found
+
+
+def _lattice(spec: Any, bells: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points over one component, and how likely it is to show each of them."""
+    centres = np.array(bells.centres)
+    if not (np.isfinite(centres).all() and np.isfinite(bells.sd)):
+        return np.zeros(1), np.ones(1)
+    low, high = centres.min() - _REACH * bells.sd, centres.max() + _REACH * bells.sd
+    points = np.linspace(low, high, _FINE)
+    if spec.grid is not None and (high - low) / spec.grid < 10 * _FINE:
+        points = np.arange(np.floor(low / spec.grid), np.ceil(high / spec.grid) + 1) * spec.grid
+    logs = np.array(bells.levels) - ((points[:, None] - centres) / bells.sd) ** 2 / 2
+    chances = np.exp(logs).sum(1)
+    return points, chances / chances.sum()
 
 
 def _ends(spec: Any, statistics: Any) -> tuple[float, float]:
@@ -271,14 +305,18 @@ def _divergence(chances: NDArray[np.float64], weight: NDArray[np.float64]) -> li
     """Of each class from all others together; 0 x log 0 is 0."""
     found = []
     for k in range(len(weight)):
-        rest = np.delete(weight, k)
-        share = rest / rest.sum() if rest.sum() > 0 else np.full(rest.size, 1 / rest.size)
-        others = np.delete(chances, k, axis=1) @ share
+        others = np.delete(chances, k, axis=1) @ _others(weight, k)
         mine = chances[:, k]
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = np.where(mine > 0, mine * np.log(mine / others), 0.0)
         found.append(float(max(parts.sum(), 0.0)))
     return found
+
+
+def _others(weight: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Shares of the other classes among each other."""
+    rest = np.delete(weight, k)
+    return rest / rest.sum() if rest.sum() > 0 else np.full(rest.size, 1 / rest.size)
 
 
 def _moments(name: str, statistics: Any, class_count: NDArray[np.float64]) -> dict[str, Any]:

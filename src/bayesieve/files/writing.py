@@ -59,17 +59,17 @@ def check_folder(folder: Path) -> None:
         raise BadUseError(f"--out: you may not write to the folder {str(there)!r}.")
 
 
-def check_file(path: Path, inputs: tuple[Path, ...] = ()) -> None:
+def check_file(path: Path, inputs: tuple[Path, ...] = (), option: str = "--out") -> None:
     """Can this file be written?  Asked before any work."""
     if path.is_dir():
-        raise BadUseError(f"--out: {str(path)!r} is a folder; name a file.")
+        raise BadUseError(f"{option}: {str(path)!r} is a folder; name a file.")
     if not path.parent.is_dir():
-        raise BadUseError(f"--out: the folder {str(path.parent)!r} does not exist.")
+        raise BadUseError(f"{option}: the folder {str(path.parent)!r} does not exist.")
     if any(each.exists() and path.exists() and each.samefile(path) for each in inputs):
-        raise BadUseError(f"--out: {str(path)!r} is read here; name another file.")
+        raise BadUseError(f"{option}: {str(path)!r} is read here; name another file.")
     place = path if path.exists() and not path.is_file() else path.parent
     if not os.access(place, os.W_OK):
-        raise BadUseError(f"--out: you may not write to {str(place)!r}.")
+        raise BadUseError(f"{option}: you may not write to {str(place)!r}.")
 
 
 @contextlib.contextmanager

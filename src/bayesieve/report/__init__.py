@@ -20,6 +20,7 @@ def make_report(
     X: Any,
     y: Any,
     *,
+    sample_weight: Any = None,
     title: str = "bayesieve report",
     include_rows: bool = False,
     n_resamples: int = 20,
@@ -38,6 +39,8 @@ def make_report(
         and judges it on the rows given.
     X, y :
         For a selector, what it was fitted on.
+    sample_weight : array-like of shape (n_samples,), optional
+        For a selector, as in its fit.
     title : str, default="bayesieve report"
     include_rows : bool, default=False
         May rows of the table be in the page?  At most 1000 are.  Without them counts, levels, class
@@ -74,15 +77,20 @@ def make_report(
     check_number("n_resamples", n_resamples, low=0, whole=True)
     if n_resamples == 1:
         raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
-    found = None
+    found, why = None, "repeating the search on resamples of the rows was not asked for"
     if n_resamples and isinstance(model, NaiveBayesSelector):
-        found = stability(
-            clone(model), X, y, n_resamples=n_resamples, random_state=random_state, n_jobs=n_jobs
-        )
+        try:
+            found = stability(
+                clone(model), X, y, n_resamples=n_resamples, sample_weight=sample_weight,
+                random_state=random_state, n_jobs=n_jobs,
+            )  # fmt: skip
+        except ValueError as error:
+            # A sample may lack a rare class or label: the rest of the report stands.
+            why = f"the search failed on a resample of the rows ({error})"
     extras = Extras(
-        title, include_rows, found, dict(left_out or {}), signals, indicators, random_state
+        title, include_rows, found, dict(left_out or {}), signals, indicators, random_state, why
     )
-    return render(gather(model, X, y, extras))
+    return render(gather(model, X, y, extras, sample_weight))
 
 
 def write_report(model: Any, X: Any, y: Any, path: Any, **options: Any) -> None:

@@ -11,7 +11,9 @@ _TEXTS_ACROSS = 16  # values that fit side by side on the scales
 _HEIGHT = 300
 _ENDS = [{"a": 0, "b": 0}, {"a": 1, "b": 1}]  # of the diagonal
 _MOST_STEPS = 1500  # of a path in its chart
+_COLOURS = 8  # of the page
 _NARROW = 420  # pixels
+_NEVER = -1e6  # nat: stands for log 0 in a chart; finite terms are far above
 # Readable on light and on dark paper.
 _MAIN, _LOUD, _QUIET = "#3b8fd4", "#d9534f", "#8a939c"
 
@@ -96,9 +98,10 @@ def _some_steps(steps: list[Any], chosen: int) -> list[int]:
 
 
 def _roc(performance: dict[str, Any]) -> dict[str, Any] | None:
+    names = _labels([v["name"] for v in performance["verdicts"]])
     rows = [
-        {"class": _short(v["name"]), "false alarms": x, "detection": y, "i": i}
-        for v in performance["verdicts"]
+        {"class": name, "false alarms": x, "detection": y, "i": i}
+        for name, v in zip(names, performance["verdicts"], strict=True)
         for i, (x, y) in enumerate(v["roc"])
     ]
     if not rows:
@@ -106,32 +109,48 @@ def _roc(performance: dict[str, Any]) -> dict[str, Any] | None:
     chart = _named("rows").mark_line().encode(
         x=alt.X("false alarms:Q", title="false-alarm rate"),
         y=alt.Y("detection:Q", title="detection rate"),
-        color=alt.Color("class:N", title=None), order="i:Q",
+        **_told_apart(len(names)), order="i:Q",
         tooltip=["class:N", alt.Tooltip("false alarms:Q", format=".3f"),
                  alt.Tooltip("detection:Q", format=".3f")],
     )  # fmt: skip
     areas = ", ".join(
-        f"{_short(v['name'])} {v['auc']:.3f}" for v in performance["verdicts"] if v["roc"]
+        f"{name} {v['auc']:.3f}"
+        for name, v in zip(names, performance["verdicts"], strict=True)
+        if v["roc"]
     )
     words = f"ROC curves; areas: {areas}"
-    return _spec(_diagonal() + chart, words, _HEIGHT, rows=rows, ends=_ENDS)
+    return _spec(_diagonal() + chart, words, _room(len(names)), rows=rows, ends=_ENDS)
 
 
 def _calibration(performance: dict[str, Any]) -> dict[str, Any]:
+    names = _labels([v["name"] for v in performance["verdicts"]])
     rows = [
-        {"class": _short(v["name"]), "said": said, "seen": seen, "rows": n}
-        for v in performance["verdicts"]
+        {"class": name, "said": said, "seen": seen, "rows": n}
+        for name, v in zip(names, performance["verdicts"], strict=True)
         for said, seen, n in v["calibration"]
     ]
     chart = _named("rows").mark_line(point=True).encode(
         x=alt.X("said:Q", title="probability the model gives", scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("seen:Q", title="share of rows", scale=alt.Scale(domain=[0, 1])),
-        color=alt.Color("class:N", title=None),
+        **_told_apart(len(names)),
         tooltip=["class:N", alt.Tooltip("said:Q", format=".3f"),
                  alt.Tooltip("seen:Q", format=".3f"), "rows:Q"],
     )  # fmt: skip
     words = "calibration curves: share of rows against the probability"
-    return _spec(_diagonal() + chart, words, _HEIGHT, rows=rows, ends=_ENDS)
+    return _spec(_diagonal() + chart, words, _room(len(names)), rows=rows, ends=_ENDS)
+
+
+def _told_apart(n_classes: int) -> dict[str, Any]:
+    """Classes by colour, in their order; by dashes too, where the colours begin again."""
+    found: dict[str, Any] = {"color": alt.Color("class:N", title=None, sort=None)}
+    if n_classes > _COLOURS:
+        found["strokeDash"] = alt.StrokeDash("class:N", title=None, sort=None)
+    return found
+
+
+def _room(n_classes: int) -> int:
+    """Height of a chart under a legend of three columns."""
+    return _HEIGHT + 14 * max(-(-n_classes // 3) - 3, 0)
 
 
 def _diagonal() -> Any:
@@ -142,8 +161,9 @@ def _diagonal() -> Any:
 
 def _relevance(model: dict[str, Any]) -> dict[str, Any] | None:
     ranked = sorted(model["features"], key=lambda f: -sum(f["importance"]))[:_MOST_FEATURES]
+    labels = _labels([f["feature"] for f in ranked])
     rows = [
-        {"feature": _short(f["feature"]), "class": _short(c), "nat": value, "j": j}
+        {"feature": labels[j], "class": c, "nat": value, "j": j}
         for j, f in enumerate(ranked)
         for c, value in zip(_class_names(model), f["importance"], strict=True)
     ]
@@ -151,7 +171,7 @@ def _relevance(model: dict[str, Any]) -> dict[str, Any] | None:
         return None
     tip = [alt.Tooltip("nat:Q", format=".4f")]
     chart = _named("rows").mark_rect().encode(
-        x=alt.X("class:N", title=None, axis=alt.Axis(labelAngle=0)),
+        x=alt.X("class:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("feature:N", title=None, sort=alt.EncodingSortField("j"),
                 axis=alt.Axis(labelLimit=260)),
         color=alt.Color("nat:Q", title="nat", scale=alt.Scale(scheme="blues", domainMin=0)),
@@ -165,15 +185,16 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
     """Scales between two classes that the reader picks."""
     names = _class_names(model)
     rows = []
-    longest = sorted(model["features"], key=lambda f: -_length(f["terms"]))[:_MOST_FEATURES]
+    features = [{**f, "terms": _finite(f)} for f in model["features"]]
+    longest = sorted(features, key=lambda f: -_length(f["terms"]))[:_MOST_FEATURES]
+    labels = _labels([f["feature"] for f in longest])
     first = 1 if len(names) > 1 else 0
     gap = _gap(longest, first)
     for j, each in enumerate(longest):
         spoken = _spoken(each, first, gap)
         rows += [
-            {"feature": _short(each["feature"]), "j": j, "value": _value(each["values"][i]),
-             "said": _value(each["values"][i]) if i in spoken else "",
-             "t": [max(t, -1e9) for t in each["terms"][i]]}
+            {"feature": labels[j], "j": j, "value": _value(each, i),
+             "said": _value(each, i) if i in spoken else "", "t": each["terms"][i]}
             for i in _shown(each)
         ]  # fmt: skip
     if not rows:
@@ -187,6 +208,10 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
         _named("rows")
         .transform_calculate(whole=f"(datum.t[target] - datum.t[against]) / {heat}")
         .transform_calculate(ratio=f"clamp(datum.whole, -{_FAR}, {_FAR})")
+        .transform_calculate(
+            shown=f"abs(datum.whole * {heat}) < {-_NEVER / 2} ? format(datum.whole, '+.3f') : "
+            "datum.whole > 0 ? '+∞' : '−∞'"
+        )
         # On a phone the texts would lie on each other; the tooltips remain.
         .transform_calculate(text=f"width < {_NARROW} ? '' : datum.said")
         .encode(
@@ -195,7 +220,7 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
         )
     )  # fmt: skip
     x = alt.X("ratio:Q", title="log-ratio (nat)")
-    tip = ["feature:N", "value:N", alt.Tooltip("whole:Q", format="+.3f", title="log-ratio")]
+    tip = ["feature:N", "value:N", alt.Tooltip("shown:N", title="log-ratio")]
     ticks = base.mark_tick(thickness=2, size=11).encode(x=x, tooltip=tip)
     texts = base.mark_text(dy=-11, fontSize=9).encode(x=x, text="text:N", tooltip=tip)
     words = "nomogram: where each value of each feature speaks, between two classes"
@@ -209,7 +234,7 @@ def _shown(each: dict[str, Any]) -> range:
 
 
 def _ratio(row: list[float], first: int) -> float:
-    return min(max(max(row[first], -1e9) - max(row[0], -1e9), -_FAR), _FAR)
+    return min(max(row[first] - row[0], -_FAR), _FAR)
 
 
 def _gap(features: list[dict[str, Any]], first: int) -> float:
@@ -230,8 +255,9 @@ def _spoken(each: dict[str, Any], first: int, gap: float) -> set[int]:
 
 
 def _stability(found: dict[str, Any]) -> dict[str, Any]:
+    labels = _labels([f["name"] for f in found["features"][:_MOST_FEATURES]])
     rows = [
-        {"feature": _short(f["name"]), "share": f["frequency"], "j": j,
+        {"feature": labels[j], "share": f["frequency"], "j": j,
          "what": "selected" if f["selected"] else "not selected"}
         for j, f in enumerate(found["features"][:_MOST_FEATURES])
     ]  # fmt: skip
@@ -250,17 +276,45 @@ def _stability(found: dict[str, Any]) -> dict[str, Any]:
 def _class_names(model: dict[str, Any]) -> list[str]:
     if model["label"] is not None:
         return [f"not {_short(model['label'])}", _short(model["label"])]
-    return [_short(c) for c in model["classes"]]
+    return _labels(model["classes"])
 
 
 def _length(terms: list[list[float]]) -> float:
-    finite = [[max(t, -1e9) for t in row] for row in terms]
-    spans = [max(row) - min(row) for row in finite]
+    spans = [max(row) - min(row) for row in terms]
     return max(spans, default=0.0)
 
 
-def _value(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else _short(value)
+def _finite(each: dict[str, Any]) -> list[list[float]]:
+    """Terms as numbers: what is impossible in two classes is compared by what remains beside it."""
+    if each["beside"] is None:
+        return each["terms"]
+    return [
+        [t if t > _NEVER else _NEVER + beside for t, beside in zip(*both, strict=True)]
+        for both in zip(each["terms"], each["beside"], strict=True)
+    ]
+
+
+def _value(each: dict[str, Any], i: int) -> str:
+    """A level as it is; a point of a number's scale in a few digits."""
+    value = each["values"][i]
+    if isinstance(value, float):
+        return f"{value:.4g}" if each["counts"] is None else f"{value:.12g}"
+    return _short(value)
+
+
+def _labels(names: list[Any]) -> list[str]:
+    """Names as they are written in a chart, which takes equal ones for one and the same."""
+    found: dict[str, int] = {}
+    for name in names:
+        line = label = _short(name)
+        if label in found:
+            whole = " ".join(str(name).split())
+            line = label = f"{line[:30]}…{whole[-25:]}" if len(whole) > _MOST_LETTERS else line
+        while label in found:
+            found[line] = found.get(line, 1) + 1
+            label = f"{line} ({found[line]})"
+        found[label] = 1
+    return list(found)
 
 
 def _short(name: Any) -> str:

@@ -27,6 +27,7 @@ class Extras:
     left_out : columns left out before the search, with the reason.
     signals, indicators : the series behind the rows, and what turned them into columns.
     random_state : which rows are drawn, where there are too many.
+    no_stability : why there is none, where there is none.
     """
 
     title: str = "bayesieve report"
@@ -36,14 +37,15 @@ class Extras:
     signals: Any = None
     indicators: Any = None
     random_state: int = 0
+    no_stability: str = ""
 
 
-def gather(model: Any, X: Any, y: Any, extras: Extras) -> dict[str, Any]:
+def gather(model: Any, X: Any, y: Any, extras: Extras, sample_weight: Any = None) -> dict[str, Any]:
     """The content of a report on a selector (or a finished model) and a table."""
     selector = model if isinstance(model, NaiveBayesSelector) else None
     fitted = fitted_model(model)
     table = read_table(selector or fitted, X, reset=False)
-    judged = performance(model, X, y)
+    judged = performance(model, X, y, sample_weight)
     labels = list(fitted.label_names_) if fitted._parts else [None]
     return {
         "title": extras.title,
@@ -54,6 +56,7 @@ def gather(model: Any, X: Any, y: Any, extras: Extras) -> dict[str, Any]:
         "portable": _in_nat(portable(fitted)),
         "performance": judged.to_dict(),
         "stability": _stability(extras.stability, selector),
+        "no_stability": extras.no_stability,
         "rows": embedded_rows(selector, fitted, table, y, extras),
     }
 
@@ -100,6 +103,7 @@ def _settings(selector: NaiveBayesSelector) -> dict[str, Any]:
         "search": _name(selector.search),
         "criterion": selector.path_.criterion,
         "cv": _name(selector.cv),
+        "class_weight": selector.class_weight is not None,
         "n_guiding": int(selector.guiding_rows_.size),
         "n_validation": int(selector.validation_rows_.size),
         "n_tried": int(selector.n_tried_),
@@ -196,9 +200,9 @@ def _stability(found: Stability | None, selector: NaiveBayesSelector | None) -> 
         return None
     data = found.to_dict()
     del data["selected"]
-    chosen = set(np.array(selector.path_.names, dtype=object)[selector.selected_])
-    for each in data["features"]:
-        each["selected"] = each["name"] in chosen
+    # By position: a sparse matrix has no names, its path may have been given some.
+    for j, each in enumerate(data["features"]):
+        each["name"], each["selected"] = selector.path_.names[j], bool(selector.support_[j])
     data["features"].sort(key=lambda each: (-each["frequency"], not each["selected"]))
     data["features"] = [each for each in data["features"] if each["frequency"] or each["selected"]]
     return data

@@ -20,7 +20,12 @@ def render(content: dict[str, Any]) -> str:
     except ImportError as error:
         raise ImportError(_MISSING) from error
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": _number, "percent": _percent, "short": _short}
+    environment.filters |= {
+        "number": _number,
+        "percent": _percent,
+        "short": _short,
+        "level": _level,
+    }
     template = environment.from_string(_asset("page.html.j2"))
     data = {
         "charts": charts(content),
@@ -72,8 +77,13 @@ def _number(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
+def _level(value: Any) -> str:
+    """A value of a discrete column: two of them must not look alike."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
 def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return "–" if value != value else f"{100 * value:.1f} %"
 
 
 def _short(value: Any, most: int = 120) -> str:

@@ -43,7 +43,7 @@ def _bar(bar: Any, each: Any) -> dict[str, Any]:
     sizes = [abs(b.log_ratio) for b in each.evidence if abs(b.log_ratio) != float("inf")]
     longest = max(sizes, default=0.0) or 1.0
     width = 50 * min(abs(bar.log_ratio) / longest, 1.0)
-    value = f"{bar.value:g}" if isinstance(bar.value, float) else bar.value
+    value = f"{bar.value:.10g}" if isinstance(bar.value, float) else bar.value
     return {
         "feature": "prior" if bar.status == "prior" else bar.feature,
         "value": "" if value is None else value,

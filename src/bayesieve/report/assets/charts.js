@@ -35,7 +35,7 @@ const Path = (() => {
       : `${action === "+" ? "joins" : "leaves"}: ${names.join(", ")}`;
     const judged = verdict === null ? ""
       : `, ${path.validation_name.replace("_", " ")} ${verdict.toPrecision(4)}`;
-    return `step ${at}: ${size} features, ${path.criterion} ${score.toPrecision(4)}${judged}; ${what}`;
+    return `step ${at}: ${size} features, ${path.criterion} ${score === null ? "–" : score.toPrecision(4)}${judged}; ${what}`;
   }
 
   function show(at) {
@@ -109,14 +109,15 @@ const Charts = (() => {
   const slider = byId("threshold"), body = byId("threshold-rates");
   if (!DATA.thresholds.length) return;
   const grid = DATA.thresholds[0][1];
+  // Without a row of the class (or of the others) there is no rate.
+  const percent = (rate, digits) => rate === null ? "–" : `${(100 * rate).toFixed(digits)} %`;
   function show() {
     const at = Number(slider.value);
     byId("threshold-value").textContent = String(Number(grid[at][0].toPrecision(6)));
     body.replaceChildren(...DATA.thresholds.map(([name, rates]) => {
       const row = make("tr");
       row.append(make("th", name, {scope: "row"}),
-        make("td", `${(100 * rates[at][1]).toFixed(1)} %`),
-        make("td", `${(100 * rates[at][2]).toFixed(2)} %`));
+        make("td", percent(rates[at][1], 1)), make("td", percent(rates[at][2], 2)));
       return row;
     }));
   }
