@@ -193,6 +193,20 @@ def test_a_hundred_features_stay_below_three_megabytes():
     assert len(page.encode()) <= 3_000_000
 
 
+def test_many_labels_keep_the_page_small():
+    rng = np.random.default_rng(4)
+    bits = rng.integers(0, 2, (300, 20))
+    Y = pd.DataFrame((rng.random((300, 50)) < 0.4).astype(int)).add_prefix("label ")
+    model = NaiveBayes().fit(bits, Y)
+    page = make_report(model, bits, Y)
+    drawn = data_of(page)["charts"]
+    assert sum(name.startswith("nomogram") for name in drawn) == 8
+    assert len({row["class"] for row in drawn["roc"]["datasets"]["rows"]}) == 12
+    assert "The first 8 of 50 labels have charts" in page
+    assert len(data_of(page)["portable"]["problems"]) == 50
+    assert len(page.encode()) < 3_000_000
+
+
 def test_names_never_become_markup(fitted):
     assert embed({"a": "</script><script>&"}) == (
         '{"a":"\\u003c/script\\u003e\\u003cscript\\u003e\\u0026"}'

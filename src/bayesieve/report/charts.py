@@ -8,6 +8,8 @@ _MOST_FEATURES = 40  # bars or scales in one chart
 _FAR = 10.0  # nat: scales of a nomogram end here
 _MOST_LETTERS = 60
 _TEXTS_ACROSS = 16  # values that fit side by side on the scales
+#: Labels with charts of their own, and classes or labels in one chart.
+MOST_LABELS, MOST_LINES = 8, 12
 _HEIGHT = 300
 _ENDS = [{"a": 0, "b": 0}, {"a": 1, "b": 1}]  # of the diagonal
 _MOST_STEPS = 1500  # of a path in its chart
@@ -21,10 +23,10 @@ _MAIN, _LOUD, _QUIET = "#3b8fd4", "#d9534f", "#8a939c"
 def charts(content: dict[str, Any]) -> dict[str, Any]:
     """All charts that the content allows, by the name of their place in the page."""
     found = {
-        "roc": _roc(content["performance"]),
-        "calibration": _calibration(content["performance"]),
+        "roc": _roc(_some_verdicts(content["performance"])),
+        "calibration": _calibration(_some_verdicts(content["performance"])),
     }
-    for i, model in enumerate(content["model"]):
+    for i, model in enumerate(content["model"][:MOST_LABELS]):
         found[f"nomogram-{i}"] = _nomogram(model)
         found[f"relevance-{i}"] = _relevance(model)
     if content["path"] is not None:
@@ -97,11 +99,18 @@ def _some_steps(steps: list[Any], chosen: int) -> list[int]:
     return sorted(ends | set(range(0, len(steps), every)))
 
 
-def _roc(performance: dict[str, Any]) -> dict[str, Any] | None:
-    names = _labels([v["name"] for v in performance["verdicts"]])
+def _some_verdicts(performance: dict[str, Any]) -> list[dict[str, Any]]:
+    """The most frequent classes (or labels) in their order: more lines nobody tells apart."""
+    verdicts: list[dict[str, Any]] = performance["verdicts"]
+    often = sorted(verdicts, key=lambda v: -v["positives"])[:MOST_LINES]
+    return [v for v in verdicts if any(v is each for each in often)]
+
+
+def _roc(verdicts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    names = _labels([v["name"] for v in verdicts])
     rows = [
         {"class": name, "false alarms": x, "detection": y, "i": i}
-        for name, v in zip(names, performance["verdicts"], strict=True)
+        for name, v in zip(names, verdicts, strict=True)
         for i, (x, y) in enumerate(v["roc"])
     ]
     if not rows:
@@ -114,19 +123,17 @@ def _roc(performance: dict[str, Any]) -> dict[str, Any] | None:
                  alt.Tooltip("detection:Q", format=".3f")],
     )  # fmt: skip
     areas = ", ".join(
-        f"{name} {v['auc']:.3f}"
-        for name, v in zip(names, performance["verdicts"], strict=True)
-        if v["roc"]
+        f"{name} {v['auc']:.3f}" for name, v in zip(names, verdicts, strict=True) if v["roc"]
     )
     words = f"ROC curves; areas: {areas}"
     return _spec(_diagonal() + chart, words, _room(len(names)), rows=rows, ends=_ENDS)
 
 
-def _calibration(performance: dict[str, Any]) -> dict[str, Any]:
-    names = _labels([v["name"] for v in performance["verdicts"]])
+def _calibration(verdicts: list[dict[str, Any]]) -> dict[str, Any]:
+    names = _labels([v["name"] for v in verdicts])
     rows = [
         {"class": name, "said": said, "seen": seen, "rows": n}
-        for name, v in zip(names, performance["verdicts"], strict=True)
+        for name, v in zip(names, verdicts, strict=True)
         for said, seen, n in v["calibration"]
     ]
     chart = _named("rows").mark_line(point=True).encode(

@@ -16,7 +16,7 @@ def render(content: dict[str, Any]) -> str:
     try:
         import jinja2
 
-        from .charts import charts
+        from .charts import MOST_LABELS, MOST_LINES, charts
     except ImportError as error:
         raise ImportError(_MISSING) from error
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -41,6 +41,8 @@ def render(content: dict[str, Any]) -> str:
     }  # fmt: skip
     return template.render(
         **content,
+        most_labels=MOST_LABELS,
+        most_lines=MOST_LINES,
         data=embed(data),
         style=_asset("style.css"),
         runtime=_runtime(),
