@@ -66,7 +66,7 @@ def run(task, tool, data, python, limit):
         try:
             # The warm-up may take a while of its own: imports, compilation.
             done = subprocess.run(
-                command, env=environment, timeout=limit + 60, capture_output=True, text=True
+                command, env=environment, timeout=limit + 30, capture_output=True, text=True
             )
         except subprocess.TimeoutExpired:
             return {"failed": f"more than {limit} s"}
