@@ -94,8 +94,9 @@ _PYTHON = '''def {name}(row):
         if not components:
             return term["empty"]
         total = []
-        for share, levels, centres, sd in components:
-            logs = [a - ((x - m) / sd) * ((x - m) / sd) / 2 for a, m in zip(levels, centres)]
+        for share, levels, offsets, mean, sd in components:
+            apart = [(x - mean) / sd + offset for offset in offsets]
+            logs = [a - z * z / 2 for a, z in zip(levels, apart)]
             top = max(logs)
             if top > -inf:
                 top += log(sum(exp(each - top) for each in logs))
@@ -195,13 +196,13 @@ def _density(column: str, term: dict[str, Any], k: int) -> str:
     if not components:
         return repr(term["empty"])
     if term["least"] is None and len(components) == 1:
-        share, (level,), (centre,), sd = components[0]
-        return _above(f"{share + level!r} - {_square(column, centre, sd)}")
+        share, (level,), (offset,), mean, sd = components[0]
+        return _above(f"{share + level!r} - {_square(column, mean, sd, offset)}")
     parts = []
-    for share, levels, centres, sd in components:
+    for share, levels, offsets, mean, sd in components:
         bells = " + ".join(
-            f"exp({share + level!r} - {_square(column, centre, sd)})"
-            for level, centre in zip(levels, centres, strict=True)
+            f"exp({share + level!r} - {_square(column, mean, sd, offset)})"
+            for level, offset in zip(levels, offsets, strict=True)
         )
         if term["least"] is None:
             parts.append(bells)
@@ -213,9 +214,9 @@ def _density(column: str, term: dict[str, Any], k: int) -> str:
         return f"ln({total})"
     # Far from every component all bells underflow; the nearest of them then speaks alone.
     far = [
-        _above(f"{share + level!r} - {_square(column, centre, sd)}")
-        for share, levels, centres, sd in components
-        for level, centre in zip(levels, centres, strict=True)
+        _above(f"{share + level!r} - {_square(column, mean, sd, offset)}")
+        for share, levels, offsets, mean, sd in components
+        for level, offset in zip(levels, offsets, strict=True)
     ]
     return f"CASE WHEN {total} > 1e-290 THEN ln({total}) ELSE {_largest(far)} END"
 
@@ -225,8 +226,8 @@ def _above(nat: str) -> str:
     return f"(CASE WHEN {nat} > -1e300 THEN {nat} ELSE -1e300 END)"
 
 
-def _square(column: str, centre: float, sd: float) -> str:
-    apart = f"({column} - {centre!r}) / {sd!r}"
+def _square(column: str, mean: float, sd: float, offset: float) -> str:
+    apart = f"({column} - {mean!r}) / {sd!r} + {offset!r}"
     return f"({apart}) * ({apart}) / 2"
 
 

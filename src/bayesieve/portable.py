@@ -89,7 +89,8 @@ def _bells(spec: Any, column: Any) -> dict[str, Any]:
     with np.errstate(all="ignore"):  # what is not finite is refused below
         found = model.bells(column.statistics, column.grid, settings)
     classes = [[bells.to_list() for bells in mine] for mine in found]
-    numbers = [x for mine in found for b in mine for x in (b.share, *b.levels, *b.centres, b.sd)]
+    bells = [b for mine in found for b in mine]
+    numbers = [x for b in bells for x in (b.share, *b.levels, *b.offsets, b.mean, b.sd)]
     if not np.isfinite(numbers).all():
         raise ValueError(
             f"column {spec.name!r} has values too large to be written down; scale it first."

@@ -277,7 +277,7 @@ def _continuous_divergence(model: NaiveBayes, j: int, weight: NDArray[np.float64
 
 def _lattice(spec: Any, bells: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Points over one component, and how likely it is to show each of them."""
-    centres = np.array(bells.centres)
+    centres = bells.mean - bells.sd * np.array(bells.offsets)
     if not (np.isfinite(centres).all() and np.isfinite(bells.sd)):
         return np.zeros(1), np.ones(1)
     low, high = centres.min() - _REACH * bells.sd, centres.max() + _REACH * bells.sd

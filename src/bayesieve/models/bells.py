@@ -25,22 +25,24 @@ _HALF_LOG_2PI = float(np.log(2 * np.pi) / 2)
 class Bells(NamedTuple):
     """One component: log of its share, and the points whose bells add up to its probability.
 
-    The component says ``log(sum(exp(level - ((x - centre) / sd)**2 / 2)))``.
+    The component says ``log(sum(exp(level - ((x - mean) / sd + offset)**2 / 2)))``; offsets are in
+    standard deviations, since positions beside a large mean would lose their last digits.
     """
 
     share: float
     levels: tuple[float, ...]
-    centres: tuple[float, ...]
+    offsets: tuple[float, ...]
+    mean: float
     sd: float
 
     def to_list(self) -> list[Any]:
         """Plain data."""
-        return [self.share, list(self.levels), list(self.centres), self.sd]
+        return [self.share, list(self.levels), list(self.offsets), self.mean, self.sd]
 
 
 def density_bells(share: float, mean: float, sd: float) -> Bells:
     """The density itself: one bell."""
-    return Bells(share, (-_HALF_LOG_2PI - float(np.log(sd)),), (mean,), sd)
+    return Bells(share, (-_HALF_LOG_2PI - float(np.log(sd)),), (0.0,), mean, sd)
 
 
 def interval_bells(share: float, mean: float, sd: float, width: float) -> Bells:
@@ -48,8 +50,7 @@ def interval_bells(share: float, mean: float, sd: float, width: float) -> Bells:
     half = width / (2 * sd)
     points, weights = _legendre(_points_needed(half))
     levels = np.log(half * weights) - _HALF_LOG_2PI
-    centres = mean - width / 2 * points
-    return Bells(share, tuple(levels.tolist()), tuple(centres.tolist()), sd)
+    return Bells(share, tuple(levels.tolist()), tuple((half * points).tolist()), mean, sd)
 
 
 def _points_needed(half: float) -> int:

@@ -12,9 +12,9 @@ const Model = (() => {
   // Log-probability of a number in one class: components, each a sum of bells.
   function density(x, components, term) {
     if (!components.length) return term.empty;
-    return logSum(components.map(([share, levels, centres, sd]) => {
+    return logSum(components.map(([share, levels, offsets, mean, sd]) => {
       let said = logSum(levels.map((level, i) => {
-        const apart = (x - centres[i]) / sd;
+        const apart = (x - mean) / sd + offsets[i];
         return level - apart * apart / 2;
       }));
       if (term.least !== null) said = Math.max(said, term.least);
