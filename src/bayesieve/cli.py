@@ -214,9 +214,8 @@ def rank(
     """Rank the columns of a table without a model."""
     from . import commands
 
-    problem = commands.split_target(
-        commands.read_data(data), target, labels.split(",") if labels else []
-    )
+    names = labels.split(",") if labels else []
+    problem, _ = commands.read_problem(data, target, names, identifiers=True)
     for line in commands.numbers_with_texts(problem):
         tell(line)
     found = commands.rank_problem(problem, method)

@@ -22,31 +22,17 @@ from .files import (
     Column,
     format_of,
     read_batches,
-    read_data,
     some,
     whole_folder,
 )
 from .modelfile import load_model, save_model
 from .plaindata import jsonable
-from .problems import (
-    Problem,
-    numbers_with_texts,
-    read_problem,
-    split_target,
-    without_identifiers,
-)
+from .problems import Problem, numbers_with_texts, read_problem
 from .ranking import rank
 from .report import make_report
 from .selector import NaiveBayesSelector
 
-__all__ = [
-    "BadUseError",
-    "numbers_with_texts",
-    "read_data",
-    "read_problem",
-    "split_target",
-    "without_identifiers",
-]
+__all__ = ["BadUseError", "numbers_with_texts", "read_problem"]
 
 # Positive (or negative) rows below which a label is told to be rare.
 _RARE = 10
