@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from scipy.special import ndtr
@@ -34,6 +35,24 @@ def log_fixed(z):
     return shift * 0.6931471805599453 + 2.0 * u * p
 
 
+def log_of(fraction):
+    """Log of a positive fraction: the rounded logs of the primes of top less those of bottom."""
+    return (_units(fraction.numerator) - _units(fraction.denominator)) / 2.0**BITS
+
+
+@cache
+def _units(number):
+    for prime in range(2, number):
+        if number % prime == 0:
+            return _units(prime) + _units(number // prime)
+    return math.floor(log_fixed(float(number)) * 2**BITS + 0.5) if number > 1 else 0
+
+
+def fraction(number):
+    """The simple fraction that a float stands for."""
+    return Fraction(number).limit_denominator(2**20)
+
+
 # -- terms ---------------------------------------------------------------------------------------
 
 
@@ -48,23 +67,25 @@ def count_term(value, rows, k, problem, column, means):
         return 0.0, False
     if kind == "categorical" and not any(v == value and w for v, _, w in rows):
         return 0.0, False
-    factor = float(problem["factors"][k])
-    counts = [sum(w for v, y, w in rows if v == level and y == k) * factor for level in levels]
+    factor = fraction(problem["factors"][k])
+    counts = [sum(int(w) for v, y, w in rows if v == level and y == k) * factor for level in levels]
+    at = levels.index(value)
     if problem["smoothing"] == "mean":
+        pseudo = [1.0 / len(levels)] * len(levels)
         if kind == "bernoulli":
             pseudo = [1.0 - means[k], means[k]]
-        else:
-            pseudo = [1.0 / len(levels)] * len(levels)
-    else:
-        pseudo = [float(problem["smoothing"])] * len(levels)
-    at = levels.index(value)
-    top = counts[at] + pseudo[at]
-    bottom = sum(counts) + sum(pseudo)
-    if bottom <= 0:
-        return -float(np.log(len(levels))), False
-    if top <= 0:
-        return -float(np.log(bottom)), True
-    return float(np.log(top) - np.log(bottom)), False
+        top = float(counts[at]) + pseudo[at]
+        bottom = float(sum(counts)) + sum(pseudo)
+        if top <= 0:
+            return -float(np.log(bottom)), True
+        return float(np.log(top) - np.log(bottom)), False
+    top = counts[at] + fraction(problem["smoothing"])
+    bottom = sum(counts) + len(levels) * fraction(problem["smoothing"])
+    if bottom == 0:
+        return -log_of(Fraction(len(levels))), False
+    if top == 0:
+        return -log_of(bottom), True
+    return log_of(top / bottom), False
 
 
 def moments(rows, k):
@@ -149,19 +170,19 @@ def prior_terms(problem, labels, weights):
     n_classes = problem["n_classes"]
     if problem["priors"] is None:
         counts = [
-            sum(w for y, w in zip(labels, weights, strict=True) if y == k)
-            * float(problem["factors"][k])
+            sum(int(w) for y, w in zip(labels, weights, strict=True) if y == k)
+            * fraction(problem["factors"][k])
             for k in range(n_classes)
         ]
         total = sum(counts)
         return [
-            (float(np.log(c / total)), False) if c > 0 else (-float(np.log(max(total, 1.0))), True)
+            (log_of(c / total), False) if c > 0 else (-float(np.log(max(float(total), 1.0))), True)
             for c in counts
         ]
     given = problem["priors"]
     if isinstance(given, str):
         given = [1 / n_classes] * n_classes
-    return [(float(np.log(p)), False) if p > 0 else (0.0, True) for p in given]
+    return [(log_of(fraction(p)), False) if p > 0 else (0.0, True) for p in given]
 
 
 # -- the ledger, without a ledger ----------------------------------------------------------------

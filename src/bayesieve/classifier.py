@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from .models import MODELS, Targets, TrainingSets, build_columns, one_set, spoken_tables
+from .models import MODELS, Targets, Terms, TrainingSets, build_columns, one_set, spoken_tables
 from .models.gaussian import total_variance
-from .models.tables import choose_scale, prior_terms
+from .models.tables import Scale, choose_scale, in_units_of_scale, prior_terms
 from .reading import Reading, count_present, read_input
 from .sparse_ledger import Scoring, SparseLedger
 from .speaking import Speaker
@@ -348,12 +348,17 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
             # Python's floats: a product beyond the largest is infinite, without a warning.
             extra = float(self.var_smoothing) * float(max(largest, default=0.0))
             self._extra_variance = min(extra, np.finfo(float).max)
-        self._prior = prior_terms(self.class_count_[None], priors, self._class_weight)
-        self._columns = build_columns(
-            self._specs, self._statistics, smoothing, self._extra_variance, self._class_weight
-        )
-        tables = spoken_tables(self._specs, self._columns)
-        self._scale = choose_scale(self._columns, tables, self._prior)
+
+        def make(bits: int) -> tuple[list[Terms | None], Scale]:
+            self._prior = prior_terms(self.class_count_[None], priors, self._class_weight, bits)
+            self._columns = build_columns(
+                self._specs, self._statistics, smoothing, self._extra_variance,
+                self._class_weight, bits=bits,
+            )  # fmt: skip
+            tables = spoken_tables(self._specs, self._columns)
+            return tables, choose_scale(self._columns, tables, self._prior)
+
+        tables, self._scale = in_units_of_scale(make)
         self._fixed = [None if table is None else self._scale.fix(table)[0] for table in tables]
         self._warn_of_idle_components()
 

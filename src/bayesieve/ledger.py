@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from .kernels.options import BLOCK, LANES
 from .models import MODELS, Terms, TrainingSets, build_columns
-from .models.tables import choose_scale, left_out_priors, prior_terms
+from .models.tables import (
+    Scale,
+    choose_scale,
+    in_units_of_scale,
+    left_out_priors,
+    prior_terms,
+)
 from .views.columns import MOST_CODES, ColumnSpec, to_codes
 from .views.packed import Lookup, Room
 
@@ -207,25 +213,29 @@ class Ledger:
         shared = lcm(*(factor.denominator for factor in factors))
         #: The class weights as integers with a common denominator left out.
         self.factors = [int(factor * shared) for factor in factors]
-        self._columns = build_columns(
-            plan.specs, plan.statistics, smoothing, extra_variance, sets.class_weight, sets.n_sets
-        )
         self._plan = plan
-        prior = (
-            left_out_priors(sets, priors)
-            if plan.loo
-            else prior_terms(sets.class_counts, priors, sets.class_weight)
-        )
-        tables = [
-            self._table(f) if plan.levels[f] is not None or column.model.discrete else None
-            for f, column in enumerate(self._columns)
-        ]
-        self.scale = choose_scale(self._columns, tables, prior)
+
+        def make(bits: int) -> tuple[list[Terms | None], Scale]:
+            self._columns = build_columns(
+                plan.specs, plan.statistics, smoothing, extra_variance, sets.class_weight,
+                sets.n_sets, bits,
+            )  # fmt: skip
+            self._prior = (
+                left_out_priors(sets, priors, bits)
+                if plan.loo
+                else prior_terms(sets.class_counts, priors, sets.class_weight, bits)
+            )
+            tables = [
+                self._table(f) if plan.levels[f] is not None or column.model.discrete else None
+                for f, column in enumerate(self._columns)
+            ]
+            return tables, choose_scale(self._columns, tables, self._prior)
+
+        tables, self.scale = in_units_of_scale(make)
         self.slots = np.array(plan.slots, np.int64)
         self._store_tables(tables)
         self._store_columns()
-        self._prior = prior
-        self.sums = self._start(prior)
+        self.sums = self._start(self._prior)
 
     # -- building ------------------------------------------------------------------------------
 

@@ -285,9 +285,11 @@ def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -
     odd = None if prior["impossible"] is None else np.array(prior["impossible"], bool)
     model._prior = Terms(np.array(prior["finite"], float), odd)
     means = data["binary_mean"]
+    scale = data["scale"]
+    model._scale = Scale(int(scale["bits"]), int(scale["impossible"]), float(scale["bound"]))
     settings = Settings(
         model.smoothing, model._extra_variance, model._class_weight,
-        None if means is None else np.array(means, float),
+        None if means is None else np.array(means, float), model._scale.bits,
     )  # fmt: skip
     model._columns = [
         ColumnTerms(
@@ -295,8 +297,6 @@ def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -
         )
         for spec, found in zip(specs, model._statistics, strict=True)
     ]
-    scale = data["scale"]
-    model._scale = Scale(int(scale["bits"]), int(scale["impossible"]), float(scale["bound"]))
     tables = spoken_tables(specs, model._columns)
     model._scale.fix(model._prior)
     model._fixed = [None if table is None else model._scale.fix(table)[0] for table in tables]

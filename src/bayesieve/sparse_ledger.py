@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .models import MODELS, Settings, Targets, Terms, TrainingSets, build_columns
 from .models.base import Grid
 from .models.counts import binary_mean
-from .models.tables import Scale, prior_terms
+from .models.tables import Scale, in_units_of_scale, prior_terms
 from .views.columns import ColumnSpec
 from .views.moves import Moves
 
@@ -97,22 +97,31 @@ class SparseLedger:
         n_sets, n_columns = self.ends.size, self.n_features
         totals = np.stack([self._class_counts(left) for left in self._scoring.left_out])
         bernoulli = np.array([spec.model == "bernoulli" for spec in self._specs])
-        terms, impossible = self._count_terms(bernoulli, totals, smoothing)
-        prior = self._prior(totals, priors)
-        bounds = [np.abs(prior.finite).max(), *np.abs(terms).max((1, 2, 3), initial=0.0)]
-        spoken: dict[int, Terms] = {}
-        for f in np.flatnonzero(~bernoulli).tolist():
-            spoken[f] = self._column_terms(f, smoothing, extra_variance)
-            bounds.append(np.abs(spoken[f].finite).max(initial=0.0))
-        n_impossible = int(prior.impossible is not None) + int(impossible.any((1, 2, 3)).sum())
-        n_impossible += sum(found.impossible is not None for found in spoken.values())
-        # Differences of two sums must fit too.
-        self.scale = Scale.for_terms([2 * bound for bound in bounds], 2 * n_impossible)
+        statistics = self._binary_counts(bernoulli, totals)
+
+        def make(bits: int) -> tuple[tuple[Terms, Terms, dict[int, Terms]], Scale]:
+            binary = self._count_terms(statistics, smoothing, bits)
+            prior = self._prior(totals, priors, bits)
+            spoken = {
+                f: self._column_terms(f, smoothing, extra_variance, bits)
+                for f in np.flatnonzero(~bernoulli).tolist()
+            }
+            largest = np.abs(binary.finite).max((1, 2, 3), initial=0.0)
+            bounds = [np.abs(prior.finite).max(), *largest]
+            bounds += [np.abs(found.finite).max(initial=0.0) for found in spoken.values()]
+            n_impossible = sum(found.impossible is not None for found in [prior, *spoken.values()])
+            if binary.impossible is not None:
+                n_impossible += int(binary.impossible.any((1, 2, 3)).sum())
+            # Differences of two sums must fit too.
+            scale = Scale.for_terms([2 * bound for bound in bounds], 2 * n_impossible)
+            return (binary, prior, spoken), scale
+
+        (binary, prior, spoken), self.scale = in_units_of_scale(make)
         width = self._trained.n_groups if self._trained.odds else self._trained.n_classes
         self.base = np.empty((n_columns, n_sets, width), np.int64)
         self.delta = np.empty((self._moves.codes.size, n_sets, width), np.int64)
         at = np.flatnonzero(bernoulli)
-        fixed = self._odds(self.scale.fix(Terms(terms, impossible)))
+        fixed = self._odds(self.scale.fix(binary))
         self.base[at] = fixed[np.arange(at.size), :, self._moves.usual[at]]
         rows, of = self._delta_rows(bernoulli)
         self.delta[rows] = fixed[of, :, self._moves.codes[rows]] - self.base[at[of]]
@@ -139,22 +148,22 @@ class SparseLedger:
             counts += np.bincount(column, weights, counts.size)
         return counts
 
-    def _prior(self, totals: NDArray[np.float64], priors: Any) -> Terms:
+    def _prior(self, totals: NDArray[np.float64], priors: Any, bits: int) -> Terms:
         """Log-priors, sets x class columns, each problem for itself."""
         n_sets = totals.shape[0]
         shaped = totals.reshape(n_sets, -1, self._trained.n_classes)
         weights = self._class_weight[: self._trained.n_classes]
-        found = prior_terms(shaped, priors, weights)
+        found = prior_terms(shaped, priors, weights, bits)
         impossible = found.impossible
         return Terms(
             found.finite.reshape(n_sets, -1),
             None if impossible is None else impossible.reshape(n_sets, -1),
         )
 
-    def _count_terms(
-        self, bernoulli: NDArray[np.bool_], totals: NDArray[np.float64], smoothing: Any
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Terms of all binary columns at once: columns x sets x codes x class columns."""
+    def _binary_counts(
+        self, bernoulli: NDArray[np.bool_], totals: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Counts of all binary columns at once: columns x sets x codes x class columns."""
         from .kernels.moves import count_moves
 
         entries = self._moves.of_rows(self._scoring.training)
@@ -171,17 +180,17 @@ class SparseLedger:
         statistics[of, :, self._moves.codes[rows]] += counts[rows]
         where: Any = (of, slice(None), self._moves.usual[at[of]])
         np.subtract.at(statistics, where, counts[rows])
+        return statistics
+
+    def _count_terms(self, statistics: NDArray[np.float64], smoothing: Any, bits: int) -> Terms:
+        """Terms of all binary columns at once: columns x sets x codes x class columns."""
         means = None
         if smoothing == "mean":
-            means = binary_mean(list(statistics), totals.shape[0], totals.shape[1])
-        settings = Settings(smoothing, None, self._class_weight, means)
-        found = MODELS["bernoulli"].terms(statistics, np.arange(3), Grid(), settings)
-        impossible = found.impossible
-        return found.finite, (
-            np.zeros(found.finite.shape, bool) if impossible is None else impossible
-        )
+            means = binary_mean(list(statistics), statistics.shape[1], statistics.shape[3])
+        settings = Settings(smoothing, None, self._class_weight, means, bits)
+        return MODELS["bernoulli"].terms(statistics, np.arange(3), Grid(), settings)
 
-    def _column_terms(self, f: int, smoothing: Any, extra_variance: Any) -> Terms:
+    def _column_terms(self, f: int, smoothing: Any, extra_variance: Any, bits: int) -> Terms:
         """Terms of another column: sets x codes x class columns, problem by problem."""
         spec, values = self._specs[f], self._values[f]
         model = MODELS[spec.model]
@@ -200,7 +209,7 @@ class SparseLedger:
                 column if values is None else values[column], spec.n_codes, sets
             )
             terms = build_columns(
-                [spec], [statistics], smoothing, extra_variance, weight, sets.n_sets
+                [spec], [statistics], smoothing, extra_variance, weight, sets.n_sets, bits
             )[0]
             parts.append(terms.of(np.arange(n_codes) if values is None else values))
         impossible = None

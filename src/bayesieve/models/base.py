@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+#: Terms are never finer than 2^-40 nat.
+MOST_BITS = 40
+
 
 class Terms(NamedTuple):
     """Log-probabilities; where `impossible`, `finite` is what remains beside log 0.
@@ -135,6 +138,7 @@ class Settings:
     binary_mean : mean frequency of 1 over all binary columns, sets x classes ("mean" only).
     extra_variance : added to every variance (scikit-learn's rule); None for Weka's intervals.
     class_weight : factor on the counts of each class.
+    bits : logarithms of whole numbers are rounded to 2^-bits nat, prime by prime.
 
     Examples
     --------
@@ -148,6 +152,7 @@ class Settings:
     extra_variance: float | None
     class_weight: Floats
     binary_mean: Floats | None = None
+    bits: int = MOST_BITS
 
 
 class FeatureModel(Protocol):

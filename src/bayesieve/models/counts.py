@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Floats, Grid, Settings, Terms, TrainingSets
+from .logarithm import log_one, log_shares
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,10 @@ class CountModel:
         self, statistics: Floats, values: NDArray[Any], grid: Grid, settings: Settings
     ) -> Terms:
         """Log-probabilities of all codes; `values` and `grid` are not needed."""
-        counts = statistics[..., :-1, :] * settings.class_weight
-        pseudo = self._pseudo(counts.shape[-2], settings)
-        terms = _log_share(counts, counts.sum(-2, keepdims=True), pseudo)
+        counts = statistics[..., :-1, :]
+        terms = self._log_share(counts, counts.sum(-2, keepdims=True), settings)
         if self.silent_unseen:
-            terms = _silence(terms, statistics[..., :-1, :].sum(-1) == 0)
+            terms = _silence(terms, counts.sum(-1) == 0)
         return _with_silent_code(terms)
 
     def left_out(
@@ -62,12 +62,10 @@ class CountModel:
     ) -> Terms:
         """The same with one row fewer in the value's and the class's count: closed form."""
         raw = statistics[0, :-1]
-        seen = raw > 0
-        counts = (raw - seen) * settings.class_weight
-        total = ((raw.sum(0) - 1) * settings.class_weight)[None]
-        # A value that a class never took is nobody's own term: any number will do.
-        total = np.maximum(total, counts)
-        terms = _log_share(counts, total, self._pseudo(raw.shape[0], settings))
+        counts = raw - (raw > 0)
+        # A class without rows is nobody's own: any number will do.
+        total = np.maximum(raw.sum(0) - 1, 0)[None]
+        terms = self._log_share(counts, total, settings)
         if self.silent_unseen:
             terms = _silence(terms, raw.sum(1) - 1 == 0)
         return _with_silent_code(terms)
@@ -79,6 +77,25 @@ class CountModel:
     def bound(self, settings: Settings) -> None:
         """Known only from the table."""
         return
+
+    def _log_share(self, counts: Floats, total: Floats, settings: Settings) -> Terms:
+        """Log (count + pseudo) / (total + sum of pseudo); its limit where both are 0."""
+        n_levels = max(counts.shape[-2], 1)
+        pseudo = self._pseudo(n_levels, settings)
+        top = counts * settings.class_weight + pseudo
+        bottom = total * settings.class_weight + pseudo.sum(-2, keepdims=True)
+        impossible = (top <= 0) & (bottom > 0)
+        logs = None
+        if settings.smoothing != "mean":
+            alpha, weight = float(settings.smoothing), settings.class_weight
+            logs = log_shares(counts, total, alpha, weight, settings.bits)
+        if logs is not None:
+            finite = np.ldexp((logs[0] - logs[1]).astype(np.float64), -settings.bits)
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                finite = np.where(impossible, -np.log(bottom), np.log(top) - np.log(bottom))
+        nothing = np.broadcast_to(bottom <= 0, top.shape)
+        return Terms(np.where(nothing, -log_one(n_levels, settings.bits), finite), impossible)
 
     def _pseudo(self, n_levels: int, settings: Settings) -> Floats:
         if settings.smoothing != "mean":
@@ -99,19 +116,6 @@ def binary_mean(counts: list[Floats], n_sets: int, n_classes: int) -> Floats:
         total += np.divide(column[:, 1], rows, out=np.zeros_like(total), where=known)
         present += known
     return np.divide(total, present, out=np.full_like(total, 0.5), where=present > 0)
-
-
-def _log_share(counts: Floats, total: Floats, pseudo: Floats) -> Terms:
-    """Log (count + pseudo) / (total + sum of pseudo); its limit where both are 0."""
-    n_levels = counts.shape[-2]
-    top = counts + pseudo
-    bottom = total + pseudo.sum(-2, keepdims=True)
-    impossible = (top <= 0) & (bottom > 0)
-    nothing = np.broadcast_to(bottom <= 0, top.shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        finite = np.where(impossible, -np.log(bottom), np.log(top) - np.log(bottom))
-    finite = np.where(nothing, -np.log(max(n_levels, 1)), finite)
-    return Terms(finite, impossible)
 
 
 def _silence(terms: Terms, silent: NDArray[np.bool_]) -> Terms:

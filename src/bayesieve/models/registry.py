@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import FeatureModel, Floats, Grid, Settings, Spec, Terms
+from .base import MOST_BITS, FeatureModel, Floats, Grid, Settings, Spec, Terms
 from .counts import CountModel, binary_mean
 from .gaussian import GaussianModel
 from .mixture import MOST_COMPONENTS, MixtureModel
@@ -69,6 +69,7 @@ def build_columns(
     extra_variance: float | None,
     class_weight: Floats,
     n_sets: int = 1,
+    bits: int = MOST_BITS,
 ) -> list[ColumnTerms]:
     """Statistics and settings, ready to speak for each column.
 
@@ -92,7 +93,7 @@ def build_columns(
             if spec.model == "bernoulli"
         ]
         means = binary_mean(binary, n_sets, class_weight.size)
-    settings = Settings(smoothing, extra_variance, class_weight, means)
+    settings = Settings(smoothing, extra_variance, class_weight, means, bits)
     return [
         ColumnTerms(
             MODELS[spec.model], found, Grid(spec.resolution, max(spec.n_distinct, 1)), settings

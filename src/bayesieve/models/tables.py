@@ -1,16 +1,19 @@
 """From log-probabilities to the ledger's integers."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import FeatureModel, Floats, Grid, Ints, Settings, Terms, TrainingSets
+from .base import MOST_BITS, FeatureModel, Floats, Grid, Ints, Settings, Terms, TrainingSets
+from .logarithm import as_fraction, log_parts
 
-_MOST_BITS = 40
+Made = TypeVar("Made")
+
 _ROOM_BITS = 62
 # exp of minus this is 0 in float64: one impossible term outweighs any finite sum.
 _BEYOND = 1024.0
@@ -40,7 +43,7 @@ class Scale:
         total = max(math.fsum(bounds), 1.0)
         cost = 2.0 ** math.ceil(math.log2(2 * total + _BEYOND)) if n_impossible else 0.0
         total += n_impossible * cost
-        bits = min(_MOST_BITS, _ROOM_BITS - math.ceil(math.log2(total)))
+        bits = min(MOST_BITS, _ROOM_BITS - math.ceil(math.log2(total)))
         return cls(bits, int(math.ldexp(cost, bits)), total)
 
     def fix(self, terms: Terms) -> Ints:
@@ -119,34 +122,71 @@ def choose_scale(
     return Scale.for_terms(bounds, n_impossible)
 
 
-def prior_terms(counts: Floats, priors: str | Floats | None, class_weight: Floats) -> Terms:
+def in_units_of_scale(make: Callable[[int], tuple[Made, Scale]]) -> tuple[Made, Scale]:
+    """What `make` makes of a number of bits: the finest, or once more the bits of its scale.
+
+    Terms rounded to a fine unit and then to a coarser one would no longer add up exactly.
+    """
+    made, scale = make(MOST_BITS)
+    if scale.bits < MOST_BITS:
+        made, _ = make(scale.bits)
+    return made, scale
+
+
+def prior_terms(
+    counts: Floats, priors: str | Floats | None, class_weight: Floats, bits: int = MOST_BITS
+) -> Terms:
     """Log-prior of each class in each set: sets x classes.
 
     Parameters
     ----------
     counts : weight of each class in each set.
     priors : None for the counts themselves, "uniform", or one probability a class.
+    bits : logarithms of fractions are rounded to 2^-bits nat, prime by prime.
     """
+    shape = counts.shape
     if priors is None:
         weighted = counts * class_weight
         total = weighted.sum(-1, keepdims=True)
         share = weighted / np.maximum(total, np.finfo(float).tiny)
         rest = -np.log(np.maximum(total, 1.0)) + np.zeros_like(share)
+        parts = _shares_of_counts(counts.reshape(-1, shape[-1]), class_weight)
     else:
-        n_classes = counts.shape[-1]
-        given = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
-        share = np.broadcast_to(given, counts.shape).astype(float)
+        given = np.full(shape[-1], 1 / shape[-1]) if isinstance(priors, str) else priors
+        share = np.broadcast_to(given, shape).astype(float)
         rest = np.zeros_like(share)
+        parts = [as_fraction(part) for part in share.ravel().tolist()]
     impossible = share <= 0
-    with np.errstate(divide="ignore"):
-        finite = np.where(impossible, rest, np.log(share))
-    return Terms(finite, impossible if impossible.any() else None)
+    known = [part for part in parts if part is not None]
+    logs = log_parts(known, bits) if len(known) == share.size else None
+    if logs is not None:
+        finite = np.ldexp(logs.astype(np.float64), -bits).reshape(shape)
+    else:
+        with np.errstate(divide="ignore"):
+            finite = np.log(share)
+    return Terms(np.where(impossible, rest, finite), impossible if impossible.any() else None)
 
 
-def left_out_priors(sets: TrainingSets, priors: str | Floats | None) -> Terms:
+def _shares_of_counts(counts: Floats, class_weight: Floats) -> list[Fraction | None]:
+    """Each class's share of the weighted counts of its set, exactly; None where unknown."""
+    weights = [as_fraction(weight) for weight in class_weight.tolist()]
+    shares: list[Fraction | None] = []
+    for line in counts.tolist():
+        weighted = [
+            None if weight is None or count != int(count) else weight * int(count)
+            for count, weight in zip(line, weights, strict=True)
+        ]
+        total = sum(part or Fraction(0) for part in weighted)
+        shares += [None if part is None or not total else part / total for part in weighted]
+    return shares
+
+
+def left_out_priors(
+    sets: TrainingSets, priors: str | Floats | None, bits: int = MOST_BITS
+) -> Terms:
     """Log-priors seen by a line of each class when it is taken out: own class x classes."""
     counts = sets.class_counts - np.eye(sets.n_classes)
-    return prior_terms(np.maximum(counts, 0.0), priors, sets.class_weight)
+    return prior_terms(np.maximum(counts, 0.0), priors, sets.class_weight, bits)
 
 
 def _one_set(statistics: Any, table_set: int) -> Any:
