@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
@@ -77,7 +77,8 @@ class NaiveBayesSelector(
     cv : str, int, splitter or iterable, default="train"
         What the criterion is computed on, within the guiding rows: ``"train"`` (the rows the tables
         come from), ``"loo"`` (exact leave-one-out), a number of folds, a scikit-learn splitter, or
-        an iterable of (train, test) row numbers.
+        an iterable of (train, test) row numbers (or masks), in which a row counts as often as it
+        stands, in training and in test.
     validation : float or None, default=0.5
         Share of the rows of each class (of each combination of labels) kept to choose the subset:
         lowest error (with AUC criteria, best score), then fewest features, then first visited.
@@ -297,7 +298,7 @@ class NaiveBayesSelector(
         return Task(
             read, models, units, keep, limits, sizes,
             check_class_weight(class_weight, read.classes), self.cv,
-            read_split_groups(params.get("groups"), X),
+            read_split_groups(params.get("groups"), X), _num_samples(X),
         )  # fmt: skip
 
     def _form(self, model: Any, criterion: Criterion, task: Task) -> str:
