@@ -192,8 +192,8 @@ class Driver:
         # A search may visit subsets without asking for candidates, as a ranked one does.
         tried = max(objective.n_tried, len(path))
         far = (
-            f"the search was stopped by {cause} at step {len(path) - 1} ({tried} subsets tried; "
-            f"{last.direction}, size {last.n_features})"
+            f"the search was stopped by {cause} at step {len(path) - 1} ({tried} "
+            f"subset{'' if tried == 1 else 's'} tried; {last.direction}, size {last.n_features})"
         )
         more = "give it more time"
         if cost is not None and not self._warned:
