@@ -53,7 +53,7 @@ def make_objective(X, y, criterion, cv, engine):
     """The objective alone, without selector or validation part."""
     weights = np.ones(len(y))
     factors = class_factors(None, y, weights, N_CLASSES)
-    plan = LedgerPlan(*scoring(cv, y, weights, np.arange(len(y)), factors), X.shape[1])
+    plan = LedgerPlan(*scoring(cv, y, weights, np.arange(len(y)), factors)[:3], X.shape[1])
     for j in range(X.shape[1]):
         spec = ColumnSpec(f"x{j}", "bernoulli", levels=np.array([0.0, 1.0]))
         plan.add(spec, X[:, j].copy(), X[:, j].copy())

@@ -1,6 +1,7 @@
 """One temperature for a model's probabilities."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -317,6 +318,49 @@ def test_what_cannot_be_calibrated_is_named():
     never = NaiveBayes("categorical", smoothing=0).fit([["a"], ["b"]] * 5, [0, 1] * 5)
     with pytest.raises(ValueError, match=r"2 row.s. belong to a class that the model calls impo"):
         calibrate(never, [["a"], ["b"]], [1, 0])
+
+
+def training_cases():
+    """Models of every form of statistics, with the rows they were fitted on."""
+    X, y = redundant(200)
+    numbers = X + np.random.default_rng(1).normal(size=X.shape) - X.mean()
+    parts = NaiveBayes()
+    for rows in (slice(0, 70), slice(70, 200)):
+        parts.partial_fit(numbers[rows], y[rows], classes=[0, 1])
+    yield NaiveBayes().fit(X, y), X, y
+    yield NaiveBayes().fit(scipy.sparse.csr_matrix(X), y), scipy.sparse.csr_matrix(X), y
+    yield NaiveBayes().fit(numbers, y), numbers, y
+    yield parts, numbers, y
+    yield NaiveBayes("mixture").fit(numbers[:, :2], y), numbers[:, :2], y
+    yield NaiveBayes("gaussian-pooled", rounded=True).fit(numbers, y), numbers, y
+    labels = np.column_stack([y, X[:, 0]])
+    yield NaiveBayes().fit(X[:, 1:], labels), X[:, 1:], labels
+    chosen = NaiveBayesSelector(class_weight="balanced", random_state=0).fit(X, y)
+    yield chosen, X, y
+
+
+@pytest.mark.parametrize("case", range(8))
+def test_training_rows_are_no_judges(case):
+    model, X, y = list(training_cases())[case]
+    shuffled = np.random.default_rng(0).permutation(200)
+    for rows in (np.arange(200), shuffled):
+        with pytest.warns(UserWarning, match="they seem to be its training rows"):
+            calibrate(model, X[rows], y[rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calibrate(model, X[:150], y[:150])  # nobody can tell
+        if isinstance(model, NaiveBayesSelector):
+            calibrate(model, X, y, rows="validation")
+
+
+def test_a_temperature_at_its_upper_bound_warns():
+    rng = np.random.default_rng(0)
+    model = NaiveBayes().fit(rng.integers(0, 2, (100, 9)), rng.integers(0, 2, 100))
+    with pytest.warns(UserWarning, match="upper bound 1.5"):
+        found = calibrate(
+            model, rng.integers(0, 2, (80, 9)), rng.integers(0, 2, 80), bounds=(0.5, 1.5)
+        )
+    assert found.temperature_ == 1.5
 
 
 def test_separable_rows_stop_at_the_bound_and_warn():

@@ -85,7 +85,7 @@ def make_objective(
     n_classes = int(y.max()) + 1
     weights = np.ones(y.size) if weights is None else weights
     factors = class_factors("balanced" if balanced else None, y, weights, n_classes)
-    plan = LedgerPlan(*scoring(cv, y, weights, np.arange(y.size), factors), X.shape[1])
+    plan = LedgerPlan(*scoring(cv, y, weights, np.arange(y.size), factors)[:3], X.shape[1])
     for j in range(X.shape[1]):
         model = "bernoulli" if models is None else models[j]
         spec: ColumnSpec = learn(f"x{j}", model, X[:, j], model in ("bernoulli", "categorical"))

@@ -105,7 +105,7 @@ def test_the_outlook_is_what_the_search_then_does(search, options, monkeypatch):
 
     def line(stream, search, limits):
         watcher = Watcher(search, limits)
-        watcher.tick = watcher.close = lambda *_: None
+        watcher.tick = watcher.close = watcher.say = lambda *_: None
         watchers.append(watcher)
         return watcher
 

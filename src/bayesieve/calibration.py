@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .classifier import NaiveBayes
+from .models import MODELS, one_set
 from .parts import read_again
 from .reading import Reading, read_input
 from .selector import NaiveBayesSelector
@@ -24,6 +25,7 @@ from .validation import (
     plain_value,
     read_table,
 )
+from .views.columns import encode
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -103,10 +105,11 @@ def calibrate(
         Fitted; it stays as it is.
     X, y : as for its ``predict`` and ``fit``.
     rows : {"new", "validation"}, default="new"
-        Which rows X and y hold: rows that took no part in the fit; or, for a selector, all the rows
-        given to its ``fit``, with `sample_weight` as it was there.  In the second case a model of
-        the chosen columns, from the guiding rows alone, is judged on the validation rows, and its
-        temperature handed to the selector's model of all rows.
+        Which rows X and y hold: rows that took no part in the fit (a warning says so where they
+        are the very rows of the fit); or, for a selector, all the rows given to its ``fit``, with
+        `sample_weight` as it was there.  In the second case a model of the chosen columns, from the
+        guiding rows alone, is judged on the validation rows, and its temperature handed to the
+        selector's model of all rows.
     sample_weight : array-like of shape (n_samples,), optional
         How many rows each row stands for.
     bounds : tuple of float, default=(0.1, 100.0)
@@ -163,6 +166,19 @@ def calibrate(
         judge, table, target, weights = _guided(selector, X, y, sample_weight)
     else:
         judge, (table, target, weights) = final, _held_out(model, final, X, y, sample_weight)
+    if rows == "new" and _trained_on(final, table, target, weights):
+        others = (
+            " Use rows='validation', or rows that are new."
+            if selector is not None
+            else (" Give rows that are new to it.")
+        )
+        warnings.warn(
+            "X and y hold the very counts that the model was fitted on: they seem to be its "
+            "training rows, on which it is surer than on others, so that the temperature comes out "
+            f"too low.{others}",
+            UserWarning,
+            stacklevel=2,
+        )
     if selector is not None and not final._parts:
         weights = weights * _class_weights(selector, target[:, 0], weights)
     found = copy.deepcopy(final)
@@ -184,6 +200,33 @@ def _class_weights(selector: NaiveBayesSelector, labels: Ints, weights: Floats) 
     if isinstance(given, dict):
         given = {i: given.get(int(k), 1.0) for i, k in enumerate(present)}
     return np.array([float(f) for f in class_factors(given, at, weights, present.size)])[at]
+
+
+def _trained_on(model: NaiveBayes, table: Table, target: Ints, weights: Floats) -> bool:
+    """Do these rows give all the statistics that the model was learnt from?"""
+    for part, truth in zip(model._parts or [model], target.T, strict=True):
+        known = part.class_count_
+        if not np.allclose(np.bincount(truth, weights, known.size), known, rtol=1e-9, atol=0):
+            return False
+        sets = one_set(truth, weights, np.ones(known.size))
+        for j, (spec, learnt) in enumerate(zip(part._specs, part._statistics, strict=True)):
+            model_of = MODELS[spec.model if MODELS[spec.model].discrete else "gaussian"]
+            column = encode(spec, table.column(j))
+            if not _same_statistics(model_of.statistics(column, spec.n_codes, sets), learnt):
+                return False
+    return True
+
+
+def _same_statistics(one: Any, other: Any) -> bool:
+    """The same counts, or the same moments but for the order in which rows were added up."""
+    if not isinstance(one, tuple):
+        return bool(np.allclose(one, other, rtol=1e-9, atol=0))
+    (weight, mean, squares), (weights, means, other_squares) = one[:3], other[:3]
+    if not np.allclose(weight, weights, rtol=1e-9, atol=0):
+        return False
+    spread = np.sqrt(np.divide(squares, weight, out=np.zeros_like(squares), where=weight > 0))
+    close = np.abs(mean - means) <= 1e-9 * (np.abs(mean) + spread)
+    return bool(close.all() and np.allclose(squares, other_squares, rtol=1e-9, atol=0))
 
 
 def _check_bounds(bounds: Any) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path as FilePath
 from types import TracebackType
 from typing import Any
@@ -11,12 +11,46 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from .fingerprint import fingerprint
+from .forecast import Cost, Forecast, Revisits, is_ours
 from .journal import Journal
 from .objective import Objective
 from .path import Path, Recorder
 from .preparation import Task
+from .progress import in_features
 from .replay import Replay, ReplayedObjective, ReplayedScorer, WaitingLedger
+from .search import Limits
 from .validation import SparseTable
+
+# Seconds from which on what is left to do is worth a word.
+_LONG = 10.0
+# What to do about a search that cannot end in time.
+_ADVICE = {
+    "forward": "Give it more time, a smaller max_features, or use search='ranked'.",
+    "backward": (
+        "What it has dropped by then is all that is dropped: give it more time, or use "
+        "search='forward' or 'ranked', which begin with the best features."
+    ),
+}
+
+
+class Clock:
+    """Runs from the moment it is made, and knows when it is late.
+
+    Parameters
+    ----------
+    limit : seconds, or None.
+    """
+
+    def __init__(self, limit: float | None):
+        self.limit = limit
+        self._start = time.monotonic()
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        if self.limit is None:
+            return float("inf")
+        return self.limit - (time.monotonic() - self._start)
 
 
 class Driver:
@@ -25,14 +59,18 @@ class Driver:
     Parameters
     ----------
     journal : where steps are written down, or None.
-    time_limit : seconds after which the search is stopped, or None.
+    clock : when the search is stopped.
+    say : told what a long search will cost; None for nobody.
     """
 
-    def __init__(self, journal: Journal | None, time_limit: float | None):
+    def __init__(
+        self, journal: Journal | None, clock: Clock, say: Callable[[str], None] | None = None
+    ):
         self._journal = journal
         self._replay = None if journal is None else Replay(journal)
-        self._limit = time_limit
-        self._start = time.monotonic()
+        self._clock = clock
+        self.say = say
+        self._warned = False
 
     def __enter__(self) -> "Driver":
         return self
@@ -61,7 +99,8 @@ class Driver:
 
     def drive(
         self,
-        steps: Iterator[None],
+        search: Any,
+        limits: Limits,
         objective: Objective,
         path: Path,
         sizes: tuple[int, int],
@@ -71,7 +110,7 @@ class Driver:
 
         Parameters
         ----------
-        steps : the search.
+        search, limits : which subsets it visits.
         objective, path : what it changes, and what it has visited.
         sizes : numbers of columns that may be chosen.
         stop : does a callback ask to end it?
@@ -79,16 +118,25 @@ class Driver:
         if self._replay is not None:
             # After the recorder: a record holds the validation part's answers too.
             objective.listeners.append(self._replay.committed)
+        if not is_ours(search):
+            objective.listeners.append(Revisits())
+        forecast = Forecast(search, limits)
+        objective.listeners.append(forecast)
         known = self._replaying
         try:
-            for _ in steps:
+            for _ in search.steps(objective, limits):
                 if self._replay is not None:
                     self._replay.paused()
                 if stop():
                     return
                 # A step out of the journal never ends a search, so that every run gets on.
-                if not known and self._late():
-                    break
+                if known:
+                    forecast.rest(objective)
+                else:
+                    forecast.step(objective)
+                    if self._clock.left <= 0:
+                        break
+                    self._look_ahead(forecast, objective)
                 known = self._replaying
             else:
                 if self._replay is not None:
@@ -98,31 +146,63 @@ class Driver:
             # Nothing to choose from: an interrupt like any other.  A second one finds no handler.
             if not _allowed(path, sizes):
                 raise
-            self._say("Ctrl-C", objective, path, sizes)
+            self._say("Ctrl-C", objective, path, sizes, None)
             return
-        self._say(f"time_limit={self._limit}", objective, path, sizes)
+        cost = forecast.cost(objective)
+        if cost is not None and (cost.bound or cost.seconds <= _LONG):
+            cost = None
+        self._say(f"time_limit={self._clock.limit}", objective, path, sizes, cost)
+
+    def _look_ahead(self, forecast: Forecast, objective: Objective) -> None:
+        """Tell what the search will cost as soon as its first steps show that."""
+        waiting = self.say is not None or (self._clock.limit is not None and not self._warned)
+        if not waiting or not forecast.due():
+            return
+        cost = forecast.cost(objective)
+        if cost is None:
+            return
+        if self.say is not None and cost.seconds > _LONG:
+            self.say(f"{objective.direction}: {cost}")
+            self.say = None
+        if not self._warned and not cost.bound and cost.seconds > self._clock.left:
+            self._warned = True
+            advice = _ADVICE.get(objective.direction, "Give it more time, or use another search.")
+            pace = "step" if forecast.steps == 1 else f"{forecast.steps} steps"
+            warnings.warn(
+                f"the search cannot end within time_limit={self._clock.limit}: it has {cost}, by "
+                f"the pace of its first {pace}. {advice}",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
 
     @property
     def _replaying(self) -> bool:
         return self._replay is not None and self._replay.replaying
 
-    def _late(self) -> bool:
-        """Has the limit passed?"""
-        return self._limit is not None and time.monotonic() - self._start >= self._limit
-
-    def _say(self, cause: str, objective: Objective, path: Path, sizes: tuple[int, int]) -> None:
+    def _say(
+        self,
+        cause: str,
+        objective: Objective,
+        path: Path,
+        sizes: tuple[int, int],
+        cost: Cost | None,
+    ) -> None:
         """Tell how far the search came; an error where there is nothing to choose from."""
         last = path.steps[-1]
+        # A search may visit subsets without asking for candidates, as a ranked one does.
+        tried = max(objective.n_tried, len(path))
         far = (
-            f"the search was stopped by {cause} at step {len(path) - 1} ({objective.n_tried} "
-            f"subsets tried; {last.direction}, size {last.n_features})"
+            f"the search was stopped by {cause} at step {len(path) - 1} ({tried} "
+            f"subset{'' if tried == 1 else 's'} tried; {last.direction}, size {last.n_features})"
         )
         more = "give it more time"
+        if cost is not None and not self._warned:
+            more = f"give it more time (it has {cost}, at this pace)"
         if self._journal is not None:
             more = f"fit again with checkpoint={str(self._journal.path)!r} to go on"
         if not _allowed(path, sizes):
             raise ValueError(
-                f"{far}; no subset of {sizes[0]} to {sizes[1]} features has been visited yet, as "
+                f"{far}; no subset of {in_features(*sizes)} has been visited yet, as "
                 f"n_features, min_features and max_features ask. To get there, {more}."
             )
         warnings.warn(

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .classifier import NaiveBayes
 from .criteria import SizePenalty
+from .defaults import DefaultEstimator
 from .reading import Reading, read_input, read_moves
 from .sparse_ledger import Scoring
 from .validation import (
@@ -27,7 +28,7 @@ from .validation import (
 from .votes import FeatureVotes
 
 
-class SubsetEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Models on subsets of the columns, whose probabilities are averaged.
 
     A ranked list of columns is dealt out in turns, from best to worst, so that all subsets are

@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from .classifier import NaiveBayes
 from .ranking import check_ranking, rank_table
 from .reading import Reading, read_input
+from .splits import read_rows
 from .validation import SparseTable, check_flag, check_jobs, check_number, choose, choose_models
 from .views.columns import is_missing
 
@@ -143,12 +144,12 @@ def evaluate_ranking(
 def _splits(cv: Any, labels: NDArray[np.int64]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """Training and test rows of every fold, as row numbers."""
     found = []
-    for parts in check_cv(cv, labels, classifier=True).split(np.zeros(labels.size), labels):
-        train, test = (np.asarray(part) for part in parts)
-        train, test = (np.flatnonzero(p) if p.dtype == bool else p for p in (train, test))
+    pairs = check_cv(cv, labels, classifier=True).split(np.zeros(labels.size), labels)
+    for g, parts in enumerate(pairs):
+        train, test = (read_rows(part, g, labels.size) for part in parts)
         if not train.size or not test.size:
             raise ValueError("cv must give training and test rows in every fold; got none in one.")
-        found.append((train.astype(np.int64), test.astype(np.int64)))
+        found.append((train, test))
     if not found:
         raise ValueError("cv gives no fold.")
     return found

@@ -117,7 +117,7 @@ class LedgerPlan:
     loo : each line reads tables with itself taken out.
     n_columns : how many columns will come.
     room : where columns are put.
-    training_rows : the rows of `sets` among those of the columns; only for packed tables.
+    training_rows : the rows of `sets` among those of the columns; None: all, as they are.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class LedgerPlan:
         # Padded: kernels read whole vectors.
         self.codes = room((n_columns, lines.rows.size + LANES), np.uint8)
         self.room = room
-        self._training_rows = training_rows
+        self.training_rows = training_rows
         self.numbers: list[NDArray[Any] | Lookup] = []
         #: Training values of continuous columns, for leave-one-out.
         self.training: list[NDArray[Any] | Lookup | None] = []
@@ -160,7 +160,7 @@ class LedgerPlan:
         model = MODELS[spec.model]
         self.specs.append(spec)
         self.statistics.append(model.statistics(training, spec.n_codes, self.sets))
-        kept = training if later is None else later(self._training_rows)
+        kept = training if later is None else later(self.training_rows)
         self.training.append(kept if self.loo and not model.discrete else None)
         of_lines = column[self.lines.rows]
         levels: NDArray[Any] | None = None
@@ -313,7 +313,7 @@ class Ledger:
     def lines_read(self) -> tuple[Any, ...]:
         """Which rows are scored, and which rows train the tables that each of them reads."""
         plan = self._plan
-        return plan.lines, plan.sets.left_out, plan.loo
+        return plan.lines, plan.training_rows, plan.sets.left_out, plan.loo
 
     def fill(self, feature: int, out: NDArray[np.int64]) -> None:
         """Terms of a feature that has no table of codes: classes x lines."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from .criteria import AUC, Criterion
 from .engines import count_threads
@@ -246,7 +247,7 @@ def nested(
     read = read._replace(weights=read_weights(read.weights, read.table, whole=True))
     named = read_split_groups(groups, X)
     draw = check_random_state(random_state)
-    splits = _outer_splits(cv, read, named, draw)
+    splits = _outer_splits(cv, read, named, draw, _num_samples(X))
     seeds = draw.randint(2**31 - 1, size=len(splits))
     n_threads = count_threads(n_jobs)
 
@@ -269,7 +270,7 @@ def nested(
 
 
 def _outer_splits(
-    cv: Any, read: Reading, groups: Any, draw: np.random.RandomState
+    cv: Any, read: Reading, groups: Any, draw: np.random.RandomState, n_rows: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Training and held-out rows of every fold."""
     if isinstance(cv, str | bool):
@@ -280,7 +281,7 @@ def _outer_splits(
     if isinstance(cv, int | np.integer):
         check_number("cv", cv, low=2, high=read.labels.size, whole=True)
         cv = StratifiedKFold(int(cv), shuffle=True, random_state=draw.randint(2**31 - 1))
-    splits = find_splits(cv, read.strata, read.rows, groups)
+    splits = find_splits(cv, read.strata, read.rows, groups, n_rows)
     for g, (train, test) in enumerate(splits):
         if not test.size:
             raise ValueError(f"cv: fold {g} holds no row out.")

@@ -11,6 +11,7 @@ from .criteria import Scorer
 from .ledger import Ledger
 from .notebook import html_table
 from .objective import Objective
+from .progress import in_features
 
 # A subset that is just within the margin stays so, however the machine rounds.
 _ROUNDING = 1e-12
@@ -81,7 +82,9 @@ class Path:
     def _repr_html_(self) -> str:
         columns = self.to_dict()
         chosen = self.steps[self.chosen].n_features if self.chosen >= 0 else None
-        said = f"; chosen: step {self.chosen}, {chosen} features" if chosen is not None else ""
+        said = ""
+        if chosen is not None:
+            said = f"; chosen: step {self.chosen}, {in_features(chosen)}"
         return html_table(columns, f"{len(self)} subsets, criterion {self.criterion}{said}")
 
     def choose(
@@ -96,7 +99,7 @@ class Path:
         allowed = [i for i, step in enumerate(self.steps) if least <= step.n_features <= most]
         if not allowed:
             raise ValueError(
-                f"the search visited no subset of {least} to {most} features (sizes seen: "
+                f"the search visited no subset of {in_features(least, most)} (sizes seen: "
                 f"{sorted({step.n_features for step in self.steps})}); feature_groups and keep may "
                 "leave no such size. Change n_features, min_features or max_features."
             )

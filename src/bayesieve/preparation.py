@@ -15,7 +15,14 @@ from .models import one_set
 from .reading import Reading, read_moves, room_of
 from .search import Limits
 from .sparse_ledger import Scoring, SparseLedger
-from .splits import class_factors, find_splits, means_loo, scoring, validation_lines
+from .splits import (
+    class_factors,
+    find_splits,
+    means_loo,
+    scoring,
+    training_copies,
+    validation_lines,
+)
 from .validation import PackedTable, Table, check_priors, check_smoothing, read_column
 from .views.columns import ColumnSpec, encode
 from .views.packed import Lookup
@@ -36,6 +43,7 @@ class Task:
     class_weight: Any
     cv: Any
     groups: NDArray[Any] | None  #: handed to the splitter
+    n_rows: int  #: of the user's table, those without weight included
 
     @property
     def table(self) -> Table:
@@ -58,15 +66,15 @@ def dense_ledgers(task: Task, model: NaiveBayes, guiding: Rows, validating: Rows
     """One reading of the table feeds the final model (all rows) and the ledgers."""
     read, factors = task.read, task.factors(guiding)
     cv = "loo" if means_loo(task.cv) else task.cv
-    sets, lines, loo = scoring(
-        cv, read.labels, read.weights, guiding, factors, read.rows, task.groups
+    sets, lines, loo, rows = scoring(
+        cv, read.labels, read.weights, guiding, factors, read.rows, task.groups, task.n_rows
     )
-    shared: Any = (len(task.models), room_of(read.table), guiding)
-    plans = [LedgerPlan(sets, lines, loo, *shared)]
+    n_columns, room = len(task.models), room_of(read.table)
+    plans = [LedgerPlan(sets, lines, loo, n_columns, room, rows)]
     if validating.size:
         sets = one_set(read.labels[guiding], read.weights[guiding], sets.class_weight)
         lines = validation_lines(read.labels, read.weights, validating)
-        plans.append(LedgerPlan(sets, lines, False, *shared))
+        plans.append(LedgerPlan(sets, lines, False, n_columns, room, guiding))
     model._begin(read.classes, read.weights, read.labels)
     everything = np.arange(read.labels.size)
     model._class_weight = np.array([float(factor) for factor in task.factors(everything)])
@@ -75,8 +83,10 @@ def dense_ledgers(task: Task, model: NaiveBayes, guiding: Rows, validating: Rows
         spec, column = read_column(read.table, j, task.models[j], model.rounded)
         later = _later(read.table, j, spec)
         model._take(spec, column, sets)
-        training = column[guiding]
-        for plan in plans:
+        guides = column[guiding]
+        # Rows that a split trains on twice stand twice among those of the first plan.
+        trains = guides if rows.size == guiding.size else column[rows]
+        for plan, training in zip(plans, (trains, guides), strict=False):
             plan.add(spec, training, column, later)
     model._finish()
     settings = (check_smoothing(model.smoothing), model._extra_variance,
@@ -121,9 +131,10 @@ def _scoring(task: Task, guiding: Rows) -> Scoring:
         nothing = (np.empty(0, np.int64),)
         return Scoring(guiding, nothing, guiding, np.array([guiding.size]))
     read = task.read
-    splits = find_splits(task.cv, read.strata[guiding], read.rows[guiding], task.groups)
-    everything = np.arange(guiding.size)
-    left_out = tuple(np.setdiff1d(everything, train) for train, _ in splits)
+    splits = find_splits(
+        task.cv, read.strata[guiding], read.rows[guiding], task.groups, task.n_rows
+    )
+    copies, left_out = training_copies([train for train, _ in splits], guiding.size)
     rows = np.concatenate([test for _, test in splits])
     ends = np.cumsum([test.size for _, test in splits])
-    return Scoring(guiding, left_out, guiding[rows], ends)
+    return Scoring(guiding[copies], left_out, guiding[rows], ends)

@@ -127,8 +127,8 @@ class ProgressLine:
         self._last = now
         score = objective.value(objective.score())
         self._write(
-            f"{objective.direction}: step {self._steps}, {objective.size} features, "
-            f"score {score:.4g}, {_seconds(now - self._start)}{self._left(objective, now)}"
+            f"{objective.direction}: step {self._steps}, {in_features(objective.size)}, "
+            f"score {score:.4g}, {in_time(now - self._start)}{self._left(objective, now)}"
         )
 
     def _left(self, objective: Any, now: float) -> str:
@@ -142,8 +142,16 @@ class ProgressLine:
         done = self._steps - 1 if ahead.unit == "steps" else objective.n_tried - before
         if done <= 0:
             return ""
-        seconds = _seconds(ahead.amount * (now - start) / done)
+        seconds = in_time(ahead.amount * (now - start) / done)
         return f"; {'at most ' if ahead.bound else '~'}{seconds} left{ahead.within}"
+
+    def say(self, text: str) -> None:
+        """Write a line that stays."""
+        self._write(text)
+        if self._live:
+            self._stream.write("\n")
+            self._stream.flush()
+            self._width = 0
 
     def close(self) -> None:
         """End the line."""
@@ -163,9 +171,23 @@ class ProgressLine:
         self._stream.flush()
 
 
-def _seconds(seconds: float) -> str:
+def in_time(seconds: float) -> str:
     """A time in the unit that suits it."""
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.1f} s"
+
+
+def in_features(least: int, most: int | None = None) -> str:
+    """A number of features, or a range of numbers, in words.
+
+    Examples
+    --------
+    >>> from bayesieve.progress import in_features
+    >>> in_features(1), in_features(2), in_features(1, 5)
+    ('1 feature', '2 features', '1 to 5 features')
+    """
+    if most is None or most == least:
+        return f"{least} feature{'' if least == 1 else 's'}"
+    return f"{least} to {most} features"

@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .aids import Aids
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .classifier import NaiveBayes
 from .criteria import AUC, CRITERIA, Criterion, Units, standard_error
+from .defaults import DefaultEstimator
 from .demands import check_loo, size_limits
-from .driver import Driver, open_journal
+from .driver import Clock, Driver, open_journal
 from .engines import LocalEngine, count_threads
 from .path import Path
 from .preparation import Task, dense_ledgers, sparse_ledgers
@@ -50,9 +51,25 @@ from .validation import (
 )
 from .votes import FeatureVotes
 
+# Scores of scikit-learn, and the criteria that come nearest.
+_ELSEWHERE = {
+    "accuracy": "'error', which is 1 - accuracy",
+    "balanced_accuracy": "'error' with class_weight='balanced'",
+    "roc_auc": "'auc'",
+    "log_loss": "'log-likelihood'",
+    "neg_log_loss": "'log-likelihood'",
+    "brier_score_loss": "'probability', the mean of P(Y != y)",
+    "neg_brier_score": "'probability', the mean of P(Y != y)",
+}
+
 
 class NaiveBayesSelector(
-    CallbackSupport, SelectorMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+    DefaultEstimator,
+    CallbackSupport,
+    SelectorMixin,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    BaseEstimator,
 ):
     """Choose the features that make a naive Bayes model accurate and readable.
 
@@ -62,7 +79,8 @@ class NaiveBayesSelector(
     Parameters
     ----------
     estimator : NaiveBayes or FeatureVotes, optional
-        The model and its settings; ``NaiveBayes()`` by default.
+        The model and its settings; ``NaiveBayes()`` by default.  Nested parameters, such as
+        ``estimator__features``, work with the default too.
     search : str or search object, default="backward-forward"
         ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
         ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
@@ -77,7 +95,8 @@ class NaiveBayesSelector(
     cv : str, int, splitter or iterable, default="train"
         What the criterion is computed on, within the guiding rows: ``"train"`` (the rows the tables
         come from), ``"loo"`` (exact leave-one-out), a number of folds, a scikit-learn splitter, or
-        an iterable of (train, test) row numbers.
+        an iterable of (train, test) row numbers (or masks), in which a row counts as often as it
+        stands, in training and in test.
     validation : float or None, default=0.5
         Share of the rows of each class (of each combination of labels) kept to choose the subset:
         lowest error (with AUC criteria, best score), then fewest features, then first visited.
@@ -101,7 +120,7 @@ class NaiveBayesSelector(
         Threads for the kernels; -1 for all cores.  The result does not depend on it.
     progress : bool, default=False
         Show a line on standard error while the search runs: rewritten on a terminal, a log line
-        every five seconds elsewhere.
+        every five seconds elsewhere; and first, where it takes long, what it will cost.
     choice : {"best", "one-se"}, default="best"
         Which subset on the path is chosen: the best by the score that chooses, or the smallest
         whose score is within one standard error of that (Breiman et al. 1984).  The standard error
@@ -113,8 +132,11 @@ class NaiveBayesSelector(
         search goes on within 1024 subsets of where it was).  A file that is cut short or damaged,
         of another search, other data or another version of bayesieve is refused and left as it is.
     time_limit : float, optional
-        Seconds; the search stops after the step in which they have passed, with a
-        `ConvergenceWarning`, and the best subset visited by then is chosen.  Ctrl-C does the same.
+        Seconds from the beginning of `fit`, with all that it does before the search: reading,
+        rankings, lists of dependent pairs.  The search stops after the step in which they have
+        passed, with a `ConvergenceWarning`, and the best subset visited by then is chosen.  Ctrl-C
+        does the same.  Where the pace of the first steps shows that the search cannot end by then,
+        a `ConvergenceWarning` says so at once.
 
     Attributes
     ----------
@@ -222,6 +244,7 @@ class NaiveBayesSelector(
         unknown = set(params) - {"sample_weight", "groups"}
         if unknown:
             raise TypeError(f"fit allows sample_weight and groups; got {sorted(unknown)}.")
+        clock = Clock(self.time_limit)
         search, criterion = self._check_parameters()
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
         task = self._judge(model, X, y, params)
@@ -257,7 +280,7 @@ class NaiveBayesSelector(
                 check_file("checkpoint", self.checkpoint), task, model, search, criterion, ledgers,
                 rows,
             )  # fmt: skip
-        with Driver(journal, self.time_limit) as driver:
+        with Driver(journal, clock) as driver:
             n_tried = self._run(ledgers, criterion, search, task, path, driver)
         path.choose(*task.sizes, self._margin(criterion, ledgers))
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
@@ -297,7 +320,7 @@ class NaiveBayesSelector(
         return Task(
             read, models, units, keep, limits, sizes,
             check_class_weight(class_weight, read.classes), self.cv,
-            read_split_groups(params.get("groups"), X),
+            read_split_groups(params.get("groups"), X), _num_samples(X),
         )  # fmt: skip
 
     def _form(self, model: Any, criterion: Criterion, task: Task) -> str:
@@ -339,6 +362,7 @@ class NaiveBayesSelector(
             line = ProgressLine(None, search, task.limits) if self.progress else None
             if line is not None:
                 objective.listeners.append(line)
+                driver.say = line.say
 
             def stop() -> bool:
                 if line is not None:
@@ -346,9 +370,7 @@ class NaiveBayesSelector(
                 return callbacks.stop
 
             try:
-                driver.drive(
-                    search.steps(objective, task.limits), objective, path, task.sizes, stop
-                )
+                driver.drive(search, task.limits, objective, path, task.sizes, stop)
             finally:
                 callbacks.close()
                 if line is not None:
@@ -376,7 +398,7 @@ class NaiveBayesSelector(
         search = check_search(self.search, SEARCHES, self.n_features)
         criterion = self.criterion
         if not isinstance(criterion, Criterion):
-            criterion = CRITERIA[choose("criterion", criterion, CRITERIA)]
+            criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE)]
         if isinstance(criterion, AUC):
             choose("criterion.undefined", criterion.undefined, ["raise", "skip"])
             if criterion.penalty is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,15 @@ def class_factors(
     return [Fraction(class_weight.get(k, 1.0)) for k in range(n_classes)]
 
 
+class Scored(NamedTuple):
+    """Who trains, who is scored."""
+
+    sets: TrainingSets  #: of the training rows
+    lines: Lines  #: rows of the table
+    loo: bool  #: lines leave themselves out
+    training: Rows  #: rows of the table that train, some of them several times
+
+
 def scoring(
     cv: Any,
     labels: NDArray[np.int64],
@@ -57,8 +66,9 @@ def scoring(
     factors: list[Fraction],
     numbers: Rows | None = None,
     groups: NDArray[Any] | None = None,
-) -> tuple[TrainingSets, Lines, bool]:
-    """Training sets (guiding rows), lines (all rows), and whether lines leave themselves out.
+    n_rows: int | None = None,
+) -> Scored:
+    """Training sets and lines, as `cv` makes them of the guiding rows.
 
     Parameters
     ----------
@@ -66,6 +76,7 @@ def scoring(
     guiding : the rows that guide; a splitter splits these, an iterable is cut down to them.
     numbers : the user's number of each row, where rows without weight are gone.
     groups : the user's groups, one a row of theirs; handed to a splitter.
+    n_rows : how many rows the user's table has.
     """
     mine = labels[guiding]
     class_weight = np.array([float(factor) for factor in factors])
@@ -74,17 +85,45 @@ def scoring(
         choose("cv", cv, ["train", "loo"])
         loo = cv == "loo"
         lines = Lines.sort(guiding, mine if loo else np.zeros_like(mine), mine, weights[guiding])
-        return one_set(mine, weights[guiding], class_weight), lines, loo
-    rows, sets, left_out = [], [], []
-    everything = np.arange(guiding.size)
+        return Scored(one_set(mine, weights[guiding], class_weight), lines, loo, guiding)
     theirs = guiding if numbers is None else numbers[guiding]
-    for g, (train, test) in enumerate(find_splits(cv, mine, theirs, groups)):
-        left_out.append(np.setdiff1d(everything, train))
-        rows.append(test)
-        sets.append(np.full(test.size, g))
+    splits = find_splits(cv, mine, theirs, groups, labels.size if n_rows is None else n_rows)
+    rows = [test for _, test in splits]
     at = np.concatenate(rows)
-    lines = Lines.sort(guiding[at], np.concatenate(sets), mine[at], weights[guiding][at])
-    return TrainingSets(mine, weights[guiding], tuple(left_out), class_weight), lines, False
+    sets = np.repeat(np.arange(len(rows)), [test.size for test in rows])
+    lines = Lines.sort(guiding[at], sets, mine[at], weights[guiding][at])
+    copies, left_out = training_copies([train for train, _ in splits], guiding.size)
+    training = guiding[copies]
+    found = TrainingSets(mine[copies], weights[training], left_out, class_weight)
+    return Scored(found, lines, False, training)
+
+
+def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, ...]]:
+    """Rows, each as often as the set that needs it most has it, and which of these each set omits.
+
+    Where no set has a row twice, these are the rows themselves and those that a set has not.
+
+    Parameters
+    ----------
+    trains : the rows of each set, by number, repeats included.
+    n_rows : how many rows there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.splits import training_copies
+    >>> rows, left_out = training_copies([np.array([0, 2, 2]), np.array([1, 2])], 3)
+    >>> rows.tolist(), [each.tolist() for each in left_out]
+    ([0, 1, 2, 2], [[1], [0, 3]])
+    """
+    most = np.ones(n_rows, np.int64)
+    for train in trains:
+        most = np.maximum(most, np.bincount(train, minlength=n_rows))
+    rows = np.repeat(np.arange(n_rows), most)
+    copy = np.arange(rows.size) - np.repeat(np.cumsum(most) - most, most)
+    return rows, tuple(
+        np.flatnonzero(copy >= np.bincount(train, minlength=n_rows)[rows]) for train in trains
+    )
 
 
 def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> Lines:
@@ -99,9 +138,18 @@ def means_loo(cv: Any) -> bool:
 
 
 def find_splits(
-    cv: Any, mine: NDArray[np.int64], theirs: Rows, groups: NDArray[Any] | None
+    cv: Any, mine: NDArray[np.int64], theirs: Rows, groups: NDArray[Any] | None, n_rows: int
 ) -> list[tuple[Rows, Rows]]:
-    """Pairs of train and test positions among the guiding rows, `theirs` in the user's numbers."""
+    """Pairs of train and test positions among the guiding rows; a row may come several times.
+
+    Parameters
+    ----------
+    cv : a number of folds, a splitter, or an iterable of (train, test) row numbers.
+    mine : class of each guiding row.
+    theirs : the user's number of each guiding row.
+    groups : the user's groups, one a row of theirs.
+    n_rows : how many rows the user's table has.
+    """
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         if not 2 <= int(cv) <= mine.size:
             raise ValueError(
@@ -113,15 +161,17 @@ def find_splits(
         except ValueError as error:
             raise ValueError(f"cv={cv} does not suit the guiding rows: {error}") from error
     elif hasattr(cv, "split"):
-        found = list(cv.split(mine, mine, None if groups is None else groups[theirs]))
+        pairs = cv.split(mine, mine, None if groups is None else groups[theirs])
+        whose = "the guiding rows that the splitter was given"
+        found = [_pair(pair, g, mine.size, whose) for g, pair in enumerate(pairs)]
     elif isinstance(cv, Iterable):
-        found = [_pair(pair, theirs) for pair in cv]
+        pairs = [_pair(pair, g, n_rows, "the rows of X") for g, pair in enumerate(cv)]
+        found = [(_positions(train, theirs), _positions(test, theirs)) for train, test in pairs]
     else:
         raise TypeError(
             "cv must be 'train', 'loo', a number of folds, a splitter, or an iterable of (train, "
             f"test) row numbers; got {cv!r}."
         )
-    found = [(np.asarray(train), np.asarray(test)) for train, test in found]
     if not any(test.size for _, test in found):
         raise ValueError("cv gives no test row within the guiding part.")
     for g, (train, _) in enumerate(found):
@@ -130,21 +180,41 @@ def find_splits(
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in found]
 
 
-def _pair(pair: Any, theirs: Rows) -> tuple[Rows, Rows]:
-    """Train and test positions from one item of an iterable."""
+def _pair(pair: Any, split: int, n_rows: int, whose: str) -> tuple[Rows, Rows]:
+    """Row numbers to train on and to test on, from one item of an iterable or a splitter."""
     parts = list(pair) if isinstance(pair, Iterable) else []
     if len(parts) != 2:
         raise TypeError(f"cv must give pairs (train, test) of row numbers; got {pair!r}.")
-    return _positions(parts[0], theirs), _positions(parts[1], theirs)
+    train, test = (read_rows(part, split, n_rows, whose) for part in parts)
+    return train, test
 
 
-def _positions(rows: Any, theirs: Rows) -> NDArray[np.int64]:
-    """Where these rows stand among the guiding ones; the others are left out."""
+def read_rows(rows: Any, split: int, n_rows: int, whose: str = "the rows of X") -> Rows:
+    """Row numbers, or a mask, of one part of a split; a number that is no row is refused."""
     rows = np.asarray(rows)
+    if rows.ndim != 1:
+        raise TypeError(
+            f"cv: split {split} must give lists of row numbers; got an array of shape {rows.shape}."
+        )
     if rows.dtype == bool:
+        if rows.size != n_rows:
+            raise ValueError(
+                f"cv: split {split} gives a mask of {rows.size} values for {whose}, of which there "
+                f"are {n_rows}."
+            )
         rows = np.flatnonzero(rows)
     if rows.size and rows.dtype.kind not in "iu":
         raise TypeError(f"cv must give whole row numbers; got an array of {rows.dtype}.")
-    rows = rows.astype(np.int64)
+    odd = rows[(rows < 0) | (rows >= n_rows)]
+    if odd.size:
+        raise ValueError(
+            f"cv: split {split} names row {odd[0]}; {whose} are numbered from 0 to {n_rows - 1}. "
+            "Leave it out, or count from the first row."
+        )
+    return rows.astype(np.int64)
+
+
+def _positions(rows: Rows, theirs: Rows) -> Rows:
+    """Where these rows stand among the guiding ones; the others are left out."""
     at = np.minimum(np.searchsorted(theirs, rows), theirs.size - 1)
     return at[theirs[at] == rows]

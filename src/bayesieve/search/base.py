@@ -62,7 +62,7 @@ class Limits:
         return self.most if self.exact else None
 
     def allow(self, size: int) -> bool:
-        """May a subset of this size be chosen?"""
+        """Is this size within the limits?  With `exact`, only `target` is chosen in the end."""
         return self.least <= size <= self.most
 
 

@@ -39,6 +39,9 @@ class ExhaustiveSearch:
         n_subsets = 2 ** len(free)
         if n_subsets > self.most_subsets:
             self._refuse(objective, free, n_subsets)
+        if limits.target is not None:
+            # A smaller subset that scores better must not stand in the way of those asked for.
+            limits = Limits(limits.target, limits.target)
         best: tuple[Any, ...] | None = None
         if limits.allow(objective.size):
             best = (objective.score(), objective.size, tuple(sorted(objective.selected)))

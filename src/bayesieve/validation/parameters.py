@@ -19,14 +19,25 @@ _BINARY = (0.0, 1.0)
 _CLASS_WEIGHTS = (1e-9, 1e9)
 
 
-def choose(name: str, value: Any, allowed: Iterable[str]) -> str:
-    """A name among the allowed ones, or an error that names the nearest."""
+def choose(
+    name: str, value: Any, allowed: Iterable[str], meant: Mapping[str, str] | None = None
+) -> str:
+    """A name among the allowed ones, or an error that names the nearest.
+
+    Parameters
+    ----------
+    name, value : the parameter and what came.
+    allowed : names that are known.
+    meant : what names of other libraries are called here.
+    """
     allowed = list(allowed)
     if isinstance(value, str) and value in allowed:
         return value
     listed = ", ".join(repr(option) for option in allowed)
     near = difflib.get_close_matches(value, allowed, 1, 0.4) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
+    if isinstance(value, str) and value.lower() in (meant or {}):
+        hint = f" Did you mean {(meant or {})[value.lower()]}?"
     error = ValueError if isinstance(value, str) else TypeError
     raise error(f"{name} must be one of {listed}; got {value!r}.{hint}")
 
