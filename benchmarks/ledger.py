@@ -24,12 +24,13 @@ from sklearn.naive_bayes import BernoulliNB
 
 from bayesieve import NaiveBayesSelector
 from bayesieve.criteria import CRITERIA
-from bayesieve.engines import LocalEngine
-from bayesieve.ledger import Ledger, LedgerPlan
-from bayesieve.objective import Objective
+from bayesieve.data.columns import ColumnSpec
+from bayesieve.data.weights import class_factors
+from bayesieve.engine.dense import Ledger, LedgerPlan
+from bayesieve.engine.lines import scoring
+from bayesieve.engine.threads import LocalEngine
 from bayesieve.search import GreedySearch, Limits
-from bayesieve.splits import class_factors, scoring
-from bayesieve.views.columns import ColumnSpec
+from bayesieve.search.objective import Objective
 from timing import median_time
 
 N_ROWS, N_SCORES, N_LEVELS, N_CLASSES, N_THREADS = 3000, 90, 9, 4, 2

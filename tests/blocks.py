@@ -47,7 +47,7 @@ def run_python(block: Block, page: Path, space: dict[str, Any]) -> str:
 
 def run_shell(block: Block) -> str:
     """Run the lines of a block on the command line of bayesieve; returns what they printed."""
-    from bayesieve.cli import app
+    from bayesieve.app.cli import app
 
     said = ""
     for line in block.text.replace("\\\n", " ").splitlines():

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from bayesieve import NaiveBayes, NaiveBayesSelector, calibrate, explain
-from bayesieve.report import write_report
+from bayesieve.explain.report import write_report
 
 playwright = pytest.importorskip("playwright.sync_api")
 NAMES = ["chromium", "chromium-browser", "google-chrome"]
@@ -247,7 +247,7 @@ def test_the_path_shows_its_subsets(open_page):
 
 
 def test_thresholds_move(open_page):
-    from bayesieve.performance import performance
+    from bayesieve.evaluation.performance import performance
 
     X, y = mixed(7)
     selector = NaiveBayesSelector(random_state=0).fit(X, y)

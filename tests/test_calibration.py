@@ -24,7 +24,7 @@ from bayesieve import (
     save_model,
     to_python,
 )
-from bayesieve.calibration import best_temperature
+from bayesieve.evaluation.calibration import best_temperature
 from tables import binary_table
 
 

@@ -13,11 +13,12 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 import victim
-from bayesieve import NaiveBayes, NaiveBayesSelector, journal
+from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.criteria import AUC, Criterion, SizePenalty
-from bayesieve.fingerprint import fingerprint
-from bayesieve.journal import Journal, pack, unpack
 from bayesieve.search import RankedSearch
+from bayesieve.search.checkpoint import journal
+from bayesieve.search.checkpoint.fingerprint import fingerprint
+from bayesieve.search.checkpoint.journal import Journal, pack, unpack
 from tables import binary_table
 
 CASES = victim.cases()

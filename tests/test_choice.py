@@ -8,7 +8,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector
 from bayesieve.criteria import Criterion
-from bayesieve.path import Path, Step
+from bayesieve.search.path import Path, Step
 from tables import binary_table
 
 

@@ -159,7 +159,7 @@ def test_large_files_give_the_same(table, tmp_path, monkeypatch, capsys):
     path, _ = table
     written = []
     for large in (2**30, 0):
-        monkeypatch.setattr("bayesieve.problems._LARGE", large)
+        monkeypatch.setattr("bayesieve.app.tables._LARGE", large)
         out = tmp_path / str(large)
         words = ["select", path, "--target", "class", "--out", out, "--search", "forward"]
         code, _, err = call(monkeypatch, capsys, *words, "--title", "x", "--resamples", 3)

@@ -7,9 +7,10 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, papers
+from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve.app import papers
+from bayesieve.app.papers.cortizo import domains, methods, printed, summary
 from bayesieve.datasets import load
-from bayesieve.papers.cortizo import domains, methods, printed, summary
 
 
 def table(name):
@@ -158,7 +159,7 @@ def test_dependence_hurts_naive_bayes_only_where_it_should():
 
 
 def test_sets_that_cannot_be_had_are_named(monkeypatch):
-    from bayesieve.papers import base, cortizo
+    from bayesieve.app.papers import base, cortizo
 
     def only_wine(name, **options):
         if name != "wine":

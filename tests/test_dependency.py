@@ -11,10 +11,10 @@ from sklearn.metrics import mutual_info_score
 
 import reference
 from bayesieve import NaiveBayes, NaiveBayesSelector, rank
-from bayesieve.aids import Aids
-from bayesieve.discretise import mdl_cuts
+from bayesieve.data.tables import RawTable
+from bayesieve.rankings.cuts import mdl_cuts
 from bayesieve.search import DependencySearch, ExhaustiveSearch
-from bayesieve.validation import RawTable
+from bayesieve.search.hints import Aids
 from problems import random_problem, twin_lines
 
 seeds = st.integers(0, 2**32 - 1)

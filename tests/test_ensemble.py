@@ -13,12 +13,12 @@ from bayesieve import (
     NaiveBayesSelector,
     SubsetEnsemble,
     TreeLevels,
-    papers,
     rank,
 )
+from bayesieve.app import papers
+from bayesieve.app.papers import base, ruta
 from bayesieve.criteria import SizePenalty
 from bayesieve.datasets import make_incidents
-from bayesieve.papers import base, ruta
 from bayesieve.search import RankedSearch
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from bayesieve import NaiveBayes, NaiveBayesSelector
-from bayesieve.kernels.logarithm import log_each, log_up_to
+from bayesieve.models.kernels.logarithm import log_each, log_up_to
 from bayesieve.models.logarithm import additive_log
 
 

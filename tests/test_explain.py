@@ -20,7 +20,7 @@ from bayesieve import (
     save_model,
 )
 from bayesieve.explain import explain_model
-from bayesieve.modelfile import model_from_dict, model_schema, model_to_dict
+from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=30, deadline=None, derandomize=True)

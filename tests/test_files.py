@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from bayesieve.files import BadUseError, Column, read_batches, read_data
-from bayesieve.files import text as text_module
+from bayesieve.data.files import text as text_module
+from bayesieve.data.files.base import BadUseError
+from bayesieve.data.files.batches import Column, read_batches
+from bayesieve.data.files.reading import read_data
 
 
 def write(path, content):

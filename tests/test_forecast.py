@@ -8,12 +8,12 @@ import warnings
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import bayesieve.driver
-import bayesieve.forecast
+import bayesieve.search.forecast
+import bayesieve.search.run
 from bayesieve import NaiveBayes, NaiveBayesSelector
-from bayesieve.aids import Aids
-from bayesieve.objective import Objective
 from bayesieve.search import DependencySearch, GreedySearch, RandomSearch
+from bayesieve.search.hints import Aids
+from bayesieve.search.objective import Objective
 from tables import binary_table
 
 X, Y = binary_table(120, 10, n_classes=2)
@@ -34,8 +34,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     found = Clock()
-    monkeypatch.setattr(bayesieve.driver, "time", found)
-    monkeypatch.setattr(bayesieve.forecast, "time", found)
+    monkeypatch.setattr(bayesieve.search.run, "time", found)
+    monkeypatch.setattr(bayesieve.search.forecast, "time", found)
     return found
 
 

@@ -92,7 +92,7 @@ def test_frames_of_mixed_columns_are_transformed():
 
 
 def test_wide_frames_read_like_narrow_ones(monkeypatch):
-    from bayesieve.validation import tables
+    from bayesieve.data import tables
 
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 2, (20, 8)).astype(float), columns=list("abcdefgh"))

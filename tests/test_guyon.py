@@ -6,7 +6,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
 
-from bayesieve import NaiveBayes, papers, rank
+from bayesieve import NaiveBayes, rank
+from bayesieve.app import papers
 
 
 def test_weights_of_binary_columns_are_the_linear_forms():

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 import reference
 from bayesieve.criteria import CRITERIA
-from bayesieve.engines import LocalEngine
-from bayesieve.kernels.fixed import exp_fixed, log_fixed
-from bayesieve.kernels.statistics import moments_by_class
-from bayesieve.ledger import Ledger, LedgerPlan, Lines
+from bayesieve.data.columns import ColumnSpec, encode, learn
+from bayesieve.data.weights import class_factors
+from bayesieve.engine.dense import Ledger, LedgerPlan
+from bayesieve.engine.lines import Lines, scoring
+from bayesieve.engine.threads import LocalEngine
+from bayesieve.models.kernels.fixed import exp_fixed, log_fixed
+from bayesieve.models.kernels.statistics import moments_by_class
 from bayesieve.models.tables import Scale
-from bayesieve.objective import Objective
-from bayesieve.splits import class_factors, scoring
-from bayesieve.views.columns import ColumnSpec, encode, learn
+from bayesieve.search.objective import Objective
 
 
 @settings(max_examples=300, deadline=None)
@@ -160,7 +161,7 @@ def test_terms_made_when_read_are_the_terms_kept(monkeypatch, criterion, cv):
     models = ["bernoulli"] * 6 + ["gaussian"] * 5
     units = [[0], [1, 6], [2], [3], [4, 5], [7], [8, 9], [10]]
     kept = make_objective(X, y, criterion, cv, models=models, units=units)
-    monkeypatch.setattr("bayesieve.ledger.TERM_CACHE_BYTES", 0)
+    monkeypatch.setattr("bayesieve.engine.dense.TERM_CACHE_BYTES", 0)
     made = make_objective(X, y, criterion, cv, models=models, units=units)
     assert made._ledger.lazy
     assert not kept._ledger.lazy
@@ -178,7 +179,7 @@ def test_many_values_and_few_give_the_same(monkeypatch):
     rng = np.random.default_rng(3)
     X, y = large_table(rng, 900, 5, 12)
     coded = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
-    monkeypatch.setattr("bayesieve.ledger.MOST_CODES", 4)
+    monkeypatch.setattr("bayesieve.engine.dense.MOST_CODES", 4)
     plain = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
     assert (coded._ledger.slots >= 0).all()
     assert (plain._ledger.slots < 0).all()

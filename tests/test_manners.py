@@ -303,7 +303,7 @@ def test_tracebacks_come_only_when_asked_for(table, monkeypatch, capsys):
     def broken(*_):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("bayesieve.problems.read_data", broken)
+    monkeypatch.setattr("bayesieve.app.tables.read_data", broken)
     words = ["rank", "data.csv", "--target", "class"]
     code, _, err = call(monkeypatch, capsys, *words)
     assert code == 1
@@ -318,7 +318,7 @@ def test_an_interrupt_is_one_sentence(table, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayesieve.selector.split_rows", interrupted)
+    monkeypatch.setattr("bayesieve.estimators.selector.split_rows", interrupted)
     words = ["select", "data.csv", "--target", "class", "--out", "o", "--quiet"]
     assert call(monkeypatch, capsys, *words) == (130, "", "bayesieve: interrupted.\n")
     assert not Path("o").exists()
@@ -328,7 +328,7 @@ def test_memory_that_does_not_suffice(table, monkeypatch, capsys):
     def large(*_):
         raise MemoryError
 
-    monkeypatch.setattr("bayesieve.problems.read_data", large)
+    monkeypatch.setattr("bayesieve.app.tables.read_data", large)
     code, _, err = call(monkeypatch, capsys, "rank", "data.csv", "--target", "class")
     assert code == 1
     assert err.startswith("bayesieve: the memory does not suffice")

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 import reference
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, nested
 from bayesieve.criteria import AUC, Criterion, SizePenalty
-from bayesieve.criteria.influence import auc_parts, line_values
+from bayesieve.criteria.row_values import auc_parts, line_values
 from tables import binary_table
 
 

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, explain, pack, packing, rank
-from bayesieve.views.packed import Lookup, Room
+from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, explain, pack, rank
+from bayesieve.data import pack as packing
+from bayesieve.data.packed import Lookup, Room
 
 KINDS = ("bool", "bits", "small", "wide", "float", "same", "text", "name", "category", "nothing")
 

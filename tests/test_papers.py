@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bayesieve import cli, papers
 from bayesieve.__main__ import main
-from bayesieve.papers import rabenoro, sotoca
+from bayesieve.app import cli, papers
+from bayesieve.app.papers import rabenoro, sotoca
 
 runner = CliRunner()
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bayesieve import NaiveBayesSelector
-from bayesieve.progress import ProgressLine, outlook
 from bayesieve.search import SEARCHES, GreedySearch, Limits, RankedSearch
+from bayesieve.search.progress import ProgressLine, outlook
 
 
 class Terminal(io.StringIO):
@@ -33,7 +33,7 @@ def fit(monkeypatch, stream, step, **options):
     y = rng.integers(0, 2, 80)
     X = (rng.random((80, 12)) < 0.3 + 0.3 * y[:, None]).astype(float)
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("bayesieve.progress.time", Clock(step))
+    monkeypatch.setattr("bayesieve.search.progress.time", Clock(step))
     selector = NaiveBayesSelector(random_state=0, progress=True, **options).fit(X, y)
     return selector, stream.getvalue()
 
@@ -99,7 +99,7 @@ class Watcher:
     ],
 )
 def test_the_outlook_is_what_the_search_then_does(search, options, monkeypatch):
-    import bayesieve.selector
+    import bayesieve.estimators.selector
 
     watchers = []
 
@@ -109,7 +109,7 @@ def test_the_outlook_is_what_the_search_then_does(search, options, monkeypatch):
         watchers.append(watcher)
         return watcher
 
-    monkeypatch.setattr(bayesieve.selector, "ProgressLine", line)
+    monkeypatch.setattr(bayesieve.estimators.selector, "ProgressLine", line)
     selector, _ = fit(monkeypatch, io.StringIO(), 0.0, search=search, **options)
     seen = watchers[0].seen
     if search == "exhaustive":

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import mutual_info_score
 
 from bayesieve import NaiveBayesSelector, rank
-from bayesieve.engines import LocalEngine
+from bayesieve.engine.threads import LocalEngine
 from bayesieve.rankings import MRMR, ChiSquare, DiscreteColumns, MutualInformation
 from bayesieve.search import RankedSearch
 from tables import binary_table

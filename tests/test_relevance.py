@@ -11,16 +11,11 @@ from scipy.stats import norm
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import KFold
 
-from bayesieve import (
-    NaiveBayes,
-    NaiveBayesSelector,
-    rank,
-    relevance_matrix,
-)
+from bayesieve import NaiveBayes, NaiveBayesSelector, rank, relevance_matrix
 from bayesieve.datasets import load, make_waveform
-from bayesieve.kernels.mixture import em
 from bayesieve.models import MODELS, one_set
-from bayesieve.relevance import floating_scheme
+from bayesieve.models.kernels.mixture import em
+from bayesieve.rankings.divergence import floating_scheme
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=30, deadline=None, derandomize=True)

@@ -14,19 +14,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from bayesieve import (
-    NaiveBayes,
-    NaiveBayesSelector,
-    evaluate_ranking,
-    papers,
-    rank,
-    relevance_matrix,
-)
+from bayesieve import NaiveBayes, NaiveBayesSelector, evaluate_ranking, rank, relevance_matrix
+from bayesieve.app import papers
+from bayesieve.app.papers import sotoca
 from bayesieve.datasets import load, make_waveform
-from bayesieve.evaluate import Neighbours
-from bayesieve.papers import sotoca
+from bayesieve.evaluation.curve import Neighbours
 from bayesieve.rankings import ReliefF
-from bayesieve.relevance import Divergence
+from bayesieve.rankings.divergence import Divergence
 from bayesieve.search import RankedSearch
 
 seeds = st.integers(0, 2**32 - 1)

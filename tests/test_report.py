@@ -13,12 +13,13 @@ from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_au
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, calibrate, explain
 from bayesieve.datasets import make_signals
+from bayesieve.evaluation.performance import performance
 from bayesieve.explain import explain_model
+from bayesieve.explain.report import make_report, write_report
+from bayesieve.explain.report.content import fates
+from bayesieve.explain.report.page import embed
+from bayesieve.explain.report.single import explanations_page
 from bayesieve.indicators import Indicators
-from bayesieve.performance import performance
-from bayesieve.report import explanations_page, make_report, write_report
-from bayesieve.report.content import fates
-from bayesieve.report.page import embed
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 
-import bayesieve.callbacks
+import bayesieve.estimators.callbacks
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.search import FloatingSearch, GreedySearch, PhaseSearch
 from tables import binary_table
@@ -241,7 +241,7 @@ def test_progress_goes_to_standard_error(capsys, monkeypatch):
     X, y = binary_table()
     NaiveBayesSelector(random_state=0).fit(X, y)
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr("bayesieve.progress._LOG_PAUSE", 0.0)
+    monkeypatch.setattr("bayesieve.search.progress._LOG_PAUSE", 0.0)
     NaiveBayesSelector(random_state=0, progress=True).fit(X, y)
     out, err = capsys.readouterr()
     assert out == ""
@@ -249,7 +249,9 @@ def test_progress_goes_to_standard_error(capsys, monkeypatch):
     assert err.endswith(" s\n")
 
 
-@pytest.mark.skipif(not bayesieve.callbacks.SUPPORTED, reason="scikit-learn without callbacks")
+@pytest.mark.skipif(
+    not bayesieve.estimators.callbacks.SUPPORTED, reason="scikit-learn without callbacks"
+)
 def test_scikit_learns_callbacks_hear_every_step_and_may_stop():
     X, y = binary_table()
 

@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state
 
 import reference
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, Stability, nogueira, stability
+from bayesieve.data.tables import RawTable
+from bayesieve.evaluation.stability import draw_samples
+from bayesieve.models.columns import SharedSparse, SharedTable, share
 from bayesieve.search import RankedSearch
-from bayesieve.stability import draw_samples
-from bayesieve.validation import SharedSparse, SharedTable, share
-from bayesieve.validation.tables import RawTable
 from tables import binary_table
 
 matrices = st.tuples(st.integers(2, 7), st.integers(1, 6)).flatmap(
@@ -247,7 +247,7 @@ def test_shared_tables_copy_no_rows():
 
 
 def _sparse(X):
-    from bayesieve.validation import SparseTable
+    from bayesieve.data.tables import SparseTable
 
     return SparseTable(scipy.sparse.csc_array(X), ["a", "b", "c"], len(X))
 

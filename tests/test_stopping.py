@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 from bayesieve import FeatureVotes, NaiveBayesSelector
-from bayesieve.cli import app
+from bayesieve.app.cli import app
 from bayesieve.criteria import Criterion
-from bayesieve.path import Path
+from bayesieve.search.path import Path
 from tables import binary_table
 
 X, Y = binary_table(200, 12)
@@ -100,7 +100,7 @@ class Interrupting(Criterion):
 @pytest.mark.parametrize("at", [1, 2, 13, 14, 27, 40, 60])
 def test_ctrl_c_keeps_the_best_so_far(at, tmp_path, monkeypatch):
     # The number of the call is no part of what the search is.
-    monkeypatch.setattr("bayesieve.driver.fingerprint", lambda *values: "the same")
+    monkeypatch.setattr("bayesieve.search.run.fingerprint", lambda *values: "the same")
     path = tmp_path / "c"
 
     def selector(at):

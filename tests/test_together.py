@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.model_selection import GridSearchCV
 
 from bayesieve import NaiveBayesSelector, rank
-from bayesieve.engines import count_threads
+from bayesieve.engine.threads import count_threads
 from tables import binary_table
 
 JOBS = [

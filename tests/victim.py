@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from bayesieve import FeatureVotes, NaiveBayesSelector, journal
+from bayesieve import FeatureVotes, NaiveBayesSelector
 from bayesieve.search import RandomSearch, RankedSearch
+from bayesieve.search.checkpoint import journal
 from tables import binary_table
 
 

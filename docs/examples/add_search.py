@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer
 
 from bayesieve import NaiveBayesSelector
 from bayesieve.search import SEARCHES, Limits
-from bayesieve.search.base import Subset
+from bayesieve.search.strategies.base import Subset
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,16 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
-from .calibration import Calibration, calibrate
-from .classifier import NaiveBayes
-from .displays import (
+from .data.pack import pack
+from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
+from .estimators.naive_bayes import NaiveBayes
+from .estimators.selector import NaiveBayesSelector
+from .estimators.votes import FeatureVotes
+from .evaluation.calibration import Calibration, calibrate
+from .evaluation.curve import evaluate_ranking
+from .evaluation.nested import Nested, nested
+from .evaluation.stability import Stability, nogueira, stability
+from .explain.code import to_python, to_sql
+from .explain.displays import (
     EvidenceDisplay,
     NomogramDisplay,
     PathDisplay,
@@ -12,20 +20,13 @@ from .displays import (
     plot_path,
     plot_relevance,
 )
-from .eliminate import eliminate
-from .ensemble import GreedyEnsemble, SubsetEnsemble
-from .evaluate import evaluate_ranking
-from .explain import explain, explain_model
-from .export import to_python, to_sql
-from .modelfile import load_model, save_model
-from .nested import Nested, nested
-from .packing import pack
-from .ranking import rank
-from .relevance import relevance_matrix
-from .selector import NaiveBayesSelector
-from .stability import Stability, nogueira, stability
-from .trees import TreeLevels
-from .votes import FeatureVotes
+from .explain.evidence import explain
+from .explain.model import explain_model
+from .explain.modelfile.file import load_model, save_model
+from .rankings.divergence import relevance_matrix
+from .rankings.rank import rank
+from .rankings.redundancy import eliminate
+from .rankings.trees import TreeLevels
 
 __version__ = "0.1.0"
 

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line, or say what it needs."""
     try:
-        from .cli import run
+        from .app.cli import run
     except ModuleNotFoundError as error:
         sys.exit(f"bayesieve: the command line needs {error.name}: pip install 'bayesieve[cli]'.")
     except KeyboardInterrupt:

@@ -3,7 +3,7 @@
 from .auc import AUC, SizePenalty
 from .base import Criterion, Scorer, Units
 from .rows import RowCriterion
-from .spread import has_standard_error, standard_error
+from .standard_error import has_standard_error, standard_error
 
 #: Every criterion by name; a new member is one entry here.
 CRITERIA: dict[str, Criterion] = {

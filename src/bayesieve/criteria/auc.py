@@ -14,6 +14,8 @@ from .strata import Strata
 
 # Candidates whose scores differ by less are compared exactly.
 _DOUBT = 1e-10
+
+
 # Moved lines on one side that are compared with the other side one by one.
 _FEW = 16
 
@@ -187,7 +189,7 @@ class _AUCScorer:
 
     def _scan(self, candidates: NDArray[np.int64], sign: int) -> NDArray[np.int64]:
         """Doubled pairs of every stratum after each candidate: candidates x strata."""
-        from ..kernels.pairs import scan_pairs
+        from ..engine.kernels.pairs import scan_pairs
 
         book, strata = self._book, self._strata
         now = strata.pairs()

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.options import ERROR, LOG_LIKELIHOOD
+from ..data.kernels.options import ERROR, LOG_LIKELIHOOD
 
 #: A loss that compares exactly: lower is better.  Integers for the criteria of this package.
 Key = Any
@@ -183,7 +183,7 @@ class _PlainScorer:
         return float(key)
 
     def _moved(self, unit: int, sign: int) -> NDArray[np.int64]:
-        from ..kernels.ledger import apply_feature
+        from ..engine.kernels.ledger import apply_feature
 
         book = self._book
         sums = book.sums.copy()

@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.options import ERROR, LOG_LIKELIHOOD, PROBABILITY
+from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, PROBABILITY
 from .base import Book, Criterion, Key, Runner, Scorer, Units, grain_bits
 from .sparse_rows import SparseRowScorer
 
 _KINDS = {"error": ERROR, "probability": PROBABILITY, "log-likelihood": LOG_LIKELIHOOD}
+
+
 _FLOAT32 = 2.0**-24
+
+
 # Roundings of a line's value in a scan beside one a class: the posterior, the factors (each in
 # numerator and denominator), a product, a quotient, a difference; and some to spare.
 _ROUNDINGS = 12
@@ -122,7 +126,7 @@ class _RowScorer:
         """Losses by class for any candidates, by the quickest exact way."""
         if self._kind != ERROR:
             return self._settle(candidates, sign)
-        from ..kernels.settle import count_errors
+        from ..engine.kernels.settle import count_errors
 
         book, lines = self._book, self._book.lines
         fast = self._fast[candidates]
@@ -147,7 +151,7 @@ class _RowScorer:
 
     def _ahead(self) -> NDArray[np.int64]:
         if self._state is None:
-            from ..kernels.ledger import margins
+            from ..engine.kernels.ledger import margins
 
             book, lines = self._book, self._book.lines
             self._state = self._padded(np.int64)
@@ -160,7 +164,7 @@ class _RowScorer:
 
     def _posterior(self) -> NDArray[np.float32]:
         if self._state is None:
-            from ..kernels.ledger import posterior
+            from ..engine.kernels.ledger import posterior
 
             book = self._book
             self._state = self._padded(np.float32)
@@ -169,8 +173,8 @@ class _RowScorer:
 
     def _scan(self, candidates: NDArray[np.int64], sign: int) -> tuple[NDArray[np.float64], float]:
         """Approximate losses, and how far each may be from the truth."""
-        from ..kernels.ledger import log_own
-        from ..kernels.scan import scan
+        from ..engine.kernels.ledger import log_own
+        from ..engine.kernels.scan import scan
 
         book, lines = self._book, self._book.lines
         likelihood = self._kind == LOG_LIKELIHOOD
@@ -207,7 +211,7 @@ class _RowScorer:
         self, candidates: Sequence[int] | NDArray[np.int64], sign: int
     ) -> NDArray[np.int64]:
         """Losses by class from the integer ledger."""
-        from ..kernels.settle import settle
+        from ..engine.kernels.settle import settle
 
         book, lines = self._book, self._book.lines
         chosen = np.asarray(candidates, np.int64)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.options import LOG_LIKELIHOOD
+from ..data.kernels.options import LOG_LIKELIHOOD
 from .base import Key, Runner, Units, grain_bits
 from .strata import Strata
 
@@ -60,7 +60,7 @@ class SparseRowScorer:
         return -mean if self._kind == LOG_LIKELIHOOD else mean
 
     def _scan_odds(self, candidates: NDArray[np.int64], sign: int) -> NDArray[np.int64]:
-        from ..kernels.odds import scan_odds
+        from ..engine.kernels.odds import scan_odds
 
         book, strata = self._book, self._strata
         assert strata is not None
@@ -81,7 +81,7 @@ class SparseRowScorer:
         return out.sum(1)
 
     def _scan_classes(self, candidates: NDArray[np.int64], sign: int) -> NDArray[np.int64]:
-        from ..kernels.odds import scan_classes
+        from ..engine.kernels.odds import scan_classes
 
         book = self._book
         out = np.empty((candidates.size, book.n_classes), np.int64)

@@ -51,7 +51,7 @@ class Strata:
         return self._pairs
 
     def _sort(self) -> None:
-        from ..kernels.moves import merge_moved, tally
+        from ..engine.kernels.moves import merge_moved, tally
 
         book = self._book
         features = set(book.touched)

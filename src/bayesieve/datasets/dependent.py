@@ -7,7 +7,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..validation import check_number
+from ..checks import check_number
 
 _SLOPES = (0.5, 2.0)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..validation import check_number
+from ..checks import check_number
 
 _N_POINTS = 21
 

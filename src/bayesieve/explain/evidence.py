@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..classifier import NaiveBayes
-from ..notebook import html_table
-from ..selector import NaiveBayesSelector
-from ..validation import Table, plain_value, read_table
-from ..views.columns import encode
+from ..checks import plain_value
+from ..data.columns import encode
+from ..data.html import html_table
+from ..data.tables import Table, read_table
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
 
 PRIOR = "(prior)"
 

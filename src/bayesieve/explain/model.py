@@ -6,14 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..classifier import NaiveBayes
-from ..notebook import html_table
-from ..portable import fitted_model
-from ..validation import plain_value
+from ..checks import plain_value
+from ..data.html import html_table
+from ..estimators.naive_bayes import NaiveBayes
+from .portable import fitted_model
 
 _TAIL = 3.0
+
+
 _POINTS = 101  # of a continuous column's scale
+
+
 _REACH = 8.0  # standard deviations beyond which a continuous column is not integrated
+
+
 _FINE = 401
 
 

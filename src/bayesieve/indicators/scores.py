@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines import Engine
-from ..validation import check_number, choose
+from ..checks import check_number, choose
+from ..engine.threads import Engine
 from .windows import TESTS, half_windows, test_constants, window_p_values
 
 #: Scores that users registered, by the name of their function.
@@ -252,7 +252,7 @@ class WindowScores:
         engine: Engine,
     ) -> NDArray[np.float64]:
         """Series x tests x widths x levels x confirmations."""
-        from ..kernels.windows import confirmatory_scores
+        from .kernels.windows import confirmatory_scores
 
         pointers = np.cumsum([0, *(len(x) for x in series)]).astype(np.int64)
         values = np.concatenate([*series, np.empty(0)])

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines import LocalEngine, count_threads
-from ..validation import check_jobs, choose, read_series
+from ..checks import check_jobs, choose
+from ..data.tables import read_series
+from ..engine.threads import LocalEngine, count_threads
 from .scores import SCORES, ScoreColumn, ScoreFamily, WindowScores
 
 

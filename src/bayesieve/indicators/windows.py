@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from ..kernels.options import F_TEST, KS_TEST, U_TEST
-from ..validation import check_number, choose, read_series
+from ..checks import check_number, choose
+from ..data.kernels.options import F_TEST, KS_TEST, U_TEST
+from ..data.tables import read_series
 
 #: The tests by name, with their numbers in the kernels.
 TESTS = {"U": U_TEST, "KS": KS_TEST, "F": F_TEST}
@@ -87,7 +88,7 @@ def window_p_values(x: Any, test: str, width: int) -> NDArray[np.float64]:
     >>> window_p_values(np.r_[np.zeros(8), np.ones(8)], "U", 16).round(6)
     array([0.000138])
     """
-    from ..kernels.windows import any_ties, p_values
+    from .kernels.windows import any_ties, p_values
 
     choose("test", test, TESTS)
     check_number("width", width, low=4, whole=True)

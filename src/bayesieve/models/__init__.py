@@ -1,8 +1,8 @@
 """Feature models: mergeable statistics in, terms per value and class out."""
 
+from ..data.targets import Targets
 from .base import FeatureModel, Settings, Terms, TrainingSets, one_set
 from .registry import MODELS, build_columns, spoken_tables
-from .targets import Targets
 
 __all__ = [
     "MODELS",

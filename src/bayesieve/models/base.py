@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+
 Ints = NDArray[np.int64]
+
 
 #: Terms are never finer than 2^-40 nat.
 MOST_BITS = 40

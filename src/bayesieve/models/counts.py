@@ -31,7 +31,7 @@ class CountModel:
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Floats:
         """Weighted counts, sets x codes x classes."""
-        from ..kernels.statistics import count_by_class
+        from .kernels.statistics import count_by_class
 
         counts = np.empty((sets.n_sets, n_codes, sets.n_classes))
         count_by_class(column, sets.labels, sets.weights, *sets.left_out_flat, counts)

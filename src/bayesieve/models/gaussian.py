@@ -12,12 +12,21 @@ from .bells import Bells, density_bells, interval_bells
 
 #: A density's terms stay within this many nat of 0, so that any sum of them fits the ledger.
 DENSITY_BOUND = 2.0**14
+
+
 #: Weka's floor on the probability of a single value.
 LEAST_LOG = float(np.log(1e-75))
 
+
 _HUGE = 1e300
+
+
 _LOG_2PI = float(np.log(2 * np.pi))
+
+
 _NARROW = 1e-3  # half widths (in standard deviations) below which the interval is a series
+
+
 _CANCELLED = 1e-3  # share of the squares below which a downdate is recomputed
 
 
@@ -46,7 +55,7 @@ class GaussianModel:
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Moments:
         """Moments of every set."""
-        from ..kernels.statistics import moments_by_class
+        from .kernels.statistics import moments_by_class
 
         out = Moments(*np.empty((3, sets.n_sets, sets.n_classes)))
         for g, rows in enumerate(sets.rows):

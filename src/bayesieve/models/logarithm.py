@@ -14,13 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+
 Ints = NDArray[np.int64]
+
 
 #: Numbers beyond this are not taken apart: their primes are too far to look for.
 MOST_NUMBER = 2**32
 
+
 # Denominators up to this make a float a fraction: 0.1, 1/3, or n / (classes x rows of a class).
 _MOST_DENOMINATOR = 2**20
+
+
 _LEAST_TABLE, _MOST_TABLE = 2**10, 2**20
 
 
@@ -45,7 +51,7 @@ def additive_log(numbers: Ints, bits: int) -> Ints:
     if largest < max(_LEAST_TABLE, min(4 * numbers.size, _MOST_TABLE)):
         table: Ints = _table(max(_LEAST_TABLE, 1 << largest.bit_length()), bits)[numbers]
         return table
-    from ..kernels.logarithm import log_each
+    from .kernels.logarithm import log_each
 
     distinct, back = np.unique(numbers, return_inverse=True)
     found = np.empty(distinct.size, np.int64)
@@ -117,7 +123,7 @@ def _whole(numbers: Floats) -> bool:
 
 @lru_cache(maxsize=4)
 def _table(size: int, bits: int) -> Ints:
-    from ..kernels.logarithm import log_up_to
+    from .kernels.logarithm import log_up_to
 
     found = np.empty(size, np.int64)
     log_up_to(2.0**bits, found)

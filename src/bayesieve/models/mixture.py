@@ -11,6 +11,8 @@ from .gaussian import GaussianModel
 
 #: Most components of a mixture.
 MOST_COMPONENTS = 7
+
+
 _STEPS = 1000
 
 
@@ -56,7 +58,7 @@ class MixtureModel(GaussianModel):
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Any:
         """Moments and mixtures of every set and class."""
-        from ..kernels.mixture import fit_classes
+        from .kernels.mixture import fit_classes
 
         moments = super().statistics(column, n_codes, sets)
         most = self.components or MOST_COMPONENTS

@@ -25,6 +25,8 @@ _MEMBERS: list[FeatureModel] = [
         for m in range(1, MOST_COMPONENTS + 1)
     ),
 ]
+
+
 MODELS: dict[str, FeatureModel] = {model.name: model for model in _MEMBERS}
 
 

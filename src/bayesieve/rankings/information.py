@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.options import CHI2, INFORMATION
+from ..data.kernels.options import CHI2, INFORMATION
 from .base import DiscreteColumns, Ranking, by_score, pack
 
 
@@ -140,7 +140,7 @@ class CMIM:
         n_features: int,
     ) -> Ranking:  # fmt: skip
         """The first `n_features` columns greedily, then the others as they are worth then."""
-        from ..kernels.information import conditional_greedy
+        from .kernels.information import conditional_greedy
 
         worth = information_with(columns, labels, n_classes, engine)
         order = np.empty(min(n_features, columns.n_columns), np.int64)
@@ -169,7 +169,7 @@ def association_with(
     kind: int, columns: DiscreteColumns, other: NDArray[Any], n_other: int, engine: Any
 ) -> NDArray[np.float64]:
     """How every column goes with the codes of another, by the kernels' measure `kind`."""
-    from ..kernels.information import associate_bits, associate_codes
+    from .kernels.information import associate_bits, associate_codes
 
     out = np.empty(columns.n_columns)
     packed = columns.packed

@@ -42,7 +42,7 @@ class ReliefF:
         n_features: int,
     ) -> Ranking:  # fmt: skip
         """All columns by their weight."""
-        from ..kernels.relief import relief_blocks
+        from .kernels.relief import relief_blocks
 
         values = _scaled(columns)
         gaps, expected, both = _expectations(values, columns.nominal, labels, n_classes)

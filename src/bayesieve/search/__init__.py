@@ -1,14 +1,14 @@
 """Searches: which subset next.  A search sees an objective and nothing else."""
 
-from .base import Limits, Search
-from .chance import RandomSearch
-from .dependency import DependencySearch
-from .diversified import DiversifiedSearch
-from .exhaustive import ExhaustiveSearch
-from .floating import FloatingSearch
-from .greedy import GreedySearch
-from .phases import PhaseSearch
-from .ranked import RankedSearch
+from .strategies.base import Limits, Search
+from .strategies.chance import RandomSearch
+from .strategies.dependency import DependencySearch
+from .strategies.diversified import DiversifiedSearch
+from .strategies.exhaustive import ExhaustiveSearch
+from .strategies.floating import FloatingSearch
+from .strategies.greedy import GreedySearch
+from .strategies.phases import PhaseSearch
+from .strategies.ranked import RankedSearch
 
 #: Every search by name; a new member is one entry here.
 SEARCHES: dict[str, Search] = {

@@ -1,0 +1,1 @@
+"""The command line, the demonstration and the papers."""

@@ -1,0 +1,411 @@
+"""The command line: one verb a job."""
+
+import importlib.util
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ..checks import choose
+from . import papers
+from .messages import guarded, say, tell
+
+app = typer.Typer(
+    add_completion=True,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Feature selection for naive Bayes: exact, fast and readable.",
+)
+
+
+@app.callback()
+def _main(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Feature selection for naive Bayes: exact, fast and readable."""
+    context.ensure_object(dict)["debug"] = debug
+
+
+@app.command()
+def demo(
+    seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
+    quick: Annotated[bool, typer.Option(help="A tenth of the signals.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for report.html.")] = None,
+) -> None:
+    """Simulate signals, score them, sieve the indicators, and show the model in words."""
+    from ..data.files.writing import check_folder
+    from .demo import run_demo
+
+    if out is not None:
+        check_folder(out)
+    # Soft: lines are not broken where the output is piped.
+    run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick, out=out)
+
+
+def _starting(incomplete: str, names: Any) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _searches(incomplete: str) -> list[str]:
+    from ..search import SEARCHES
+
+    return _starting(incomplete, SEARCHES)
+
+
+def _criteria(incomplete: str) -> list[str]:
+    from ..criteria import CRITERIA
+
+    return _starting(incomplete, CRITERIA)
+
+
+def _methods(incomplete: str) -> list[str]:
+    from ..rankings.rank import ranking_names
+
+    return _starting(incomplete, ranking_names())
+
+
+def _models(incomplete: str) -> list[str]:
+    from ..models.registry import MODELS
+
+    return _starting(incomplete, ["auto", *MODELS])
+
+
+def _papers(incomplete: str) -> list[str]:
+    return _starting(incomplete, papers.PAPERS)
+
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="A table: .csv, .tsv, .arff, .svm, .svmlight, .libsvm (all also .gz), .parquet, "
+        ".arrow, .npz.",
+    ),
+]
+
+
+Target = Annotated[
+    str | None,
+    typer.Option(help="Column with the classes; svmlight and npz files hold theirs."),
+]
+
+
+Labels = Annotated[str | None, typer.Option(help="Columns of 0 and 1, separated by commas.")]
+
+
+Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, for machines.")]
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
+
+
+IncludeRows = Annotated[
+    bool,
+    typer.Option("--include-rows", help="Put rows of the table into the report (at most 1000)."),
+]
+
+
+Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
+
+
+Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
+
+
+@app.command()
+def select(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for model.json, *.csv and report.html.")],
+    target: Target = None,
+    labels: Labels = None,
+    search: Annotated[
+        str, typer.Option(help="Name of the search.", autocompletion=_searches)
+    ] = "backward-forward",
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            help="What guides it; 'probability' for classes, 'auc' for labels by default.",
+            autocompletion=_criteria,
+        ),
+    ] = None,
+    cv: Annotated[str, typer.Option(help="'train', 'loo' or a number of folds.")] = "train",
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Feature model of the columns: auto, categorical, gaussian, mixture ...",
+            autocompletion=_models,
+        ),
+    ] = "auto",
+    validation: Annotated[
+        float,
+        typer.Option(help="Share of the rows kept to choose the subset; 0: none."),
+    ] = 0.5,
+    n_features: Annotated[int | None, typer.Option(help="Exactly so many.", min=1)] = None,
+    min_features: Annotated[int, typer.Option(help="At least so many.", min=0)] = 1,
+    max_features: Annotated[int | None, typer.Option(help="At most so many.", min=1)] = None,
+    class_weight: Annotated[
+        str | None, typer.Option(help="'balanced': every class weighs the same.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
+    seed: Annotated[int, typer.Option(help="Source of randomness.", min=0)] = 0,
+    identifiers: Annotated[
+        bool, typer.Option(help="Keep text columns with as many values as rows.")
+    ] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Write down here how far the search came.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint.")] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds.", min=0)
+    ] = None,
+    include_rows: IncludeRows = False,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            help="Bootstrap samples for the stability of the choice; 0: none. 20 by default, none "
+            "for more than two million cells.",
+            min=0,
+        ),
+    ] = None,
+    title: Title = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Choose the columns of a table that make a readable model, and write it down."""
+    from ..data.files.writing import check_folder
+    from ..estimators.naive_bayes import NaiveBayes
+    from ..models.registry import MODELS
+    from . import commands
+
+    choose("--model", model, ["auto", *MODELS])
+    if not 0 <= validation < 1:
+        raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
+    if resamples == 1:
+        raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
+    check_folder(out)
+    commands.check_resume(checkpoint, resume)
+    names = labels.split(",") if labels else []
+    problem, dropped = commands.read_problem(data, target, names, identifiers)
+    for name in [] if quiet else dropped:
+        tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
+    for line in [] if quiet else commands.numbers_with_texts(problem):
+        tell(line)
+    if criterion is None:
+        criterion = "auc" if commands.has_labels(problem) else "probability"
+    for line in [] if quiet else commands.rare_labels(problem):
+        tell(line)
+    pages = commands.Pages(
+        title or f"Selection from {data.name}", include_rows, resamples,
+        dict.fromkeys(dropped, "left out before the search: it names every row"),
+    )  # fmt: skip
+    selector = commands.select_table(
+        problem, out, pages, estimator=NaiveBayes(features=model), search=search,
+        criterion=commands.criterion_for(criterion, problem), n_features=n_features,
+        cv=int(cv) if cv.isdigit() else cv, validation=validation or None,
+        min_features=min_features, max_features=max_features, class_weight=class_weight,
+        random_state=seed, n_jobs=jobs, progress=not quiet and not as_json,
+        checkpoint=checkpoint, time_limit=time_limit,
+    )  # fmt: skip
+    result = commands.summary(selector, problem, out)
+    if as_json:
+        say(commands.as_json(result) + "\n")
+    elif not quiet:
+        say(commands.in_words(result, criterion, len(problem.names)))
+
+
+@app.command()
+def rank(
+    data: Data,
+    target: Target = None,
+    labels: Labels = None,
+    method: Annotated[
+        str, typer.Option(help="Name of the ranking.", autocompletion=_methods)
+    ] = "mutual-information",
+    as_json: Json = False,
+) -> None:
+    """Rank the columns of a table without a model."""
+    from . import commands
+
+    names = labels.split(",") if labels else []
+    problem, _ = commands.read_problem(data, target, names, identifiers=True)
+    for line in commands.numbers_with_texts(problem):
+        tell(line)
+    found = commands.rank_problem(problem, method)
+    if as_json:
+        say(commands.as_json([{"feature": n, "score": s} for n, s in found]) + "\n")
+    else:
+        for i, (name, score) in enumerate(found):
+            say(f"{i + 1:5d}  {score:10.6g}  {name}\n")
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[Path | None, typer.Option(help="Write CSV here instead of printing.")] = None,
+    batch: Annotated[int, typer.Option(help="Rows held in memory, at most.", min=1)] = 2**16,
+) -> None:
+    """Predict every row of a table: the class (or the labels) and the probabilities.
+
+    CSV, TSV, Parquet and Arrow files may be larger than the memory.
+    """
+    from ..data.files.writing import check_file, whole_file
+    from . import commands
+
+    if out is None:
+        for part in commands.predict_file(model, data, batch):
+            say(part)
+        return
+    check_file(out, (model, data))
+    with whole_file(out) as file:
+        for part in commands.predict_file(model, data, batch):
+            file.write(part.encode())
+
+
+@app.command()
+def explain(
+    model: Model,
+    data: Data,
+    row: Annotated[list[int] | None, typer.Option(help="Row number, from 0; repeatable.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page here instead.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the evidence behind the decision on single rows, as bars of text or as a page."""
+    from ..data.files.writing import check_file, whole_file
+    from . import commands
+
+    if html is not None:
+        check_file(html, (model, data), "--html")
+    found = commands.explain_rows(model, data, row or [0])
+    if html is not None:
+        from ..explain.report.single import explanations_page
+
+        page = explanations_page(found, f"Decisions on rows of {data.name}")
+        with whole_file(html) as file:
+            file.write(page.encode())
+        return
+    if as_json:
+        say(commands.as_json([{**e.to_dict(), "row": i} for i, e in found]) + "\n")
+    else:
+        for i, each in found:
+            text = each.to_text().split(": ", 1)[1]
+            say(f"row {i}: {text}\n\n")
+
+
+@app.command()
+def report(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
+    target: Target = None,
+    labels: Labels = None,
+    include_rows: IncludeRows = False,
+    title: Title = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a report of a finished model on a table: `select` writes one of the selection."""
+    from ..data.files.writing import check_file, whole_file
+    from . import commands
+
+    check_file(out, (model, data))
+    names = labels.split(",") if labels else []
+    problem, _ = commands.read_problem(data, target, names, identifiers=True)
+    pages = commands.Pages(title or f"{model.name} on {data.name}", include_rows)
+    page = commands.report_on_model(model, data, problem, pages, target)
+    with whole_file(out) as file:
+        file.write(page.encode())
+    if not quiet:
+        say(f"{out}\n")
+
+
+@app.command()
+def datasets(as_json: Json = False) -> None:
+    """List the named data sets and where each can be had."""
+    from ..datasets.registry import BUNDLED, REGISTRY
+
+    found = []
+    for name, entry in REGISTRY.items():
+        openml = f"OpenML {entry.openml}" if entry.openml else "a folder"
+        found.append(
+            {
+                "name": name, "rows": entry.rows, "columns": entry.columns,
+                "labels" if entry.labels else "classes": entry.classes, "sparse": entry.sparse,
+                "source": "scikit-learn" if name in BUNDLED else openml,
+            }
+        )  # fmt: skip
+    if as_json:
+        say(json.dumps(found, indent=2) + "\n")
+        return
+    for each in found:
+        kind = "labels" if "labels" in each else "classes"
+        say(
+            f"{each['name']:24s} {each['rows']:6d} rows {each['columns']:6d} columns "
+            f"{each[kind]:3d} {kind:7s}  {each['source']}\n"
+        )
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[
+        str,
+        typer.Argument(help=f"One of: {', '.join(papers.PAPERS)}.", autocompletion=_papers),
+    ],
+    quick: Annotated[bool, typer.Option(help="Smaller data, fewer replications.")] = False,
+    seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data files, where the paper needs any.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Everything as JSON, for machines.")
+    ] = False,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the figure into this file (.png, .svg or .pdf).")
+    ] = None,
+) -> None:
+    """Give a paper's tables back, ours beside the paper's."""
+    # Bad use is said before any work.
+    try:
+        choose("paper", paper, papers.PAPERS)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    if data is not None and not data.is_dir():
+        raise typer.BadParameter(f"--data: {str(data)!r} is not a folder (or does not exist).")
+    if figure is not None:
+        _check_figure(figure)
+    start = time.perf_counter()
+    found = papers.run(paper, quick=quick, seed=seed, folder=data, tell=None if as_json else tell)
+    if as_json:
+        say(json.dumps(found.to_dict(), indent=2) + "\n")
+    else:
+        say(found.to_text())
+        tell(f"{time.perf_counter() - start:.1f} s")
+    if figure is not None:
+        _save(found, figure)
+
+
+def _check_figure(path: Path) -> None:
+    """Can a figure be written there?"""
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise typer.BadParameter(f"--figure must end in .png, .svg or .pdf; got {str(path)!r}.")
+    if path.is_dir():
+        raise typer.BadParameter(f"--figure: {str(path)!r} is a folder; name a file.")
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"--figure: the folder {str(path.parent)!r} does not exist.")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise typer.BadParameter("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
+
+
+def _save(found: Any, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    picture = Figure(figsize=found.figure_size, layout="constrained")
+    if found.draw is not None:
+        found.draw(picture)
+    picture.savefig(path, dpi=150)
+
+
+def run() -> None:
+    """Run the command line: exit code 2 for bad use, 1 and one sentence for failure."""
+    guarded(app)

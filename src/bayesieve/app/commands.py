@@ -1,0 +1,271 @@
+"""What the command line does with a table in a file."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy.sparse
+
+from ..criteria import CRITERIA
+from ..criteria.auc import AUC
+from ..data.files.base import BadUseError, some
+from ..data.files.batches import Column, read_batches
+from ..data.files.reading import SEPARATORS, format_of
+from ..data.files.writing import whole_folder
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
+from ..explain.evidence import explain
+from ..explain.modelfile.file import load_model, save_model
+from ..explain.plain import jsonable
+from ..explain.report import make_report
+from ..rankings.rank import rank
+from .tables import Problem, numbers_with_texts, read_problem
+
+__all__ = ["BadUseError", "numbers_with_texts", "read_problem"]
+
+
+# Positive (or negative) rows below which a label is told to be rare.
+_RARE = 10
+
+
+# Names of columns shown to people.
+_SHOWN = 20
+
+
+# Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
+_RESAMPLES, _MOST_CELLS = 20, 2_000_000
+
+
+def check_resume(checkpoint: Path | None, resume: bool) -> None:
+    """A checkpoint is written over by nobody: an old one is gone on from, if that is asked for."""
+    if resume and checkpoint is None:
+        raise BadUseError("--resume needs --checkpoint FILE, the file to go on from.")
+    if checkpoint is not None and checkpoint.exists() and not resume:
+        raise BadUseError(
+            f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
+            "another file."
+        )
+
+
+def criterion_for(name: str, problem: Problem) -> Any:
+    """The criterion; AUC leaves out labels without a positive row, which `rare_labels` told."""
+    known = CRITERIA.get(name)
+    if isinstance(known, AUC) and has_labels(problem):
+        return AUC(known.penalty, undefined="skip")
+    return name
+
+
+def rare_labels(problem: Problem) -> Iterator[str]:
+    """A word on labels that some part of the rows may lack."""
+    if has_labels(problem):
+        counts = dict(zip(problem.y.columns, problem.y.sum().row(0), strict=True))
+        n_rows = len(problem.y)
+        rare = [name for name, n in counts.items() if min(n, n_rows - n) < _RARE]
+        if rare:
+            yield (
+                f"{len(rare)} of {len(counts)} labels are very rare or very common, such as "
+                f"{rare[0]!r} ({counts[rare[0]]} rows): their AUC is left out where a part of the "
+                "rows has none"
+            )
+
+
+class Pages(NamedTuple):
+    """What the report of a selection is to hold."""
+
+    title: str
+    include_rows: bool = False
+    n_resamples: int | None = None  #: None: a few, unless the table is large
+    left_out: Mapping[str, str] = MappingProxyType({})
+
+
+def select_table(problem: Problem, out: Path, pages: Pages, **options: Any) -> NaiveBayesSelector:
+    """Select, and write model.json, selected.csv, path.csv and report.html."""
+    selector = NaiveBayesSelector(**options).fit(problem.X, problem.y)
+    n_resamples = pages.n_resamples
+    if n_resamples is None:
+        small = problem.X.shape[0] * problem.X.shape[1] <= _MOST_CELLS
+        n_resamples = _RESAMPLES if small else 0
+    if scipy.sparse.issparse(problem.X):
+        _name_columns(selector, problem.names)
+    page = make_report(
+        selector, problem.X, problem.y, title=pages.title, include_rows=pages.include_rows,
+        n_resamples=n_resamples, left_out=dict(pages.left_out), n_jobs=options.get("n_jobs"),
+    )  # fmt: skip
+    with whole_folder(out) as folder:
+        save_model(selector, folder / "model.json")
+        _write_rows(
+            folder / "selected.csv", ["rank", "feature"],
+            [[i + 1, problem.names[j]] for i, j in enumerate(selector.selected_)],
+        )  # fmt: skip
+        path = selector.path_.to_dict()
+        _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True))
+        (folder / "report.html").write_text(page, encoding="utf-8")
+    return selector
+
+
+def report_on_model(
+    model_file: Path, data: Path, problem: Problem, pages: Pages, target: str | None
+) -> str:
+    """The report of a finished model on a table, read as `predict` reads it."""
+    model, columns = _open_model(model_file)
+    y = problem.y
+    if has_labels(problem) != bool(model._parts) or (
+        model._parts and list(y.columns) != list(model.label_names_)
+    ):
+        wanted = f"labels {some(list(model.label_names_))}" if model._parts else "classes"
+        raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
+    if not model._parts:
+        y = _in_the_model_s_kind(model, data, y, target)
+        odd = sorted(set(y.tolist()) - set(model.classes_.tolist()), key=str)
+        if odd:
+            known = some([str(c) for c in model.classes_])
+            raise BadUseError(f"the target has the class {odd[0]!r}; the model knows {known}.")
+    parts = list(read_batches(data, columns))
+    frames = isinstance(parts[0], pl.DataFrame)
+    X = pl.concat(parts) if frames else scipy.sparse.vstack(parts, format="csr")
+    _fit_names(model, X)
+    return make_report(model, X, y, title=pages.title, include_rows=pages.include_rows)
+
+
+def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: Any, target: str | None) -> Any:
+    """Classes as text where the model's are: a file with numbers only reads 01 as 1."""
+    y = np.asarray(y)
+    if model.classes_.dtype.kind not in "OU" or y.dtype.kind in "OU":
+        return y
+    if target is not None and format_of(data) in SEPARATORS:
+        parts = list(read_batches(data, [Column(target, True)]))
+        return pl.concat(parts)[target].to_numpy()
+    return y.astype(str)
+
+
+def _name_columns(selector: NaiveBayesSelector, names: list[str]) -> None:
+    """Give a model of a sparse matrix the file's names: a matrix has none."""
+    selector.path_.names = names
+    model = selector.estimator_
+    model._specs = [
+        replace(spec, name=names[j])
+        for spec, j in zip(model._specs, np.flatnonzero(selector.support_), strict=True)
+    ]
+
+
+def _open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
+    """A model, and the columns it reads."""
+    if not path.is_file():
+        raise BadUseError(f"the model file {str(path)!r} does not exist (or is not a file).")
+    try:
+        model = load_model(path)
+    except UnicodeError as error:
+        raise BadUseError(f"{path} is not a model file: it is not text.") from error
+    if not model._specs:
+        raise BadUseError(
+            f"the model in {str(path)!r} reads no column: it says the same of every row. Select "
+            "with --min-features 1."
+        )
+    columns = [
+        Column(spec.name, spec.levels is not None and spec.levels.dtype == object)
+        for spec in model._specs
+    ]
+    return model, columns
+
+
+def _fit_names(model: NaiveBayes, X: Any) -> None:
+    """The columns were matched by name: the model expects names where there are some."""
+    if isinstance(X, pl.DataFrame):
+        model.feature_names_in_ = np.array(X.columns, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
+
+
+def predict_file(model_file: Path, data: Path, most_rows: int = 2**16) -> Iterator[str]:
+    """The predictions for a file as CSV, a batch of rows at a time, the header with the first."""
+    model, columns = _open_model(model_file)
+    for i, X in enumerate(read_batches(data, columns, most_rows)):
+        _fit_names(model, X)
+        yield _predicted(model, X).write_csv(include_header=i == 0)
+
+
+def _predicted(model: NaiveBayes, X: Any) -> pl.DataFrame:
+    """Class (or labels) and probabilities of every row."""
+    found, proba = model._best_and_proba(model._table(X))
+    if model._parts:
+        names = model.label_names_
+        columns = {f"{n}": found[:, j] for j, n in enumerate(names)}
+    else:
+        names = list(model.classes_)
+        columns = {"prediction": found}
+    return pl.DataFrame({**columns, **{f"P({n})": proba[:, k] for k, n in enumerate(names)}})
+
+
+def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[int, Any]]:
+    """Explanations of some rows of a file, in the order asked for."""
+    model, columns = _open_model(model_file)
+    found: dict[int, list[Any]] = {}
+    n_rows = 0
+    for X in read_batches(data, columns):
+        _fit_names(model, X)
+        for row in sorted({r for r in rows if n_rows <= r < n_rows + X.shape[0]}):
+            found[row] = explain(model, X[row - n_rows : row - n_rows + 1])
+        n_rows += X.shape[0]
+        if len(found) == len(set(rows)):
+            break
+    for row in rows:
+        if row not in found:
+            raise BadUseError(f"there is no row {row}; the table has rows 0 to {n_rows - 1}.")
+    return [(row, each) for row in rows for each in found[row]]
+
+
+def rank_problem(problem: Problem, method: str) -> list[tuple[str, float]]:
+    """Columns and scores, best first."""
+    found = rank(problem.X, problem.y, method)
+    return [(problem.names[j], float(found.scores[j])) for j in found.order]
+
+
+def _write_rows(path: Path, header: list[str], rows: Any) -> None:
+    """A CSV file."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows(
+        ["" if isinstance(v, float) and np.isnan(v) else v for v in row] for row in rows
+    )
+    path.write_bytes(text.getvalue().encode())
+
+
+def as_json(value: Any) -> str:
+    """Plain data as JSON; what is not finite as null."""
+    return json.dumps(jsonable(value), indent=2)
+
+
+def has_labels(problem: Problem) -> bool:
+    """Labels, or classes?"""
+    return isinstance(problem.y, pl.DataFrame)
+
+
+def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[str, Any]:
+    """What was chosen, as plain data."""
+    step = selector.path_.steps[selector.path_.chosen]
+    return {
+        "selected": [problem.names[j] for j in selector.selected_], "score": step.score,
+        selector.path_.validation_name: step.validation_error,
+        "subsets_tried": selector.n_tried_, "folder": str(out),
+    }  # fmt: skip
+
+
+def in_words(result: dict[str, Any], criterion: str, n_columns: int) -> str:
+    """The summary for people."""
+    names, name = result["selected"], next(key for key in result if key.startswith("validation"))
+    shown = ", ".join(names[:_SHOWN])
+    if len(names) > _SHOWN:
+        shown += f" and {len(names) - _SHOWN} more (selected.csv has all)"
+    told = "" if np.isnan(result[name]) else f", {name.replace('_', ' ')} {result[name]:.4f}"
+    return (
+        f"{len(names)} of {n_columns} columns: {shown}\n"
+        f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"
+    )

@@ -1,0 +1,203 @@
+"""What a reproduction is: records, conclusions, and how they are shown."""
+
+import importlib
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ...checks import check_number, choose
+from ...datasets.loading import Dataset, load
+from ...datasets.registry import BUNDLED
+
+#: Modules of this package by the name that the command line takes.
+PAPERS = {
+    "rabenoro": "Rabenoro 2015: wrapper searches over binary indicators of signals",
+    "cortizo": "Cortizo and Giraldez: FBL, a search guided by dependencies between attributes",
+    "ruta": "Ruta 2014: sparse selection by AUC for several labels",
+    "sotoca": "Sotoca et al.: relevance of features for each class by mixtures",
+    "guyon": "Guyon 2005: the two linear classifiers of CLOP and the ranking by weight",
+}
+
+
+# Tables with more columns than this show the paper's figure and ours, and leave out the spread.
+_WIDE = 2
+
+
+@dataclass(frozen=True)
+class Record:
+    """One figure of a paper's table, and ours.
+
+    Parameters
+    ----------
+    table, row, column : where the paper prints it.
+    paper : the paper's figure, or None.
+    ours : ours, the mean over replications.
+    spread : standard deviation over replications, or None for one.
+
+    Examples
+    --------
+    >>> from bayesieve.app.papers.base import Record
+    >>> Record("Table 1", "MI filter", "test error", paper=0.1387, ours=0.1).spread is None
+    True
+    """
+
+    table: str
+    row: str
+    column: str
+    paper: float | None
+    ours: float | None
+    spread: float | None = None
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A sentence of the paper, and in how many replications it held."""
+
+    claim: str
+    held: int
+    of: int
+
+
+@dataclass
+class Reproduction:
+    """Records of all tables, and the paper's conclusions put to the test.
+
+    Examples
+    --------
+    >>> from bayesieve.app.papers.base import Record, Reproduction
+    >>> found = Reproduction("A paper", [Record("Table 1", "a method", "error", 0.25, 0.2)])
+    >>> print(found.to_text())
+    A paper
+    <BLANKLINE>
+    Table 1
+                                error
+               paper    ours     diff
+    a method  0.2500  0.2000  -0.0500
+    <BLANKLINE>
+    """
+
+    title: str
+    records: list[Record] = field(default_factory=list)
+    conclusions: list[Conclusion] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    #: Draws the figures on a matplotlib figure.
+    draw: Callable[[Any], None] | None = None
+    figure_size: tuple[float, float] = (9, 5)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the figure as plain data."""
+        return {
+            "title": self.title,
+            "records": [asdict(record) for record in self.records],
+            "conclusions": [asdict(conclusion) for conclusion in self.conclusions],
+            "notes": self.notes,
+        }
+
+    def to_text(self) -> str:
+        """Ours beside the paper's, row by row, with the difference."""
+        lines = [self.title, ""]
+        for table in dict.fromkeys(record.table for record in self.records):
+            lines += self._table(table)
+        if self.conclusions:
+            lines.append("The paper's conclusions")
+            lines += [f"  {c.held:3d} of {c.of}  {c.claim}" for c in self.conclusions]
+            lines.append("")
+        return "\n".join(lines + [f"* {note}" for note in self.notes]).rstrip() + "\n"
+
+    def _table(self, table: str) -> list[str]:
+        mine = [record for record in self.records if record.table == table]
+        columns = list(dict.fromkeys(record.column for record in mine))
+        rows = list(dict.fromkeys(record.row for record in mine))
+        width = max(len(row) for row in rows)
+        at = {(record.row, record.column): record for record in mine}
+        heads: list[str] = []
+        kinds_line: list[str] = []
+        cells: dict[str, list[str]] = {row: [] for row in rows}
+        for column in columns:
+            kinds = _kinds([r for r in mine if r.column == column], len(columns) > _WIDE)
+            shown = {row: _cells(at.get((row, column)), kinds) for row in rows}
+            wide = [max(len(k), *(len(shown[row][i]) for row in rows)) for i, k in enumerate(kinds)]
+            wide[0] = max(wide[0], len(column) - sum(wide[1:]) - 2 * (len(wide) - 1))
+            heads.append(f"{column:>{sum(wide) + 2 * (len(wide) - 1)}s}")
+            kinds_line += [f"{kind:>{w}s}" for kind, w in zip(kinds, wide, strict=True)]
+            for row in rows:
+                cells[row] += [f"{c:>{w}s}" for c, w in zip(shown[row], wide, strict=True)]
+        lines = [table, f"{'':{width}s}  " + "  ".join(heads)]
+        lines.append(f"{'':{width}s}  " + "  ".join(kinds_line))
+        lines += [f"{row:{width}s}  " + "  ".join(cells[row]) for row in rows]
+        return [*lines, ""]
+
+
+def _kinds(records: list[Record], wide: bool) -> list[str]:
+    """Which figures a column of a table shows."""
+    paper = [] if all(record.paper is None for record in records) else ["paper"]
+    spread = [] if wide or all(record.spread is None for record in records) else ["sd"]
+    return [*paper, "ours", *spread, *(["diff"] if paper and not wide else [])]
+
+
+def _cells(record: Record | None, kinds: list[str]) -> list[str]:
+    """The figures of a record that a column shows."""
+    if record is None:
+        return [""] * len(kinds)
+    apart = None
+    if record.paper is not None and record.ours is not None:
+        apart = record.ours - record.paper
+    values = {"paper": record.paper, "ours": record.ours, "sd": record.spread, "diff": apart}
+    return [_number(values[kind]) for kind in kinds]
+
+
+def _number(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return "-"
+    if float(value).is_integer():
+        return str(int(value))
+    return (
+        f"{value:.4f}" if abs(value) < 1 else f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
+    )
+
+
+def load_or_tell(
+    name: str, folder: Any, missing: list[str], codes: str = "nominal"
+) -> Dataset | None:
+    """A set, or None and the reason among `missing`; bundled sets stand in for absent files."""
+    try:
+        return load(name, codes=codes, folder=folder)
+    except FileNotFoundError as error:
+        if folder is not None and name in BUNDLED:
+            return load(name)
+        missing.append(f"{name} is left out: {error}")
+    except (OSError, ValueError) as error:
+        missing.append(f"{name} is left out: {error}")
+    return None
+
+
+def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Reproduction:
+    """Reproduce a paper by name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PAPERS`.
+    quick : bool, default=False
+        Smaller data and fewer replications.
+    seed : int, default=0
+        Source of randomness.
+    **options :
+        What the paper's module takes beside: `folder` with data files, `n_jobs`, `tell`.
+
+    Examples
+    --------
+    >>> from bayesieve.app.papers.base import PAPERS, run
+    >>> sorted(PAPERS)
+    ['cortizo', 'guyon', 'rabenoro', 'ruta', 'sotoca']
+    >>> run("rabeno")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: paper must be one of ...; got 'rabeno'. Did you mean 'rabenoro'?
+    """
+    choose("paper", name, PAPERS)
+    check_number("seed", seed, low=0, high=10**6, whole=True)
+    module = importlib.import_module(f"{__package__}.{name}")
+    found: Reproduction = module.reproduce(quick=quick, seed=seed, **options)
+    return found

@@ -1,0 +1,211 @@
+"""From a file to columns and a target."""
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ..data.files.base import BadUseError, Content, some, whole_numbers
+from ..data.files.reading import COLUMNAR, SEPARATORS, format_of, read_data
+from ..data.files.sources import open_source
+from ..data.files.text import TextTable
+from ..data.pack import pack
+
+# Texts among numbers: worth a word, if at least this share of the cells are numbers.
+_MOSTLY = 0.5
+
+
+# Bytes of a file from which on it is packed.
+_LARGE = 2**26
+
+
+class Problem(NamedTuple):
+    """Columns to learn from (a frame or a sparse matrix), their names, and the target."""
+
+    X: Any
+    names: list[str]
+    y: Any
+
+
+def read_problem(
+    path: Path, target: str | None, labels: list[str], identifiers: bool
+) -> tuple[Problem, list[str]]:
+    """Columns and target of a file, and the names of text columns that were left out.
+
+    A large table is packed as it is read, so that it never stands in memory as it is in the file;
+    the answers are the same.
+    """
+    ending = format_of(path)
+    if path.stat().st_size < _LARGE or ending not in (*SEPARATORS, *COLUMNAR):
+        problem = split_target(read_data(path), target, labels)
+        return (problem, []) if identifiers else without_identifiers(problem)
+    if ending in SEPARATORS:
+        TextTable(path, SEPARATORS[ending]).check()
+    source = open_source(path)
+    if (target is None) == (not labels):
+        raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
+    _check_repeats(labels)
+    wanted = [target] if target is not None else labels
+    for name in wanted:
+        if name not in source.names:
+            raise BadUseError(_unknown_column(Content(None, []), name, source.names))
+    columns = [name for name in source.names if name not in wanted]
+    frame = source.read(source.find(wanted))
+    y = _label_frame(frame) if target is None else _classes(frame[target], target)
+    X = pack(source, columns=columns, identifiers=identifiers)
+    return Problem(X, X.names, y), list(X.identifiers)
+
+
+def _check_repeats(labels: list[str]) -> None:
+    twice = next((name for name in labels if labels.count(name) > 1), None)
+    if twice is not None:
+        raise BadUseError(f"--labels names {twice!r} twice; name each label once.")
+
+
+def split_target(table: Content, target: str | None, labels: list[str]) -> Problem:
+    """The columns to learn from, and the target: one column, several of 0 and 1, or the file's."""
+    _check_repeats(labels)
+    if target is not None and labels:
+        raise BadUseError("give --target COLUMN for classes or --labels A,B,... for labels.")
+    if target is None and not labels:
+        if table.target is None:
+            raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
+        found = Problem(table.X, table.names, table.target)
+    else:
+        found = _take_columns(table, [target] if target is not None else labels, target is not None)
+    if not found.names:
+        raise BadUseError("there is no column left to learn from.")
+    _check_kinds(found.X)
+    if isinstance(found.y, pl.DataFrame):
+        return found._replace(y=_label_frame(found.y))
+    return found._replace(y=_classes(found.y, target))
+
+
+def _take_columns(table: Content, wanted: list[str], single: bool) -> Problem:
+    """Take the target's columns out of the others."""
+    known = [*table.names, *table.texts.columns]
+    for name in wanted:
+        if name not in known:
+            raise BadUseError(_unknown_column(table, name, known))
+    others = [name for name in known if name not in wanted]
+    if not table.sparse:
+        y = table.X[wanted[0]] if single else table.X.select(wanted)
+        return Problem(table.X.select(others), others, y)
+    odd = [name for name in table.texts.columns if name not in wanted]
+    if odd:
+        raise BadUseError(
+            f"column {odd[0]!r} is text, which sparse rows cannot give to a model; write the file "
+            "with full rows."
+        )
+    columns = []
+    for name in wanted:
+        if name in table.texts.columns:
+            columns.append(table.texts[name])
+        else:
+            dense = table.X[:, [table.names.index(name)]].toarray().ravel()
+            columns.append(pl.Series(name, whole_numbers(dense)))
+    y = columns[0] if single else pl.DataFrame(columns)
+    return Problem(table.X[:, [table.names.index(name) for name in others]], others, y)
+
+
+def _unknown_column(table: Content, name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    if table.target is not None:
+        hint = " The file holds its target itself: leave --target and --labels out."
+    return f"there is no column {name!r}; the columns are {some(known)}.{hint}"
+
+
+def _classes(y: Any, target: str | None) -> Any:
+    """One class a row, of which there are several."""
+    name = "the target" if target is None else f"the target {target!r}"
+    series = y if isinstance(y, pl.Series) else pl.Series(y)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    elif series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    elif not (series.dtype.is_integer() or series.dtype in (pl.String, pl.Boolean)):
+        raise BadUseError(
+            f"{name} must hold classes, as text or whole numbers; got {series.dtype}."
+        )
+    missing = series.null_count() + int((series == "").sum() if series.dtype == pl.String else 0)
+    if missing:
+        raise BadUseError(f"{name} is missing in {missing} row(s); drop or mend them.")
+    n_classes = series.n_unique()
+    if n_classes < 2:
+        raise BadUseError(f"{name} has one value only ({series[0]!r}); nothing can be told apart.")
+    values = series.to_numpy()
+    if series.dtype.is_float():
+        values = whole_numbers(values)
+        if values.dtype.kind == "f":
+            raise BadUseError(
+                f"{name} holds {n_classes} numbers with a fraction, such as "
+                f"{float(values[values != np.rint(values)][0])!r}; it must hold classes: cut it "
+                "into ranges first."
+            )
+    return values
+
+
+def _label_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """Labels as 0 and 1; nominal ones may be written as texts."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype == pl.String:
+            column = column.cast(pl.Int64, strict=False)
+        if column.dtype == pl.Boolean:
+            column = column.cast(pl.Int64)
+        if not column.dtype.is_numeric() or column.null_count() or not column.is_in([0, 1]).all():
+            shown = some(sorted(frame[name].cast(pl.String).fill_null("").unique().to_list()), 4)
+            raise BadUseError(f"the label {name!r} must hold 0 and 1 only; got {shown}.")
+        frame = frame.with_columns(column.cast(pl.Int64))
+    return frame
+
+
+def _check_kinds(X: Any) -> None:
+    """Columns that a model cannot read are named before any work."""
+    for column in X if isinstance(X, pl.DataFrame) else ():
+        dtype = column.dtype
+        plain = dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
+        if not (plain or dtype.is_numeric()):
+            raise BadUseError(
+                f"column {column.name!r} holds {dtype}; columns must hold numbers, booleans or "
+                "text: turn it into one of these, or leave it out."
+            )
+
+
+def without_identifiers(problem: Problem) -> tuple[Problem, list[str]]:
+    """Leave out text columns with as many values as rows: they name rows and predict nothing."""
+    X = problem.X
+    if not isinstance(X, pl.DataFrame):
+        return problem, []
+    out = [
+        name
+        for name in X.columns
+        if X[name].dtype == pl.String and X.height > 1 and X[name].n_unique() == X.height
+    ]
+    X = X.drop(out)
+    if not X.width:
+        raise BadUseError(
+            f"every column names every row (such as {out[0]!r}): there is no column left to learn "
+            "from; --identifiers keeps them."
+        )
+    return Problem(X, X.columns, problem.y), out
+
+
+def numbers_with_texts(problem: Problem) -> Iterator[str]:
+    """A word on each text column in which most cells are numbers."""
+    for column in problem.X if isinstance(problem.X, pl.DataFrame) else ():
+        if column.dtype != pl.String:
+            continue
+        known = column.drop_nulls().str.strip_chars()
+        known = known.filter(known != "")
+        numbers = known.cast(pl.Float64, strict=False)
+        odd = known.filter(numbers.is_null())
+        if len(odd) and len(odd) <= (1 - _MOSTLY) * len(known):
+            yield (
+                f"column {column.name!r} is read as text: {len(odd)} of {len(known)} cells are no "
+                f"numbers, such as {odd[0]!r}; leave a cell empty where its value is missing"
+            )

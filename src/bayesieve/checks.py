@@ -1,0 +1,108 @@
+"""Parameters as users give them."""
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def choose(
+    name: str, value: Any, allowed: Iterable[str], meant: Mapping[str, str] | None = None
+) -> str:
+    """A name among the allowed ones, or an error that names the nearest.
+
+    Parameters
+    ----------
+    name, value : the parameter and what came.
+    allowed : names that are known.
+    meant : what names of other libraries are called here.
+    """
+    allowed = list(allowed)
+    if isinstance(value, str) and value in allowed:
+        return value
+    listed = ", ".join(repr(option) for option in allowed)
+    near = difflib.get_close_matches(value, allowed, 1, 0.4) if isinstance(value, str) else []
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    if isinstance(value, str) and value.lower() in (meant or {}):
+        hint = f" Did you mean {(meant or {})[value.lower()]}?"
+    error = ValueError if isinstance(value, str) else TypeError
+    raise error(f"{name} must be one of {listed}; got {value!r}.{hint}")
+
+
+def check_number(
+    name: str, value: Any, *, low: float, high: float = np.inf, whole: bool = False
+) -> Any:
+    """A number within bounds."""
+    kind = Integral if whole else Real
+    what = f"a{' whole' if whole else ''} number"
+    span = f"from {low:g}" + ("" if high == np.inf else f" to {high:g}")
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{name} must be {what} {span}; got {value!r}.")
+    number = float(value)
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be {what} {span}; got {value!r}.")
+    return value
+
+
+def plain_value(value: Any) -> Any:
+    """Python's own value behind a numpy scalar, for messages and files."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def check_callable(name: str, value: Any) -> None:
+    """A function, or an object that can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be callable; got {value!r}.")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """None, or a whole number that is not 0."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
+        raise TypeError(f"n_jobs must be None or a whole number; got {n_jobs!r}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; use a number of threads, or -1 for all cores.")
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def check_file(name: str, value: Any) -> Path:
+    """The path of a file, there or not."""
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise TypeError(f"{name} must be None or the path of a file; got {value!r}.")
+    return Path(value)
+
+
+def column_indices(parameter: str, keys: Any, names: list[str]) -> list[int]:
+    """Column numbers from names or numbers."""
+    if isinstance(keys, str) or not isinstance(keys, Iterable):
+        raise TypeError(
+            f"{parameter} must be a list of column names or numbers; got {keys!r}. "
+            "Wrap a single one in a list."
+        )
+    found = []
+    for key in keys:
+        if isinstance(key, str):
+            if key not in names:
+                near = difflib.get_close_matches(key, names, 1, 0.4)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise ValueError(f"{parameter}: {key!r} is not among the columns of X.{hint}")
+            found.append(names.index(key))
+        elif isinstance(key, Integral) and not isinstance(key, bool):
+            if not 0 <= int(key) < len(names):
+                raise ValueError(
+                    f"{parameter}: column {int(key)} is not among the columns of X; allowed are 0 "
+                    f"to {len(names) - 1}."
+                )
+            found.append(int(key))
+        else:
+            raise TypeError(f"{parameter} must hold column names or numbers; got {key!r}.")
+    return found

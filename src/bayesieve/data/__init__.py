@@ -1,0 +1,1 @@
+"""What came in: tables, targets, weights, splits, files."""

@@ -1,0 +1,151 @@
+"""Levels and resolution of a column, learnt once; values as small codes."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Columns with at most this many distinct values are stored as one byte a cell.
+MOST_CODES = 255
+
+
+# Distinct values kept for merging batches; beyond, their number is an upper bound.
+_KEEP_DISTINCT = 2**16
+
+
+# Weka's resolution for a column with a single value.
+_LONE_RESOLUTION = 0.01
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """What `fit` learnt about a column before any class is looked at.
+
+    Parameters
+    ----------
+    name : the column's name.
+    model : name of its feature model.
+    levels : known values of a discrete column, sorted.
+    distinct : distinct values of a continuous column, sorted (its extremes when there are many).
+    n_distinct : how many distinct values a continuous column has.
+    presence : of a sparse bernoulli column: every value but 0 counts as 1.
+    grid : values of a continuous column are rounded to multiples of this first; None: they are not.
+    """
+
+    name: str
+    model: str
+    levels: NDArray[Any] | None = None
+    distinct: NDArray[np.float64] | None = None
+    n_distinct: int = 1
+    presence: bool = False
+    grid: float | None = None
+
+    @property
+    def n_codes(self) -> int:
+        """Levels and the code that says nothing."""
+        return 1 if self.levels is None else len(self.levels) + 1
+
+    @property
+    def resolution(self) -> float:
+        """Mean gap between distinct values, before any rounding."""
+        if self.grid is not None:
+            return self.grid
+        if self.distinct is None or self.n_distinct < 2:
+            return _LONE_RESOLUTION
+        # Halves first: the range of values near the float maximum would overflow.
+        half = self.distinct[-1] / 2 - self.distinct[0] / 2
+        gap = float(half / (self.n_distinct - 1)) * 2
+        return min(max(gap, np.finfo(float).tiny), np.finfo(float).max)
+
+
+def learn(
+    name: str,
+    model: str,
+    raw: NDArray[Any],
+    discrete: bool,
+    rounded: bool = False,
+    presence: bool = False,
+) -> ColumnSpec:
+    """Levels of a discrete column (two of them for `bernoulli`), distinct values of another.
+
+    With `rounded`, values of a continuous column are rounded to multiples of its resolution.
+    """
+    if model == "bernoulli":
+        return ColumnSpec(name, model, levels=np.array([0.0, 1.0]), presence=presence)
+    known = raw[~is_missing(raw)]
+    if discrete:
+        return ColumnSpec(name, model, levels=_distinct(known))
+    distinct = np.unique(known)
+    spec = _continuous(ColumnSpec(name, model), distinct, distinct.size)
+    if not rounded:
+        return spec
+    spec = replace(spec, grid=spec.resolution)
+    distinct = np.unique(_round(spec, distinct))
+    return _continuous(spec, distinct, distinct.size)
+
+
+def merge_specs(one: ColumnSpec, other: ColumnSpec) -> ColumnSpec:
+    """What two batches of the same column tell together."""
+    if one.levels is not None:
+        assert other.levels is not None
+        return replace(one, levels=_distinct(np.concatenate([one.levels, other.levels])))
+    assert one.distinct is not None
+    assert other.distinct is not None
+    distinct = np.unique(np.concatenate([one.distinct, other.distinct]))
+    exact = one.n_distinct == one.distinct.size and other.n_distinct == other.distinct.size
+    n_distinct = distinct.size if exact else one.n_distinct + other.n_distinct
+    return _continuous(one, distinct, n_distinct)
+
+
+def encode(spec: ColumnSpec, raw: NDArray[Any]) -> NDArray[Any]:
+    """Codes of a discrete column (one byte where they fit), or the numbers themselves."""
+    if spec.levels is None:
+        return _round(spec, np.ascontiguousarray(raw, dtype=np.float64))
+    if spec.presence:
+        return np.where(np.isnan(raw), 2, raw != 0).astype(np.uint8)
+    return to_codes(spec.levels, raw)
+
+
+def to_codes(levels: NDArray[Any], raw: NDArray[Any]) -> NDArray[Any]:
+    """Position of each value among the levels; len(levels) for missing and unknown values."""
+    silent = len(levels)
+    dtype = np.uint8 if silent <= MOST_CODES else np.int32
+    if silent == 0:
+        return np.zeros(raw.shape, dtype)
+    if silent == 2 and raw.dtype != object and levels[0] == 0 and levels[1] == 1:
+        return np.where(raw == 1, 1, np.where(raw == 0, 0, silent)).astype(np.uint8)
+    missing = is_missing(raw)
+    codes = np.full(raw.shape, silent, dtype)
+    known = raw[~missing]
+    at = np.minimum(np.searchsorted(levels, known), silent - 1)
+    codes[~missing] = np.where(levels[at] == known, at, silent)
+    return codes
+
+
+def is_missing(raw: NDArray[Any]) -> NDArray[np.bool_]:
+    """NaN among numbers; None and the empty text among texts."""
+    if raw.dtype == object:
+        return np.array([value is None or value == "" for value in raw], dtype=bool)
+    return np.isnan(raw)
+
+
+def _round(spec: ColumnSpec, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    if spec.grid is None:
+        return values
+    with np.errstate(over="ignore"):
+        rounded = np.rint(values / spec.grid) * spec.grid
+    # Near the float maximum, the next multiple (or the number of steps to it) may not fit.
+    return np.where(np.isinf(rounded), values, rounded)
+
+
+def _distinct(known: NDArray[Any]) -> NDArray[Any]:
+    if known.dtype == object:
+        return np.array(sorted(set(known.tolist())), dtype=object)
+    return np.unique(known)
+
+
+def _continuous(spec: ColumnSpec, distinct: NDArray[np.float64], count: int) -> ColumnSpec:
+    if distinct.size > _KEEP_DISTINCT:
+        distinct = distinct[[0, -1]]
+    return replace(spec, distinct=distinct, n_distinct=count)

@@ -1,0 +1,236 @@
+"""Text with delimiters: CSV and TSV, whole or a block of lines at a time."""
+
+import csv
+import gzip
+import io
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .base import BadUseError, first_line
+
+# Bytes read at a time, and bytes after which an open quotation mark is taken for a mistake.
+_BLOCK, _LONGEST = 8 << 20, 64 << 20
+
+
+# What broken disks and gzip files raise.
+_UNREADABLE = (OSError, EOFError, zlib.error)
+
+
+class TextTable:
+    """A text file with a header and delimiters.
+
+    Parameters
+    ----------
+    path : the file, gzipped if its name ends in .gz.
+    separator : between two cells.
+
+    Attributes
+    ----------
+    names : names of the columns, as the file has them.
+    """
+
+    def __init__(self, path: Path, separator: str):
+        self.path, self.separator = path, separator
+        self.names, self._header_lines = self._read_header()
+        self._blank_end = 0
+
+    def whole(self) -> pl.DataFrame:
+        """The table; numbers where all cells of a column are numbers."""
+        self.check()
+        try:
+            frame = pl.read_csv(self.path, separator=self.separator, infer_schema_length=None)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            for line, block in self._blocks():
+                self._find_mistake(block, line)
+            raise self._broken(error) from error
+        if self._blank_end:
+            frame = frame.head(-self._blank_end)
+        # polars changes quotes and repeated names.
+        frame.columns = self.names
+        return frame.with_columns(
+            [found for column in frame if (found := _hidden_numbers(column)) is not None]
+        )
+
+    def check(self) -> None:
+        """Look at every row: polars fills up short ones."""
+        for _ in self._blocks():
+            pass
+
+    def frames(self, names: list[str]) -> Iterator[pl.DataFrame]:
+        """Some columns as text, some megabytes of the file at a time."""
+        at = {name: j for j, name in enumerate(self.names)}
+        places = [at[name] for name in names]
+        schema = dict.fromkeys(self.names, pl.String)
+        for line, block in self._blocks():
+            if len(self.names) == 1:
+                yield self._single(block)
+                continue
+            try:
+                frame = pl.read_csv(
+                    block, separator=self.separator, has_header=False, schema=schema, columns=places
+                )
+            except pl.exceptions.PolarsError as error:
+                self._find_mistake(block, line)
+                raise self._broken(error) from error
+            yield frame.select(names)
+
+    def _single(self, block: bytes) -> pl.DataFrame:
+        """The only column; an empty line is a missing value, which polars would skip."""
+        rows = csv.reader(io.StringIO(block.decode("utf-8"), newline=""), delimiter=self.separator)
+        cells = [row[0] if row else None for row in rows]
+        return pl.DataFrame({self.names[0]: cells}, schema={self.names[0]: pl.String})
+
+    def _open(self) -> Any:
+        if self.path.suffix.lower() == ".gz":
+            return gzip.open(self.path, "rb")
+        return self.path.open("rb")
+
+    def _read_header(self) -> tuple[list[str], int]:
+        """Names, and the number of lines up to and with the header."""
+        try:
+            with self._open() as file:
+                # Only the header is decoded here, so that later lines can be named.
+                lines = iter(lambda: file.readline(_LONGEST), b"")
+                texts = (line.decode("utf-8" if i else "utf-8-sig") for i, line in enumerate(lines))
+                reader = csv.reader(texts, delimiter=self.separator)
+                names: list[str] = next((row for row in reader if row), [])
+        except (*_UNREADABLE, UnicodeError, csv.Error) as error:
+            raise self._broken(error) from error
+        if not names:
+            raise BadUseError(f"{self.path.name} is empty; it must hold a header and rows.")
+        if any("\0" in name for name in names):
+            raise self._broken(ValueError("it holds zero bytes"))
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            raise BadUseError(
+                f"{self.path.name} has several columns named {name!r}; give each its own name."
+            )
+        if len(names) == 1 and any(mark in names[0] for mark in ";\t|,"):
+            raise BadUseError(
+                f"{self.path.name} seems to have another delimiter: its only column is "
+                f"{names[0]!r}. A .csv file is read with commas, a .tsv file with tabs."
+            )
+        return names, reader.line_num
+
+    def _blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Blocks of whole rows, checked, each with the number of its first line."""
+        line = self._header_lines + 1
+        try:
+            with self._open() as file:
+                for _ in range(self._header_lines):
+                    file.readline()
+                rest = b""
+                while chunk := file.read(_BLOCK):
+                    block, rest = self._cut(rest + chunk, line)
+                    if block:
+                        self._check(block, line)
+                        yield line, block
+                        line += block.count(b"\n") + (not block.endswith(b"\n"))
+        except _UNREADABLE as error:
+            raise self._broken(error) from error
+        block = rest.rstrip(b"\r\n") if len(self.names) > 1 else rest
+        self._blank_end = rest[len(block) :].count(b"\n") - (block != b"" and block != rest)
+        if block:
+            if block.count(b'"') % 2:
+                raise self._open_quote(block, line)
+            self._check(block, line)
+            yield line, block
+
+    def _open_quote(self, data: bytes, line: int) -> BadUseError:
+        lines = data.count(b"\n", 0, self._last_end(data))
+        return BadUseError(
+            f"{self.path.name}, line {line + lines}: a quotation mark opens "
+            "and does not close; inside a cell it is written twice, and the cell stands in "
+            "quotation marks."
+        )
+
+    @staticmethod
+    def _last_end(data: bytes) -> int:
+        """Where the last row ends that is there in full."""
+        end = data.rfind(b"\n") + 1
+        odd = data.count(b'"', 0, end) % 2
+        while odd and end:
+            # A line that ends within quotation marks goes on.
+            quote = data.rfind(b'"', 0, end)
+            before = data.rfind(b"\n", 0, quote) + 1
+            odd = (odd + data.count(b'"', before, end)) % 2
+            end = before
+        return end
+
+    def _cut(self, data: bytes, line: int) -> tuple[bytes, bytes]:
+        """All rows that are there in full, and what is left."""
+        end = self._last_end(data)
+        if not end and len(data) > _LONGEST:
+            raise self._open_quote(data, line)
+        rest = data[end:]
+        if len(self.names) == 1:
+            return data[:end], rest
+        # Empty lines may be the end of the file: they wait for what comes.
+        block = data[:end].rstrip(b"\r\n")
+        blank = data[len(block) : end].partition(b"\n")[2] if block else data[:end]
+        return block, blank + rest
+
+    def _check(self, block: bytes, line: int) -> None:
+        """As many cells in every row as in the header?  Rows with quotes are read one by one."""
+        n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        expected = n_lines * (len(self.names) - 1)
+        plain = b'"' not in block and b"\0" not in block
+        if not (plain and block.count(self.separator.encode()) == expected):
+            self._find_mistake(block, line)
+
+    def _find_mistake(self, block: bytes, line: int) -> None:
+        """Say what is wrong with a block, if anything is."""
+        name, width = self.path.name, len(self.names)
+        if b"\0" in block:
+            raise self._broken(ValueError("it holds zero bytes"))
+        try:
+            text = block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line += block.count(b"\n", 0, error.start)
+            raise BadUseError(
+                f"{name}, line {line}: this is not UTF-8 text; save the file as 'CSV UTF-8'."
+            ) from error
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
+        start = line
+        try:
+            for row in reader:
+                if len(row) != width and (row or width > 1):
+                    mark = "comma" if self.separator == "," else "tab"
+                    raise BadUseError(
+                        f"{name}, line {start}: expected {width} cells, as the header has; got "
+                        f"{len(row) or 'an empty line'}. Mend it (a cell with a {mark} in it "
+                        "stands in quotation marks)."
+                    )
+                start = line + reader.line_num
+        except csv.Error as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: BaseException) -> BadUseError:
+        """What to say when a library gave up."""
+        name = self.path.name
+        if isinstance(error, UnicodeError) or "zero bytes" in str(error):
+            return BadUseError(
+                f"{name} is not a text file in UTF-8; save the table as 'CSV UTF-8'."
+            )
+        if "malformed" in str(error):
+            return BadUseError(
+                f"{name} has a quotation mark inside a cell: write it twice, and put the cell into "
+                "quotation marks."
+            )
+        kind = "".join(self.path.suffixes[-2:]).lower().lstrip(".")
+        return BadUseError(f"{name} cannot be read as {kind}: {first_line(error)}.")
+
+
+def _hidden_numbers(column: pl.Series) -> pl.Series | None:
+    """Numbers of a text column whose cells are all numbers, with spaces around them, or empty."""
+    if column.dtype != pl.String:
+        return None
+    bare = column.str.strip_chars()
+    numbers = bare.cast(pl.Float64, strict=False)
+    texts = numbers.is_null() & bare.is_not_null() & (bare != "")
+    return numbers if numbers.is_finite().any() and not texts.any() else None

@@ -1,0 +1,176 @@
+"""Tables packed to one byte a cell where that suffices, in memory or in a mapped file."""
+
+import math
+import mmap
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+# A table in memory leaves this share of its size to the terms that a ledger keeps, or this much.
+_CACHE_SHARE = 8
+
+
+_LEAST_CACHE = 2**25
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where large arrays are put.
+
+    Parameters
+    ----------
+    folder : None for memory; otherwise arrays are mapped from files in this folder.  The files have
+        no name: they are gone with the last array that needs them, and when the process dies.
+    cache_bytes : most memory for what can be made anew; None: whoever asks decides.
+    """
+
+    folder: str | None = None
+    cache_bytes: int | None = None
+
+    def __call__(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """An array of zeros."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        if self.folder is None or not size:
+            return np.zeros(shape, dtype)
+        with tempfile.TemporaryFile(dir=self.folder) as file:
+            try:
+                # Reserved now: a disk that is full later would end the process without a word.
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, size)
+                else:  # pragma: no cover
+                    file.truncate(size)
+            except OSError as error:
+                raise OSError(
+                    error.errno,
+                    f"the folder {self.folder!r} has no room for {size / 1e6:.0f} MB of packed "
+                    f"columns ({error.strerror}); name a folder on a larger disk",
+                ) from error
+            mapped = mmap.mmap(file.fileno(), size)
+        return np.frombuffer(mapped, dtype).reshape(shape)
+
+
+class PackedColumn(NamedTuple):
+    """One column: codes of few values, or numbers as they are.
+
+    Parameters
+    ----------
+    values : distinct values, sorted, and the missing one (NaN or None) at the end; None where
+        `cells` holds the numbers themselves.
+    cells : position of each row's value among `values`; or float64.
+    """
+
+    values: NDArray[Any] | None
+    cells: NDArray[Any]
+
+
+class Lookup:
+    """Values of some rows of a packed column, made when they are read.
+
+    Parameters
+    ----------
+    values, cells : as of a `PackedColumn`.
+    rows : the rows wanted, in this order.
+    """
+
+    def __init__(self, values: NDArray[Any] | None, cells: NDArray[Any], rows: NDArray[np.int64]):
+        self._values, self._cells, self._rows = values, cells, rows
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        cells = self._cells[self._rows[part]]
+        return cells if self._values is None else self._values[cells]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedTable:
+    """A table as `bayesieve.pack` makes it; estimators take it as X.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    shape : tuple of int
+        Rows and columns.
+    nbytes : int
+        Size of the packed columns.
+    target : ndarray, data frame or None
+        The target that `pack` was asked to keep, as y for `fit`.
+    identifiers : list of str
+        Text columns that were left out, since they name rows.
+    """
+
+    names: list[str]
+    n_rows: int
+    packed: tuple[PackedColumn, ...]
+    room: Room = Room()
+    target: Any = None
+    identifiers: tuple[str, ...] = ()
+    rows: NDArray[np.int64] | None = None  #: rows of `packed` that are in the table; None: all
+
+    def __repr__(self) -> str:
+        where = "memory" if self.room.folder is None else f"files in {self.room.folder!r}"
+        n_rows, n_columns = self.shape
+        return (
+            f"<PackedTable of {n_rows} rows x {n_columns} columns, {self.nbytes / 1e6:.1f} MB in "
+            f"{where}>"
+        )
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, as data frames call them."""
+        return self.names
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the packed columns."""
+        return sum(column.cells.nbytes for column in self.packed)
+
+    def coded(self, j: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Each value of a column, and which of them every row has; None: row by row as they are."""
+        values, cells = self.packed[j]
+        if self.rows is not None:
+            cells = cells[self.rows]
+        if values is None:
+            return cells, None
+        if self.rows is not None:
+            used = np.bincount(cells, minlength=len(values)) > 0
+            used[-1] = True
+            cells = (np.cumsum(used) - 1).astype(cells.dtype)[cells]
+            values = values[used]
+        return values, cells
+
+    def column(self, j: int) -> NDArray[Any]:
+        """One column, unpacked: float64, or texts with None where missing."""
+        values, codes = self.coded(j)
+        return values if codes is None else values[codes]
+
+    def pick(self, columns: NDArray[np.int64]) -> "PackedTable":
+        """Some columns only."""
+        return replace(
+            self,
+            names=[self.names[j] for j in columns],
+            packed=tuple(self.packed[j] for j in columns),
+        )
+
+    def take(self, rows: NDArray[np.int64]) -> "PackedTable":
+        """Some rows only."""
+        mine = rows if self.rows is None else self.rows[rows]
+        return replace(self, rows=mine, n_rows=mine.size, target=None)
+
+
+def room_for(nbytes: int, folder: str | None) -> Room:
+    """The room of a packed table of so many bytes."""
+    if folder is not None:
+        return Room(folder)
+    return Room(None, max(nbytes // _CACHE_SHARE, _LEAST_CACHE))

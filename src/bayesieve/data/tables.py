@@ -1,0 +1,311 @@
+"""Tables, targets and weights as users give them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from .packed import PackedTable, Room
+
+# Frames of so many columns are read as one array where they hold numbers: one by one takes seconds.
+_WIDE = 256
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Columns of float64 (NaN is missing) or of texts (None is missing)."""
+
+    columns: Sequence[NDArray[Any]] | NDArray[Any]
+    names: list[str]
+    n_rows: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
+
+    def column(self, j: int) -> NDArray[Any]:
+        """One column; numbers as float64."""
+        column = self.columns[:, j] if isinstance(self.columns, np.ndarray) else self.columns[j]
+        if column.dtype == object:
+            return column
+        return np.ascontiguousarray(column, dtype=np.float64)
+
+    def coded(self, j: int) -> tuple[NDArray[Any], None]:
+        """One column, as it is."""
+        return self.column(j), None
+
+    def pick(self, columns: NDArray[np.int64]) -> "RawTable":
+        """Some columns only."""
+        names = [self.names[j] for j in columns]
+        if isinstance(self.columns, np.ndarray):
+            return RawTable(self.columns[:, columns], names, self.n_rows)
+        return RawTable([self.columns[j] for j in columns], names, self.n_rows)
+
+    def take(self, rows: NDArray[np.int64]) -> "RawTable":
+        """Some rows only."""
+        if isinstance(self.columns, np.ndarray):
+            return RawTable(self.columns[rows], self.names, rows.size)
+        return RawTable([column[rows] for column in self.columns], self.names, rows.size)
+
+
+@dataclass(frozen=True)
+class SparseTable:
+    """A sparse matrix in CSC form: sorted, no entry twice, no zero stored."""
+
+    matrix: Any
+    names: list[str]
+    n_rows: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
+
+    def column(self, j: int) -> NDArray[np.float64]:
+        """One column, zeros filled in."""
+        start, end = self.matrix.indptr[j], self.matrix.indptr[j + 1]
+        column = np.zeros(self.n_rows)
+        column[self.matrix.indices[start:end]] = self.matrix.data[start:end]
+        return column
+
+    def coded(self, j: int) -> tuple[NDArray[np.float64], None]:
+        """One column, as it is."""
+        return self.column(j), None
+
+    def pick(self, columns: NDArray[np.int64]) -> "SparseTable":
+        """Some columns only."""
+        return SparseTable(self.matrix[:, columns], [self.names[j] for j in columns], self.n_rows)
+
+    def take(self, rows: NDArray[np.int64]) -> "SparseTable":
+        """Some rows only."""
+        part = self.matrix.tocsr()[rows].tocsc()
+        part.sort_indices()
+        return SparseTable(part, self.names, rows.size)
+
+
+Table = RawTable | SparseTable | PackedTable
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
+    if isinstance(X, PackedTable):
+        keep_names(estimator, X, reset=reset)
+        return X
+    if isinstance(X, RawTable | SparseTable):
+        return X  # read before, and shared by many fits
+    if is_frame(X):
+        return _read_frame(estimator, X, reset)
+    if scipy.sparse.issparse(X):
+        return _read_sparse(estimator, X, reset)
+    if isinstance(X, list | tuple) and _array(X).dtype.kind in "US":
+        # numpy would turn the numbers among texts into texts.
+        X = np.array(X, dtype=object)
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of values near the float maximum
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=None,
+            ensure_all_finite="allow-nan",
+        )
+    names = _names(estimator, X.shape[1])
+    if X.dtype.kind in "fiub":
+        return RawTable(X, names, X.shape[0])
+    if X.dtype.kind not in "OUT":
+        raise TypeError(f"X: allowed are numbers, booleans and text; got an array of {X.dtype}.")
+    columns = [_object_column(name, X[:, j].astype(object)) for j, name in enumerate(names)]
+    return RawTable(columns, names, X.shape[0])
+
+
+def keep_names(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Let scikit-learn remember (or compare) width and names of X."""
+    if isinstance(X, PackedTable):
+        import polars as pl  # whoever packed a table has it
+
+        X = pl.DataFrame(schema=X.names)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def is_frame(X: Any) -> bool:
+    """Is X a data frame that narwhals knows?"""
+    return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
+
+
+def _names(estimator: Any, n_columns: int) -> list[str]:
+    known = getattr(estimator, "feature_names_in_", None)
+    return [f"x{j}" for j in range(n_columns)] if known is None else [str(n) for n in known]
+
+
+def _array(X: Any) -> NDArray[Any]:
+    """Nested lists as an array."""
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            "X must be a table: rows of equal length, one number, truth value or text a cell; got "
+            f"nested sequences of unequal shape ({error})."
+        ) from error
+
+
+def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
+    try:
+        keep_names(estimator, X, reset=reset)
+        frame = nw.from_native(X, eager_only=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"X has columns of the same name; names must differ. {error}") from error
+    if frame.shape[0] < 1 or frame.shape[1] < 1:
+        raise ValueError(
+            f"X is empty: {frame.shape[0]} sample(s) and {frame.shape[1]} feature(s) "
+            f"(shape={frame.shape}) while a minimum of 1 is required."
+        )
+    names = _names(estimator, frame.shape[1])
+    if frame.shape[1] >= _WIDE:
+        try:
+            numbers = np.asarray(frame.to_numpy())
+        except Exception:  # a library's own error: such a column is read, or named, below
+            numbers = np.empty(0, object)
+        if numbers.dtype.kind in "fiub":
+            for j in np.flatnonzero(np.isinf(numbers).any(0))[:1]:
+                _no_infinity(names[j], numbers[:, j])
+            return RawTable(numbers, names, frame.shape[0])
+    columns = [_series(str(each.name), each) for each in frame.iter_columns()]
+    return RawTable(columns, names, frame.shape[0])
+
+
+def _read_sparse(estimator: Any, X: Any, reset: bool) -> SparseTable:
+    with np.errstate(over="ignore", invalid="ignore"):
+        X = validate_data(
+            estimator, X, reset=reset, accept_sparse="csc", dtype=None,
+            ensure_all_finite="allow-nan",
+        )  # fmt: skip
+    if X.dtype.kind not in "fiub":
+        raise TypeError(f"sparse X: allowed are numbers and booleans; got {X.dtype}.")
+    matrix = scipy.sparse.csc_array(X)
+    if X.dtype.kind == "f" and not np.isfinite(matrix.data).all():
+        raise ValueError(
+            "Input X is sparse and contains NaN or infinity; allowed are finite numbers. Store a "
+            "missing value as zero, or give X as a dense array."
+        )
+    if not matrix.has_canonical_format or (matrix.data == 0).any():
+        # The user's matrix stays as it is.
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return SparseTable(matrix, _names(estimator, X.shape[1]), X.shape[0])
+
+
+def _series(name: str, series: Any) -> NDArray[Any]:
+    kind = kind_of_column(name, series.dtype)
+    if kind == "numbers":
+        values = series.cast(nw.Float64).to_numpy()
+        return _no_infinity(name, np.asarray(values, dtype=np.float64))
+    if kind == "categories":
+        # Categories are names, whatever they are made of.
+        names = [None if v is None or _is_nan(v) else str(v) for v in series.to_list()]
+        return np.array(names, dtype=object)
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return _object_column(name, values)
+
+
+def kind_of_column(name: str, dtype: Any) -> str:
+    """What a column of a frame is read as: "numbers", "categories" or "texts"."""
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return "numbers"
+    if dtype == nw.Categorical or dtype == nw.Enum:
+        return "categories"
+    if dtype == nw.String or dtype == nw.Object or dtype == nw.Unknown:
+        return "texts"
+    raise TypeError(
+        f"X column {name!r}: allowed are numbers, booleans, text and categories; got {dtype}. "
+        "Turn it into one of these first."
+    )
+
+
+def _object_column(name: str, raw: NDArray[Any]) -> NDArray[Any]:
+    """Numbers if all values are numbers, texts if all are texts, otherwise an error."""
+    missing = np.array([v is None or (not isinstance(v, str) and _is_nan(v)) for v in raw], bool)
+    known = raw[~missing]
+    if all(isinstance(v, str) for v in known):
+        if known.size == 0:
+            return np.full(raw.shape, np.nan)
+        texts = raw.copy()
+        texts[missing] = None
+        return texts
+    if all(isinstance(v, Real | np.bool_) for v in known):
+        numbers = np.full(raw.shape, np.nan)
+        numbers[~missing] = known.astype(np.float64)
+        return _no_infinity(name, numbers)
+    odd = next((v for v in known if not isinstance(v, str | Real | np.bool_)), None)
+    if odd is None:
+        got = "text and numbers mixed"
+    else:
+        got = f"{type(odd).__name__} ({odd!r})"
+    raise TypeError(
+        f"X column {name!r}: every argument must be text (a string) or every one a number; got "
+        f"{got}. Turn the column into text, categories or numbers first."
+    )
+
+
+def _is_nan(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        # pandas.NA refuses to be compared: it is missing too.
+        return type(value).__name__ == "NAType"
+
+
+def _no_infinity(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    if np.isinf(values).any():
+        raise infinity_error(name, int(np.isinf(values).argmax()))
+    return values
+
+
+def infinity_error(name: str, row: int) -> ValueError:
+    """What is said of an infinite value."""
+    return ValueError(
+        f"Input X contains infinity (column {name!r}, row {row}); allowed are finite numbers, and "
+        "NaN for missing values."
+    )
+
+
+def read_series(series: Any) -> list[NDArray[np.float64]]:
+    """Time series as a list of read-only 1-D arrays; NaN and infinity may be inside."""
+    if isinstance(series, str | bytes) or not hasattr(series, "__len__"):
+        raise TypeError(
+            "series must be a list of one-dimensional arrays, or a two-dimensional array; got "
+            f"{type(series).__name__}."
+        )
+    if len(series) == 0:
+        raise ValueError("series is empty; give at least one time series.")
+    if is_frame(series):
+        series = nw.from_native(series, eager_only=True).to_numpy()
+    found = []
+    for i, x in enumerate(series):
+        values = np.asarray(x)
+        if values.ndim != 1:
+            raise ValueError(
+                f"series[{i}] must be one-dimensional; got shape {values.shape}. Give a list of "
+                "series, each a sequence of numbers."
+            )
+        if values.dtype.kind not in "fiubO":
+            raise TypeError(f"series[{i}] must hold real numbers; got {values.dtype}.")
+        try:
+            values = np.ascontiguousarray(values, dtype=np.float64).view()
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"series[{i}] must hold numbers; got {x!r}.") from error
+        values.flags.writeable = False
+        found.append(values)
+    return found
+
+
+def room_of(table: Table) -> Room:
+    """Where large arrays that are made of a table are put."""
+    return table.room if isinstance(table, PackedTable) else Room()

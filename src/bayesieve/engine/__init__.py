@@ -1,0 +1,1 @@
+"""Where the sums live: ledgers, and who runs their kernels."""

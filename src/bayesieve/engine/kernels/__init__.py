@@ -1,0 +1,1 @@
+"""Numba functions on the running sums: scans that shortlist, integers that decide."""

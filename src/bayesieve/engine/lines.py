@@ -1,0 +1,147 @@
+"""The lines of a dense ledger: which rows are scored, and by which tables."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import choose
+from ..data.kernels.options import BLOCK
+from ..data.split import Rows, find_splits, training_copies
+from ..models.base import TrainingSets, one_set
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a ledger, sorted by true class and table set.
+
+    Pieces are runs of lines that share both; tiles are runs of pieces of one class that a kernel
+    handles together.
+
+    Parameters
+    ----------
+    rows : the row of the table behind each line.
+    pieces : first line of each piece, and the number of lines at the end.
+    sets : table set of each piece.
+    tiles : first piece of each tile, and the number of pieces at the end.
+    classes : true class of each tile.
+    weights : how often each line counts; empty where every line counts once.
+    """
+
+    rows: NDArray[np.int64]
+    pieces: NDArray[np.int64]
+    sets: NDArray[np.int64]
+    tiles: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    weights: NDArray[np.int64]
+
+    @classmethod
+    def sort(
+        cls, rows: NDArray[Any], sets: NDArray[Any], labels: NDArray[Any], weights: NDArray[Any]
+    ) -> "Lines":
+        """Sort lines by class and set, stably, and cut them into pieces and tiles."""
+        order = np.lexsort((sets, labels))
+        keys = np.stack([labels[order], sets[order]])
+        cuts = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(0)) + 1
+        ends = np.append(cuts, rows.size)
+        pieces, tiles = [0], [0]
+        room = BLOCK
+        for start, end in pairwise([0, *ends.tolist()]):
+            if keys[0, start] != keys[0, pieces[-1] - 1] or end - start > room:
+                tiles.append(len(pieces) - 1)
+                room = BLOCK
+            for stop in range(start + BLOCK, end, BLOCK):
+                pieces.append(stop)
+                tiles.append(len(pieces) - 1)
+                room = BLOCK
+            room -= end - pieces[-1]
+            pieces.append(end)
+        tiles = sorted({*tiles, len(pieces) - 1})
+        first_lines = np.array(pieces[:-1])
+        kept = weights[order].astype(np.int64)
+        return cls(
+            rows[order].astype(np.int64),
+            np.array(pieces, np.int64),
+            keys[1, first_lines].astype(np.int64),
+            np.array(tiles, np.int64),
+            keys[0, first_lines[tiles[:-1]]].astype(np.int64),
+            np.empty(0, np.int64) if (kept == 1).all() else kept,
+        )
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """True class of every line."""
+        return np.repeat(self.classes, np.diff(self.pieces[self.tiles]))
+
+    def runs(self) -> Iterator[tuple[slice, int]]:
+        """The longest runs of lines that read one table set, and that set."""
+        first = np.flatnonzero(np.diff(self.sets, prepend=-1))
+        ends = self.pieces[np.append(first, self.sets.size)]
+        for g, (start, end) in zip(self.sets[first], pairwise(ends), strict=True):
+            yield slice(start, end), int(g)
+
+    def class_totals(self, n_classes: int) -> list[int]:
+        """Weight of the lines of each true class."""
+        weights = self.weights if self.weights.size else np.ones(self.rows.size, np.int64)
+        totals = np.zeros(n_classes, np.int64)
+        np.add.at(totals, self.labels, weights)
+        return [int(total) for total in totals]
+
+
+class Scored(NamedTuple):
+    """Who trains, who is scored."""
+
+    sets: TrainingSets  #: of the training rows
+    lines: Lines  #: rows of the table
+    loo: bool  #: lines leave themselves out
+    training: Rows  #: rows of the table that train, some of them several times
+
+
+def scoring(
+    cv: Any,
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    guiding: Rows,
+    factors: list[Fraction],
+    numbers: Rows | None = None,
+    groups: NDArray[Any] | None = None,
+    n_rows: int | None = None,
+) -> Scored:
+    """Training sets and lines, as `cv` makes them of the guiding rows.
+
+    Parameters
+    ----------
+    cv : "train", "loo", a number of folds, a splitter, or an iterable of (train, test) row numbers.
+    guiding : the rows that guide; a splitter splits these, an iterable is cut down to them.
+    numbers : the user's number of each row, where rows without weight are gone.
+    groups : the user's groups, one a row of theirs; handed to a splitter.
+    n_rows : how many rows the user's table has.
+    """
+    mine = labels[guiding]
+    class_weight = np.array([float(factor) for factor in factors])
+
+    if isinstance(cv, str):
+        choose("cv", cv, ["train", "loo"])
+        loo = cv == "loo"
+        lines = Lines.sort(guiding, mine if loo else np.zeros_like(mine), mine, weights[guiding])
+        return Scored(one_set(mine, weights[guiding], class_weight), lines, loo, guiding)
+    theirs = guiding if numbers is None else numbers[guiding]
+    splits = find_splits(cv, mine, theirs, groups, labels.size if n_rows is None else n_rows)
+    rows = [test for _, test in splits]
+    at = np.concatenate(rows)
+    sets = np.repeat(np.arange(len(rows)), [test.size for test in rows])
+    lines = Lines.sort(guiding[at], sets, mine[at], weights[guiding][at])
+    copies, left_out = training_copies([train for train, _ in splits], guiding.size)
+    training = guiding[copies]
+    found = TrainingSets(mine[copies], weights[training], left_out, class_weight)
+    return Scored(found, lines, False, training)
+
+
+def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> Lines:
+    """Lines of the validation part: one set of tables, from all guiding rows."""
+    mine = labels[rows]
+    return Lines.sort(rows, np.zeros_like(mine), mine, weights[rows])

@@ -1,0 +1,109 @@
+"""How many threads a fit may use."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from types import TracebackType
+from typing import Protocol
+
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+
+# joblib tells its worker processes by these how many threads each may use.
+_LIMITS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Threads for `n_jobs`, counted as joblib does: None is 1, -1 all cores.
+
+    Within a worker of joblib the other workers have cores too: "all cores" then means the share
+    that joblib allows each worker process, and 1 where it says nothing (workers that are threads).
+    A positive number is taken at its word.
+
+    Examples
+    --------
+    >>> from bayesieve.engine.threads import count_threads
+    >>> count_threads(None), count_threads(3)
+    (1, 3)
+    """
+    wanted = int(effective_n_jobs(n_jobs))
+    backend = get_active_backend()[0]
+    if n_jobs is None or n_jobs > 0 or not getattr(backend, "nesting_level", 0):
+        return wanted
+    told = [os.environ.get(name, "") for name in _LIMITS]
+    allowed = [int(number) for number in told if number.isdigit() and int(number) > 0]
+    return min(wanted, *allowed) if allowed else 1
+
+
+# Below this many cells a hand-over to a thread costs more than the work.
+_SMALL = 200_000
+
+
+# Parts a thread gets, so that a slow part does not leave the others waiting.
+_PARTS = 2
+
+
+class Engine(Protocol):
+    """Runs `task(lo, hi)` over a range; the result must not depend on how it is cut."""
+
+    def run(self, task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
+        """Cover 0..n_items; n_cells tells how much work that is."""
+
+
+class LocalEngine:
+    """A pool of threads that lives as long as one fit.
+
+    Examples
+    --------
+    >>> from bayesieve.engine.threads import LocalEngine
+    >>> with LocalEngine(2) as engine:
+    ...     engine.run(lambda lo, hi: print(lo, hi), 3, 0)
+    0 3
+    """
+
+    def __init__(self, n_threads: int = 1):
+        self.n_threads = n_threads
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
+        """Cut the range into equal parts; small work stays on the calling thread."""
+        n_parts = min(self.n_threads * _PARTS, n_items)
+        if self.n_threads == 1 or n_parts < 2 or n_cells < _SMALL:
+            if n_items:
+                task(0, n_items)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads - 1, "bayesieve")
+        cuts = [n_items * part // n_parts for part in range(n_parts + 1)]
+        # One iterator for all: whoever is free takes the next part.  The caller works too, so that
+        # Ctrl-C finds a running Python thread.
+        ranges = iter(list(pairwise(cuts)))
+
+        def work() -> None:
+            for lo, hi in ranges:
+                task(lo, hi)
+
+        waiting = [self._pool.submit(work) for _ in range(self.n_threads - 1)]
+        try:
+            work()
+        finally:
+            for part in waiting:
+                part.result()
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def __enter__(self) -> "LocalEngine":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,468 @@
+"""`NaiveBayesSelector`: the scikit-learn face of a search."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ..checks import (
+    check_callable,
+    check_file,
+    check_flag,
+    check_jobs,
+    check_number,
+    choose,
+    column_indices,
+)
+from ..criteria import CRITERIA
+from ..criteria.auc import AUC
+from ..criteria.base import Criterion, Units
+from ..criteria.standard_error import standard_error
+from ..data.packed import PackedTable
+from ..data.split import read_split_groups, split_rows
+from ..data.tables import SparseTable, Table, is_frame, keep_names, read_table
+from ..data.weights import check_class_weight, read_weights
+from ..engine.threads import LocalEngine, count_threads
+from ..models.choice import choose_models
+from ..models.settings import check_priors
+from ..search import SEARCHES
+from ..search.hints import Aids
+from ..search.parameters import (
+    check_choice,
+    check_reachable,
+    check_repeatable,
+    check_search,
+    read_groups,
+)
+from ..search.path import Path
+from ..search.plan import Task, dense_ledgers, sparse_ledgers
+from ..search.progress import ProgressLine
+from ..search.run import Clock, Driver, open_journal
+from .callbacks import Callbacks, CallbackSupport, with_callbacks
+from .defaults import DefaultEstimator
+from .naive_bayes import NaiveBayes
+from .parameters import check_loo, size_limits
+from .votes import FeatureVotes
+
+# Scores of scikit-learn, and the criteria that come nearest.
+_ELSEWHERE = {
+    "accuracy": "'error', which is 1 - accuracy",
+    "balanced_accuracy": "'error' with class_weight='balanced'",
+    "roc_auc": "'auc'",
+    "log_loss": "'log-likelihood'",
+    "neg_log_loss": "'log-likelihood'",
+    "brier_score_loss": "'probability', the mean of P(Y != y)",
+    "neg_brier_score": "'probability', the mean of P(Y != y)",
+}
+
+
+class NaiveBayesSelector(
+    DefaultEstimator,
+    CallbackSupport,
+    SelectorMixin,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    BaseEstimator,
+):
+    """Choose the features that make a naive Bayes model accurate and readable.
+
+    A search adds and removes features; a criterion, computed exactly and without refitting, guides
+    it; a validation part that never guides chooses among the subsets visited.
+
+    Parameters
+    ----------
+    estimator : NaiveBayes or FeatureVotes, optional
+        The model and its settings; ``NaiveBayes()`` by default.  Nested parameters, such as
+        ``estimator__features``, work with the default too.
+    search : str or search object, default="backward-forward"
+        ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
+        ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
+        (Pudil's floating searches), ``"ranked"`` (walks a ranking), ``"dependency"`` (FBL, Cortizo
+        and Giraldez), ``"exhaustive"`` (all subsets, up to 2^20), ``"diversified"`` (DGBFS) and
+        ``"random"`` (Ruta 2014), or an object from
+        `bayesieve.search` with its own parameters, such as ``RankedSearch("mrmr")``.
+    criterion : str or Criterion, default="probability"
+        ``"error"``, ``"probability"`` (mean of P(Y != y), as the model estimates it),
+        ``"log-likelihood"``, ``"auc"`` (two classes or labels, averaged over labels) or
+        ``"penalised-auc"`` (less a price for features beyond 30, Ruta 2014).
+    cv : str, int, splitter or iterable, default="train"
+        What the criterion is computed on, within the guiding rows: ``"train"`` (the rows the tables
+        come from), ``"loo"`` (exact leave-one-out), a number of folds, a scikit-learn splitter, or
+        an iterable of (train, test) row numbers (or masks), in which a row counts as often as it
+        stands, in training and in test.
+    validation : float or None, default=0.5
+        Share of the rows of each class (of each combination of labels) kept to choose the subset:
+        lowest error (with AUC criteria, best score), then fewest features, then first visited.
+        None: all rows guide, and the best guiding score chooses.
+    n_features : int, optional
+        Choose exactly so many columns; steps that would put this number out of reach of the groups
+        are not taken.
+    max_features, min_features : int, optional
+        Bounds on the number of columns chosen (default 1 to all).  Forward searches stop at the
+        upper bound; backward searches run on.
+    feature_groups : list of lists, optional
+        Columns (names or positions) that enter and leave together.
+    keep : list, default=()
+        Columns (names or positions) that stay in.
+    class_weight : None, "balanced" or mapping, default=None
+        Weight of each class in the counts and the criteria; ``"balanced"`` turns the error into the
+        balanced error.
+    random_state : int, RandomState or None
+        Draws the validation part, and seeds searches that draw.
+    n_jobs : int, optional
+        Threads for the kernels; -1 for all cores.  The result does not depend on it.
+    progress : bool, default=False
+        Show a line on standard error while the search runs: rewritten on a terminal, a log line
+        every five seconds elsewhere; and first, where it takes long, what it will cost.
+    choice : {"best", "one-se"}, default="best"
+        Which subset on the path is chosen: the best by the score that chooses, or the smallest
+        whose score is within one standard error of that (Breiman et al. 1984).  The standard error
+        is that of the best subset's score on the rows that choose: binomial for the error, DeLong's
+        for AUC, from the rows' values for the others.
+    checkpoint : str or path, optional
+        A file in which the search writes down how far it came, about once a second.  If the file is
+        there, the search goes on from it, and ends as if it had never been stopped (exhaustive
+        search goes on within 1024 subsets of where it was).  A file that is cut short or damaged,
+        of another search, other data or another version of bayesieve is refused and left as it is.
+    time_limit : float, optional
+        Seconds from the beginning of `fit`, with all that it does before the search: reading,
+        rankings, lists of dependent pairs.  The search stops after the step in which they have
+        passed, with a `ConvergenceWarning`, and the best subset visited by then is chosen.  Ctrl-C
+        does the same.  Where the pace of the first steps shows that the search cannot end by then,
+        a `ConvergenceWarning` says so at once.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Columns chosen, in the order the search ranks them: as they were added; for backward
+        phases, the last to be dropped first.
+    support_ : ndarray of bool
+        Mask of the columns chosen.
+    path_ : Path
+        Every subset visited.
+    estimator_ : NaiveBayes or FeatureVotes
+        The model on the columns chosen (in the table's order), fitted on all rows.
+    classes_ : ndarray
+        The classes; with labels, a list of such arrays.
+    guiding_rows_, validation_rows_ : ndarray of int
+        The two parts of the rows.
+    n_tried_ : int
+        Number of subsets whose score the search asked for.
+    n_features_in_, feature_names_in_ :
+        Width and names of X.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesieve import NaiveBayesSelector
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(cv=5, random_state=0).fit(X, y)
+    >>> selector.transform(X).shape[1] == len(selector.selected_) < 30
+    True
+    >>> round(selector.score(X, y), 1)
+    1.0
+    """
+
+    # `sample_weight` and `groups` are passed by name through `fit`'s keyword parameters.
+    __metadata_request__fit: ClassVar = {"sample_weight": None, "groups": None}
+
+    def __init__(
+        self,
+        estimator: NaiveBayes | None = None,
+        search: Any = "backward-forward",
+        criterion: str | Criterion = "probability",
+        cv: Any = "train",
+        validation: float | None = 0.5,
+        n_features: int | None = None,
+        max_features: int | None = None,
+        min_features: int = 1,
+        feature_groups: Sequence[Sequence[Any]] | None = None,
+        keep: Iterable[Any] = (),
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+        choice: str = "best",
+        checkpoint: Any = None,
+        time_limit: float | None = None,
+    ):
+        self.estimator = estimator
+        self.search = search
+        self.criterion = criterion
+        self.cv = cv
+        self.validation = validation
+        self.n_features = n_features
+        self.max_features = max_features
+        self.min_features = min_features
+        self.feature_groups = feature_groups
+        self.keep = keep
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.choice = choice
+        self.checkpoint = checkpoint
+        self.time_limit = time_limit
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, **params: Any) -> "NaiveBayesSelector":
+        """Search, choose, and fit the chosen model on all rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
+            Numbers, booleans, text or categories; missing values are allowed.  `bayesieve.pack`
+            reads tables from files that are larger than memory.  Sparse matrices are
+            not made dense (but by the search ``"dependency"``, and by rankings of weighted rows).
+        y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+            Classes, or labels.
+        **params :
+            ``sample_weight``: how often each row is repeated, whole numbers; a row and its repeats
+            stay in one part.  ``groups``: handed to the splitter given as `cv`.
+
+        Returns
+        -------
+        self : NaiveBayesSelector
+        """
+        unknown = set(params) - {"sample_weight", "groups"}
+        if unknown:
+            raise TypeError(f"fit allows sample_weight and groups; got {sorted(unknown)}.")
+        clock = Clock(self.time_limit)
+        search, criterion = self._check_parameters()
+        model = clone(NaiveBayes() if self.estimator is None else self.estimator)
+        task = self._judge(model, X, y, params)
+        read = task.read
+        draw = check_random_state(self.random_state)
+        guiding, validating = split_rows(read.strata, self.validation, draw)
+        sparse = self._form(model, criterion, task) == "moves"
+        if hasattr(search, "given"):
+            factors = np.array([float(factor) for factor in task.factors(guiding)])
+            weights = read.weights if read.targets.labelled else read.weights * factors[read.labels]
+            search = search.given(
+                Aids(
+                    task.table,
+                    task.models,
+                    read.labels,
+                    weights,
+                    guiding,
+                    task.units,
+                    int(draw.randint(2**31 - 1)),
+                    task.limits.most,
+                )
+            )
+        make = sparse_ledgers if sparse else dense_ledgers
+        ledgers: Any = make(task, model, guiding, validating)
+        path = Path(
+            tuple(map(tuple, task.units)), task.table.names, criterion.name,
+            "validation_score" if criterion.chooses else "validation_error",
+        )  # fmt: skip
+        journal = None
+        if self.checkpoint is not None:
+            rows = (guiding, validating)
+            journal = open_journal(
+                check_file("checkpoint", self.checkpoint), task, model, search, criterion, ledgers,
+                rows,
+            )  # fmt: skip
+        with Driver(journal, clock) as driver:
+            n_tried = self._run(ledgers, criterion, search, task, path, driver)
+        path.choose(*task.sizes, self._margin(criterion, ledgers))
+        selected = np.array(path.subset(path.chosen), dtype=np.int64)
+        model._keep_columns(np.sort(selected), read)
+
+        # Nothing is set before everything has worked: an interrupted fit leaves the old state.
+        self.__dict__.pop("feature_names_in_", None)
+        keep_names(self, X, reset=True)
+        self.classes_ = model.classes_
+        self.selected_ = selected
+        self.support_ = np.isin(np.arange(len(task.models)), selected)
+        self.path_ = path
+        self.estimator_ = model
+        self.guiding_rows_, self.validation_rows_ = read.rows[guiding], read.rows[validating]
+        self.n_tried_ = n_tried
+        return self
+
+    def _judge(self, model: Any, X: Any, y: Any, params: dict[str, Any]) -> Task:
+        """Judge everything that depends on the data, before any work."""
+        read = model._read(X, y, params.get("sample_weight"))
+        read = read._replace(weights=read_weights(read.weights, read.table, whole=True))
+        models = choose_models(model.features, read.table)
+        check_priors(model.priors, len(read.classes))
+        check_loo(self, models, model.smoothing, read)
+        names = read.table.names
+        units = read_groups(self.feature_groups, names)
+        kept = set(column_indices("keep", self.keep, names))
+        keep = [u for u, members in enumerate(units) if kept & set(members)]
+        limits, sizes = size_limits(self, len(names), sum(len(units[u]) for u in keep))
+        if limits.exact:
+            check_reachable(limits.most, units, keep)
+        class_weight = self.class_weight
+        if read.targets.labelled and class_weight is not None:
+            raise ValueError(
+                "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
+            )
+        return Task(
+            read, models, units, keep, limits, sizes,
+            check_class_weight(class_weight, read.classes), self.cv,
+            read_split_groups(params.get("groups"), X), _num_samples(X),
+        )  # fmt: skip
+
+    def _form(self, model: Any, criterion: Criterion, task: Task) -> str:
+        """Which form of ledger serves all parts: "lines" or "moves"."""
+        if isinstance(model, FeatureVotes) and criterion.form != "moves":
+            raise ValueError(
+                f"FeatureVotes counts and knows no probabilities: criterion must be 'auc' or "
+                f"'penalised-auc'; got {criterion.name!r}."
+            )
+        sparse = isinstance(task.table, SparseTable) or task.read.targets.labelled
+        if not sparse and model._form != "moves":
+            return criterion.form or "lines"
+        if criterion.form == "lines":
+            raise ValueError(
+                f"criterion {criterion.name!r} needs dense columns, classes and a NaiveBayes; use "
+                "'error', 'probability', 'log-likelihood', 'auc' or 'penalised-auc'."
+            )
+        return "moves"
+
+    def _run(
+        self,
+        ledgers: list[Any],
+        criterion: Criterion,
+        search: Any,
+        task: Task,
+        path: Path,
+        driver: Driver,
+    ) -> int:
+        """Drive the search; returns how many subsets it tried."""
+        with LocalEngine(count_threads(self.n_jobs)) as engine:
+            objective = driver.objective(ledgers[0], criterion, task.units, engine, task.keep)
+            judge = scorer = None
+            if len(ledgers) > 1:
+                judge = ledgers[1]
+                chooser = criterion if criterion.chooses else CRITERIA["error"]
+                scorer = chooser.scorer(judge, Units(path.members), engine)
+            callbacks = Callbacks(self)
+            objective.listeners += [driver.recorder(path, judge, scorer), callbacks]
+            line = ProgressLine(None, search, task.limits) if self.progress else None
+            if line is not None:
+                objective.listeners.append(line)
+                driver.say = line.say
+
+            def stop() -> bool:
+                if line is not None:
+                    line.tick(objective)
+                return callbacks.stop
+
+            try:
+                driver.drive(search, task.limits, objective, path, task.sizes, stop)
+            finally:
+                callbacks.close()
+                if line is not None:
+                    line.close()
+            return objective.n_tried
+
+    def _margin(self, criterion: Criterion, ledgers: list[Any]) -> Any:
+        """Standard error of a subset's score on the rows that choose, where it is asked for."""
+        if self.choice == "best":
+            return None
+        return partial(standard_error, self._chooser(criterion), ledgers[-1])
+
+    def _chooser(self, criterion: Criterion) -> Criterion:
+        """What chooses among the subsets visited."""
+        return criterion if self.validation is None or criterion.chooses else CRITERIA["error"]
+
+    def _check_parameters(self) -> tuple[Any, Criterion]:
+        """Judge all that does not depend on the data."""
+        if self.estimator is not None and not isinstance(self.estimator, NaiveBayes | FeatureVotes):
+            raise TypeError(
+                "estimator must be a NaiveBayes, a FeatureVotes or None; got "
+                f"{type(self.estimator).__name__}."
+            )
+        (NaiveBayes() if self.estimator is None else self.estimator)._check_parameters()
+        search = check_search(self.search, SEARCHES, self.n_features)
+        criterion = self.criterion
+        if not isinstance(criterion, Criterion):
+            criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE)]
+        if isinstance(criterion, AUC):
+            choose("criterion.undefined", criterion.undefined, ["raise", "skip"])
+            if criterion.penalty is not None:
+                check_callable("criterion.penalty", criterion.penalty)
+        if self.validation is not None:
+            check_number("validation", self.validation, low=0.0, high=1.0)
+            if self.validation in (0, 1):
+                raise ValueError(
+                    "validation must be None or strictly between 0 and 1; got "
+                    f"{self.validation!r}. Use None to let all rows guide the search."
+                )
+        if isinstance(self.cv, str):
+            choose("cv", self.cv, ["train", "loo"])
+        check_choice(self.choice, self._chooser(criterion))
+        check_flag("progress", self.progress)
+        check_jobs(self.n_jobs)
+        if self.checkpoint is not None:
+            check_file("checkpoint", self.checkpoint)
+            check_repeatable(self.random_state, self.validation is not None, search)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, low=0.0)
+        return search, criterion
+
+    # -- using ---------------------------------------------------------------------------------
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns of X, in the table's order; of a packed table, a packed table."""
+        if isinstance(X, PackedTable):
+            return self._chosen(X)
+        try:
+            return super().transform(X)
+        except Exception:
+            if not is_frame(X):
+                raise
+            # Data frames make no array of some columns, such as nullable numbers beside categories
+            # or wide integers, each library with an error of its own.  Bad input is refused here.
+            chosen = self._chosen(X)
+            columns = [chosen.column(j) for j in range(len(chosen.names))]
+            return np.stack(columns, axis=1) if columns else np.empty((chosen.n_rows, 0))
+
+    def _chosen(self, X: Any) -> Table:
+        """The chosen columns of X."""
+        check_is_fitted(self, "support_")
+        return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row (0 or 1 for each label), by the chosen model."""
+        chosen = self._chosen(X)
+        return self.estimator_._best(chosen)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
+        chosen = self._chosen(X)
+        return self.estimator_._proba(chosen)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
+        chosen = self._chosen(X)
+        return self.estimator_._decide(chosen)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of `predict_proba`, by the chosen model."""
+        chosen = self._chosen(X)
+        return self.estimator_._log_proba(chosen)

@@ -1,0 +1,1 @@
+"""How far to trust a model: honest figures, stability, calibration."""

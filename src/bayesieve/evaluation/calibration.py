@@ -1,0 +1,382 @@
+"""One temperature that makes a model's probabilities as sure as they may be."""
+
+import copy
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import check_number, choose, plain_value
+from ..data.columns import encode
+from ..data.sample import Sample, read_sample
+from ..data.tables import Table, read_table
+from ..data.targets import is_label_matrix
+from ..data.weights import check_class_weight, class_factors
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
+from ..models.base import one_set
+from ..models.registry import MODELS
+from .refit import read_again
+
+Floats = NDArray[np.float64]
+
+
+Ints = NDArray[np.int64]
+
+
+_MOST_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a temperature did to the probabilities on the rows it was found on.
+
+    Attributes
+    ----------
+    temperature : float, or tuple of float with labels
+        Above 1: the model was too sure of itself; below: not sure enough.
+    log_loss : tuple of float
+        Mean of -log P(class) before and after.
+    brier : tuple of float
+        Mean squared error of P(second class) or of P(label) before and after; with several
+        classes, the squared errors of a row are added up.
+    weight : float
+        Rows, with their repeats.
+    note : str
+        Which bound stopped the search for a temperature, and why; empty where none did.
+
+    Examples
+    --------
+    >>> from bayesieve import Calibration
+    >>> found = Calibration(2.5, (0.41, 0.33), (0.12, 0.1), 200.0, "")
+    >>> print(found.to_text())
+    temperature 2.5
+    log-loss 0.4100 -> 0.3300, Brier 0.1200 -> 0.1000
+    """
+
+    temperature: float | tuple[float, ...]
+    log_loss: tuple[float, float]
+    brier: tuple[float, float]
+    weight: float
+    note: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    def to_text(self) -> str:
+        """Two lines, and the note where there is one."""
+        several = isinstance(self.temperature, tuple)
+        found = self.temperature if isinstance(self.temperature, tuple) else (self.temperature,)
+        lines = [
+            f"temperature{'s' if several else ''} {', '.join(f'{t:.4g}' for t in found)}",
+            f"log-loss {self.log_loss[0]:.4f} -> {self.log_loss[1]:.4f}, "
+            f"Brier {self.brier[0]:.4f} -> {self.brier[1]:.4f}",
+        ]
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+
+def calibrate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    rows: str = "new",
+    sample_weight: Any = None,
+    bounds: tuple[float, float] = (0.1, 100.0),
+) -> Any:
+    """Divide a model's log-odds by the one temperature that suits held-out rows best.
+
+    Naive Bayes counts what two dependent features both say twice, and is too sure.  A temperature
+    above 1 takes that back: it changes no decision and no order of rows by the log-odds of two
+    classes, and the evidence still adds up, since all terms, the prior's included, are divided by
+    it (`explain` shows the divided bars).  It is found by maximum likelihood, a convex problem in
+    1 / temperature.  With labels, each label has a temperature of its own.
+
+    Parameters
+    ----------
+    model : NaiveBayes or NaiveBayesSelector
+        Fitted; it stays as it is.
+    X, y : as for its ``predict`` and ``fit``.
+    rows : {"new", "validation"}, default="new"
+        Which rows X and y hold: rows that took no part in the fit (a warning says so where they
+        are the very rows of the fit); or, for a selector, all the rows given to its ``fit``, with
+        `sample_weight` as it was there.  In the second case a model of the chosen columns, from the
+        guiding rows alone, is judged on the validation rows, and its temperature handed to the
+        selector's model of all rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many rows each row stands for.
+    bounds : tuple of float, default=(0.1, 100.0)
+        Lowest and highest temperature.  Where every row's class is the most probable one, the
+        likelihood grows without end as the temperature falls; where the scores tell nothing, as it
+        rises.  The bound is taken then, with a warning, and the note says so.
+
+    Returns
+    -------
+    model : NaiveBayes or NaiveBayesSelector
+        A copy, with ``temperature_`` (of a selector: in ``estimator_``) and ``calibration_``, a
+        `Calibration`.  A new ``fit`` forgets the temperature.
+
+    Notes
+    -----
+    With a selector's `class_weight`, rows count by it, as they did in its fit.
+
+    References
+    ----------
+    Guo, Pleiss, Sun and Weinberger (2017), On calibration of modern neural networks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, calibrate
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 400)
+    >>> x = np.where(rng.random(400) < 0.2, 1 - y, y)
+    >>> X = np.column_stack([x] * 5)  # five times the same
+    >>> model = calibrate(NaiveBayes().fit(X[:200], y[:200]), X[200:], y[200:])
+    >>> 3 < model.temperature_ < 6
+    True
+    >>> before, after = model.calibration_.log_loss
+    >>> after < before
+    True
+    """
+    choose("rows", rows, ["new", "validation"])
+    low, high = _check_bounds(bounds)
+    selector = model if isinstance(model, NaiveBayesSelector) else None
+    if selector is None and rows == "validation":
+        raise ValueError("rows='validation' is for a NaiveBayesSelector; use rows='new'.")
+    final = model
+    if selector is not None:
+        check_is_fitted(selector, "estimator_")
+        final = selector.estimator_
+    if not isinstance(final, NaiveBayes):
+        raise TypeError(
+            "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got "
+            f"{type(final).__name__}."
+        )
+    check_is_fitted(final, "classes_")
+    if rows == "validation":
+        assert selector is not None
+        judge, table, target, weights = _guided(selector, X, y, sample_weight)
+    else:
+        judge, (table, target, weights) = final, _held_out(model, final, X, y, sample_weight)
+    if rows == "new" and _trained_on(final, table, target, weights):
+        others = (
+            " Use rows='validation', or rows that are new."
+            if selector is not None
+            else (" Give rows that are new to it.")
+        )
+        warnings.warn(
+            "X and y hold the very counts that the model was fitted on: they seem to be its "
+            "training rows, on which it is surer than on others, so that the temperature comes out "
+            f"too low.{others}",
+            UserWarning,
+            stacklevel=2,
+        )
+    if selector is not None and not final._parts:
+        weights = weights * _class_weights(selector, target[:, 0], weights)
+    found = copy.deepcopy(final)
+    report = _fit_temperatures(found, judge, table, target, weights, (low, high))
+    if report.note:
+        warnings.warn(report.note, UserWarning, stacklevel=2)
+    if selector is None:
+        found.calibration_ = report
+        return found
+    twin = copy.copy(selector)
+    twin.estimator_, twin.calibration_ = found, report
+    return twin
+
+
+def _class_weights(selector: NaiveBayesSelector, labels: Ints, weights: Floats) -> Floats:
+    """The weight of each row's class; "balanced" by these rows, in which classes may be missing."""
+    present, at = np.unique(labels, return_inverse=True)
+    given = check_class_weight(selector.class_weight, selector.estimator_.classes_)
+    if isinstance(given, dict):
+        given = {i: given.get(int(k), 1.0) for i, k in enumerate(present)}
+    return np.array([float(f) for f in class_factors(given, at, weights, present.size)])[at]
+
+
+def _trained_on(model: NaiveBayes, table: Table, target: Ints, weights: Floats) -> bool:
+    """Do these rows give all the statistics that the model was learnt from?"""
+    for part, truth in zip(model._parts or [model], target.T, strict=True):
+        known = part.class_count_
+        if not np.allclose(np.bincount(truth, weights, known.size), known, rtol=1e-9, atol=0):
+            return False
+        sets = one_set(truth, weights, np.ones(known.size))
+        for j, (spec, learnt) in enumerate(zip(part._specs, part._statistics, strict=True)):
+            model_of = MODELS[spec.model if MODELS[spec.model].discrete else "gaussian"]
+            column = encode(spec, table.column(j))
+            if not _same_statistics(model_of.statistics(column, spec.n_codes, sets), learnt):
+                return False
+    return True
+
+
+def _same_statistics(one: Any, other: Any) -> bool:
+    """The same counts, or the same moments but for the order in which rows were added up."""
+    if not isinstance(one, tuple):
+        return bool(np.allclose(one, other, rtol=1e-9, atol=0))
+    (weight, mean, squares), (weights, means, other_squares) = one[:3], other[:3]
+    if not np.allclose(weight, weights, rtol=1e-9, atol=0):
+        return False
+    spread = np.sqrt(np.divide(squares, weight, out=np.zeros_like(squares), where=weight > 0))
+    close = np.abs(mean - means) <= 1e-9 * (np.abs(mean) + spread)
+    return bool(close.all() and np.allclose(squares, other_squares, rtol=1e-9, atol=0))
+
+
+def _check_bounds(bounds: Any) -> tuple[float, float]:
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise TypeError(f"bounds must be two temperatures (low, high); got {bounds!r}.")
+    low, high = (
+        float(check_number(f"bounds[{i}]", bound, low=1e-6, high=1e6))
+        for i, bound in enumerate(bounds)
+    )
+    if not low <= 1 <= high:
+        raise ValueError(f"bounds must hold 1, the temperature of no change; got {bounds!r}.")
+    return low, high
+
+
+def _held_out(
+    model: Any, final: NaiveBayes, X: Any, y: Any, sample_weight: Any
+) -> tuple[Table, Ints, Floats]:
+    """Columns, true classes (rows x labels) and weights of rows that are new to the model."""
+    table = model._chosen(X) if model is not final else read_table(final, X, reset=False)
+    if final._parts:
+        read = read_sample(BaseEstimator(), table, y, sample_weight)
+        if not read.targets.labelled or read.targets.n_groups != len(final._parts):
+            raise ValueError(f"y must be a 0/1 matrix of the model's {len(final._parts)} labels.")
+        return read.table, read.targets.classes, read.weights
+    read = _read_known(table, y, sample_weight, final.classes_)
+    return read.table, read.labels[:, None], read.weights
+
+
+def _read_known(table: Table, y: Any, sample_weight: Any, classes: NDArray[Any]) -> Sample:
+    """Rows whose classes the model knows; they need not all occur."""
+    if is_label_matrix(y):
+        raise ValueError("y must hold one class a row, as the model was fitted; got a matrix.")
+    unknown = np.setdiff1d(np.asarray(y), classes)
+    if unknown.size:
+        raise ValueError(
+            f"y holds {plain_value(unknown[0])!r}, which is not among the model's classes "
+            f"{[plain_value(value) for value in classes]}."
+        )
+    return read_sample(BaseEstimator(), table, y, sample_weight, known=classes)
+
+
+def _guided(
+    selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any
+) -> tuple[NaiveBayes, Table, Ints, Floats]:
+    """A model of the guiding rows, and the validation rows to judge it by."""
+    if not selector.validation_rows_.size:
+        raise ValueError(
+            "rows='validation' needs a selector with a validation part; it was fitted with "
+            "validation=None. Give new rows."
+        )
+    fitted = read_again(selector, X, y, sample_weight)
+    held = fitted.validation
+    return (
+        fitted.model_of(fitted.guiding), fitted.chosen(held), fitted.read.targets.classes[held],
+        fitted.read.weights[held],
+    )  # fmt: skip
+
+
+def _fit_temperatures(
+    found: NaiveBayes, judge: NaiveBayes, table: Table, target: Ints, weights: Floats,
+    bounds: tuple[float, float],
+) -> Calibration:  # fmt: skip
+    """Set the temperatures of a model, or of its labels, and report."""
+    notes, losses, squares = [], [], []
+    parts = found._parts or [found]
+    for part, speaker, truth in zip(parts, judge._parts or [judge], target.T, strict=True):
+        sums = speaker._sums(table)
+        scores = speaker._scale.release(sums - sums.max(1, keepdims=True))
+        impossible = np.isneginf(scores[np.arange(truth.size), truth])
+        if impossible.any():
+            raise ValueError(
+                f"{int(impossible.sum())} row(s) belong to a class that the model calls impossible "
+                "(smoothing=0, or a prior of 0); no temperature mends that. Use smoothing > 0."
+            )
+        before = part._temperature
+        part._temperature, note = best_temperature(scores, truth, weights, bounds)
+        notes += [note] if note else []
+        both = [_losses(scores / t, truth, weights) for t in (before, part._temperature)]
+        losses.append([loss for loss, _ in both])
+        squares.append([square for _, square in both])
+    temperatures = tuple(float(part._temperature) for part in parts)
+    log_loss, brier = np.mean(losses, axis=0).tolist(), np.mean(squares, axis=0).tolist()
+    return Calibration(
+        temperatures if found._parts else temperatures[0],
+        (log_loss[0], log_loss[1]),
+        (brier[0], brier[1]),
+        float(weights.sum()),
+        " ".join(dict.fromkeys(notes)),
+    )
+
+
+def best_temperature(
+    scores: Floats, truth: Ints, weights: Floats, bounds: tuple[float, float]
+) -> tuple[float, str]:
+    """The temperature of lowest log-loss within bounds, and a note where a bound was taken.
+
+    The log-loss is convex in b = 1 / temperature; its slope is the mean of E(score) - score of the
+    true class, under the probabilities at b.  Newton's steps, halved into the bracket where they
+    leave it.
+
+    Parameters
+    ----------
+    scores : log-scores, rows x classes, the largest of a row 0; -inf for impossible classes.
+    truth, weights : class and weight of every row.
+    bounds : lowest and highest temperature.
+    """
+    low, high = 1 / bounds[1], 1 / bounds[0]
+    if _slope(1.0, scores, truth, weights) == (0.0, 0.0):
+        return 1.0, ""  # all classes equal everywhere: nothing to scale
+    if _slope(high, scores, truth, weights)[0] <= 0:
+        return bounds[0], (
+            f"temperature stopped at its lower bound {bounds[0]:g}: the rows held out fit the "
+            "model so well that their likelihood still grows there. Give more rows."
+        )
+    if _slope(low, scores, truth, weights)[0] >= 0:
+        return bounds[1], (
+            f"temperature stopped at its upper bound {bounds[1]:g}: the model's scores tell next "
+            "to nothing about the rows held out."
+        )
+    at = 1.0 if low < 1 < high else (low + high) / 2
+    for _ in range(_MOST_STEPS):
+        slope, bend = _slope(at, scores, truth, weights)
+        if slope == 0:
+            break
+        low, high = (at, high) if slope < 0 else (low, at)
+        step = at - slope / bend if bend > 0 else low
+        new = step if low < step < high else (low + high) / 2
+        if abs(new - at) <= 1e-14 * at:
+            break
+        at = new
+    return 1 / at, ""
+
+
+def _slope(b: float, scores: Floats, truth: Ints, weights: Floats) -> tuple[float, float]:
+    """First and second derivative of the log-loss in b = 1 / temperature."""
+    odds = np.exp(b * scores)
+    proba = odds / odds.sum(1, keepdims=True)
+    finite = np.where(np.isneginf(scores), 0.0, scores)  # of probability 0: no part in the means
+    mean = (proba * finite).sum(1)
+    spread = (proba * np.square(finite - mean[:, None])).sum(1)
+    own = finite[np.arange(truth.size), truth]
+    total = weights.sum()
+    return float(weights @ (mean - own) / total), float(weights @ spread / total)
+
+
+def _losses(scores: Floats, truth: Ints, weights: Floats) -> tuple[float, float]:
+    """Log-loss and Brier score."""
+    odds = np.exp(scores)
+    total = odds.sum(1)
+    at = np.arange(truth.size), truth
+    apart = odds / total[:, None]
+    apart[at] -= 1.0
+    squares = np.square(apart).sum(1) / (2 if scores.shape[1] == 2 else 1)
+    loss = np.log(total) - scores[at]
+    return float(np.average(loss, weights=weights)), float(np.average(squares, weights=weights))

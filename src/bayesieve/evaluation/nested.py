@@ -1,0 +1,330 @@
+"""Honest figures of a selection: the whole selector within folds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+from ..checks import check_jobs, check_number
+from ..criteria.auc import AUC
+from ..criteria.base import Criterion
+from ..data.sample import Sample, read_sample
+from ..data.split import find_splits, read_split_groups
+from ..data.weights import read_weights
+from ..engine.threads import count_threads
+from ..estimators.selector import NaiveBayesSelector
+from .held_out import held_out_error, held_out_score
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold: what the selector believed, and what the rows it never saw say."""
+
+    guiding: float  #: the criterion on the guiding rows, for the subset chosen
+    validation: float  #: what chose the subset: its error (AUC: its score); NaN without validation
+    honest: float  #: the criterion on the held-out rows; NaN for a criterion of one's own
+    error: float  #: share of wrong decisions on the held-out rows
+    weight: float  #: held-out rows, with their repeats
+    columns: tuple[int, ...]  #: the subset, as the search ranks it
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A selector judged on rows that took no part, fold by fold.
+
+    Attributes
+    ----------
+    folds : tuple of Fold
+        What each fold gave.
+    criterion : str
+        Name of the criterion that guided.
+    higher_is_better : bool
+        Its direction.
+    validation_name : str
+        ``"validation_error"``, or ``"validation_score"`` where the criterion itself chose (AUC).
+    feature_names : tuple of str
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesieve import NaiveBayesSelector, nested
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> found = nested(NaiveBayesSelector(search="forward"), X, y, random_state=0)
+    >>> found.mean(found.error) < 0.08, found.mean(found.optimism) > -0.02
+    (True, True)
+    >>> len(found.subsets) == len(found.folds) == 5
+    True
+    """
+
+    folds: tuple[Fold, ...]
+    criterion: str
+    higher_is_better: bool
+    validation_name: str
+    feature_names: tuple[str, ...]
+
+    def _all(self, name: str) -> NDArray[np.float64]:
+        return np.array([getattr(fold, name) for fold in self.folds], dtype=np.float64)
+
+    @property
+    def guiding(self) -> NDArray[np.float64]:
+        """The score that guided, in each fold."""
+        return self._all("guiding")
+
+    @property
+    def validation(self) -> NDArray[np.float64]:
+        """The score that chose, in each fold; NaN where the guiding score chose."""
+        return self._all("validation")
+
+    @property
+    def honest(self) -> NDArray[np.float64]:
+        """The criterion on the held-out rows of each fold."""
+        return self._all("honest")
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """The share of wrong decisions on the held-out rows of each fold."""
+        return self._all("error")
+
+    @property
+    def optimism(self) -> NDArray[np.float64]:
+        """How much too good the guiding score was: positive where it flattered."""
+        apart = self.guiding - self.honest
+        return apart if self.higher_is_better else -apart
+
+    @property
+    def choice_optimism(self) -> NDArray[np.float64]:
+        """How much too good the score was that chose; NaN where the guiding score chose."""
+        if self.validation_name == "validation_score":
+            return self.validation - self.honest
+        return self.error - self.validation
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of columns chosen in each fold."""
+        return np.array([len(fold.columns) for fold in self.folds], np.int64)
+
+    @property
+    def subsets(self) -> list[list[str]]:
+        """Names of the columns chosen in each fold."""
+        return [[self.feature_names[j] for j in fold.columns] for fold in self.folds]
+
+    @staticmethod
+    def mean(values: Any) -> float:
+        """Mean over folds."""
+        return float(np.mean(values))
+
+    @staticmethod
+    def standard_error(values: Any) -> float:
+        """Standard deviation over folds by the root of their number; NaN for a single fold.
+
+        Folds share most of their training rows, so it is somewhat too small.
+        """
+        values = np.asarray(values, dtype=np.float64)
+        if values.size < 2:
+            return float("nan")
+        return float(values.std(ddof=1) / np.sqrt(values.size))
+
+    def _rows(self) -> list[tuple[str, NDArray[np.float64]]]:
+        rows = [("guiding", self.guiding), ("honest", self.honest), ("optimism", self.optimism)]
+        if not np.isnan(self.validation).any():
+            rows += [
+                (self.validation_name, self.validation),
+                ("choice_optimism", self.choice_optimism),
+            ]
+        return [*rows, ("error", self.error), ("n_features", self.sizes.astype(np.float64))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values; undefined numbers as None."""
+
+        def plain(value: float) -> float | None:
+            return None if np.isnan(value) else float(value)
+
+        return {
+            "criterion": self.criterion,
+            "higher_is_better": self.higher_is_better,
+            "folds": [
+                {
+                    "guiding": fold.guiding,
+                    self.validation_name: plain(fold.validation),
+                    "honest": plain(fold.honest),
+                    "error": fold.error,
+                    "weight": fold.weight,
+                    "columns": list(fold.columns),
+                    "names": names,
+                }
+                for fold, names in zip(self.folds, self.subsets, strict=True)
+            ],
+            "summary": {
+                name: {
+                    "mean": plain(self.mean(values)),
+                    "standard_error": plain(self.standard_error(values)),
+                }
+                for name, values in self._rows()
+            },
+        }
+
+    def to_text(self) -> str:
+        """A small table: mean and standard error over folds."""
+        better = "higher" if self.higher_is_better else "lower"
+        lines = [
+            f"{len(self.folds)} folds, criterion {self.criterion} ({better} is better)",
+            f"{'':<18}{'mean':>10}{'std. error':>12}",
+        ]
+        lines += [
+            f"{name.replace('_', ' '):<18}{self.mean(values):>10.4f}"
+            f"{self.standard_error(values):>12.4f}"
+            for name, values in self._rows()
+        ]
+        return "\n".join(lines)
+
+
+def nested(
+    selector: NaiveBayesSelector,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    random_state: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    n_jobs: int | None = None,
+) -> Nested:
+    """Run a whole selector within folds, and judge it on rows that took no part in anything.
+
+    The score that guides a search is too good for the subset it found, and the score that chooses
+    among the subsets visited is too good for the one chosen.  Held-out rows say by how much.
+
+    Parameters
+    ----------
+    selector : NaiveBayesSelector
+        Its settings; it is neither changed nor fitted.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+        As for `NaiveBayesSelector.fit`.
+    cv : int, splitter or iterable, default=5
+        The outer folds: a number (stratified and shuffled), a scikit-learn splitter, or an iterable
+        of (train, test) row numbers.
+    random_state : int, RandomState or None
+        Shuffles the folds; and seeds each search, where the selector's `random_state` is None.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row is repeated, whole numbers; a row and its repeats stay in one fold.
+    groups : array-like of shape (n_samples,), optional
+        Handed to the splitters, the outer one and the selector's own.
+    n_jobs : int, optional
+        Folds at the same time, in threads; -1 for all cores.  The result does not depend on it.
+
+    Returns
+    -------
+    nested : Nested
+
+    Notes
+    -----
+    Levels, resolutions and feature models are learnt from each fold's training rows alone.  The
+    held-out score is that of the model refitted on all training rows of the fold
+    (``selector.estimator_``), with the class weights of those rows; the guiding score comes from
+    tables of the guiding rows, which are fewer where there is a validation part.  A criterion of
+    one's own need not be a mean over rows: its held-out score is NaN, the error is there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector, nested
+    >>> selector = NaiveBayesSelector(criterion="log-likelihood")
+    >>> found = nested(selector, *load_iris(return_X_y=True), cv=3, random_state=0)
+    >>> print(found.to_text().splitlines()[0])
+    3 folds, criterion log-likelihood (higher is better)
+    """
+    if not isinstance(selector, NaiveBayesSelector):
+        raise TypeError(f"selector must be a NaiveBayesSelector; got {type(selector).__name__}.")
+    check_jobs(n_jobs)
+    _, criterion = selector._check_parameters()
+    read = read_sample(BaseEstimator(), X, y, sample_weight)
+    read = read._replace(weights=read_weights(read.weights, read.table, whole=True))
+    named = read_split_groups(groups, X)
+    draw = check_random_state(random_state)
+    splits = _outer_splits(cv, read, named, draw, _num_samples(X))
+    seeds = draw.randint(2**31 - 1, size=len(splits))
+    n_threads = count_threads(n_jobs)
+
+    def judge(g: int) -> tuple[Fold, str]:
+        mine = clone(selector).set_params(progress=False, checkpoint=None)
+        if mine.random_state is None:
+            mine.set_params(random_state=int(seeds[g]))
+        if n_threads > 1:
+            mine.set_params(n_jobs=1)
+        return _judge(mine, criterion, read, *splits[g], named)
+
+    found = Parallel(n_threads, prefer="threads")(delayed(judge)(g) for g in range(len(splits)))
+    return Nested(
+        tuple(fold for fold, _ in found),
+        criterion.name,
+        isinstance(criterion, AUC) or criterion.name == "log-likelihood",
+        found[0][1],
+        tuple(read.table.names),
+    )
+
+
+def _outer_splits(
+    cv: Any, read: Sample, groups: Any, draw: np.random.RandomState, n_rows: int
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Training and held-out rows of every fold."""
+    if isinstance(cv, str | bool):
+        raise TypeError(
+            "cv must be a number of folds, a splitter, or an iterable of (train, test) row "
+            f"numbers; got {cv!r}."
+        )
+    if isinstance(cv, int | np.integer):
+        check_number("cv", cv, low=2, high=read.labels.size, whole=True)
+        cv = StratifiedKFold(int(cv), shuffle=True, random_state=draw.randint(2**31 - 1))
+    splits = find_splits(cv, read.strata, read.rows, groups, n_rows)
+    for g, (train, test) in enumerate(splits):
+        if not test.size:
+            raise ValueError(f"cv: fold {g} holds no row out.")
+        if np.intersect1d(train, test).size:
+            raise ValueError(f"cv: fold {g} trains on rows that it holds out.")
+        unseen = np.setdiff1d(read.targets.classes[test], read.targets.classes[train])
+        if unseen.size and not read.targets.labelled:
+            raise ValueError(
+                f"cv: fold {g} holds out rows of class {read.classes[unseen[0]]!r}, but trains on "
+                "none. Use fewer folds, or join rare classes."
+            )
+    return splits
+
+
+def _judge(
+    selector: NaiveBayesSelector,
+    criterion: Criterion,
+    read: Sample,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+    groups: Any,
+) -> tuple[Fold, str]:
+    """Fit on the training rows; score the held-out ones."""
+    labelled = read.targets.labelled
+    target = read.targets.classes if labelled else read.classes[read.labels]
+    selector.fit(
+        read.table.take(train),
+        target[train],
+        sample_weight=read.weights[train],
+        groups=None if groups is None else groups[read.rows[train]],
+    )
+    path = selector.path_
+    step = path.steps[path.chosen]
+    table, weights = read.table.take(test), read.weights[test]
+    trained = target[train], read.weights[train]
+    fold = Fold(
+        step.score,
+        step.validation_error,
+        held_out_score(selector, criterion, table, target[test], weights, trained),
+        held_out_error(selector, table, target[test], weights),
+        float(weights.sum()),
+        tuple(selector.selected_.tolist()),
+    )
+    return fold, path.validation_name

@@ -1,0 +1,278 @@
+"""How good a chosen model is: confusion, ROC curves, calibration, rates as the threshold moves."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import auc, roc_curve
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from ..checks import plain_value
+from ..data.weights import read_weights
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
+from .refit import Fitted, read_again
+
+__all__ = ["Performance", "Verdict", "performance"]
+
+
+_BINS = 10
+
+
+_MOST_POINTS = 200  # of a ROC curve
+
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One class against the others, or one label.
+
+    Attributes
+    ----------
+    name : the class or label.
+    positives, negatives : int
+        Rows of it, and others (their weights, where rows have some).
+    auc : float
+        NaN where one of them is 0.
+    roc : list of [false-alarm rate, detection rate]
+        At most 200 points of the curve.
+    brier : float
+        Mean squared distance of the probability from 0 or 1.
+    calibration : list of [mean probability, share of positives, rows]
+        In ten bins of equal width; empty bins are left out.
+    thresholds : list of [threshold, detection rate, false-alarm rate]
+        A row is taken for the class where its probability is at least the threshold; NaN where no
+        row is (or all rows are) of the class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.evaluation.performance import performance
+    >>> X, y = load_iris(return_X_y=True)
+    >>> verdict = performance(NaiveBayes().fit(X[::2], y[::2]), X[1::2], y[1::2]).verdicts[0]
+    >>> verdict.name, verdict.positives, verdict.negatives, verdict.auc
+    (0, 25, 50, 1.0)
+    """
+
+    name: Any
+    positives: float
+    negatives: float
+    auc: float
+    roc: list[list[float]]
+    brier: float
+    calibration: list[list[float]]
+    thresholds: list[list[float]]
+
+
+@dataclass(frozen=True)
+class Performance:
+    """The chosen columns judged on rows that the judged tables do not come from.
+
+    Attributes
+    ----------
+    rows : {"validation", "folds", "given"}
+        Validation rows, judged by tables of the guiding rows; five folds of all rows, where there
+        is no validation part; or rows given to a finished model.
+    n_rows : int
+    error : float
+        Share of rows (of rows and labels) decided wrongly.
+    log_loss : float
+        Mean of -log P(true class), infinite where it is 0; over labels too.
+    brier : float
+        Mean over rows of the squared distance summed over classes; over labels, the mean.
+    classes : list
+        Classes, or names of labels.
+    confusion : list of lists of int, or None
+        True class x decision; None for labels.
+    verdicts : list of Verdict
+
+    Rows count by their weights, where they have some; class weights shape the tables only.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.evaluation.performance import performance
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = performance(NaiveBayes().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> found.rows, found.confusion
+    ('given', [[25, 0, 0], [0, 24, 1], [0, 2, 23]])
+    """
+
+    rows: str
+    n_rows: int
+    error: float
+    log_loss: float
+    brier: float
+    classes: list[Any]
+    confusion: list[list[float]] | None
+    verdicts: list[Verdict]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def performance(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Performance:
+    """Judge a selection, or a finished model on rows that are new to it.
+
+    Parameters
+    ----------
+    model : NaiveBayesSelector or NaiveBayes
+        Fitted.  Of a selector, the chosen columns are judged on its validation rows, with tables
+        from the guiding rows only (`estimator_` itself has learnt from all rows); without a
+        validation part, in five folds, all of which took part in the selection.
+    X, y, sample_weight :
+        For a selector, what it was fitted on; for a model, any rows of its classes.
+
+    Returns
+    -------
+    performance : Performance
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.evaluation.performance import performance
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = NaiveBayesSelector(cv=5, random_state=0).fit(X, y)
+    >>> found = performance(selector, X, y)
+    >>> found.n_rows == len(selector.validation_rows_), found.error < 0.1
+    (True, True)
+    """
+    if isinstance(model, NaiveBayesSelector):
+        if not isinstance(model.estimator_, NaiveBayes):
+            raise TypeError(
+                "performance needs probabilities: a selector of NaiveBayes; got one of "
+                f"{type(model.estimator_).__name__}."
+            )
+        return _of_selector(read_again(model, X, y, sample_weight))
+    truth = _known_truth(model, y)
+    table = model._table(X)
+    if len(truth) != table.n_rows:
+        raise ValueError(f"y must have {table.n_rows} rows, as X has; got {len(truth)}.")
+    weights = read_weights(sample_weight, table)
+    return _judge("given", model, model._proba(table), model._best(table), truth, weights)
+
+
+def _known_truth(model: NaiveBayes, y: Any) -> NDArray[Any]:
+    """The truth, in the classes or labels of the model."""
+    truth = np.asarray(y)
+    if model._parts:
+        wanted = (len(truth), len(model.label_names_))
+        if truth.shape != wanted or not np.isin(truth, (0, 1)).all():
+            raise ValueError(
+                f"y must be a matrix of 0 and 1 with {wanted[1]} columns, one a label of the "
+                f"model; got shape {truth.shape}."
+            )
+        return truth
+    if truth.ndim != 1:
+        raise ValueError(f"y must hold one class a row; got shape {truth.shape}.")
+    known = model.classes_.tolist()
+    odd = next((value for value in truth.tolist() if value not in known), None)
+    if odd is not None:
+        raise ValueError(f"y holds {odd!r}, which is not among the model's classes {known}.")
+    return truth
+
+
+def _of_selector(fitted: Fitted) -> Performance:
+    read, model = fitted.read, fitted.selector.estimator_
+    truth = read.targets.classes
+    truth = truth if model._parts else read.classes[truth[:, 0]]
+    everything = np.arange(len(truth))
+    if not model._specs:
+        rows = fitted.chosen(everything)
+        return _judge("given", model, model._proba(rows), model._best(rows), truth, read.weights)
+    parts = [(fitted.guiding, fitted.validation)]
+    if not fitted.validation.size:
+        parts = _folds(truth)
+    found: list[tuple[Any, ...]] = []
+    for train, test in parts:
+        part, rows = fitted.model_of(train), fitted.chosen(test)
+        # A temperature is the selector's, not of its tables.
+        for mine, whole in zip(part._parts or [part], model._parts or [model], strict=True):
+            mine._temperature = whole._temperature
+        found.append((part._proba(rows), part._best(rows), truth[test], read.weights[test]))
+    how = "validation" if fitted.validation.size else "folds"
+    return _judge(how, model, *(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def _folds(y: NDArray[Any]) -> list[Any]:
+    """Five parts of the rows, each class spread over them where it has enough rows."""
+    stratified = y.ndim == 1 and np.unique(y, return_counts=True)[1].min() >= _FOLDS
+    kind = StratifiedKFold if stratified else KFold
+    splitter = kind(min(_FOLDS, len(y)), shuffle=True, random_state=0)
+    return list(splitter.split(np.zeros(len(y)), y))
+
+
+def _judge(
+    how: str, model: NaiveBayes, proba: Any, decided: Any, truth: Any, weights: Any
+) -> Performance:
+    if model._parts:
+        names = list(model.label_names_)
+        with np.errstate(divide="ignore"):
+            losses = -np.log(np.where(truth == 1, proba, 1 - proba)).mean(1)
+        squares = ((proba - truth) ** 2).mean(1)
+        wrong = (decided != truth).mean(1)
+        confusion = None
+        hits = [truth[:, j] == 1 for j in range(len(names))]
+    else:
+        names = [plain_value(value) for value in model.classes_]
+        at = np.searchsorted(model.classes_, truth)
+        with np.errstate(divide="ignore"):
+            losses = -np.log(proba[np.arange(len(truth)), at])
+        squares = ((proba - np.eye(len(names))[at]) ** 2).sum(1)
+        wrong = (decided != truth).astype(float)
+        counts = np.zeros((len(names), len(names)))
+        np.add.at(counts, (at, np.searchsorted(model.classes_, decided)), weights)
+        confusion = [[_count(n) for n in row] for row in counts]
+        hits = [at == k for k in range(len(names))]
+    verdicts = [_verdict(name, mine, proba[:, j], weights) for j, (name, mine) in
+                enumerate(zip(names, hits, strict=True))]  # fmt: skip
+    error, loss, brier = (
+        float(np.average(each, weights=weights)) for each in (wrong, losses, squares)
+    )
+    return Performance(how, len(truth), error, loss, brier, names, confusion, verdicts)
+
+
+def _count(weight: float) -> float:
+    """Whole weights are numbers of rows."""
+    return int(weight) if float(weight).is_integer() else float(weight)
+
+
+def _verdict(
+    name: Any, hit: NDArray[np.bool_], chance: NDArray[np.float64], weights: Any
+) -> Verdict:
+    positives, negatives = float(weights[hit].sum()), float(weights[~hit].sum())
+    area, curve = float("nan"), []
+    if positives and negatives:
+        false, detected, _ = roc_curve(hit, chance, sample_weight=weights)
+        area = float(auc(false, detected))
+        keep = np.unique(np.linspace(0, len(false) - 1, _MOST_POINTS).round().astype(int))
+        curve = np.column_stack([false, detected])[keep].tolist()
+    at = np.minimum((chance * _BINS).astype(int), _BINS - 1)
+    bins = [
+        [float(np.average(chance[mine], weights=weights[mine])),
+         float(np.average(hit[mine], weights=weights[mine])), _count(weights[mine].sum())]
+        for mine in (at == b for b in range(_BINS)) if weights[mine].sum()
+    ]  # fmt: skip
+    rates = []
+    for threshold in _grid():
+        said = chance >= threshold
+        rates.append([
+            float(threshold),
+            float(weights[said & hit].sum() / positives) if positives else float("nan"),
+            float(weights[said & ~hit].sum() / negatives) if negatives else float("nan"),
+        ])  # fmt: skip
+    brier = float(np.average((chance - hit) ** 2, weights=weights))
+    return Verdict(name, _count(positives), _count(negatives), area, curve, brier, bins, rates)
+
+
+def _grid() -> NDArray[np.float64]:
+    """Thresholds: every hundredth, and closer to both ends, where rare classes are decided."""
+    ends = np.array([1e-6, 1e-5, 1e-4, 1e-3])
+    return np.concatenate([ends, np.arange(1, 100) / 100, 1 - ends[::-1]])

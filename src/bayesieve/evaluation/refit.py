@@ -1,0 +1,89 @@
+"""Models of some of the rows that a selector was fitted on, made as its search made them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from ..data.sample import Sample, read_sample
+from ..data.tables import Table, read_table
+from ..data.weights import check_class_weight, class_factors
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
+from ..models.choice import choose_models
+from ..models.columns import share
+
+Ints = NDArray[np.int64]
+
+
+class Fitted(NamedTuple):
+    """What a selector was fitted on, read again."""
+
+    selector: NaiveBayesSelector
+    read: Sample
+    models: list[str]
+    guiding: Ints  #: positions among the rows read
+    validation: Ints
+
+    def model_of(self, rows: Ints) -> NaiveBayes:
+        """A model of the chosen columns from some of the rows, with the selector's weights."""
+        model = clone(NaiveBayes() if self.selector.estimator is None else self.selector.estimator)
+        read, factors = self.read, None
+        part = read._replace(
+            table=read.table.take(rows), targets=read.targets.take(rows),
+            labels=read.labels[rows], weights=read.weights[rows], rows=read.rows[rows],
+        )  # fmt: skip
+        if not read.targets.labelled:
+            given = check_class_weight(self.selector.class_weight, read.classes)
+            exact = class_factors(given, part.labels, part.weights, len(read.classes))
+            factors = np.array([float(factor) for factor in exact])
+        model._fit_table(part, self.models, factors)
+        model._restrict(np.flatnonzero(self.selector.support_).tolist())
+        return model
+
+    def chosen(self, rows: Ints) -> Table:
+        """Some rows, the chosen columns."""
+        return self.read.table.take(rows).pick(np.flatnonzero(self.selector.support_))
+
+
+def read_again(selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any) -> Fitted:
+    """The table given to a selector's fit; another one is refused."""
+    table = read_table(selector, X, reset=False)
+    last = int(max(part.max(initial=-1) for part in _rows(selector)))
+    if table.n_rows <= last:
+        raise ValueError(
+            f"X must be the table given to fit, of more than {last} rows; got {table.n_rows}."
+        )
+    read = read_sample(BaseEstimator(), table, y, sample_weight)
+    # Levels and resolutions are those of all rows, as they were in the search.
+    model = NaiveBayes() if selector.estimator is None else selector.estimator
+    models = choose_models(model.features, read.table)
+    read = read._replace(table=share(read.table, models, model.rounded))
+    guiding, held = (np.searchsorted(read.rows, part) for part in _rows(selector))
+    if not all(
+        np.array_equal(read.rows[np.minimum(at, read.rows.size - 1)], part)
+        for at, part in zip((guiding, held), _rows(selector), strict=True)
+    ):
+        raise ValueError("sample_weight must be as it was in the selector's fit; rows are missing.")
+    _check_counts(selector, read)
+    return Fitted(selector, read, models, guiding, held)
+
+
+def _rows(selector: NaiveBayesSelector) -> tuple[Ints, Ints]:
+    return selector.guiding_rows_, selector.validation_rows_
+
+
+def _check_counts(selector: NaiveBayesSelector, read: Sample) -> None:
+    """Do the classes weigh what they weighed in fit?"""
+    known = np.atleast_2d(selector.estimator_.class_count_)
+    classes = read.targets.classes.T
+    same = known.shape == (len(classes), len(read.classes))
+    if same:
+        mine = [np.bincount(c, read.weights, len(read.classes)) for c in classes]
+        same = np.allclose(mine, known, rtol=1e-9, atol=0)
+    if not same:
+        raise ValueError(
+            "X, y and sample_weight must be those that the selector was fitted on: the classes "
+            "weigh something else here."
+        )

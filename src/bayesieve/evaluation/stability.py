@@ -1,0 +1,340 @@
+"""How stable a selection is: the same search on many bootstrap samples of the rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+
+from ..checks import check_jobs, check_number
+from ..data.sample import read_sample
+from ..data.weights import read_weights
+from ..engine.threads import count_threads
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
+from ..models.choice import choose_models
+from ..models.columns import share
+
+# Draws of one sample before we say that the rows do not suit.
+_PATIENCE = 100
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Which features were selected in each resample, and how far the selections agree.
+
+    Parameters
+    ----------
+    selected : ndarray of bool, shape (n_resamples, n_features)
+        One row a resample; any 0/1 matrix of at least two rows will do.
+    feature_names : sequence of str
+        One name a column.
+
+    Attributes
+    ----------
+    frequency : ndarray of shape (n_features,)
+        Share of the resamples that selected each feature.
+    measure : float
+        Stability of Nogueira, Sechidis and Brown (2018): 1 when all resamples select the same
+        features, about 0 when they select as many features at random.  NaN where it is undefined.
+    note : str
+        Why `measure` is undefined; empty where it is not.
+
+    Examples
+    --------
+    >>> from bayesieve import Stability
+    >>> found = Stability([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], ["a", "b", "c", "d"])
+    >>> found.frequency
+    array([1.        , 0.66666667, 0.33333333, 0.        ])
+    >>> round(found.measure, 3)
+    0.333
+    >>> [round(bound, 3) for bound in found.interval()]
+    [-0.022, 0.689]
+    """
+
+    selected: NDArray[np.bool_]
+    feature_names: tuple[str, ...]
+
+    def __init__(self, selected: Any, feature_names: Sequence[str] | None = None):
+        chosen = _read_selected(selected)
+        if feature_names is None:
+            feature_names = [f"x{j}" for j in range(chosen.shape[1])]
+        if len(feature_names) != chosen.shape[1]:
+            raise ValueError(
+                f"feature_names must hold one name for each of the {chosen.shape[1]} columns of "
+                f"selected; got {len(feature_names)}."
+            )
+        object.__setattr__(self, "selected", chosen)
+        object.__setattr__(self, "feature_names", tuple(str(name) for name in feature_names))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Stability)
+            and self.feature_names == other.feature_names
+            and np.array_equal(self.selected, other.selected)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of resamples."""
+        return int(self.selected.shape[0])
+
+    @property
+    def frequency(self) -> NDArray[np.float64]:
+        """Share of the resamples that selected each feature."""
+        return self.selected.mean(0)
+
+    @cached_property
+    def measure(self) -> float:
+        """Nogueira's stability; NaN where it is undefined."""
+        return nogueira(self.selected)
+
+    @property
+    def note(self) -> str:
+        """Why the measure is undefined; empty where it is not."""
+        if not np.isnan(self.measure):
+            return ""
+        what = "every feature" if self.selected.all() else "no feature"
+        return (
+            f"all resamples selected {what}: selections that cannot differ from chance have no "
+            "stability (the measure is 0/0)."
+        )
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Confidence interval of the measure, from its asymptotic variance.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        low, high : float
+            Normal approximation; the bounds are not cut at 1.  NaN where the measure is undefined.
+
+        Notes
+        -----
+        It speaks of resamples drawn independently from one distribution.  Bootstrap samples of one
+        table are independent given that table only: the interval covers the stability of selection
+        on resamples of *this* table.
+        """
+        check_number("confidence", confidence, low=0.0, high=1.0)
+        if confidence in (0, 1):
+            raise ValueError(f"confidence must be strictly between 0 and 1; got {confidence!r}.")
+        half = float(norm.ppf(0.5 + confidence / 2)) * float(np.sqrt(_variance(self.selected)))
+        return self.measure - half, self.measure + half
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values; undefined numbers as None."""
+        low, high = self.interval()
+        defined = not self.note
+        return {
+            "n_resamples": self.n_resamples,
+            "measure": self.measure if defined else None,
+            "interval": [low, high] if defined else None,
+            "confidence": 0.95,
+            "note": self.note,
+            "features": [
+                {"name": name, "frequency": share}
+                for name, share in zip(self.feature_names, self.frequency.tolist(), strict=True)
+            ],
+            "selected": [np.flatnonzero(row).tolist() for row in self.selected],
+        }
+
+
+def nogueira(selected: Any) -> float:
+    """Stability of selections (Nogueira, Sechidis and Brown 2018).
+
+    1 less the mean sample variance of the columns, divided by what it would be if each row selected
+    as many features at random.
+
+    Parameters
+    ----------
+    selected : array-like of shape (n_selections, n_features)
+        0 and 1, or booleans: one row a selection, one column a feature; at least two rows.
+
+    Returns
+    -------
+    measure : float
+        At most 1, and at least -1 / (n_selections - 1); NaN where no feature or every feature is
+        selected in all rows.  Computed in whole numbers and rounded once.
+
+    Examples
+    --------
+    >>> from bayesieve import nogueira
+    >>> nogueira([[1, 0, 1], [1, 0, 1]])
+    1.0
+    >>> nogueira([[1, 0], [0, 1]])
+    -1.0
+    """
+    chosen = _read_selected(selected)
+    counts = [int(count) for count in chosen.sum(0)]
+    n_rows, n_columns, total = chosen.shape[0], chosen.shape[1], sum(counts)
+    cells = n_rows * n_columns
+    if total in (0, cells):
+        return float("nan")
+    apart = sum(count * (n_rows - count) for count in counts)
+    return float(1 - Fraction(apart * cells, (n_rows - 1) * total * (cells - total)))
+
+
+def _variance(selected: NDArray[np.bool_]) -> float:
+    """Asymptotic variance of the measure: 4 / M^2 times the spread of the rows' shares in it."""
+    n_rows, n_columns = selected.shape
+    measure = nogueira(selected)
+    if np.isnan(measure):
+        return float("nan")
+    frequency = selected.mean(0)
+    size = selected.sum(1) / n_columns
+    mean = float(size.mean())
+    shares = (
+        (selected * frequency).mean(1)
+        - size * mean
+        + measure / 2 * (2 * mean * size - size - mean + 1)
+    ) / (mean * (1 - mean))
+    return float(4 / n_rows**2 * np.square(shares - shares.mean()).sum())
+
+
+def _read_selected(selected: Any) -> NDArray[np.bool_]:
+    """A 0/1 matrix of at least two rows and one column, as booleans of its own."""
+    given = np.asarray(selected)
+    if given.ndim != 2 or given.shape[0] < 2 or given.shape[1] < 1:
+        raise ValueError(
+            "selected must be a matrix with at least two rows (selections) and one column a "
+            f"feature; got shape {given.shape}."
+        )
+    if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+        raise ValueError(
+            "selected must hold 0 and 1 (or booleans) only: one row a selection, 1 where the "
+            f"feature is in it; got values of type {given.dtype}."
+        )
+    return given.astype(bool)
+
+
+def stability(
+    selector: NaiveBayesSelector,
+    X: Any,
+    y: Any,
+    *,
+    n_resamples: int = 50,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Stability:
+    """Repeat a selection on bootstrap samples of the rows, and say how far the results agree.
+
+    A bootstrap sample is a row of whole weights: how often each row was drawn.  The columns are
+    read, judged and encoded once; every sample counts the same codes with other weights.
+
+    Parameters
+    ----------
+    selector : NaiveBayesSelector
+        Its settings; it is neither changed nor fitted.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+        As for `NaiveBayesSelector.fit`.
+    n_resamples : int, default=50
+        Number of bootstrap samples, at least 2.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row is repeated, whole numbers.  A sample has as many rows as the table with
+        its repeats.
+    random_state : int, RandomState or None
+        Draws the samples; and the seed of each search, where the selector's `random_state` is None.
+    n_jobs : int, optional
+        Samples searched at the same time, in threads; -1 for all cores.  The result does not depend
+        on it.  With more than one, each search runs in a single thread.
+
+    Returns
+    -------
+    stability : Stability
+
+    Notes
+    -----
+    A row that was not drawn takes no part, and a row drawn several times stays, with its repeats,
+    in one part of the selector's split.  Feature models, levels and resolutions are those of all
+    rows; but for them a sample is the selector's ``fit`` with these weights.  With ``cv="loo"`` the
+    repeats of a row vouch for it, as in every leave-one-out of a bootstrap sample.  A sample with a
+    single class is drawn again; so is one without some class, where `priors` or `class_weight` give
+    a number for each.
+
+    References
+    ----------
+    Nogueira, Sechidis and Brown (2018), On the stability of feature selection algorithms.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesieve import NaiveBayesSelector, stability
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(search="forward", max_features=5)
+    >>> found = stability(selector, X, y, n_resamples=10, random_state=0)
+    >>> found.selected.shape, found.feature_names[0]
+    ((10, 30), 'mean radius')
+    >>> 0 < found.measure < 1
+    True
+    """
+    if not isinstance(selector, NaiveBayesSelector):
+        raise TypeError(
+            f"selector must be a NaiveBayesSelector; got {type(selector).__name__}. For selections "
+            "made elsewhere use Stability(selected) or nogueira(selected)."
+        )
+    check_number("n_resamples", n_resamples, low=2, whole=True)
+    check_jobs(n_jobs)
+    selector._check_parameters()
+    estimator = NaiveBayes() if selector.estimator is None else selector.estimator
+    read = read_sample(BaseEstimator(), X, y, sample_weight)
+    repeats = read_weights(read.weights, read.table, whole=True).astype(np.int64)
+    rounded = getattr(estimator, "rounded", False)
+    table = share(read.table, choose_models(estimator.features, read.table), rounded)
+    target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
+    draw = check_random_state(random_state)
+    named = isinstance(selector.class_weight, Mapping) or np.ndim(estimator.priors) == 1
+    least = len(read.classes) if named and not read.targets.labelled else 2
+    samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw)
+    seeds = draw.randint(2**31 - 1, size=int(n_resamples))
+    n_threads = count_threads(n_jobs)
+
+    def search(at: int) -> NDArray[np.bool_]:
+        mine = clone(selector).set_params(progress=False, checkpoint=None)
+        if mine.random_state is None:
+            mine.set_params(random_state=int(seeds[at]))
+        if n_threads > 1:
+            mine.set_params(n_jobs=1)
+        return mine.fit(table, target, sample_weight=samples[at]).support_
+
+    # Threads: the kernels release the interpreter's lock, and the table is shared.
+    rows = Parallel(n_threads, prefer="threads")(delayed(search)(i) for i in range(n_resamples))
+    return Stability(np.array(rows), read.table.names)
+
+
+def draw_samples(
+    repeats: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    n_samples: int,
+    least: int,
+    random_state: np.random.RandomState,
+) -> NDArray[np.int64]:
+    """How often each row is drawn, one line a sample; no sample has fewer than `least` classes."""
+    total = int(repeats.sum())
+    shares = repeats / total
+    samples = np.empty((n_samples, repeats.size), np.int64)
+    for i in range(n_samples):
+        for _ in range(_PATIENCE):
+            samples[i] = random_state.multinomial(total, shares)
+            if np.unique(labels[samples[i] > 0]).size >= least:
+                break
+        else:
+            raise ValueError(
+                f"{_PATIENCE} bootstrap samples in a row held fewer than {least} classes of y: "
+                "some class is too rare for resampling. Give more rows of it."
+            )
+    return samples

@@ -1,0 +1,240 @@
+"""Pictures in scikit-learn's manner: a display made from an estimator, with its axes and figure."""
+
+from typing import Any
+
+from ..estimators.selector import NaiveBayesSelector
+from ..rankings.divergence import RelevanceMatrix, relevance_matrix
+from ..search.path import Path
+from . import pictures as plotting
+from .evidence import Explanation, explain
+from .model import ModelExplanation, explain_model
+
+
+class _Display:
+    """What all displays share: they draw, and keep where."""
+
+    ax_: Any
+    figure_: Any
+
+    def _keep(self, ax: Any) -> Any:
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class EvidenceDisplay(_Display):
+    """The evidence behind one decision, as bars.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        One element of what `explain` returns.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after `plot`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import EvidenceDisplay, NaiveBayes
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = EvidenceDisplay.from_estimator(NaiveBayes().fit(X, y), X, row=7)
+    >>> display.ax_.get_title(loc="left")
+    'P(0) = 1, log-odds +38.94'
+    """
+
+    def __init__(self, explanation: Explanation):
+        self.explanation = explanation
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, row: int = 0, *, target: Any = None, against: Any = None,
+        ax: Any = None,
+    ) -> "EvidenceDisplay":  # fmt: skip
+        """Explain one row of X, and draw it.
+
+        Parameters
+        ----------
+        model : NaiveBayes or NaiveBayesSelector
+            Fitted.
+        X : array-like or data frame
+        row : int, default=0
+            Which row; with labels, the first label unless `target` names another.
+        target, against : classes, optional
+            As in `explain`.
+        ax : matplotlib axes, optional
+        """
+        one = [row]
+        rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
+        return cls(explain(model, rows, target=target, against=against)[0]).plot(ax)
+
+    def plot(self, ax: Any = None, most: int = 20) -> "EvidenceDisplay":
+        """Draw the prior and the strongest features; the others add up in one bar."""
+        return self._keep(plotting.plot_evidence(self.explanation, ax, most))
+
+
+class NomogramDisplay(_Display):
+    """The model as scales: where each value of each feature speaks.
+
+    Parameters
+    ----------
+    explanation : ModelExplanation
+        What `explain_model` returns.
+    target, against : classes, optional
+        The second and the first class by default.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes, NomogramDisplay, explain_model
+    >>> model = NaiveBayes().fit(*load_iris(return_X_y=True))
+    >>> display = NomogramDisplay(explain_model(model), target=2, against=1).plot()
+    >>> len(display.ax_.get_yticks())
+    4
+    """
+
+    def __init__(self, explanation: ModelExplanation, target: Any = None, against: Any = None):
+        self.explanation = explanation
+        self.target = explanation.classes[1] if target is None else target
+        self.against = against
+        if against is None:
+            self.against = next(c for c in explanation.classes if c != self.target)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, *, target: Any = None, against: Any = None, label: str | None = None,
+        ax: Any = None,
+    ) -> "NomogramDisplay":  # fmt: skip
+        """Draw a fitted model; with labels, the one named `label` (the first by default)."""
+        return cls(explain_model(model, label=label), target, against).plot(ax)
+
+    def plot(self, ax: Any = None, most: int = 20) -> "NomogramDisplay":
+        """Draw the longest scales."""
+        scales = self.explanation.nomogram(self.target, self.against)
+        return self._keep(plotting.plot_nomogram(scales, self.target, self.against, ax, most))
+
+
+class PathDisplay(_Display):
+    """Score and validation error of every subset a search visited.
+
+    Parameters
+    ----------
+    path : Path
+        A selector's `path_`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector, PathDisplay
+    >>> selector = NaiveBayesSelector(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> PathDisplay(selector.path_).plot().ax_.get_xlabel()
+    'number of features'
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    @classmethod
+    def from_estimator(cls, selector: NaiveBayesSelector, *, ax: Any = None) -> "PathDisplay":
+        """Draw the path of a fitted selector."""
+        return cls(selector.path_).plot(ax)
+
+    def plot(self, ax: Any = None) -> "PathDisplay":
+        """Draw."""
+        return self._keep(plotting.plot_path(self.path, ax))
+
+
+class RelevanceDisplay(_Display):
+    """Which features separate which class, as a heat map.
+
+    Parameters
+    ----------
+    matrix : RelevanceMatrix
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import RelevanceDisplay, relevance_matrix
+    >>> display = RelevanceDisplay(relevance_matrix(*load_iris(return_X_y=True))).plot()
+    >>> display.figure_ is display.ax_.figure
+    True
+    """
+
+    def __init__(self, matrix: RelevanceMatrix):
+        self.matrix = matrix
+
+    @classmethod
+    def from_data(cls, X: Any, y: Any, *, ax: Any = None, **options: Any) -> "RelevanceDisplay":
+        """Compute the matrix (`options` as in `relevance_matrix`) and draw it."""
+        return cls(relevance_matrix(X, y, **options)).plot(ax)
+
+    def plot(self, ax: Any = None) -> "RelevanceDisplay":
+        """Draw."""
+        return self._keep(plotting.plot_relevance(self.matrix, ax))
+
+
+def plot_evidence(
+    model: Any, X: Any, row: int = 0, *, target: Any = None, against: Any = None, ax: Any = None
+) -> EvidenceDisplay:
+    """Draw the evidence behind the decision on one row; see `EvidenceDisplay.from_estimator`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes, plot_evidence
+    >>> X, y = load_iris(return_X_y=True)
+    >>> plot_evidence(NaiveBayes().fit(X, y), X, row=7).explanation.target
+    0
+    """
+    return EvidenceDisplay.from_estimator(model, X, row, target=target, against=against, ax=ax)
+
+
+def plot_nomogram(
+    model: Any, *, target: Any = None, against: Any = None, label: str | None = None, ax: Any = None
+) -> NomogramDisplay:
+    """Draw a model as a nomogram; see `NomogramDisplay.from_estimator`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayes, plot_nomogram
+    >>> display = plot_nomogram(NaiveBayes().fit(*load_iris(return_X_y=True)), target=2)
+    >>> display.target, display.against
+    (2, 0)
+    """
+    return NomogramDisplay.from_estimator(model, target=target, against=against, label=label, ax=ax)
+
+
+def plot_path(selector: Any, *, ax: Any = None) -> PathDisplay:
+    """Draw what a selector's search visited; see `PathDisplay`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector, plot_path
+    >>> selector = NaiveBayesSelector(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> plot_path(selector).path is selector.path_
+    True
+    """
+    return PathDisplay.from_estimator(selector, ax=ax)
+
+
+def plot_relevance(X: Any, y: Any, *, ax: Any = None, **options: Any) -> RelevanceDisplay:
+    """Draw which features separate which class; see `RelevanceDisplay.from_data`.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import plot_relevance
+    >>> plot_relevance(*load_iris(return_X_y=True)).matrix.values.shape
+    (3, 4)
+    """
+    return RelevanceDisplay.from_data(X, y, ax=ax, **options)

@@ -1,0 +1,115 @@
+"""Do the parts of a model file fit together?  Asked before a model is made of them."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...models.registry import MODELS
+from .schema import check_schema
+
+_MOST_BITS = 62
+
+
+def check_model_data(data: dict[str, Any], schema: dict[str, Any]) -> None:
+    """Raise ValueError, with the place, where a model file is not what it should be.
+
+    Parameters
+    ----------
+    data : what the file holds.
+    schema : its JSON schema.
+    """
+    check_schema(data, schema, schema)
+    features, labels, problems = data["features"], data["labels"], data["models"]
+    _need(len(problems) == max(len(labels), 1), "models", "one model, or one for each label")
+    _need(len(set(labels)) == len(labels), "labels", "names that differ")
+    names = [feature["name"] for feature in features]
+    _need(len(set(names)) == len(names), "features", "names that differ")
+    for j, feature in enumerate(features):
+        _check_feature(feature, f"features[{j}]")
+    for i, problem in enumerate(problems):
+        where = f"models[{i}]"
+        _need(_ascending(problem["classes"]), f"{where}.classes", "ascending values of one kind")
+        if labels:
+            _need(problem["classes"] == [0, 1], f"{where}.classes", "0 and 1, as there are labels")
+        _check_problem(problem, features, where)
+
+
+def _need(fits: bool, where: str, what: str) -> None:
+    if not fits:
+        raise ValueError(f"{where} must hold {what}.")
+
+
+def _ascending(values: list[Any]) -> bool:
+    """Strictly, and all texts, all numbers or all booleans."""
+    kinds = {"text" if isinstance(v, str) else type(v) is bool for v in values}
+    return len(kinds) < 2 and all(a < b for a, b in pairwise(values))
+
+
+def _check_feature(feature: dict[str, Any], where: str) -> None:
+    _need(feature["model"] in MODELS, f"{where}.model", f"one of {', '.join(MODELS)}")
+    if "levels" in feature:
+        levels = feature["levels"]
+        _need(_ascending(levels), f"{where}.levels", "ascending values of one kind")
+        if feature["model"] == "bernoulli":
+            _need(levels == [0, 1], f"{where}.levels", "0 and 1")
+        fits = feature["model"] == "bernoulli" or not feature["presence"]
+        _need(fits, f"{where}.presence", "false, but for a bernoulli feature")
+        return
+    ends = feature["range"]
+    _need(ends == [] or (len(ends) == 2 and ends[0] <= ends[1]), f"{where}.range", "two ends")
+    _need(feature["grid"] is None or feature["grid"] > 0, f"{where}.grid", "null or a width")
+
+
+def _check_problem(problem: dict[str, Any], features: list[Any], where: str) -> None:
+    n_classes = len(problem["classes"])
+    for name in ("class_count", "class_weight"):
+        _shape(problem[name], (n_classes,), f"{where}.{name}", least=0.0)
+    prior = problem["prior"]
+    _shape(prior["finite"], (1, n_classes), f"{where}.prior.finite")
+    if prior["impossible"] is not None:
+        _shape(prior["impossible"], (1, n_classes), f"{where}.prior.impossible")
+    scale = problem["scale"]
+    _need(abs(scale["bits"]) <= _MOST_BITS, f"{where}.scale.bits", f"at most {_MOST_BITS} bits")
+    digits = scale["impossible"]
+    fits = len(digits) < 20 and int(digits) < 2**_MOST_BITS
+    _need(fits, f"{where}.scale.impossible", f"a number below 2^{_MOST_BITS}")
+    extra = problem["extra_variance"]
+    _need(extra is None or extra >= 0, f"{where}.extra_variance", "null or a variance")
+    if problem["binary_mean"] is not None:
+        _shape(problem["binary_mean"], (1, n_classes), f"{where}.binary_mean")
+    found = problem["statistics"]
+    _need(len(found) == len(features), f"{where}.statistics", "one element for each feature")
+    for j, (feature, statistics) in enumerate(zip(features, found, strict=True)):
+        _check_statistics(feature, statistics, n_classes, f"{where}.statistics[{j}]")
+
+
+def _check_statistics(feature: Any, statistics: Any, n_classes: int, where: str) -> None:
+    if "levels" in feature:
+        _need("counts" in statistics, where, "counts, as the feature has levels")
+        shape = (1, len(feature["levels"]) + 1, n_classes)
+        _shape(statistics["counts"], shape, f"{where}.counts", least=0.0)
+        return
+    mixed = feature["model"].startswith("mixture")
+    names = ("share", "centre", "variance", "n_distinct")
+    there = [name in statistics for name in ("weight", *names)]
+    _need(all(there) if mixed else there == [True] + [False] * 4, where,
+          f"what a {feature['model']} feature learns")  # fmt: skip
+    for name in ("weight", "mean", "squares", *(["n_distinct"] if mixed else [])):
+        least = None if name == "mean" else 0.0
+        _shape(statistics[name], (1, n_classes), f"{where}.{name}", least)
+    for name in names[:3] if mixed else ():
+        width = len(statistics["share"][0][0]) if statistics["share"][:1] > [[]] else 0
+        least = None if name == "centre" else 0.0
+        _shape(statistics[name], (1, n_classes, width), f"{where}.{name}", least)
+
+
+def _shape(value: Any, shape: tuple[int, ...], where: str, least: float | None = None) -> None:
+    """Lists of lists as an array of this shape."""
+    try:
+        found = np.array(value, dtype=float)
+    except ValueError:
+        found = np.empty(0)
+    words = " x ".join(map(str, shape))
+    _need(found.shape == shape, where, f"{words} numbers")
+    _need(least is None or bool((found >= least).all()), where, f"numbers from {least} on")

@@ -1,0 +1,335 @@
+"""Models as JSON files: readable, versioned, and unable to run code."""
+
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import plain_value
+from ...data.columns import ColumnSpec
+from ...data.files.whole import write_text
+from ...estimators.naive_bayes import NaiveBayes
+from ...estimators.selector import NaiveBayesSelector
+from ...models.base import Grid, Settings, Terms
+from ...models.gaussian import Moments
+from ...models.mixture import Mixtures
+from ...models.registry import MODELS, spoken_tables
+from ...models.tables import ColumnTerms, Scale
+from .check import check_model_data
+
+__all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
+
+
+FORMAT, VERSION = "bayesieve-model", 1
+
+
+# Calibrated models; readers of the first version would leave the temperature out.
+_CALIBRATED = 2
+
+
+def save_model(model: Any, path: Any) -> None:
+    """Write a fitted model to a JSON file.
+
+    Parameters
+    ----------
+    model : NaiveBayes or NaiveBayesSelector
+        Fitted; of a selector, the model on the chosen columns is written.
+    path : path
+        Written in one go: a failure leaves no half file.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, load_model, save_model
+    >>> X, y = np.array([[0], [1]] * 5), np.array([0, 1] * 5)
+    >>> model = NaiveBayes().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, os.path.join(folder, "model.json"))
+    ...     again = load_model(os.path.join(folder, "model.json"))
+    >>> (again.predict_proba(X) == model.predict_proba(X)).all()
+    np.True_
+    """
+    data = model_to_dict(model)
+    try:
+        text = json.dumps(data, indent=1, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(
+            f"column {_beyond(data)!r} has values too large to be written down; scale it first."
+        ) from error
+    # Numbers side by side: a file that people read.  Texts hold no line break in JSON.
+    text = re.sub(r"\[\s+([-\d.eE+]+(?:,\s+[-\d.eE+]+)*)\s+\]", _one_line, text)
+    write_text(path, text + "\n")
+
+
+def _beyond(data: dict[str, Any]) -> str:
+    """The first column whose numbers overflowed."""
+    for part in data["models"]:
+        for feature, statistics in zip(data["features"], part["statistics"], strict=True):
+            if not all(np.isfinite(np.array(each, float)).all() for each in statistics.values()):
+                return str(feature["name"])
+    return "?"
+
+
+def _one_line(match: re.Match[str]) -> str:
+    return "[" + ", ".join(part.strip() for part in match[1].split(",")) + "]"
+
+
+def model_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of model files.
+
+    Returns
+    -------
+    schema : dict
+
+    Examples
+    --------
+    >>> from bayesieve.explain.modelfile.file import model_schema
+    >>> model_schema()["properties"]["format"]
+    {'const': 'bayesieve-model'}
+    """
+    text = (files(__package__) / "model.schema.json").read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+def load_model(path: Any) -> NaiveBayes:
+    """Read a model from a JSON file; it predicts to the bit as the one that was saved.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    model : NaiveBayes
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, load_model, save_model
+    >>> model = NaiveBayes().fit(np.array([[0], [1]] * 5), ["out", "in"] * 5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, os.path.join(folder, "model.json"))
+    ...     again = load_model(os.path.join(folder, "model.json"))
+    >>> again.predict([[1]])
+    array(['in'], dtype='<U3')
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    try:
+        return model_from_dict(json.loads(text))
+    except RecursionError as error:
+        raise ValueError(f"{path} is not a model file: it is nested too deeply.") from error
+    except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError) as error:
+        raise ValueError(f"{path} is not a model file: {type(error).__name__}: {error}.") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not a model file: {error}.") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def model_to_dict(model: Any) -> dict[str, Any]:
+    """A fitted model as plain data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.explain.modelfile.file import model_to_dict
+    >>> model_to_dict(NaiveBayes().fit(np.array([[0], [1]] * 5), [0, 1] * 5))["features"]
+    [{'name': 'x0', 'model': 'bernoulli', 'levels': [0.0, 1.0], 'presence': False}]
+    """
+    if isinstance(model, NaiveBayesSelector):
+        model = model.estimator_
+    if not isinstance(model, NaiveBayes):
+        raise TypeError(
+            f"model must be a NaiveBayes or a selector of one; got {type(model).__name__}."
+        )
+    if not hasattr(model, "_specs"):
+        raise ValueError("the model must be fitted before it is saved.")
+    labels = [_part(part) for part in model._parts]
+    plain = all(part._temperature == 1 for part in model._parts or [model])
+    return {
+        "format": FORMAT,
+        "version": VERSION if plain else _CALIBRATED,
+        "parameters": _parameters(model),
+        "named": hasattr(model, "feature_names_in_"),
+        "features": [_feature(spec) for spec in model._specs],
+        "labels": [] if not labels else list(model.label_names_),
+        "models": labels or [_part(model)],
+    }
+
+
+def model_from_dict(data: Any) -> NaiveBayes:
+    """A fitted model from plain data; nothing in it is run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
+    >>> model = NaiveBayes().fit(np.array([[0], [1]] * 5), [0, 1] * 5)
+    >>> model_from_dict(model_to_dict(model)).predict([[1], [0]])
+    array([1, 0])
+    """
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
+    if data.get("version") not in (VERSION, _CALIBRATED):
+        raise ValueError(
+            f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
+            f"{VERSION} (and {_CALIBRATED}, of calibrated models). Update bayesieve, or save the "
+            "model again."
+        )
+    try:
+        check_model_data(data, model_schema())
+    except ValueError as error:
+        raise ValueError(f"this is not a model file: {error}") from error
+    parameters = dict(data["parameters"])
+    if parameters["features"] is None:
+        parameters["features"] = {j: f["model"] for j, f in enumerate(data["features"])}
+    specs = [_spec(feature) for feature in data["features"]]
+    # Numbers without sense must not become a model: no overflow, no NaN.
+    with np.errstate(over="raise", invalid="raise"):
+        parts = [_rebuild(NaiveBayes(**parameters), specs, part) for part in data["models"]]
+    model = parts[0]
+    if data["labels"]:
+        model = NaiveBayes(**parameters)
+        model._parts = parts
+        model._describe_labels(tuple(data["labels"]))
+    model._check_parameters()
+    model.n_features_in_ = len(specs)
+    if data["named"]:
+        model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
+    return model
+
+
+def _parameters(model: NaiveBayes) -> dict[str, Any]:
+    """The constructor's parameters; a mapping of features is told by the features themselves."""
+    found = dict(model.get_params())
+    if not isinstance(found["features"], str):
+        found["features"] = None
+    if found["priors"] is not None and not isinstance(found["priors"], str):
+        found["priors"] = np.asarray(found["priors"], float).tolist()
+    return {key: plain_value(value) for key, value in found.items()}
+
+
+def _feature(spec: ColumnSpec) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": spec.name, "model": spec.model}
+    if spec.levels is not None:
+        found |= {"levels": spec.levels.tolist(), "presence": spec.presence}
+    else:
+        assert spec.distinct is not None
+        ends = spec.distinct[[0, -1]].tolist() if spec.distinct.size else []
+        found |= {"range": ends, "n_distinct": spec.n_distinct, "grid": spec.grid}
+    return found
+
+
+def _spec(feature: dict[str, Any]) -> ColumnSpec:
+    if feature["model"] not in MODELS:
+        raise ValueError(f"unknown feature model {feature['model']!r} of {feature['name']!r}.")
+    name, model = str(feature["name"]), feature["model"]
+    if "levels" in feature:
+        levels = feature["levels"]
+        text = any(isinstance(level, str) for level in levels)
+        array = np.array(levels, dtype=object if text else np.float64)
+        return ColumnSpec(name, model, levels=array, presence=bool(feature["presence"]))
+    distinct = np.array(feature["range"], dtype=np.float64)
+    return ColumnSpec(
+        name, model, distinct=distinct, n_distinct=int(feature["n_distinct"]), grid=feature["grid"]
+    )
+
+
+def _part(model: NaiveBayes) -> dict[str, Any]:
+    """What one problem learnt: counts, moments, and the terms of discrete columns for readers."""
+    settings = model._columns[0].settings if model._columns else None
+    means = None if settings is None or settings.binary_mean is None else settings.binary_mean
+    return {
+        "classes": [plain_value(value) for value in model.classes_],
+        "class_count": model.class_count_.tolist(),
+        "class_weight": model._class_weight.tolist(),
+        "prior": _terms(model._prior),
+        "extra_variance": model._extra_variance,
+        "temperature": model._temperature,
+        "binary_mean": None if means is None else means.tolist(),
+        "scale": {
+            "bits": model._scale.bits, "impossible": str(model._scale.impossible),
+            "bound": model._scale.bound,
+        },
+        "statistics": [_statistics(found) for found in model._statistics],
+        "terms": [
+            None if fixed is None else np.ldexp(fixed.astype(float), -model._scale.bits).tolist()
+            for fixed in model._fixed
+        ],
+    }  # fmt: skip
+
+
+def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -> NaiveBayes:
+    classes = data["classes"]
+    model.classes_ = np.array(classes)
+    model.class_count_ = np.array(data["class_count"], float)
+    model._class_weight = np.array(data["class_weight"], float)
+    if len(classes) < 2 or model.class_count_.shape != (len(classes),):
+        raise ValueError("a model needs at least two classes, and a count for each.")
+    model._specs = list(specs)
+    model._feature_models = [spec.model for spec in specs]
+    model._statistics = [
+        _statistics_of(spec, found, len(classes))
+        for spec, found in zip(specs, data["statistics"], strict=True)
+    ]
+    model._extra_variance = data["extra_variance"]
+    model._temperature = float(data.get("temperature", 1.0))  # older files have none
+    if not 0 < model._temperature < np.inf:
+        raise ValueError(f"a temperature must be positive; got {data['temperature']!r}.")
+    prior = data["prior"]
+    odd = None if prior["impossible"] is None else np.array(prior["impossible"], bool)
+    model._prior = Terms(np.array(prior["finite"], float), odd)
+    means = data["binary_mean"]
+    scale = data["scale"]
+    model._scale = Scale(int(scale["bits"]), int(scale["impossible"]), float(scale["bound"]))
+    settings = Settings(
+        model.smoothing, model._extra_variance, model._class_weight,
+        None if means is None else np.array(means, float), model._scale.bits,
+    )  # fmt: skip
+    model._columns = [
+        ColumnTerms(
+            MODELS[spec.model], found, Grid(spec.resolution, max(spec.n_distinct, 1)), settings
+        )
+        for spec, found in zip(specs, model._statistics, strict=True)
+    ]
+    tables = spoken_tables(specs, model._columns)
+    model._scale.fix(model._prior)
+    model._fixed = [None if table is None else model._scale.fix(table)[0] for table in tables]
+    return model
+
+
+def _terms(terms: Terms) -> dict[str, Any]:
+    odd = terms.impossible
+    return {"finite": terms.finite.tolist(), "impossible": None if odd is None else odd.tolist()}
+
+
+def _statistics(found: Any) -> Any:
+    if isinstance(found, Moments | Mixtures):
+        return {name: part.tolist() for name, part in zip(found._fields, found, strict=True)}
+    if not isinstance(found, np.ndarray):
+        raise ValueError(
+            "a model file holds counts, moments and mixtures; got statistics of the type "
+            f"{type(found).__name__}."
+        )
+    return {"counts": found.tolist()}
+
+
+def _statistics_of(spec: ColumnSpec, data: dict[str, Any], n_classes: int) -> Any:
+    kind: Any = Mixtures if "share" in data else Moments
+    if "counts" in data:
+        counts: NDArray[np.float64] = np.array(data["counts"], float)
+        if counts.shape != (1, spec.n_codes, n_classes):
+            raise ValueError(f"the counts of {spec.name!r} do not fit its levels and classes.")
+        return counts
+    found = kind(*(np.array(data[name], float) for name in kind._fields))
+    if found.weight.shape != (1, n_classes):
+        raise ValueError(f"the moments of {spec.name!r} do not fit the classes.")
+    return found

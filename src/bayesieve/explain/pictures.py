@@ -1,0 +1,188 @@
+"""Pictures with matplotlib, which is imported only here and only when asked."""
+
+from typing import Any
+
+_FOR, _AGAINST, _QUIET = "#1b6ca8", "#c0392b", "#7a7a7a"
+
+
+_MOST_LETTERS = 40
+
+
+_FAR = 10.0  # nat, 22000 to 1: scales that go farther end in an arrow
+
+
+_TEXTS_ACROSS = 21  # values that fit side by side on the scales of a nomogram
+
+
+def new_axes(width: float, height: float) -> Any:
+    """Axes of a new figure."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plot needs matplotlib: pip install 'bayesieve[plot]'.") from error
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def plain(text: Any) -> str:
+    """A name that fits an axis: short, on one line, and not taken for mathematics."""
+    line = " ".join(str(text).split())
+    short = line if len(line) <= _MOST_LETTERS else line[: _MOST_LETTERS - 1] + "…"
+    return short.replace("$", r"\$")
+
+
+def plot_evidence(explanation: Any, ax: Any = None, most: int = 20) -> Any:
+    """The bars of one decision, strongest first; see `EvidenceDisplay`."""
+    bars = explanation.evidence[:1] + explanation.evidence[1 : most + 1]
+    left_out = explanation.evidence[most + 1 :]
+    labels = [_label(bar) for bar in bars]
+    sizes = [bar.log_ratio for bar in bars]
+    if left_out:
+        labels.append(f"{len(left_out)} more")
+        sizes.append(sum(bar.log_ratio for bar in left_out))
+    if ax is None:
+        ax = new_axes(7, 0.32 * len(sizes) + 1.4)
+    # An impossible value has an infinite bar: as long as all the others together.
+    finite = [abs(size) for size in sizes if abs(size) != float("inf")]
+    longest = max(sum(finite), 1.0)
+    shown = [min(max(size, -longest), longest) for size in sizes]
+    places = range(len(sizes))
+    ax.barh(places, shown, color=[_FOR if size >= 0 else _AGAINST for size in sizes], height=0.7)
+    for place, size, width in zip(places, sizes, shown, strict=True):
+        ax.annotate(
+            f"{size:+.2f}", (width, place), (4 if size >= 0 else -4, 0), fontsize=8,
+            textcoords="offset points", va="center", ha="left" if size >= 0 else "right",
+        )  # fmt: skip
+    ax.axvline(0, color=_QUIET, linewidth=0.8)
+    ax.margins(x=0.18)
+    ax.set_yticks(places, labels, fontsize=8)
+    ax.invert_yaxis()
+    ax.set_xlabel(f"log-ratio: for {plain(explanation.target)} (right), "
+                  f"for {plain(explanation.against)} (left)")  # fmt: skip
+    ax.set_title(
+        f"P({plain(explanation.target)}) = {explanation.probability:.4g}, "
+        f"log-odds {explanation.log_odds:+.2f}", fontsize=10, loc="left",
+    )  # fmt: skip
+    _bare(ax, "top", "right", "left")
+    return ax
+
+
+def _label(bar: Any) -> str:
+    if bar.status == "prior":
+        return "prior"
+    value = f"{bar.value:.4g}" if isinstance(bar.value, float) else str(bar.value)
+    note = f" ({bar.status})" if bar.status in ("missing", "unseen") else ""
+    return plain(bar.feature) + (f" = {plain(value)}" if bar.value is not None else "") + note
+
+
+def plot_nomogram(scales: Any, target: Any, against: Any, ax: Any = None, most: int = 20) -> Any:
+    """One scale a feature, its values where they speak; see `NomogramDisplay`."""
+    shown = scales[:most]
+    if ax is None:
+        ax = new_axes(8, 0.45 * len(shown) + 1.6)
+    ends = [min(max(r, -_FAR), _FAR) for _, scale in shown for _, r in scale]
+    gap = (max(ends, default=1.0) - min(ends, default=0.0)) / _TEXTS_ACROSS
+    for place, (_, scale) in enumerate(shown):
+        known = [(value, ratio) for value, ratio in scale if abs(ratio) <= _FAR]
+        ratios = [min(max(ratio, -_FAR), _FAR) for _, ratio in scale] or [0.0]
+        ax.plot([min(ratios), max(ratios)], [place, place], color=_QUIET, linewidth=1)
+        for end, mark in ((min(ratios), "<"), (max(ratios), ">")):
+            if abs(end) == _FAR:
+                ax.plot(end, place, mark, color=_QUIET, markersize=5)
+        for i, (value, ratio) in enumerate(_ticks(known, gap)):
+            ax.plot(ratio, place, "|", color=_FOR, markersize=9)
+            ax.annotate(
+                _tick_text(value), (ratio, place), (0, 6 if i % 2 == 0 else -12), fontsize=7,
+                textcoords="offset points", ha="center",
+            )  # fmt: skip
+    ax.axvline(0, color=_QUIET, linewidth=0.8)
+    ax.set_yticks(range(len(shown)), [plain(name) for name, _ in shown], fontsize=8)
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlabel(f"log-ratio: for {plain(target)} (right), for {plain(against)} (left)")
+    if len(scales) > most:
+        ax.set_title(f"the {most} longest of {len(scales)} scales", fontsize=9, loc="left")
+    _bare(ax, "top", "right", "left")
+    return ax
+
+
+def _ticks(known: list[Any], gap: float) -> list[Any]:
+    """Values of a scale that are far enough apart to be read, the outermost first."""
+    found: list[Any] = []
+    for value, ratio in sorted(known, key=lambda pair: -abs(pair[1])):
+        if all(abs(ratio - other) > gap for _, other in found):
+            found.append((value, ratio))
+    return sorted(found, key=lambda pair: pair[1])
+
+
+def _tick_text(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else plain(value)
+    return text if len(text) <= 12 else text[:11] + "…"
+
+
+def _bare(ax: Any, *sides: str) -> None:
+    for side in sides:
+        ax.spines[side].set_visible(False)
+
+
+def plot_path(path: Any, ax: Any = None) -> Any:
+    """Score and validation error of every subset visited, against its size; see `Path.plot`."""
+    if ax is None:
+        ax = new_axes(7, 4.2)
+    steps = path.steps
+    scores = [step.score for step in steps]
+    validated = bool(steps) and steps[0].validation_key is not None
+    guide = {"error": "error", "probability": "error probability"}.get(path.criterion)
+    # A score in other units than an error gets an axis of its own beside the validation error.
+    guide_ax = ax.twinx() if guide is None and validated else ax
+    guide = guide or path.criterion
+    lines = guide_ax.plot(
+        *_by_phase(steps, scores),
+        color=_QUIET,
+        linewidth=1.4,
+        label=f"{guide} that guided the search",
+    )
+    chosen = steps[path.chosen] if path.chosen >= 0 else None
+    heights = scores
+    if validated:
+        heights = [step.validation_error for step in steps]
+        lines += ax.plot(
+            *_by_phase(steps, heights), color=_FOR, linewidth=1.8, label="validation error"
+        )
+    if chosen is not None:
+        height = heights[path.chosen]
+        label = f"chosen: {chosen.n_features} features, {height:.4g}"
+        lines += ax.plot(chosen.n_features, height, "o", color=_AGAINST, ms=8, label=label)
+    guide_ax.set_ylabel(guide)
+    ax.set_ylabel("error" if validated else guide)
+    ax.set_xlabel("number of features")
+    # Above the axes, where no line can run under it.
+    ax.legend(handles=lines, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
+    for each in (ax, guide_ax):
+        _bare(each, *(("top",) if guide_ax is not ax else ("top", "right")))
+    return ax
+
+
+def _by_phase(steps: Any, heights: list[float]) -> tuple[list[float], list[float]]:
+    """Sizes and heights with a gap where a new phase starts elsewhere."""
+    x: list[float] = []
+    y: list[float] = []
+    for step, height in zip(steps, heights, strict=True):
+        if step.action == "start" and x:
+            x.append(float("nan"))
+            y.append(float("nan"))
+        x.append(step.n_features)
+        y.append(height)
+    return x, y
+
+
+def plot_relevance(matrix: Any, ax: Any = None) -> Any:
+    """A heat map: which features separate which class."""
+    if ax is None:
+        width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)
+        ax = new_axes(width, 0.35 * len(matrix.class_names) + 2)
+    shown = ax.imshow(matrix.normalised(), aspect="auto", cmap="Blues", vmin=0)
+    names = [plain(name) for name in matrix.feature_names]
+    ax.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
+    ax.set_yticks(range(len(matrix.class_names)), map(plain, matrix.class_names), fontsize=8)
+    ax.set_ylabel("class")
+    ax.figure.colorbar(shown, ax=ax, label="share of divergence")
+    return ax

@@ -1,0 +1,103 @@
+"""A fitted model as plain data that any language can compute with.
+
+Discrete columns are tables of the model's own integers; continuous ones sums of bells.  Whatever
+speaks the model elsewhere (a page, a query, a function) is made from this form.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..checks import plain_value
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
+from ..models.gaussian import DENSITY_BOUND
+
+
+def fitted_model(model: Any) -> NaiveBayes:
+    """The naive Bayes model itself, out of a selector where it is in one."""
+    if isinstance(model, NaiveBayesSelector):
+        model = getattr(model, "estimator_", model)
+    if not isinstance(model, NaiveBayes) or not hasattr(model, "_specs"):
+        raise TypeError(
+            "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got "
+            f"{type(model).__name__}."
+        )
+    return model
+
+
+def portable(model: Any) -> dict[str, Any]:
+    """Features, and for each problem (one, or one a label) its classes, prior and terms.
+
+    Returns
+    -------
+    data : dict
+        ``features``: name, model, levels (None: a number), presence, grid.  ``problems``: name
+        (None without labels), classes, bits and impossible (integers are in units of 2^-bits nat; a
+        log 0 costs `impossible` of them), temperature (what is said is divided by it; decisions
+        stay), prior, terms: a table of levels x classes, or the
+        components of each class with what bounds them.
+    """
+    model = fitted_model(model)
+    if model._parts:
+        problems = list(zip(model.label_names_, model._parts, strict=True))
+    else:
+        problems = [(None, model)]
+    return {
+        "features": [_feature(spec) for spec in model._specs],
+        "problems": [_problem(name, part) for name, part in problems],
+    }
+
+
+def _feature(spec: Any) -> dict[str, Any]:
+    numbers = spec.levels is None
+    ends = spec.distinct[[0, -1]].tolist() if numbers and spec.distinct.size else None
+    return {
+        "name": spec.name,
+        "model": spec.model,
+        "levels": None if numbers else [plain_value(level) for level in spec.levels],
+        "presence": spec.presence,
+        "grid": spec.grid,
+        "range": ends,
+    }
+
+
+def _problem(name: Any, part: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "classes": [plain_value(value) for value in part.classes_],
+        "class_count": part.class_count_.tolist(),
+        "bits": part._scale.bits,
+        "impossible": part._scale.impossible,
+        "temperature": part._temperature,
+        "prior": part._scale.fix(part._prior)[0].tolist(),
+        "terms": [
+            _bells(spec, column) if fixed is None else {"table": fixed[: len(spec.levels)].tolist()}
+            for spec, column, fixed in zip(part._specs, part._columns, part._fixed, strict=True)
+        ],
+    }
+
+
+def _bells(spec: Any, column: Any) -> dict[str, Any]:
+    """One continuous column."""
+    model, settings = column.model, column.settings
+    if not hasattr(model, "bells"):
+        raise ValueError(
+            f"column {spec.name!r} is modelled as {spec.model!r}, which offers no `bells`: it "
+            "cannot be written as a sum of bell curves, and speaks in Python only."
+        )
+    with np.errstate(all="ignore"):  # what is not finite is refused below
+        found = model.bells(column.statistics, column.grid, settings)
+    classes = [[bells.to_list() for bells in mine] for mine in found]
+    bells = [b for mine in found for b in mine]
+    numbers = [x for b in bells for x in (b.share, *b.levels, *b.offsets, b.mean, b.sd)]
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            f"column {spec.name!r} has values too large to be written down; scale it first."
+        )
+    return {
+        "classes": classes,
+        "empty": model.empty_term(column.grid, settings),
+        "least": model.least_term(settings),
+        "bound": DENSITY_BOUND,
+    }

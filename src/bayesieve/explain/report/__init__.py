@@ -1,0 +1,119 @@
+"""Reports: one self-contained HTML file about a selection."""
+
+from typing import Any
+
+from sklearn.base import clone
+
+from ...checks import check_flag, check_number
+from ...data.files.whole import write_text
+from ...estimators.selector import NaiveBayesSelector
+from ...evaluation.stability import stability
+from .content import Extras, gather
+from .page import render
+from .single import explanations_page
+
+__all__ = ["explanations_page", "make_report", "write_report"]
+
+
+def make_report(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    title: str = "bayesieve report",
+    include_rows: bool = False,
+    n_resamples: int = 20,
+    left_out: dict[str, str] | None = None,
+    signals: Any = None,
+    indicators: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> str:
+    """A report as the text of an HTML page, which needs nothing else.
+
+    Parameters
+    ----------
+    model : NaiveBayesSelector or NaiveBayes
+        Fitted.  A report on a model alone has no search path, no columns dropped and no stability,
+        and judges it on the rows given.
+    X, y :
+        For a selector, what it was fitted on.
+    sample_weight : array-like of shape (n_samples,), optional
+        For a selector, as in its fit.
+    title : str, default="bayesieve report"
+    include_rows : bool, default=False
+        May rows of the table be in the page?  At most 1000 are.  Without them counts, levels, class
+        names, means and the ends of numeric ranges are in it, and no row.
+    n_resamples : int, default=20
+        Bootstrap samples for the stability of the selection; 0 leaves it out.
+    left_out : dict, optional
+        Columns that were left out before the search, each with the reason.
+    signals : list of arrays, optional
+        The series behind the rows, shown with `include_rows`.
+    indicators : Indicators, optional
+        What made the columns from them: the page then shows where in a signal a score fired.
+    random_state : int, default=0
+        Draws rows and resamples.
+    n_jobs : int, optional
+        Threads; -1 for all cores.
+
+    Returns
+    -------
+    page : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.explain.report import make_report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    >>> page = make_report(selector, X, y, title="Iris", n_resamples=0)
+    >>> page[:15], "Iris" in page, "http://" in page.split("<script")[0]
+    ('<!DOCTYPE html>', True, False)
+    """
+    check_flag("include_rows", include_rows)
+    check_number("n_resamples", n_resamples, low=0, whole=True)
+    if n_resamples == 1:
+        raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
+    found, why = None, "repeating the search on resamples of the rows was not asked for"
+    if n_resamples and isinstance(model, NaiveBayesSelector):
+        try:
+            found = stability(
+                clone(model), X, y, n_resamples=n_resamples, sample_weight=sample_weight,
+                random_state=random_state, n_jobs=n_jobs,
+            )  # fmt: skip
+        except ValueError as error:
+            # A sample may lack a rare class or label: the rest of the report stands.
+            why = f"the search failed on a resample of the rows ({error})"
+    extras = Extras(
+        title, include_rows, found, dict(left_out or {}), signals, indicators, random_state, why
+    )
+    return render(gather(model, X, y, extras, sample_weight))
+
+
+def write_report(model: Any, X: Any, y: Any, path: Any, **options: Any) -> None:
+    """Write a report to a file, in one go: a failure leaves no half file.
+
+    Parameters
+    ----------
+    model, X, y, **options :
+        As in `make_report`.
+    path : path
+        Of the HTML file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.explain.report import write_report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(selector, X, y, os.path.join(folder, "iris.html"), n_resamples=0)
+    ...     os.listdir(folder)
+    ['iris.html']
+    """
+    write_text(path, make_report(model, X, y, **options))

@@ -1,0 +1,209 @@
+"""Everything a report shows, as plain data: gathered here, drawn elsewhere."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...checks import plain_value
+from ...data.tables import SparseTable, Table, read_table
+from ...estimators.naive_bayes import NaiveBayes
+from ...estimators.selector import NaiveBayesSelector
+from ...evaluation.performance import performance
+from ...evaluation.stability import Stability
+from ..model import explain_model
+from ..portable import fitted_model, portable
+from .rows import embedded_rows
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a report may hold beside the model.
+
+    Parameters
+    ----------
+    title : headline.
+    include_rows : may rows of the table be in the page?
+    stability : of the selection, where it was computed.
+    left_out : columns left out before the search, with the reason.
+    signals, indicators : the series behind the rows, and what turned them into columns.
+    random_state : which rows are drawn, where there are too many.
+    no_stability : why there is none, where there is none.
+    """
+
+    title: str = "bayesieve report"
+    include_rows: bool = False
+    stability: Stability | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
+    signals: Any = None
+    indicators: Any = None
+    random_state: int = 0
+    no_stability: str = ""
+
+
+def gather(model: Any, X: Any, y: Any, extras: Extras, sample_weight: Any = None) -> dict[str, Any]:
+    """The content of a report on a selector (or a finished model) and a table."""
+    selector = model if isinstance(model, NaiveBayesSelector) else None
+    fitted = fitted_model(model)
+    table = read_table(selector or fitted, X, reset=False)
+    judged = performance(model, X, y, sample_weight)
+    labels = list(fitted.label_names_) if fitted._parts else [None]
+    return {
+        "title": extras.title,
+        "summary": _summary(selector, fitted, table, y),
+        "fates": [] if selector is None else fates(selector, extras.left_out),
+        "path": None if selector is None else _path(selector),
+        "model": [explain_model(fitted, label=label).to_dict() for label in labels],
+        "portable": _in_nat(portable(fitted)),
+        "performance": judged.to_dict(),
+        "stability": _stability(extras.stability, selector),
+        "no_stability": extras.no_stability,
+        "rows": embedded_rows(selector, fitted, table, y, extras),
+    }
+
+
+def _summary(
+    selector: NaiveBayesSelector | None, model: NaiveBayes, table: Table, y: Any
+) -> dict[str, Any]:
+    kinds: dict[str, int] = {}
+    missing = 0
+    if not isinstance(table, SparseTable):
+        for j in range(len(table.names)):
+            column = table.column(j)
+            if column.dtype == object:
+                kind, gone = "text", sum(value is None or value == "" for value in column)
+            else:
+                known = column[~np.isnan(column)]
+                kind = "binary" if np.isin(known, (0, 1)).all() else "number"
+                gone = int(column.size - known.size)
+            kinds[kind] = kinds.get(kind, 0) + 1
+            missing += gone
+    else:
+        kinds["sparse"] = len(table.names)
+    truth = np.asarray(y)
+    if model._parts:
+        present = (truth == 1).sum(0).tolist()
+        counts = [[n, count] for n, count in zip(model.label_names_, present, strict=True)]
+    else:
+        counts = [[plain_value(c), int((truth == c).sum())] for c in model.classes_]
+    found = {
+        "n_rows": table.n_rows,
+        "n_columns": len(table.names),
+        "n_selected": len(model._specs),
+        "kinds": kinds,
+        "missing": missing,
+        "labelled": bool(model._parts),
+        "classes": counts,
+    }
+    return found if selector is None else found | _settings(selector)
+
+
+def _settings(selector: NaiveBayesSelector) -> dict[str, Any]:
+    step = selector.path_.steps[selector.path_.chosen]
+    return {
+        "search": _name(selector.search),
+        "criterion": selector.path_.criterion,
+        "cv": _name(selector.cv),
+        "class_weight": selector.class_weight is not None,
+        "n_guiding": int(selector.guiding_rows_.size),
+        "n_validation": int(selector.validation_rows_.size),
+        "n_tried": int(selector.n_tried_),
+        "score": step.score,
+        "validation_name": selector.path_.validation_name,
+        "validation": None if np.isnan(step.validation_error) else step.validation_error,
+    }
+
+
+def _name(value: Any) -> str:
+    return str(value) if isinstance(value, str | int) else type(value).__name__
+
+
+def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[Any]]:
+    """What became of each column, and why: [name, fate, story], the selected first."""
+    path = selector.path_
+    stories: dict[int, list[str]] = {j: [] for j in range(len(path.names))}
+    after: dict[int, str] = {}
+    inside: set[int] = set()
+    for i, step in enumerate(path.steps):
+        moved = {c for u in step.units for c in path.members[u]}
+        if step.action == "start":
+            changes = [(c, "was in from the start" if i == 0 else f"came back at step {i}")
+                       for c in sorted(moved - inside)]  # fmt: skip
+            changes += [(c, f"left at step {i}") for c in sorted(inside - moved)]
+            inside = set(moved)
+        else:
+            word = "joined" if step.action == "add" else "was removed"
+            changes = [(c, f"{word} at step {i}") for c in sorted(moved)]
+            inside = inside ^ moved
+        for column, said in changes:
+            if i <= path.chosen:
+                stories[column].append(said)
+            elif not said.startswith(("left", "was removed")):
+                after.setdefault(column, f"{said}, after the chosen subset (step {path.chosen})")
+    chosen = set(selector.selected_.tolist())
+    found = [[path.names[j], "selected", _short(stories[int(j)])] for j in selector.selected_]
+    for j in sorted(set(stories) - chosen):
+        fate = "chosen and removed" if stories[j] else "never chosen"
+        story = _short(stories[j]) if stories[j] else after.get(j, "no step took it")
+        found.append([path.names[j], fate, story])
+    found += [[name, "eliminated", reason] for name, reason in left_out.items()]
+    return found
+
+
+def _short(said: list[str]) -> str:
+    if len(said) > 4:
+        said = [*said[:2], f"... {len(said) - 3} more moves", said[-1]]
+    return ", ".join(said)
+
+
+def _path(selector: NaiveBayesSelector) -> dict[str, Any]:
+    """Moves, from which the page rebuilds every subset, and the scores."""
+    path = selector.path_
+    return {
+        "names": list(path.names),
+        "members": [list(members) for members in path.members],
+        "criterion": path.criterion,
+        "validation_name": path.validation_name,
+        "chosen": path.chosen,
+        "steps": [
+            [
+                {"start": "s", "add": "+", "drop": "-"}[step.action], list(step.units), step.phase,
+                step.n_features, _eight(step.score), _eight(step.validation_error),
+            ]
+            for step in path.steps
+        ],
+    }  # fmt: skip
+
+
+def _eight(value: float) -> float | None:
+    """Eight digits: a path has thousands of scores."""
+    return None if np.isnan(value) else float(f"{value:.8g}")
+
+
+def _in_nat(data: dict[str, Any]) -> dict[str, Any]:
+    """Integers beyond 2^53 do not survive in a page: terms in nat, and log 0 marked apart."""
+    for problem in data["problems"]:
+        bits, impossible = problem.pop("bits"), problem.pop("impossible")
+
+        def nat(fixed: int, bits: int = bits, impossible: int = impossible) -> list[float]:
+            never = bool(impossible) and fixed <= -impossible // 2
+            return [float(np.ldexp(fixed + impossible * never, -bits)), int(never)]
+
+        problem["prior"] = [nat(fixed) for fixed in problem["prior"]]
+        for term in problem["terms"]:
+            if "table" in term:
+                term["table"] = [[nat(fixed) for fixed in row] for row in term["table"]]
+    return data
+
+
+def _stability(found: Stability | None, selector: NaiveBayesSelector | None) -> Any:
+    if found is None or selector is None:
+        return None
+    data = found.to_dict()
+    del data["selected"]
+    # By position: a sparse matrix has no names, its path may have been given some.
+    for j, each in enumerate(data["features"]):
+        each["name"], each["selected"] = selector.path_.names[j], bool(selector.support_[j])
+    data["features"].sort(key=lambda each: (-each["frequency"], not each["selected"]))
+    data["features"] = [each for each in data["features"] if each["frequency"] or each["selected"]]
+    return data

@@ -1,0 +1,109 @@
+"""Rows of the table inside a report: only on request, and only some where there are many."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import plain_value
+from ...data.columns import encode
+from ...data.tables import SparseTable, Table
+from ...estimators.naive_bayes import NaiveBayes
+from ...estimators.selector import NaiveBayesSelector
+
+MOST_ROWS = 1000
+
+
+_MOST_CELLS = 40_000  # a page of many features holds fewer rows
+
+
+_MOST_SIGNALS = 60
+
+
+_MOST_POINTS = 400  # of a signal in the page
+
+
+def embedded_rows(
+    selector: NaiveBayesSelector | None, model: NaiveBayes, table: Table, y: Any, extras: Any
+) -> dict[str, Any] | None:
+    """A sample of the rows: position, truth, part, and the values the model reads."""
+    if not extras.include_rows:
+        return None
+    draw = np.random.RandomState(extras.random_state)
+    most = min(MOST_ROWS, max(_MOST_CELLS // max(len(model._specs), 1), 50))
+    at = _draw(selector, table.n_rows, most, draw)
+    columns = np.arange(len(model._specs))
+    if selector is not None:
+        columns = np.flatnonzero(selector.support_)
+    truth = np.asarray(y)
+    validation = np.zeros(table.n_rows, bool)
+    if selector is not None:
+        validation[selector.validation_rows_] = True
+    return {
+        "n_rows": table.n_rows,
+        "at": at.tolist(),
+        "truth": [_truth(truth[i]) for i in at],
+        "validation": validation[at].tolist(),
+        "values": _values(model, table, columns, at),
+        "signals": _signals(model, at, validation, extras),
+    }
+
+
+def _draw(
+    selector: NaiveBayesSelector | None, n_rows: int, most: int, draw: np.random.RandomState
+) -> NDArray[np.int64]:
+    """All rows where they are few; else as many of the validation part as fit into a half."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    first = np.empty(0, np.int64)
+    if selector is not None and selector.validation_rows_.size:
+        first = draw.permutation(selector.validation_rows_)[: most // 2]
+    rest = np.setdiff1d(np.arange(n_rows), first)
+    return np.sort(np.concatenate([first, draw.permutation(rest)[: most - first.size]]))
+
+
+def _truth(value: Any) -> Any:
+    return [int(v) for v in value] if np.ndim(value) else plain_value(value)
+
+
+def _values(
+    model: NaiveBayes, table: Table, columns: NDArray[np.int64], at: NDArray[np.int64]
+) -> list[list[Any]]:
+    """Of each column of the model: positions of levels (-1: missing or unseen), or numbers."""
+    found = []
+    part = table.pick(columns) if isinstance(table, SparseTable) else table
+    places = range(columns.size) if isinstance(table, SparseTable) else columns
+    for spec, j in zip(model._specs, places, strict=True):
+        raw = part.column(int(j))[at]
+        if spec.levels is None:
+            found.append([None if value != value else float(value) for value in raw])
+            continue
+        same = (raw.dtype == object) == (spec.levels.dtype == object)
+        codes = encode(spec, raw) if same else np.full(at.size, spec.n_codes - 1)
+        found.append([-1 if code == spec.n_codes - 1 else int(code) for code in codes])
+    return found
+
+
+def _signals(
+    model: NaiveBayes, at: NDArray[np.int64], validation: NDArray[np.bool_], extras: Any
+) -> dict[int, Any] | None:
+    """Series of some embedded rows, and where in them each indicator of the model fired."""
+    if extras.signals is None:
+        return None
+    pool = at[validation[at]] if validation[at].any() else at
+    found = {}
+    names = [spec.name for spec in model._specs]
+    for i in pool[:_MOST_SIGNALS]:
+        series = np.asarray(extras.signals[int(i)], dtype=float)
+        fired = {}
+        if extras.indicators is not None:
+            spans = extras.indicators.fired(series, names)
+            fired = {j: spans[name] for j, name in enumerate(names) if spans[name]}
+        step = max(1, series.size // _MOST_POINTS)
+        found[int(i)] = {
+            "points": [float(f"{value:.4g}") for value in series[::step]],
+            "step": step,
+            "length": int(series.size),
+            "fired": fired,
+        }
+    return found

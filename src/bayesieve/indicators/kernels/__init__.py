@@ -1,0 +1,1 @@
+"""Numba functions behind the window tests."""

@@ -1,0 +1,250 @@
+"""Two-sample tests on sliding windows of many series, and scores over successive windows."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ...data.kernels.options import EXACT, KS_TEST, U_TEST
+
+
+@njit(**EXACT)
+def _pairs(value, others):
+    """Twice the number of others below the value, ties counting once."""
+    twice = 0
+    for other in others:
+        twice += np.int64(value > other) + np.int64(value >= other)
+    return twice
+
+
+@njit(**EXACT)
+def _tie_term(window):
+    """Sum of t^3 - t over groups of t equal values."""
+    ordered = np.sort(window)
+    total = 0.0
+    run = 1
+    for i in range(1, ordered.size + 1):
+        if i < ordered.size and ordered[i] == ordered[i - 1]:
+            run += 1
+        else:
+            total += float(run) ** 3 - run
+            run = 1
+    return total
+
+
+@njit(**EXACT)
+def u_values(x, half, has_ties, out):
+    """Two-sided p-values of the Mann-Whitney U test at every break, normal approximation.
+
+    Twice the statistic is kept as an integer and updated when the window moves: one point leaves
+    each sample, one joins it.
+    """
+    n = 2 * half
+    twice = 0
+    for i in range(half):
+        twice += _pairs(x[i], x[half:n])
+    for t in range(half, x.size - half + 1):
+        ties = _tie_term(x[t - half : t + half]) if has_ties else 0.0
+        larger = max(twice, 2 * half * half - twice) / 2.0
+        spread = math.sqrt(half * half / 12.0 * ((n + 1) - ties / (n * (n - 1.0))))
+        if spread > 0.0:
+            z = (larger - half * half / 2.0 - 0.5) / spread
+            out[t - half] = min(1.0, math.erfc(z / math.sqrt(2.0)))
+        else:
+            out[t - half] = 1.0
+        if t + half < x.size:
+            # x[t - half] leaves the left sample, x[t] changes sides, x[t + half] joins the right.
+            left, right = x[t - half + 1 : t], x[t + 1 : t + half]
+            twice -= _pairs(x[t - half], right)
+            twice -= np.int64(x[t - half] > x[t]) + np.int64(x[t - half] >= x[t])
+            twice -= 2 * left.size - _pairs(x[t], left)
+            twice += _pairs(x[t], right)
+            twice += 2 * left.size - _pairs(x[t + half], left)
+            twice += np.int64(x[t] > x[t + half]) + np.int64(x[t] >= x[t + half])
+
+
+@njit(**EXACT)
+def _replace(ordered, gone, come):
+    """Take one value out of a sorted array and put another in."""
+    i = np.searchsorted(ordered, gone)
+    if come >= gone:
+        while i + 1 < ordered.size and ordered[i + 1] < come:
+            ordered[i] = ordered[i + 1]
+            i += 1
+    else:
+        while i > 0 and ordered[i - 1] > come:
+            ordered[i] = ordered[i - 1]
+            i -= 1
+    ordered[i] = come
+
+
+@njit(**EXACT)
+def ks_values(x, half, probability, out):
+    """Two-sided exact p-values of the Kolmogorov-Smirnov test at every break.
+
+    Both samples have the same size, so the statistic is an integer over that size, and
+    probability[h] is the chance of at least h.
+    """
+    left, right = np.sort(x[:half]), np.sort(x[half : 2 * half])
+    for t in range(half, x.size - half + 1):
+        i = j = apart = 0
+        while i < half and j < half:
+            a, b = left[i], right[j]
+            if a < b:
+                i += 1
+            elif b < a:
+                j += 1
+            else:
+                while i < half and left[i] == a:
+                    i += 1
+                while j < half and right[j] == a:
+                    j += 1
+            apart = max(apart, abs(i - j))
+        out[t - half] = probability[apart]
+        if t + half < x.size:
+            _replace(left, x[t - half], x[t])
+            _replace(right, x[t], x[t + half])
+
+
+@njit(**EXACT)
+def _squares(x):
+    """Sum of squared deviations from the mean, in two passes; exactly 0 for equal values."""
+    shift = 0.0
+    for value in x:
+        shift += value - x[0]
+    shift /= x.size
+    total = 0.0
+    for value in x:
+        apart = (value - x[0]) - shift
+        total += apart * apart
+    return total
+
+
+@njit(**EXACT)
+def _in_range(x):
+    """The series itself, or scaled where its squares would overflow or vanish."""
+    size = 0.0
+    for value in x:
+        size = max(size, abs(value - x[0]), 1e-300 * abs(value))
+    if size == 0.0 or 1e-100 < size < 1e100:
+        return x
+    scale = np.abs(x).max() if size > 1e100 else size
+    return x / scale
+
+
+@njit(**EXACT)
+def _beta_tail(x, a, log_front):
+    """Regularised incomplete beta function I_x(a, a) for x <= 1/2, by its continued fraction.
+
+    `log_front` is log(1 / (a B(a, a))).
+    """
+    if x <= 0.0:
+        return 0.0
+    tiny = 1e-300
+    front = math.exp(log_front + a * math.log(x) + a * math.log1p(-x))
+    c = 1.0
+    d = 1.0 - 2.0 * a * x / (a + 1.0)
+    d = 1.0 / (d if abs(d) > tiny else tiny)
+    fraction = d
+    for m in range(1, 500):
+        for odd in range(2):
+            if odd == 0:
+                step = m * (a - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m))
+            else:
+                step = -(a + m) * (2.0 * a + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0))
+            d = 1.0 + step * d
+            d = 1.0 / (d if abs(d) > tiny else tiny)
+            c = 1.0 + step / c
+            c = c if abs(c) > tiny else tiny
+            fraction *= d * c
+        if abs(d * c - 1.0) < 1e-15:
+            break
+    return front * fraction
+
+
+@njit(**EXACT)
+def f_values(x, half, log_front, out):
+    """Two-sided p-values of the F test of equal variances at every break.
+
+    With equal sizes the larger over the smaller variance decides: p is twice its upper tail.
+    """
+    a = (half - 1) / 2.0
+    x = _in_range(x)
+    for t in range(half, x.size - half + 1):
+        one, other = _squares(x[t - half : t]), _squares(x[t : t + half])
+        larger, smaller = max(one, other), min(one, other)
+        if larger == 0.0:
+            out[t - half] = 1.0
+        else:
+            out[t - half] = min(1.0, 2.0 * _beta_tail(smaller / (smaller + larger), a, log_front))
+
+
+@njit(**EXACT)
+def _confirm(p, level, spans, out):
+    """Share of rejections, longest run of them, and most of them in any span, for one level."""
+    rejected = run = longest = 0
+    for i in range(p.size):
+        if p[i] <= level:
+            rejected += 1
+            run += 1
+            longest = max(longest, run)
+        else:
+            run = 0
+    out[0] = rejected / p.size
+    out[1] = longest
+    for s in range(spans.size):
+        span = min(spans[s], p.size)
+        inside = most = 0
+        for i in range(p.size):
+            inside += np.int64(p[i] <= level)
+            if i >= span:
+                inside -= np.int64(p[i - span] <= level)
+            most = max(most, inside)
+        out[2 + s] = most
+
+
+@njit(**EXACT)
+def p_values(kind, x, half, has_ties, ks_tables, fronts, out):
+    """p-values of one test at every break of one series."""
+    if kind == U_TEST:
+        u_values(x, half, has_ties, out)
+    elif kind == KS_TEST:
+        ks_values(x, half, ks_tables[half], out)
+    else:
+        f_values(x, half, fronts[half], out)
+
+
+@njit(**EXACT)
+def any_ties(x):
+    """Does a value occur twice?"""
+    ordered = np.sort(x)
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
+@njit(**EXACT)
+def confirmatory_scores(
+    values, pointers, halves, kinds, levels, spans, ks_tables, fronts, lo, hi, out
+):
+    """Scores of series lo..hi: out[series, test, window, level, confirmation].
+
+    halves[series, window] is the number of points on each side of a break; 0 where the series has
+    no such window, or a value that is not finite.  Its scores are NaN.
+    """
+    p = np.empty(1)
+    for j in range(lo, hi):
+        x = values[pointers[j] : pointers[j + 1]]
+        out[j] = np.nan
+        if halves[j].max() == 0:
+            continue
+        if p.size < x.size:
+            p = np.empty(x.size)
+        has_ties = any_ties(x)
+        for w in range(halves.shape[1]):
+            half = halves[j, w]
+            if half == 0:
+                continue
+            breaks = p[: x.size - 2 * half + 1]
+            for k in range(kinds.size):
+                p_values(kinds[k], x, half, has_ties, ks_tables, fronts, breaks)
+                for level in range(levels.size):
+                    _confirm(breaks, levels[level], spans, out[j, k, w, level])

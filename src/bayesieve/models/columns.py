@@ -1,0 +1,181 @@
+"""A table whose columns are judged, learnt and encoded once, for many fits on some of its rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.columns import ColumnSpec, encode, learn, to_codes
+from ..data.packed import PackedTable
+from ..data.sparse import Moves, from_codes, present
+from ..data.tables import RawTable, SparseTable, Table
+from .base import TrainingSets
+from .registry import MODELS
+
+
+@dataclass(frozen=True)
+class Known:
+    """What all rows told about the columns.
+
+    Parameters
+    ----------
+    models : the feature model of each column.
+    specs : levels and resolution, by column and whether its values are rounded.
+    codes : codes of all rows of the discrete columns of a dense table.
+    """
+
+    models: tuple[str, ...]
+    specs: dict[tuple[int, bool], ColumnSpec] = field(default_factory=dict)
+    codes: dict[int, NDArray[Any]] = field(default_factory=dict)
+
+
+class Unpacked(Sequence[NDArray[Any]]):
+    """Columns of a packed table, each unpacked when it is read."""
+
+    def __init__(self, table: PackedTable):
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table.names)
+
+    def __getitem__(self, j: Any) -> Any:
+        return self._table.column(j)
+
+
+@dataclass(frozen=True)
+class SharedTable(RawTable):
+    """Some rows of a dense table, which stays where it is."""
+
+    known: Known
+    at: NDArray[np.int64] | None = None  #: the rows; None for all
+
+    def column(self, j: int) -> NDArray[Any]:
+        """One column; numbers as float64."""
+        column = super().column(j)
+        return column if self.at is None else column[self.at]
+
+    def codes(self, j: int) -> NDArray[Any]:
+        """Codes of a discrete column."""
+        codes = self.known.codes[j]
+        return codes if self.at is None else codes[self.at]
+
+    def take(self, rows: NDArray[np.int64]) -> "SharedTable":
+        """Some rows only, without a copy of them."""
+        at = rows if self.at is None else self.at[rows]
+        return replace(self, at=at, n_rows=rows.size)
+
+    def pick(self, columns: NDArray[np.int64]) -> RawTable:
+        """Some columns only."""
+        found = [self.column(int(j)) for j in columns]
+        return RawTable(found, [self.names[j] for j in columns], self.n_rows)
+
+
+@dataclass(frozen=True)
+class SharedSparse(SparseTable):
+    """Some rows of a sparse table, whose columns are known from all rows."""
+
+    known: Known
+
+    def take(self, rows: NDArray[np.int64]) -> "SharedSparse":
+        """Some rows only."""
+        part = super().take(rows)
+        return SharedSparse(part.matrix, part.names, part.n_rows, self.known)
+
+
+def share(table: Table, models: list[str], rounded: bool = False) -> SharedTable | SharedSparse:
+    """Learn and encode all columns, so that fits on some of the rows need not."""
+    known = Known(tuple(models))
+    shared: SharedTable | SharedSparse
+    if isinstance(table, SparseTable):
+        shared = SharedSparse(table.matrix, table.names, table.n_rows, known)
+    else:
+        columns = Unpacked(table) if isinstance(table, PackedTable) else table.columns
+        shared = SharedTable(columns, table.names, table.n_rows, known)
+    for j, model in enumerate(models):
+        discrete = MODELS[model].discrete
+        if isinstance(shared, SharedSparse) and model == "bernoulli":
+            continue  # presence: nothing is learnt
+        raw = shared.column(j)
+        for each in {False, bool(rounded and not discrete)}:
+            known.specs[j, each] = learn(table.names[j], model, raw, discrete, each)
+        if discrete and isinstance(shared, SharedTable):
+            known.codes[j] = encode(known.specs[j, False], raw)
+    return shared
+
+
+def read_column(
+    table: Table, j: int, model: str, rounded: bool = False, presence: bool = False
+) -> tuple[ColumnSpec, NDArray[Any]]:
+    """What a column is like, and its values as the models read them.
+
+    Parameters
+    ----------
+    table, j : which column.
+    model : its feature model.
+    rounded : round continuous values to multiples of the resolution.
+    presence : of a bernoulli column of a sparse table: every value but 0 counts as 1.
+    """
+    discrete = MODELS[model].discrete
+    if isinstance(table, SharedTable | SharedSparse) and table.known.models[j] == model:
+        spec = table.known.specs.get((j, rounded and not discrete))
+        if spec is not None and discrete and isinstance(table, SharedTable):
+            return spec, table.codes(j)
+        if spec is not None:
+            return spec, encode(spec, table.column(j))
+    # What is the same for equal values is done once.
+    values, codes = table.coded(j)
+    spec = learn(table.names[j], model, values, discrete, rounded, presence)
+    column = encode(spec, values)
+    return spec, column if codes is None else column[codes]
+
+
+def read_moves(
+    table: Table, models: Sequence[str], rounded: bool = False
+) -> tuple[Moves, list[ColumnSpec], list[NDArray[Any] | None]]:
+    """All columns by their moves; the numbers behind the codes of continuous ones."""
+    sparse = isinstance(table, SparseTable)
+    if isinstance(table, SparseTable) and set(models) == {"bernoulli"}:
+        nothing = np.empty(0)
+        specs = [learn(name, "bernoulli", nothing, True, presence=True) for name in table.names]
+        return present(table.matrix), specs, [None] * len(specs)
+    specs, columns, n_codes = [], [], []
+    values: list[NDArray[Any] | None] = []
+    for j, model in enumerate(models):
+        spec, column = read_column(table, j, model, rounded, sparse)
+        numbers = None
+        if not MODELS[model].discrete:
+            distinct = np.unique(column[~np.isnan(column)])
+            numbers = np.append(distinct, np.nan)
+            column = to_codes(distinct, column)
+        specs.append(spec)
+        values.append(numbers)
+        columns.append(column)
+        n_codes.append(spec.n_codes if numbers is None else numbers.size)
+    return from_codes(columns, n_codes), specs, values
+
+
+def count_present(
+    table: Table, problems: Sequence[TrainingSets]
+) -> list[NDArray[np.float64]] | None:
+    """Statistics of all columns of a sparse table by presence, for each problem; None if dense."""
+    from .kernels.counting import count_moves
+
+    if not isinstance(table, SparseTable):
+        return None
+    entries = present(table.matrix).of_rows(np.arange(table.n_rows))
+    n_columns = table.matrix.shape[1]
+    nowhere = np.zeros(table.n_rows + 1, np.int64)
+    found = []
+    for sets in problems:
+        ones = np.empty((n_columns, 1, sets.n_classes))
+        count_moves(
+            entries.pointers, entries.lines, entries.kinds, np.arange(n_columns + 1),
+            sets.labels[:, None], sets.weights, nowhere, np.empty(0, np.int64), ones,
+        )  # fmt: skip
+        counts = np.zeros((n_columns, 1, 3, sets.n_classes))
+        counts[:, :, 1] = ones
+        counts[:, :, 0] = sets.class_counts - ones
+        found.append(counts)
+    return found

@@ -1,0 +1,72 @@
+"""Counts and moments by class, for every table set at once."""
+
+import numpy as np
+from numba import njit
+
+from ...data.kernels.options import EXACT
+
+_ROWS = 1024  # rows a block of moments
+
+
+@njit(**EXACT)
+def count_by_class(codes, labels, weights, left_out, pointers, out):
+    """Weighted counts of each code in each class: out[set, code, class].
+
+    Set g is trained on all rows but left_out[pointers[g]:pointers[g + 1]].
+    """
+    total = np.zeros(out.shape[1:], out.dtype)
+    for i in range(codes.size):
+        total[codes[i], labels[i]] += weights[i]
+    for g in range(out.shape[0]):
+        out[g] = total
+        for p in range(pointers[g], pointers[g + 1]):
+            i = left_out[p]
+            out[g, codes[i], labels[i]] -= weights[i]
+
+
+@njit(**EXACT)
+def moments_by_class(values, labels, weights, rows, count, mean, squares):
+    """Weight, mean and sum of squared deviations of each class over the given rows.
+
+    Two passes over each block of rows, the second also correcting the mean of the first; blocks
+    merged in order by Chan's formula.  NaN is skipped.
+    """
+    n_classes = count.size
+    block_count = np.empty(n_classes)
+    block_mean = np.empty(n_classes)
+    block_squares = np.empty(n_classes)
+    left_over = np.empty(n_classes)
+    count[:] = 0.0
+    mean[:] = 0.0
+    squares[:] = 0.0
+    for first in range(0, rows.size, _ROWS):
+        last = min(first + _ROWS, rows.size)
+        block_count[:] = 0.0
+        block_mean[:] = 0.0
+        block_squares[:] = 0.0
+        left_over[:] = 0.0
+        for p in range(first, last):
+            i = rows[p]
+            if not np.isnan(values[i]):
+                block_count[labels[i]] += weights[i]
+                block_mean[labels[i]] += weights[i] * values[i]
+        for k in range(n_classes):
+            if block_count[k] > 0.0:
+                block_mean[k] /= block_count[k]
+        for p in range(first, last):
+            i = rows[p]
+            if not np.isnan(values[i]):
+                apart = values[i] - block_mean[labels[i]]
+                block_squares[labels[i]] += weights[i] * apart * apart
+                left_over[labels[i]] += weights[i] * apart
+        for k in range(n_classes):
+            both = count[k] + block_count[k]
+            if block_count[k] > 0.0:
+                shift = left_over[k] / block_count[k]
+                block_mean[k] += shift
+                block_squares[k] -= shift * left_over[k]
+                apart = block_mean[k] - mean[k]
+                share = block_count[k] / both
+                mean[k] += apart * share
+                squares[k] += block_squares[k] + apart * apart * count[k] * share
+                count[k] = both

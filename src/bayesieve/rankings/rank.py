@@ -1,0 +1,188 @@
+"""`rank`: every ranking by name, for any table."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from ..checks import check_jobs, check_number, choose
+from ..data.columns import MOST_CODES
+from ..data.sample import read_sample
+from ..data.tables import SparseTable, Table, room_of
+from ..engine.threads import LocalEngine, count_threads
+from ..models.choice import choose_models
+from ..models.columns import read_column
+from ..models.registry import MODELS
+from . import RANKINGS
+from .base import DiscreteColumns, MixedColumns, Ranking
+from .columns import mixed_columns
+from .cuts import mdl_cuts
+from .divergence import DIVERGENCES
+from .weights import Weights
+
+
+def rank(
+    X: Any,
+    y: Any,
+    method: Any = "mutual-information",
+    *,
+    n_features: int | None = None,
+    n_jobs: int | None = None,
+) -> Ranking:
+    """Rank the columns of a table without a model.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        Any columns.  Rankings by counts cut continuous ones by minimum description length (Fayyad
+        and Irani 1993), which looks at the classes; a column that gets no cut says nothing.
+        ReliefF and the divergences read numbers as they are.
+    y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+        Classes; of several labels, every combination is a class.
+    method : str or ranking object, default="mutual-information"
+        ``"mutual-information"``, ``"chi2"`` (Pearson's statistic), ``"mrmr"`` (difference form),
+        ``"cmim"`` (Fleuret 2004), ``"relieff"`` (Kononenko 1994),
+        ``"divergence"``, ``"divergence-normalised"``, ``"divergence-sbfs"`` (Sotoca et al.),
+        ``"weights"`` (Guyon 2005), or an object of `bayesieve.rankings` such as
+        ``MRMR("quotient")``.
+    n_features : int, optional
+        How many columns a greedy ranking ranks with care; the others follow in the order of their
+        last score.  All by default.
+    n_jobs : int, optional
+        Threads for the kernels; -1 for all cores.
+
+    Returns
+    -------
+    ranking : Ranking
+        `order` (best first) and `scores`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, "mrmr").order
+    array([1, 0, 2])
+    """
+    method = check_ranking(method)
+    check_jobs(n_jobs)
+    read = read_sample(BaseEstimator(), X, y, None)
+    sizes = np.bincount(read.labels)
+    if getattr(method, "k", 0) >= sizes.min():
+        small = int(sizes.argmin())
+        name = f"combination {small}" if read.targets.labelled else str(read.classes[small])
+        warnings.warn(
+            f"class {name!r} has {sizes[small]} row(s), not more than the k={method.k} neighbours "
+            "asked for; it is compared by those it has.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if n_features is not None:
+        check_number("n_features", n_features, low=1, high=len(read.table.names), whole=True)
+    return rank_table(read.table, read.labels, method, n_features, n_jobs)
+
+
+def rank_table(
+    table: Table,
+    labels: NDArray[np.int64],
+    method: Any,
+    n_features: int | None = None,
+    n_jobs: int | None = None,
+) -> Ranking:
+    """Rank what was read."""
+    present, labels = np.unique(labels, return_inverse=True)
+    n_classes = present.size
+    if n_classes < 2:
+        raise ValueError("y must tell rows apart; got the same labels in all of them.")
+    most = len(table.names) if n_features is None else int(n_features)
+    models = choose_models("auto", table)
+    rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)
+    columns = columns_for(method, table, models, rows, labels, weights, n_classes)
+    with LocalEngine(count_threads(n_jobs)) as engine:
+        return method.rank(columns, labels, n_classes, engine, most)
+
+
+def ranking_names() -> list[str]:
+    """Every name that `rank` knows."""
+    return [*RANKINGS, *DIVERGENCES, "weights"]
+
+
+def check_ranking(method: Any, parameter: str = "method") -> Any:
+    """A ranking by name, or an object with `rank`."""
+    if not hasattr(method, "rank") or isinstance(method, type):
+        known = {**RANKINGS, **DIVERGENCES, "weights": Weights()}
+        method = known[choose(parameter, method, known)]
+    if hasattr(method, "form"):
+        choose("form", method.form, method.forms)
+    if hasattr(method, "model"):
+        choose("model", method.model, [name for name in MODELS if not MODELS[name].discrete])
+    if hasattr(method, "k"):
+        check_number("k", method.k, low=1, whole=True)
+    return method
+
+
+def columns_for(
+    method: Any,
+    table: Table,
+    models: list[str],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    n_classes: int,
+) -> DiscreteColumns | MixedColumns:
+    """The columns in the form that a ranking reads: codes, or numbers and codes."""
+    if getattr(method, "reads", "discrete") == "mixed":
+        return mixed_columns(table, models, rows, weights)
+    return discrete_columns(table, models, rows, labels, weights, n_classes)
+
+
+def discrete_columns(
+    table: Table,
+    models: list[str],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    n_classes: int,
+) -> DiscreteColumns:
+    """Codes of the given rows; continuous columns are cut by minimum description length.
+
+    `labels` and `weights` are those of the rows.
+    """
+    if isinstance(table, SparseTable) and set(models) == {"bernoulli"} and (weights == 1).all():
+        return _present_bits(table, rows)
+    codes = room_of(table)((len(models), rows.size), np.uint8)
+    n_levels = np.empty(len(models), np.int64)
+    for j, model in enumerate(models):
+        if MODELS[model].discrete:
+            spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))
+            n_levels[j] = spec.n_codes - 1
+            column = column[rows]
+        else:
+            values = table.column(j)[rows]
+            cuts = mdl_cuts(values, labels, n_classes, weights)
+            n_levels[j] = cuts.size + 1
+            column = np.where(np.isnan(values), n_levels[j], np.searchsorted(cuts, values))
+        if n_levels[j] > MOST_CODES:
+            raise ValueError(
+                f"column {table.names[j]!r} has {n_levels[j]} levels, but this ranking counts: at "
+                f"most {MOST_CODES} are allowed. Join rare levels first."
+            )
+        codes[j] = column
+    return DiscreteColumns(codes, n_levels, weights)
+
+
+def _present_bits(table: SparseTable, rows: NDArray[np.int64]) -> DiscreteColumns:
+    """A sparse table by presence, packed."""
+    matrix = table.matrix
+    if rows.size < table.n_rows:
+        matrix = matrix.tocsr()[rows].tocsc()
+    n_rows, n_columns = matrix.shape
+    flat = np.zeros((n_columns, -(-n_rows // 64) * 8), np.uint8)
+    columns = np.repeat(np.arange(n_columns), np.diff(matrix.indptr))
+    bits = (1 << (matrix.indices & 7)).astype(np.uint8)
+    np.bitwise_or.at(flat, (columns, matrix.indices >> 3), bits)
+    nothing = np.empty((0, 0), np.uint8)
+    return DiscreteColumns(nothing, np.full(n_columns, 2), np.ones(n_rows), flat.view(np.uint64))

@@ -1,0 +1,1 @@
+"""Searches that go on where they were stopped."""

@@ -1,0 +1,229 @@
+"""The objective: all that a search sees."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..criteria.base import Criterion, Units
+from ..engine.dense import Ledger
+from ..engine.threads import Engine
+
+#: Called after a change with the action ("start", "add" or "drop"), the units moved, and itself.
+Listener = Callable[[str, tuple[int, ...], "Objective"], None]
+
+
+# Candidates asked at once while looking for the first gain.
+_LEAST_BLOCK, _MOST_BLOCK = 32, 4096
+
+
+class Objective:
+    """A subset of units, its loss, and the loss after one more or one fewer.
+
+    Losses ("keys") compare exactly and lower is better; `value` turns one into the criterion's own
+    units.  A search knows nothing else of the data.
+
+    Parameters
+    ----------
+    ledger : running sums of the lines that guide the search.
+    criterion : how good sums are.
+    units : columns that move together, one tuple a unit.
+    engine : who runs the kernels.
+    keep : units that are never dropped.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        criterion: Criterion,
+        units: Sequence[Sequence[int]],
+        engine: Engine,
+        keep: Iterable[int] = (),
+    ):
+        self._members = tuple(tuple(unit) for unit in units)
+        self._widest = max(map(len, self._members))
+        self._ledger = ledger
+        self._scorer = criterion.scorer(ledger, Units(self._members), engine)
+        self.keep = frozenset(keep)
+        self.listeners: list[Listener] = []
+        self.n_tried = 0  #: subsets whose loss was asked for
+        self.direction = ""  #: of the phase under way
+        self.size = 0  #: number of columns in the subset
+        self._selected: dict[int, None] = {}
+        self._known: dict[tuple[int, ...], Any] = {}
+        self._block = _LEAST_BLOCK
+        self._move(sorted(self.keep), 1)
+
+    @property
+    def n_units(self) -> int:
+        return len(self._members)
+
+    @property
+    def selected(self) -> tuple[int, ...]:
+        """Units in the subset, in the order in which they joined."""
+        return tuple(self._selected)
+
+    def width(self, unit: int) -> int:
+        """Number of columns of a unit."""
+        return len(self._members[unit])
+
+    def columns(self, units: Iterable[int]) -> list[int]:
+        """Columns of several units."""
+        return [column for unit in units for column in self._members[unit]]
+
+    def addable(self, most: int | None = None, exact: bool = False) -> list[int]:
+        """Units that may join without the subset growing beyond `most` columns.
+
+        With `exact`, only those after which the others can still make up `most` exactly.
+        """
+        inside, members = self._selected, self._members
+        room = self._widest if most is None else most - self.size
+        if room >= self._widest and (not exact or self._widest == 1):
+            return [unit for unit in range(len(members)) if unit not in inside]
+        found = [u for u in range(len(members)) if u not in inside and len(members[u]) <= room]
+        return self._in_reach(found, room) if exact else found
+
+    def droppable(self, least: int = 0, exact: int | None = None) -> list[int]:
+        """Units that may leave without the subset shrinking below `least` columns.
+
+        With `exact`, only those after which the others can still leave exactly so many columns;
+        below that size, all.
+        """
+        room = self.size - least
+        found = sorted(
+            unit
+            for unit in self._selected
+            if unit not in self.keep and len(self._members[unit]) <= room
+        )
+        if exact is None or self._widest == 1 or self.size <= exact:
+            return found
+        return self._in_reach(found, self.size - exact)
+
+    def _in_reach(self, units: list[int], columns: int) -> list[int]:
+        """Units that can be the first of several with so many columns in all; all if none can."""
+        possible = set()
+        for width in {len(self._members[unit]) for unit in units}:
+            # The columns that the units can add up to without one of this width, as bits.
+            sums, spared = 1, False
+            for unit in units:
+                if len(self._members[unit]) == width and not spared:
+                    spared = True
+                else:
+                    sums |= sums << len(self._members[unit])
+            if width <= columns and sums >> (columns - width) & 1:
+                possible.add(width)
+        return [unit for unit in units if len(self._members[unit]) in possible] or units
+
+    def score(self) -> Any:
+        """Loss of the subset."""
+        return self._remember((), self._scorer.current)
+
+    def score_add(self, units: Sequence[int]) -> list[Any]:
+        """Exact loss after each unit alone joins."""
+        self.n_tried += len(units)
+        return self._scorer.what_if(units, 1)
+
+    def score_drop(self, units: Sequence[int]) -> list[Any]:
+        """Exact loss after each unit alone leaves."""
+        self.n_tried += len(units)
+        return self._scorer.what_if(units, -1)
+
+    def best_add(self, units: Sequence[int]) -> tuple[int, Any]:
+        """The unit whose joining gives the lowest loss (the first of equals), and that loss."""
+        return self._best(units, 1)
+
+    def best_drop(self, units: Sequence[int]) -> tuple[int, Any]:
+        """The unit whose leaving gives the lowest loss (the first of equals), and that loss."""
+        return self._best(units, -1)
+
+    def first_gain(self, units: Sequence[int], sign: int) -> int | None:
+        """Position of the first unit whose joining (1) or leaving (-1) is a strict gain, or None.
+
+        Units are asked in blocks that grow while nothing is found and shrink where gains are
+        frequent; only those up to the gain count as tried.
+        """
+        now = self.score()
+        at = 0
+        while at < len(units):
+            part = units[at : at + self._block]
+            for i, key in enumerate(self._scorer.what_if(part, sign)):
+                if key < now:
+                    self.n_tried += i + 1
+                    self._block = max(_LEAST_BLOCK, 2 * (i + 1))
+                    self._known[part[i], sign] = key
+                    return at + i
+            self.n_tried += len(part)
+            at += len(part)
+            self._block = min(2 * self._block, _MOST_BLOCK)
+        return None
+
+    def value(self, key: Any) -> float:
+        """A loss in the criterion's own units."""
+        return self._scorer.value(key)
+
+    def start(self, units: Iterable[int], direction: str) -> None:
+        """Begin a phase from these units; listeners hear of it."""
+        self.direction = direction
+        self.restore(tuple(units))
+        self._tell("start", self.selected)
+
+    def add(self, unit: int) -> None:
+        """Let a unit join."""
+        self._change(unit, 1, "add")
+
+    def drop(self, unit: int) -> None:
+        """Let a unit leave."""
+        self._change(unit, -1, "drop")
+
+    def toggle(self, unit: int) -> None:
+        """Let a unit join or leave without telling anyone: a candidate, not a step."""
+        self.n_tried += 1
+        self._move([unit], -1 if unit in self._selected else 1)
+
+    def visited(self) -> None:
+        """Commit the subset as it is, wherever it came from."""
+        self._tell("start", tuple(sorted(self._selected)))
+
+    def snapshot(self) -> tuple[int, ...]:
+        """The subset, to come back to."""
+        return self.selected
+
+    def restore(self, units: tuple[int, ...]) -> None:
+        """Come back to a subset: integer sums undo exactly."""
+        wanted = dict.fromkeys(units)
+        self._move([unit for unit in self._selected if unit not in wanted], -1)
+        self._move([unit for unit in wanted if unit not in self._selected], 1)
+        self._selected = wanted
+
+    def _best(self, units: Sequence[int], sign: int) -> tuple[int, Any]:
+        self.n_tried += len(units)
+        unit, key = self._scorer.best(units, sign)
+        self._known[unit, sign] = key
+        return unit, key
+
+    def _change(self, unit: int, sign: int, action: str) -> None:
+        key = self._known.get((unit, sign))
+        self._move([unit], sign)
+        if key is not None:
+            self._known[()] = key
+        self._tell(action, (unit,))
+
+    def _move(self, units: Sequence[int], sign: int) -> None:
+        if not units:
+            return
+        self._ledger.apply(self.columns(units), sign)
+        for unit in units:
+            self.size += sign * len(self._members[unit])
+            if sign > 0:
+                self._selected[unit] = None
+            else:
+                del self._selected[unit]
+        self._known.clear()
+        self._scorer.refresh()
+
+    def _remember(self, question: tuple[int, ...], answer: Callable[[], Any]) -> Any:
+        if question not in self._known:
+            self._known[question] = answer()
+        return self._known[question]
+
+    def _tell(self, action: str, units: tuple[int, ...]) -> None:
+        for listener in self.listeners:
+            listener(action, units, self)

@@ -1,0 +1,1 @@
+"""One search a file; each sees its objective and nothing else."""

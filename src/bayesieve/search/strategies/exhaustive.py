@@ -1,0 +1,86 @@
+"""Every subset, one change at a time."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .base import EXHAUSTIVE, Limits, Subset
+
+_TIMED = 64  # subsets timed before a refusal
+
+
+_PAUSE = 1024  # subsets between two yields
+
+
+@dataclass(frozen=True)
+class ExhaustiveSearch:
+    """Score all subsets in Gray-code order, in which neighbours differ by one feature.
+
+    The path keeps improvements only: lower loss, then fewer features, then the first in
+    lexicographic order.
+
+    Parameters
+    ----------
+    most_subsets : int, default=2**20
+        Refuse to start on more, and say how long it would take.
+
+    Examples
+    --------
+    >>> from bayesieve.search import ExhaustiveSearch
+    >>> ExhaustiveSearch()
+    ExhaustiveSearch(most_subsets=1048576)
+    """
+
+    most_subsets: int = 2**20
+
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
+        """Walk through all subsets of the units that may leave."""
+        free = [unit for unit in range(objective.n_units) if unit not in objective.keep]
+        objective.start(tuple(sorted(objective.keep)), EXHAUSTIVE)
+        n_subsets = 2 ** len(free)
+        if n_subsets > self.most_subsets:
+            self._refuse(objective, free, n_subsets)
+        if limits.target is not None:
+            # A smaller subset that scores better must not stand in the way of those asked for.
+            limits = Limits(limits.target, limits.target)
+        best: tuple[Any, ...] | None = None
+        if limits.allow(objective.size):
+            best = (objective.score(), objective.size, tuple(sorted(objective.selected)))
+        for i in range(1, n_subsets):
+            objective.toggle(free[_lowest_bit(i)])
+            if limits.allow(objective.size):
+                key, size = objective.score(), objective.size
+                if best is None or (key, size) <= best[:2]:
+                    rank = (key, size, tuple(sorted(objective.selected)))
+                    if best is None or rank < best:
+                        best = rank
+                        objective.visited()
+            if i % _PAUSE == 0:
+                yield
+
+    def _refuse(self, objective: Subset, free: list[int], n_subsets: int) -> None:
+        """Time some subsets and say what all would take."""
+        start = time.perf_counter()
+        n_timed = min(_TIMED, n_subsets - 1)
+        for i in range(1, n_timed + 1):
+            objective.toggle(free[_lowest_bit(i)])
+            objective.score()
+        seconds = (time.perf_counter() - start) / n_timed * n_subsets
+        raise ValueError(
+            f"search='exhaustive' would score 2^{len(free)} subsets, about {_in_words(seconds)}; "
+            f"at most {self.most_subsets} are allowed. Use another search, feature_groups or keep, "
+            "or raise ExhaustiveSearch(most_subsets=)."
+        )
+
+
+def _lowest_bit(number: int) -> int:
+    """Which unit changes between Gray codes number - 1 and number."""
+    return (number & -number).bit_length() - 1
+
+
+def _in_words(seconds: float) -> str:
+    for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} seconds"
