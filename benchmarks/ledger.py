@@ -28,7 +28,7 @@ from bayesieve.data.columns import ColumnSpec
 from bayesieve.data.weights import class_factors
 from bayesieve.engine.dense import Ledger, LedgerPlan
 from bayesieve.engine.lines import scoring
-from bayesieve.engine.threads import LocalEngine
+from bayesieve.engine.threads import Threads
 from bayesieve.search import GreedySearch, Limits
 from bayesieve.search.objective import Objective
 from timing import median_time
@@ -66,7 +66,7 @@ def time_scans(X, y, record):
     """Nanoseconds a row-feature cell for the best of all candidates, by criterion and threads."""
     for criterion in DENSE:
         for threads in (1, N_THREADS):
-            with LocalEngine(threads) as engine:
+            with Threads(threads) as engine:
                 objective = make_objective(X, y, criterion, "train", engine)
                 for unit in range(0, 100, 5):
                     objective.add(unit)
@@ -118,7 +118,7 @@ def time_cv(X, y, record, repeats=7):
 
 def time_growth(X, y, record):
     """Does a step cost more when many features are in?  The peer's does: it fits them all."""
-    with LocalEngine(N_THREADS) as engine:
+    with Threads(N_THREADS) as engine:
         for criterion in ("error", "probability"):
             objective = make_objective(X, y, criterion, "train", engine)
             walk = GreedySearch("forward").steps(objective, Limits())
@@ -150,7 +150,7 @@ def time_peer(X, y, record, n_steps=3):
         record(f"scikit-learn SFS, {n_features} forward steps, s", previous)
     same = set(np.flatnonzero(peer.get_support())) == set(ours.selected_.tolist())
     record("same features as scikit-learn", bool(same))
-    with LocalEngine(N_THREADS) as engine:
+    with Threads(N_THREADS) as engine:
         for criterion in ("error", "probability"):
             objective = make_objective(X, y, criterion, "train", engine)
 

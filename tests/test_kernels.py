@@ -14,7 +14,7 @@ from bayesieve.data.columns import ColumnSpec, encode, learn
 from bayesieve.data.weights import class_factors
 from bayesieve.engine.dense import Ledger, LedgerPlan
 from bayesieve.engine.lines import Lines, scoring
-from bayesieve.engine.threads import LocalEngine
+from bayesieve.engine.threads import Threads
 from bayesieve.models.kernels.fixed import exp_fixed, log_fixed
 from bayesieve.models.kernels.statistics import moments_by_class
 from bayesieve.models.tables import Scale
@@ -94,7 +94,7 @@ def make_objective(
         plan.add(spec, column, column)
     ledger = Ledger(plan, 1.0, None, None, factors)
     units = [[j] for j in range(X.shape[1])] if units is None else units
-    return Objective(ledger, CRITERIA[criterion], units, engine or LocalEngine(1))
+    return Objective(ledger, CRITERIA[criterion], units, engine or Threads(1))
 
 
 def large_table(rng, n_rows, n_columns, n_values=2):
@@ -116,7 +116,7 @@ def test_the_shortlist_never_loses_the_best(criterion, cv, n_values, weighted):
     X, y = large_table(rng, 2100, 30, n_values)
     weights = rng.integers(1, 5, y.size).astype(float) if weighted else None
     models = ["bernoulli" if n_values == 2 else "categorical"] * 30
-    with LocalEngine(2) as engine:
+    with Threads(2) as engine:
         objective = make_objective(
             X, y, criterion, cv, engine=engine, models=models, weights=weights, balanced=weighted
         )

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import mutual_info_score
 
 from bayesieve import NaiveBayesSelector, rank
-from bayesieve.engine.threads import LocalEngine
+from bayesieve.engine.threads import Threads
 from bayesieve.rankings import MRMR, ChiSquare, DiscreteColumns, MutualInformation
 from bayesieve.search import RankedSearch
 from tables import binary_table
@@ -115,7 +115,7 @@ def test_bits_and_codes_agree_and_weights_are_repeats():
     weights = np.random.default_rng(0).integers(1, 4, 300)
     rows = np.repeat(np.arange(300), weights)
     levels = np.full(10, 2)
-    with LocalEngine(1) as engine:
+    with Threads(1) as engine:
         for method in (MutualInformation(), ChiSquare(), MRMR(), MRMR("quotient")):
             weighted = method.rank(
                 DiscreteColumns(X.T.copy(), levels, weights.astype(float)), y, 3, engine, 10

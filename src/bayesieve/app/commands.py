@@ -34,10 +34,8 @@ __all__ = ["BadUseError", "numbers_with_texts", "read_problem"]
 # Positive (or negative) rows below which a label is told to be rare.
 _RARE = 10
 
-
 # Names of columns shown to people.
 _SHOWN = 20
-
 
 # Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
 _RESAMPLES, _MOST_CELLS = 20, 2_000_000

@@ -1,7 +1,7 @@
 """Criteria: sums in, one number out."""
 
 from .auc import AUC, SizePenalty
-from .base import Criterion, Scorer, Units
+from .base import Criterion, Rule
 from .rows import RowCriterion
 from .standard_error import has_standard_error, standard_error
 
@@ -22,9 +22,8 @@ __all__ = [
     "CRITERIA",
     "Criterion",
     "RowCriterion",
-    "Scorer",
+    "Rule",
     "SizePenalty",
-    "Units",
     "has_standard_error",
     "standard_error",
 ]

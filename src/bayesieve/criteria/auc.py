@@ -1,23 +1,21 @@
 """Area under the ROC curve, averaged over labels, less a price for the number of features."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Criterion, Key, Runner, Units
-from .strata import Strata
+from ..checks import check_callable, choose
+from ..engine.contract import Floats, Ints, Ledger, Outline, Scores
+from .base import Criterion, Key, Rule
+from .row_values import auc_parts
 
 # Candidates whose scores differ by less are compared exactly.
 _DOUBT = 1e-10
-
-
-# Moved lines on one side that are compared with the other side one by one.
-_FEW = 16
 
 
 @dataclass(frozen=True)
@@ -71,6 +69,7 @@ class AUC(Criterion):
     Examples
     --------
     >>> import numpy as np
+    from numpy.typing import NDArray
     >>> from bayesieve import NaiveBayesSelector
     >>> X = np.array([[0, 1], [0, 0], [1, 1], [1, 0]] * 3)
     >>> y = np.array([0, 0, 1, 1] * 3)
@@ -81,6 +80,7 @@ class AUC(Criterion):
 
     form = "moves"
     chooses = True
+    greater_is_better = True
 
     def __init__(self, penalty: Callable[[int], Fraction] | None = None, undefined: str = "raise"):
         self.name = "auc" if penalty is None else "penalised-auc"
@@ -90,37 +90,31 @@ class AUC(Criterion):
     def __repr__(self) -> str:
         return f"AUC(penalty={self.penalty!r}, undefined={self.undefined!r})"
 
-    def scorer(self, book: Any, units: Units, engine: Runner) -> "_AUCScorer":
-        """Concordant pairs from the moved lines alone."""
-        return _AUCScorer(self, book, units, engine)
+    def check(self) -> None:
+        """Judge the parameters."""
+        choose("criterion.undefined", self.undefined, ["raise", "skip"])
+        if self.penalty is not None:
+            check_callable("criterion.penalty", self.penalty)
 
-
-class _AUCScorer:
-    """Integers of pairs; a mean over labels is compared as an exact fraction."""
-
-    def __init__(self, criterion: AUC, book: Any, units: Units, engine: Runner):
-        if not book.targets.odds:
+    def check_classes(self, n_classes: int) -> None:
+        """Two classes, or labels."""
+        if n_classes != 2:
             raise ValueError(
-                f"criterion='{criterion.name}' needs two classes or a 0/1 matrix of labels; got "
-                f"{book.targets.n_classes} classes. Give y as one 0/1 column a class."
+                f"criterion='{self.name}' needs two classes or a 0/1 matrix of labels; got "
+                f"{n_classes} classes. Give y as one 0/1 column a class."
             )
-        self._book, self._engine = book, engine
-        self._penalty = criterion.penalty
-        self._units = units
-        self._flat = units.flat()
-        self._strata = Strata(book)
-        self._weigh(criterion.undefined)
 
-    def _weigh(self, undefined: str) -> None:
-        """What one doubled pair of each stratum is worth, as integers over one denominator."""
-        positive, negative = self._strata.totals()
-        both = (positive > 0) & (negative > 0)
-        if undefined == "raise" and not both.all():
+    def rule(self, ledger: Ledger) -> "PairRule":
+        """What one doubled pair of each problem and fold is worth, over one denominator."""
+        self.check_classes(ledger.outline.n_classes)
+        totals = ledger.totals()
+        both: NDArray[np.bool_] = np.asarray((totals > 0).all(2))
+        if self.undefined == "raise" and not both.all():
             g, s = np.argwhere(~both)[0]
-            kind = "positive" if positive[g, s] == 0 else "negative"
+            kind = "positive" if totals[g, s, 1] == 0 else "negative"
             where = "" if both.shape[1] == 1 else f" in fold {s}"
             raise ValueError(
-                f"label {self._book.targets.names[g]!r} has no {kind} row{where} among those that "
+                f"label {ledger.outline.labels[g]!r} has no {kind} row{where} among those that "
                 "are scored: its AUC is undefined. Leave the label out, use fewer folds, or "
                 "criterion=AUC(undefined='skip')."
             )
@@ -128,84 +122,79 @@ class _AUCScorer:
         if not n_labels:
             raise ValueError("no label has both positive and negative rows: no AUC is defined.")
         shares = [
-            [
-                Fraction(1, 2 * int(positive[g, s]) * int(negative[g, s]) * int(both[g].sum()))
-                / n_labels
-                if both[g, s]
-                else Fraction(0)
-                for s in range(both.shape[1])
-            ]
-            for g in range(both.shape[0])
+            Fraction(1, 2 * int(totals[g, s].prod()) * int(both[g].sum()) * n_labels)
+            if both[g, s]
+            else Fraction(0)
+            for g, s in np.ndindex(both.shape)
         ]
-        self._unit = math.lcm(*(share.denominator for row in shares for share in row))
-        self._worth = [int(share * self._unit) for row in shares for share in row]
-        self._float_worth = np.array([float(share) for row in shares for share in row])
+        return PairRule("pairs", 0, tuple(shares), self.penalty)
 
-    def refresh(self) -> None:
-        """The strata see for themselves what has moved."""
+    @property
+    def knows_shares(self) -> bool:
+        """DeLong's."""
+        return True
 
-    def current(self) -> Key:
-        """Exact loss of the ledger as it is."""
-        return self._key(self._strata.pairs().ravel(), self._book.size)
+    def shares(self, found: Scores, outline: Outline) -> Floats:
+        """How much each line moves the mean over labels of the mean AUC over folds."""
+        by_label = []
+        for sums, truth in zip(found.sums, found.classes.astype(bool), strict=True):
+            scores = sums[:, 1] - sums[:, 0]
+            shares, n_folds = np.zeros(scores.size), 0
+            for fold in np.unique(found.sets):
+                mine = np.flatnonzero(found.sets == fold)
+                if truth[mine].any() and not truth[mine].all():
+                    parts = auc_parts(scores[mine], truth[mine], found.weights[mine])
+                    shares[mine] = parts[1]
+                    n_folds += 1
+            if n_folds:
+                by_label.append(shares / n_folds)
+        return np.mean(by_label, axis=0)
 
-    def what_if(self, units: Sequence[int], sign: int) -> list[Key]:
-        """Exact loss after each unit alone has moved."""
-        candidates = np.asarray(units, np.int64)
-        return self._keys(self._scan(candidates, sign), candidates, sign)
 
-    def best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
-        """Lowest exact loss; the lowest unit among equals."""
-        candidates = np.asarray(units, np.int64)
-        pairs = self._scan(candidates, sign)
-        loss = -(pairs @ self._float_worth)
-        if self._penalty is not None:
-            prices = {n: float(self._penalty(n)) for n in set(self._sizes(candidates, sign))}
-            loss = loss + [prices[n] for n in self._sizes(candidates, sign)]
-        near = np.flatnonzero(loss <= loss.min() + _DOUBT)
-        keys = self._keys(pairs[near], candidates[near], sign)
-        at = min(range(near.size), key=lambda j: (keys[j], candidates[near[j]]))
-        return int(candidates[near[at]]), keys[at]
+@dataclass(frozen=True)
+class PairRule(Rule):
+    """Doubled concordant pairs; a mean over labels and folds is compared as an exact fraction.
+
+    Parameters
+    ----------
+    shares : what one doubled pair of each problem and fold adds to the mean.
+    penalty : the price of n columns, or None.
+    """
+
+    shares: tuple[Fraction, ...] = ()
+    penalty: Callable[[int], Fraction] | None = None
+
+    @cached_property
+    def _unit(self) -> int:
+        return math.lcm(*(share.denominator for share in self.shares))
+
+    @cached_property
+    def _worth(self) -> list[int]:
+        return [int(share * self._unit) for share in self.shares]
+
+    @cached_property
+    def _float_shares(self) -> Floats:
+        return np.array([float(share) for share in self.shares])
+
+    def keys(self, cells: Ints, sizes: Ints) -> list[Key]:
+        """Whole numbers, or fractions where there is a price."""
+        return [self._key(line, int(size)) for line, size in zip(cells, sizes, strict=True)]
+
+    def near(self, cells: Ints, sizes: Ints) -> Ints:
+        """Floats rule out most."""
+        loss = -(cells @ self._float_shares)
+        if self.penalty is not None:
+            prices = {n: float(self.penalty(n)) for n in set(sizes.tolist())}
+            loss = loss + [prices[n] for n in sizes.tolist()]
+        return np.flatnonzero(loss <= loss.min() + _DOUBT)
 
     def value(self, key: Key) -> float:
         """The (penalised) mean AUC; with a price, 0 where that exceeds it."""
         value = float(-Fraction(key) / self._unit)
-        return value if self._penalty is None else max(value, 0.0)
+        return value if self.penalty is None else max(value, 0.0)
 
-    def _sizes(self, candidates: NDArray[np.int64], sign: int) -> list[int]:
-        members = self._units.members
-        return [self._book.size + sign * len(members[unit]) for unit in candidates]
-
-    def _keys(
-        self, pairs: NDArray[np.int64], candidates: NDArray[np.int64], sign: int
-    ) -> list[Key]:
-        sizes = self._sizes(candidates, sign)
-        return [self._key(row, size) for row, size in zip(pairs, sizes, strict=True)]
-
-    def _key(self, pairs: NDArray[np.int64], size: int) -> Key:
-        score: Any = sum(int(n) * worth for n, worth in zip(pairs, self._worth, strict=True))
-        if self._penalty is not None:
-            score -= self._penalty(size) * self._unit
+    def _key(self, cells: Ints, size: int) -> Key:
+        score: Key = sum(int(n) * worth for n, worth in zip(cells, self._worth, strict=True))
+        if self.penalty is not None:
+            score -= self.penalty(size) * self._unit
         return -score
-
-    def _scan(self, candidates: NDArray[np.int64], sign: int) -> NDArray[np.int64]:
-        """Doubled pairs of every stratum after each candidate: candidates x strata."""
-        from ..engine.kernels.pairs import scan_pairs
-
-        book, strata = self._book, self._strata
-        now = strata.pairs()
-        out = np.empty((candidates.size, *now.shape), np.int64)
-        pointers, members = self._flat
-
-        def task(lo: int, hi: int) -> None:
-            scan_pairs(
-                book.ends, book.sets, book.line_weights, strata.distinct, strata.seats,
-                strata.n_distinct, strata.negatives, strata.positives, book.pointers, book.lines,
-                book.kinds, book.first, book.delta, pointers, members, candidates, sign, _FEW, lo,
-                hi, out,
-            )  # fmt: skip
-
-        # An entry costs about as much as five cells of a dense scan.
-        mean = book.lines.size / max(book.n_features, 1)
-        self._engine.run(task, candidates.size, int(5 * candidates.size * mean * now.size))
-        out += now
-        return out.reshape(candidates.size, now.size)

@@ -1,114 +1,48 @@
-"""What a criterion offers a search, and a form that is easy to write."""
+"""What a criterion is: a loss that searches compare, and how it is reported."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..data.kernels.options import ERROR, LOG_LIKELIHOOD
+from ..engine.contract import Floats, Ints, Ledger, Measure, Outline, Scores
 
 #: A loss that compares exactly: lower is better.  Integers for the criteria of this package.
 Key = Any
 
 
-class Book(Protocol):
-    """What a criterion sees of a ledger: lines, sums and terms as the kernels read them."""
-
-    form: str
-    lines: Any
-    sums: NDArray[np.int64]
-    n_classes: int
-    factors: list[int]
-    scale: Any
-    slots: NDArray[np.int64]
-    codes: NDArray[np.uint8]
-    n_codes: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    table: NDArray[np.int64]
-    linear: dict[int, NDArray[np.float32]]
-    linear_ok: NDArray[np.bool_]
-    columns: NDArray[np.int64]
-    lazy: bool
-
-    def gathered(self, features: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
-
-
-class Runner(Protocol):
-    """What a criterion sees of an engine."""
-
-    def run(self, task: Any, n_items: int, n_cells: int) -> None: ...
-
-
 @dataclass(frozen=True)
-class Units:
-    """Groups of features that move together, as the kernels read them.
+class Rule(Measure):
+    """A criterion for one ledger: what is asked of the sums, and what the answer means.
 
-    Examples
-    --------
-    >>> from bayesieve.criteria import Units
-    >>> units = Units(((0,), (1, 2)))
-    >>> len(units), [part.tolist() for part in units.flat()]
-    (2, [[0, 1, 3], [0, 1, 2]])
+    Subclasses turn the ledger's cells into keys.  A rule is a small value: kind, grain and class
+    factors come from totals over all rows, so that it is the same for every part of them.
     """
 
-    members: tuple[tuple[int, ...], ...]
+    @property
+    def direct(self) -> bool:
+        """Do exact losses cost no more than bounds, so that they are asked for at once?"""
+        return True
 
-    def __len__(self) -> int:
-        return len(self.members)
+    def keys(self, cells: Ints, sizes: Ints) -> list[Key]:
+        """One key for each line of cells, of subsets of so many columns."""
+        raise NotImplementedError
 
-    def flat(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where each unit's features start, and the features."""
-        pointers = np.cumsum([0, *(len(unit) for unit in self.members)])
-        features = [feature for unit in self.members for feature in unit]
-        return pointers.astype(np.int64), np.array(features, np.int64)
-
-
-class Scorer(Protocol):
-    """Answers for one ledger.
-
-    Examples
-    --------
-    Criteria make them; a selector asks them:
-
-    >>> from bayesieve.criteria import Criterion, Scorer
-    >>> sorted(name for name in vars(Scorer) if not name.startswith("_"))
-    ['best', 'current', 'refresh', 'value', 'what_if']
-    """
-
-    def refresh(self) -> None:
-        """The sums have changed."""
-
-    def current(self) -> Key:
-        """Loss of the ledger as it is."""
-
-    def what_if(self, units: Sequence[int], sign: int) -> list[Key]:
-        """Exact loss after each unit alone joins (1) or leaves (-1)."""
-
-    def best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
-        """The unit with the lowest loss, the first of equals, and that loss."""
+    def near(self, cells: Ints, sizes: Ints) -> Ints:
+        """Positions among which the lowest key is, told without exact arithmetic."""
+        return np.arange(len(cells))
 
     def value(self, key: Key) -> float:
-        """The loss in the criterion's own units."""
-
-
-def grain_bits(kind: int, book: Any, total: int) -> int:
-    """The finest rounding of a line's value for which the sum over lines fits an int64."""
-    if kind == ERROR:
-        return 0
-    largest = 1.0
-    if kind == LOG_LIKELIHOOD:
-        largest = 2 * book.scale.bound + math.log(book.n_classes)
-    return min(40, 61 - math.ceil(math.log2(max(total * largest, 1.0))))
+        """A key in the criterion's own units."""
+        raise NotImplementedError
 
 
 class Criterion:
     """A criterion written as a function of the scores.
 
     Subclass it, set `name`, and give `loss`; every search then works with it.  The members of this
-    package override `scorer` to be fast.
+    package give a `rule` instead, which ledgers answer fast and exactly.
 
     Examples
     --------
@@ -132,69 +66,73 @@ class Criterion:
     form: str | None = "lines"
     #: True where the validation part is to choose by this criterion instead of the error.
     chooses = False
+    #: True where a higher value (as reported) is the better one.
+    greater_is_better = False
 
-    def loss(
-        self,
-        scores: NDArray[np.float64],
-        classes: NDArray[np.int64],
-        weights: NDArray[np.float64],
-    ) -> float:
+    def loss(self, scores: Floats, classes: Ints, weights: Floats) -> float:
         """Loss (lower is better) of log-scores, lines x classes, against the true classes."""
         raise NotImplementedError(
             f"criterion {type(self).__name__!r} must define loss(scores, classes, weights)."
         )
 
-    def scorer(self, book: Book, units: Units, engine: Runner) -> Scorer:
-        """A scorer that calls `loss` once a candidate."""
-        return _PlainScorer(self, book, units)
+    def rule(self, ledger: Ledger) -> Rule | None:
+        """What a ledger is asked; None: `loss` is called once a candidate."""
+        return None
+
+    def check(self) -> None:
+        """Judge the criterion's own parameters."""
+
+    def check_classes(self, n_classes: int) -> None:
+        """Judge the number of classes, before any work."""
+
+    def row_values(self, sums: Ints, unit: float, classes: Ints) -> Floats:
+        """The value of each row, where the criterion is their weighted mean.
+
+        Parameters
+        ----------
+        sums : scores in whole units, rows x classes.
+        unit : nat of one unit.
+        classes : the true class of each row.
+        """
+        raise NotImplementedError(f"criterion {self.name!r} has no value for each row.")
+
+    @property
+    def has_row_values(self) -> bool:
+        """Is it a weighted mean over rows?"""
+        return type(self).row_values is not Criterion.row_values
+
+    @property
+    def knows_shares(self) -> bool:
+        """Is it known how much each row moves the value?"""
+        return self.has_row_values
+
+    def shares(self, found: Scores, outline: Outline) -> Floats:
+        """How much each line moves the value."""
+        factors = np.array([float(factor) for factor in outline.factors])
+        unit, problems = 2.0**-outline.bits, range(len(found.sums))
+        values = np.array(
+            [self.row_values(found.sums[g], unit, found.classes[g]) for g in problems]
+        )
+        worth = np.array([factors[found.classes[g]] for g in problems])
+        total = float((worth @ found.weights).sum())
+        mean = float(((worth * values) @ found.weights).sum()) / total
+        return (worth * (values - mean)).sum(0) / total
 
 
-class _PlainScorer:
-    """One call of the user's function a candidate: simple, and as slow as that function."""
+def joined(found: Iterable[Scores]) -> Scores:
+    """The lines of several parts as one."""
+    parts = list(found)
+    if len(parts) == 1:
+        return parts[0]
+    lines = [np.concatenate([part[i] for part in parts]) for i in range(3)]
+    problems = [np.concatenate([part[i] for part in parts], axis=1) for i in range(3, 5)]
+    return Scores(*lines, *problems)
 
-    def __init__(self, criterion: Criterion, book: Book, units: Units):
-        self._criterion = criterion
-        self._book = book
-        self._units = units
-        lines = book.lines
-        self._classes = lines.labels
-        weights = lines.weights if lines.weights.size else np.ones(lines.rows.size, np.int64)
-        self._weights = weights * np.array(book.factors, dtype=np.float64)[self._classes]
 
-    def refresh(self) -> None:
-        """Nothing is kept between questions."""
-
-    def current(self) -> Key:
-        """Loss of the ledger as it is."""
-        return self._loss(self._book.sums)
-
-    def what_if(self, units: Sequence[int], sign: int) -> list[Key]:
-        """Loss after each unit alone has moved."""
-        return [self._loss(self._moved(unit, sign)) for unit in units]
-
-    def best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
-        """First unit of lowest loss."""
-        keys = self.what_if(units, sign)
-        at = min(range(len(keys)), key=keys.__getitem__)
-        return units[at], keys[at]
-
-    def value(self, key: Key) -> float:
-        """The loss is its own value."""
-        return float(key)
-
-    def _moved(self, unit: int, sign: int) -> NDArray[np.int64]:
-        from ..engine.kernels.ledger import apply_feature
-
-        book = self._book
-        sums = book.sums.copy()
-        slots, columns = book.gathered(self._units.members[unit])
-        for slot in slots:
-            apply_feature(
-                sums, book.lines.pieces, book.lines.sets, book.codes, book.n_codes, book.offsets,
-                book.table, columns, slot, sign,
-            )  # fmt: skip
-        return sums
-
-    def _loss(self, sums: NDArray[np.int64]) -> float:
-        scores = np.ldexp(sums.T.astype(np.float64), -self._book.scale.bits)
-        return self._criterion.loss(scores, self._classes, self._weights)
+def loss_of(criterion: Criterion, ledger: Ledger, found: Iterable[Scores]) -> float:
+    """A criterion's own loss of all lines, however many parts they come in."""
+    whole, outline = joined(found), ledger.outline
+    classes = whole.classes[0]
+    worth = whole.weights * np.array(outline.factors, dtype=np.float64)[classes]
+    scores = np.ldexp(whole.sums[0].astype(np.float64), -outline.bits)
+    return criterion.loss(scores, classes, worth)

@@ -1,1 +1,17 @@
 """Where the sums live: ledgers, and who runs their kernels."""
+
+from .contract import Bounds, Ledger, Measure, Outline, Scores, Units
+from .partitioned import Partitioned
+from .threads import Threads, count_threads
+
+__all__ = [
+    "Bounds",
+    "Ledger",
+    "Measure",
+    "Outline",
+    "Partitioned",
+    "Scores",
+    "Threads",
+    "Units",
+    "count_threads",
+]

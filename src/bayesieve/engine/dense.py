@@ -1,288 +1,243 @@
-"""The ledger: running sums of every line and class, and the features that may enter them."""
+"""The dense ledger: sums of every line and class; columns as a byte a cell, or as their terms."""
 
-from collections.abc import Callable, Sequence
-from fractions import Fraction
-from math import lcm
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.columns import MOST_CODES, ColumnSpec, to_codes
-from ..data.kernels.options import LANES
-from ..data.packed import Lookup, Room
-from ..models.base import Terms, TrainingSets
-from ..models.registry import MODELS, build_columns
-from ..models.tables import Scale, choose_scale, in_units_of_scale, left_out_priors, prior_terms
-from .lines import Lines
+from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, ROW_KINDS
+from ..models import Settings
+from ..models.base import Floats, Ints
+from .contract import Bounds, Measure, Outline, Scores, Units, walk
+from .kernels.arrays import TermArrays, UnitArrays
+from .rows import DenseRows
+from .tables import DenseColumns, DenseTables
+from .threads import Threads
 
-#: Term columns of continuous features are kept while they fit into this many bytes; beyond, they
-#: are made anew whenever they are read.
-TERM_CACHE_BYTES = 2**28
-
-
-# A linear scan needs terms that differ by less than this many nat between classes.
-_LINEAR_NAT = 60.0
+_FLOAT32 = 2.0**-24
+# Roundings of a line's value in a scan beside one a class: the posterior, the factors (each in
+# numerator and denominator), a product, a quotient, a difference; and some to spare.
+_ROUNDINGS = 12
 
 
-class LedgerPlan:
-    """Reads columns one by one and keeps of each what a ledger needs.
+class DenseLedger:
+    """Integer sums, classes x lines, and the terms of every column.
 
     Parameters
     ----------
-    sets : the rows each table set is estimated from.
-    lines : the lines; their rows index the columns given to `add`.
-    loo : each line reads tables with itself taken out.
-    n_columns : how many columns will come.
-    room : where columns are put.
-    training_rows : the rows of `sets` among those of the columns; None: all, as they are.
+    tables : the terms of all columns, value by value.
+    rows : the lines and what they hold.
+    factors : what a line of each class counts.
+    threads : who runs the kernels.
     """
 
     def __init__(
-        self,
-        sets: TrainingSets,
-        lines: Lines,
-        loo: bool,
-        n_columns: int,
-        room: Room = Room(),  # noqa: B008
-        training_rows: NDArray[np.int64] | None = None,
+        self, tables: DenseTables, rows: DenseRows, factors: tuple[int, ...], threads: Threads
     ):
-        self.sets = sets
-        self.lines = lines
-        self.loo = loo
-        self.specs: list[ColumnSpec] = []
-        self.statistics: list[Any] = []
-        #: Values behind the codes of each column; None where it is stored as numbers.
-        self.levels: list[NDArray[Any] | None] = []
-        #: Row of `codes` (>= 0), or -1 - position in `numbers`.
-        self.slots: list[int] = []
-        # Padded: kernels read whole vectors.
-        self.codes = room((n_columns, lines.rows.size + LANES), np.uint8)
-        self.room = room
-        self.training_rows = training_rows
-        self.numbers: list[NDArray[Any] | Lookup] = []
-        #: Training values of continuous columns, for leave-one-out.
-        self.training: list[NDArray[Any] | Lookup | None] = []
+        self._tables, self._rows, self._threads = tables, rows, threads
+        self._lines = rows.lines.arrays
+        scale, n_classes = tables.scale, tables.n_classes
+        self.outline = Outline(n_classes, ("",), False, factors, scale.bits, scale.bound)
+        self._float_factors = np.array([float(factor) for factor in factors])
+        self._planes = rows.planes(tables)
+        self._sums = self._start()
+        self._derived: dict[str, NDArray[Any]] = {}  # from the sums, until they change
+        self._units: _Slots | None = None
 
-    def add(
-        self,
-        spec: ColumnSpec,
-        training: NDArray[Any],
-        column: NDArray[Any],
-        later: Callable[[Any], Lookup] | None = None,
-    ) -> None:
-        """Take in a column: `training` holds the rows of `sets`, `column` those of `lines`.
+    @classmethod
+    def build(
+        cls, all_columns: Sequence[DenseColumns], settings: Settings, priors: Any,
+        factors: tuple[int, ...], threads: Threads,
+    ) -> list["DenseLedger"]:  # fmt: skip
+        """One ledger for each set of columns that was read; equal tables are made once."""
+        found: list[DenseLedger] = []
+        for columns in all_columns:
+            tables = found[0]._tables if found and found[0]._tables.serves(columns) else None
+            tables = tables or DenseTables(columns, settings, priors)
+            found.append(cls(tables, columns.rows(), factors, threads))
+        return found
 
-        Numbers are copied, or looked up in a packed table by what `later` makes of their rows.
-        """
-        model = MODELS[spec.model]
-        self.specs.append(spec)
-        self.statistics.append(model.statistics(training, spec.n_codes, self.sets))
-        kept = training if later is None else later(self.training_rows)
-        self.training.append(kept if self.loo and not model.discrete else None)
-        of_lines = column[self.lines.rows]
-        levels: NDArray[Any] | None = None
-        if model.discrete and spec.n_codes <= MOST_CODES + 1:
-            levels = np.arange(spec.n_codes)
-        elif not model.discrete and self._worth_coding(spec):
-            assert spec.distinct is not None
-            levels = np.append(spec.distinct, np.nan)
-            of_lines = to_codes(spec.distinct, of_lines)
-        self.levels.append(levels)
-        if levels is None:
-            self.numbers.append(of_lines if later is None else later(self.lines.rows))
-            self.slots.append(-len(self.numbers))
-        else:
-            slot = len(self.specs) - len(self.numbers) - 1
-            self.codes[slot, : of_lines.size] = of_lines
-            self.slots.append(slot)
+    def cut(self, n_parts: int) -> list["DenseLedger"]:
+        """The same lines in several ledgers, each with all lines of its rows."""
+        found = []
+        distinct = np.unique(self._rows.lines.rows)
+        for part in np.array_split(distinct, n_parts):
+            at = np.flatnonzero(np.isin(self._rows.lines.rows, part))
+            rows = self._rows.take(at)
+            found.append(DenseLedger(self._tables, rows, self.outline.factors, self._threads))
+        return found
 
-    def _worth_coding(self, spec: ColumnSpec) -> bool:
-        """Few enough values that a table is smaller than half a column of terms."""
-        n_sets = self.sets.n_classes if self.loo else self.sets.n_sets
-        few = spec.distinct is not None and spec.n_distinct == spec.distinct.size <= MOST_CODES
-        return few and 2 * n_sets * (spec.n_distinct + 1) <= self.lines.rows.size
+    # -- the contract --------------------------------------------------------------------------
 
+    def totals(self) -> Ints:
+        """Weight of the lines: problems (one) x folds x classes."""
+        lines = self._rows.lines
+        found = np.zeros((1, self._tables.n_sets, self.outline.n_classes), np.int64)
+        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
+        return found
 
-class Ledger:
-    """Integer sums, classes x lines, and the terms of every feature.
+    def apply(self, columns: Sequence[int], sign: int) -> None:
+        """Let columns join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
+        self._move(self._sums, columns, sign)
+        self._derived.clear()
 
-    Parameters
-    ----------
-    plan : the columns taken in.
-    smoothing, extra_variance, priors : the model's settings.
-    factors : weight of each class in the criterion, as exact fractions.
-    """
+    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+        """Exact loss by class, by the quickest exact way."""
+        kind, slots = ROW_KINDS[measure.kind], self._slots(units)
+        which = np.asarray(which, np.int64)
+        if kind != ERROR:
+            return self._settle(kind, measure.bits, units, which, sign)
+        fast = (which >= 0) & slots.coded[which]
+        out = np.empty((which.size, self.outline.n_classes), np.int64)
+        if not fast.all():
+            out[~fast] = self._settle(kind, measure.bits, units, which[~fast], sign)
+        if fast.any():
+            out[fast] = self._count_errors(slots, which[fast], sign)
+        return out
 
-    form = "lines"
+    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
+        """Losses in single precision for columns of few values, and how far each may be off."""
+        kind, slots = ROW_KINDS[measure.kind], self._slots(units)
+        which = np.asarray(which, np.int64)
+        found = Bounds(np.zeros(which.size), np.full(which.size, np.inf))
+        fast = slots.linear[which]
+        if kind != ERROR and fast.sum() > 1:
+            found.losses[fast], found.doubts[fast] = self._scan(kind, slots, which[fast], sign)
+        return found
 
-    def __init__(
-        self,
-        plan: LedgerPlan,
-        smoothing: float | str,
-        extra_variance: float | None,
-        priors: str | NDArray[np.float64] | None,
-        factors: Sequence[Fraction],
-    ):
-        sets = plan.sets
-        self.lines = plan.lines
-        self.n_classes = sets.n_classes
-        self.n_features = len(plan.specs)
-        shared = lcm(*(factor.denominator for factor in factors))
-        #: The class weights as integers with a common denominator left out.
-        self.factors = [int(factor * shared) for factor in factors]
-        self._plan = plan
+    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
+        """One step after the other."""
+        return walk(self, measure, units, which, signs)
 
-        def make(bits: int) -> tuple[list[Terms | None], Scale]:
-            self._columns = build_columns(
-                plan.specs, plan.statistics, smoothing, extra_variance, sets.class_weight,
-                sets.n_sets, bits,
-            )  # fmt: skip
-            self._prior = (
-                left_out_priors(sets, priors, bits)
-                if plan.loo
-                else prior_terms(sets.class_counts, priors, sets.class_weight, bits)
-            )
-            tables = [
-                self._table(f) if plan.levels[f] is not None or column.model.discrete else None
-                for f, column in enumerate(self._columns)
-            ]
-            return tables, choose_scale(self._columns, tables, self._prior)
+    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
+        """All lines at once."""
+        sums = self._sums.copy()
+        self._move(sums, joining, 1)
+        self._move(sums, leaving, -1)
+        lines = self._rows.lines
+        yield Scores(
+            lines.rows, lines.line_sets, lines.line_weights, lines.labels[None], sums.T[None]
+        )
 
-        tables, self.scale = in_units_of_scale(make)
-        self.slots = np.array(plan.slots, np.int64)
-        self._store_tables(tables)
-        self._store_columns()
-        self.sums = self._start(self._prior)
+    # -- sums ----------------------------------------------------------------------------------
 
-    # -- building ------------------------------------------------------------------------------
-
-    def _table(self, feature: int) -> Terms:
-        """Terms of every level: sets x levels x classes."""
-        plan, column = self._plan, self._columns[feature]
-        values = plan.levels[feature]
-        if values is None:
-            values = np.arange(plan.specs[feature].n_codes)
-        if not plan.loo:
-            return column.of(values)
-        training = plan.training[feature]
-        return column.left_out(values, values if training is None else training[:], plan.sets)
-
-    def _store_tables(self, tables: list[Terms | None]) -> None:
-        """A flat table of integers for every coded feature."""
-        coded = np.flatnonzero(self.slots >= 0)
-        self.codes = self._plan.codes[: coded.size]
-        self.n_codes = np.empty(coded.size, np.int64)
-        self.offsets = np.zeros(coded.size + 1, np.int64)
-        flat = [np.empty(0, np.int64)]
-        for slot, f in enumerate(coded):
-            table = tables[f]
-            assert table is not None
-            fixed = self.scale.fix(table)
-            # No missing value among the lines: two codes of a binary column scan twice as fast.
-            used = fixed.shape[1]
-            if used > 1 and self.codes[slot].max() < used - 1:
-                used -= 1
-            self.n_codes[slot] = used
-            flat.append(fixed[:, :used].ravel())
-            self.offsets[slot + 1] = self.offsets[slot] + flat[-1].size
-        self.table = np.concatenate(flat)
-        self._linearise(coded)
-
-    def _linearise(self, coded: NDArray[np.int64]) -> None:
-        """Factors in the linear domain for joining and for leaving, largest 1 in every row."""
-        nat = np.ldexp(self.table.reshape(-1, self.n_classes).astype(np.float64), -self.scale.bits)
-        spread = nat.max(1, initial=-np.inf) - nat.min(1, initial=np.inf)
-        self.linear_ok = np.zeros(self.n_features, bool)
-        if coded.size:
-            rows = self.offsets[:-1] // self.n_classes
-            self.linear_ok[coded] = np.maximum.reduceat(spread, rows) < _LINEAR_NAT
-        self.linear = {}
-        for sign in (1, -1):
-            top = (sign * nat).max(1, keepdims=True, initial=-np.inf)
-            self.linear[sign] = np.exp(sign * nat - top).astype(np.float32).ravel()
-
-    def _store_columns(self) -> None:
-        """Terms of the other features: kept while they fit, else made when read."""
-        plain = np.flatnonzero(self.slots < 0)
-        n_lines = self.lines.rows.size
-        room = self._plan.room
-        most = TERM_CACHE_BYTES
-        if room.cache_bytes is not None:
-            most = min(most, room.cache_bytes)
-        self.lazy = plain.size * self.n_classes * n_lines * 8 > most
-        kept = 0 if self.lazy else plain.size
-        self.columns = room((kept, self.n_classes, n_lines), np.int64)
-        if not self.lazy:
-            for d, f in enumerate(plain):
-                self.fill(int(f), self.columns[d])
-            self._plan.numbers = []
-
-    def _start(self, prior: Terms) -> NDArray[np.int64]:
-        fixed = self.scale.fix(prior)
-        sums = np.empty((self.n_classes, self.lines.rows.size), np.int64)
-        for part, g in self.lines.runs():
-            sums[:, part] = fixed[g][:, None]
+    def _start(self) -> Ints:
+        lines = self._rows.lines
+        sums = np.empty((self._tables.n_classes, lines.rows.size), np.int64)
+        for part, g in lines.runs():
+            sums[:, part] = self._tables.prior[g][:, None]
         return sums
 
-    # -- using ---------------------------------------------------------------------------------
-
-    @property
-    def lines_read(self) -> tuple[Any, ...]:
-        """Which rows are scored, and which rows train the tables that each of them reads."""
-        plan = self._plan
-        return plan.lines, plan.training_rows, plan.sets.left_out, plan.loo
-
-    def fill(self, feature: int, out: NDArray[np.int64]) -> None:
-        """Terms of a feature that has no table of codes: classes x lines."""
-        column, values = self._columns[feature], self._plan.numbers[-1 - self.slots[feature]]
-        table = self._table(feature) if column.model.discrete else None
-        for part, g in self.lines.runs():
-            if table is not None:
-                at = values[part].astype(np.int64)
-                impossible = table.impossible
-                terms = Terms(
-                    table.finite[g, at], None if impossible is None else impossible[g, at]
-                )
-            elif self._plan.loo:
-                # Distinct values only: a line's terms depend on its value and class alone.
-                distinct, back = np.unique(values[part], return_inverse=True)
-                training = self._plan.training[feature]
-                assert training is not None
-                of_all = column.left_out(distinct, training[:], self._plan.sets)
-                terms = Terms(of_all.finite[g, back])
-            else:
-                terms = column.of(values[part], g)
-            out[:, part] = self.scale.fix(terms).T
-
-    def gathered(self, features: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Slots of the features, and the term columns these slots point into."""
-        slots = self.slots[list(features)]
-        if not self.lazy or (slots >= 0).all():
-            return slots, self.columns
-        plain = [f for f in features if self.slots[f] < 0]
-        columns = np.empty((len(plain), *self.sums.shape), np.int64)
-        for d, f in enumerate(plain):
-            self.fill(f, columns[d])
-            slots[list(features).index(f)] = -d - 1
-        return slots, columns
-
-    def apply(self, features: Sequence[int], sign: int) -> None:
-        """Let features join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
-        self._move(self.sums, features, sign)
-
-    def with_features(self, features: Sequence[int]) -> NDArray[np.int64]:
-        """Sums of the subset of these features, classes x lines; the ledger's own stay."""
-        sums = self._start(self._prior)
-        self._move(sums, features, 1)
-        return sums
-
-    def _move(self, sums: NDArray[np.int64], features: Sequence[int], sign: int) -> None:
+    def _move(self, sums: Ints, columns: Sequence[int], sign: int) -> None:
         from .kernels.ledger import apply_feature
 
-        slots, columns = self.gathered(features)
+        slots, terms = self._terms(columns)
         for slot in slots:
-            apply_feature(
-                sums, self.lines.pieces, self.lines.sets, self.codes, self.n_codes,
-                self.offsets, self.table, columns, slot, sign,
-            )  # fmt: skip
+            apply_feature(sums, self._lines, terms, slot, sign)
+
+    def _terms(self, columns: Sequence[int] = ()) -> tuple[Ints, TermArrays]:
+        """Slots of these columns, and the arrays these slots point into."""
+        slots, tables = self._tables.slots[list(columns)], self._tables
+        planes = self._planes
+        if planes is None:
+            plain = [f for f in columns if tables.slots[f] < 0]
+            planes = np.empty((len(plain), *self._sums.shape), np.int64)
+            for d, f in enumerate(plain):
+                self._rows.fill(tables, f, planes[d])
+                slots[list(columns).index(f)] = -d - 1
+        codes = TermArrays(self._rows.codes, tables.n_codes, tables.offsets, tables.table, planes)
+        return slots, codes
+
+    def _slots(self, units: Units) -> "_Slots":
+        if self._units is None or self._units.units is not units:
+            self._units = _Slots(units, self._tables)
+        return self._units
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def _count_errors(self, slots: "_Slots", which: Ints, sign: int) -> Ints:
+        from .kernels.ledger import margins
+        from .kernels.settle import count_errors
+
+        if "ahead" not in self._derived:
+            self._derived["ahead"] = self._padded(np.int64)
+            margins(self._sums, self._lines, self._derived["ahead"])
+        ahead, (_, terms) = self._derived["ahead"], self._terms()
+        found = np.empty((which.size, self.outline.n_classes), np.int64)
+
+        def task(lo: int, hi: int) -> None:
+            count_errors(ahead, self._lines, terms, slots.first, which, sign, lo, hi, found)
+
+        self._threads.run(task, which.size, which.size * self._sums.shape[1])
+        return found
+
+    def _padded(self, dtype: Any) -> NDArray[Any]:
+        """Room for classes x lines, as wide as the codes are; 1 where no line is."""
+        return np.ones((self.outline.n_classes, self._rows.codes.shape[1]), dtype)
+
+    def _scan(self, kind: int, slots: "_Slots", which: Ints, sign: int) -> tuple[Floats, float]:
+        """Approximate losses, and how far each may be from the truth."""
+        from .kernels.ledger import log_own, posterior
+        from .kernels.scan import scan
+
+        unit = self._tables.scale.unit
+        if "posterior" not in self._derived:
+            self._derived["posterior"] = self._padded(np.float32)
+            posterior(self._sums, unit, self._derived["posterior"])
+        post, linear = self._derived["posterior"], self._tables.linear[sign]
+        _, terms = self._terms()
+        weights = self._lines.weights.astype(np.float64)
+        found = np.empty((which.size, self.outline.n_classes))
+
+        def task(lo: int, hi: int) -> None:
+            scan(kind, post, self._lines, weights, terms, linear, slots.first, which, lo, hi, found)
+
+        self._threads.run(task, which.size, which.size * self._sums.shape[1])
+        loss = found @ self._float_factors
+        total = float(self._rows.lines.class_totals(self.outline.n_classes) @ self._float_factors)
+        doubt = total * (self.outline.n_classes + _ROUNDINGS) * _FLOAT32
+        if kind == LOG_LIKELIHOOD:
+            base = np.empty(self.outline.n_classes)
+            log_own(self._sums, self._lines, unit, base)
+            loss = -(loss + base @ self._float_factors)
+            doubt += 1e-11 * float(np.abs(base) @ self._float_factors)
+        return loss, doubt
+
+    def _settle(self, kind: int, bits: int, units: Units, which: Ints, sign: int) -> Ints:
+        """Losses by class from the integer sums."""
+        from .kernels.settle import settle
+
+        slots, scales = self._slots(units), (self._tables.scale.unit, 2.0**bits)
+        out = np.empty((which.size, self.outline.n_classes), np.int64)
+        _, kept = self._terms()
+
+        def task(lo: int, hi: int) -> None:
+            if self._planes is not None:
+                settle(kind, self._sums, self._lines, kept, slots.arrays, which, sign, *scales,
+                       lo, hi, out)  # fmt: skip
+                return
+            for j in range(lo, hi):
+                members = units.members[which[j]] if which[j] >= 0 else ()
+                mine, terms = self._terms(members)
+                alone = UnitArrays(np.array([0, len(members)]), mine)
+                settle(kind, self._sums, self._lines, terms, alone, np.minimum(which[j : j + 1], 0),
+                       sign, *scales, 0, 1, out[j : j + 1])  # fmt: skip
+
+        # Exact values cost about ten scans.
+        self._threads.run(task, which.size, 10 * which.size * self._sums.shape[1])
+        return out
+
+
+class _Slots:
+    """Where the terms of each unit's columns are found."""
+
+    def __init__(self, units: Units, tables: DenseTables):
+        pointers, columns = units.flat
+        self.units = units
+        self.arrays = UnitArrays(pointers, tables.slots[columns])
+        first = columns[pointers[:-1]]
+        self.first = tables.slots[first]
+        single = (units.widths == 1) & (self.first >= 0)
+        self.coded = single
+        self.linear = single & tables.linear_ok[first]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from ..checks import choose
 from ..data.kernels.options import BLOCK
 from ..data.split import Rows, find_splits, training_copies
 from ..models.base import TrainingSets, one_set
+from .kernels.arrays import LineArrays
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,30 @@ class Lines:
         for g, (start, end) in zip(self.sets[first], pairwise(ends), strict=True):
             yield slice(start, end), int(g)
 
-    def class_totals(self, n_classes: int) -> list[int]:
+    @cached_property
+    def arrays(self) -> LineArrays:
+        """As the kernels read them."""
+        return LineArrays(self.pieces, self.sets, self.tiles, self.classes, self.weights)
+
+    @property
+    def line_sets(self) -> NDArray[np.int64]:
+        """Table set of every line."""
+        return np.repeat(self.sets, np.diff(self.pieces))
+
+    @property
+    def line_weights(self) -> NDArray[np.int64]:
+        """How often every line counts."""
+        return self.weights if self.weights.size else np.ones(self.rows.size, np.int64)
+
+    def class_totals(self, n_classes: int) -> NDArray[np.int64]:
         """Weight of the lines of each true class."""
-        weights = self.weights if self.weights.size else np.ones(self.rows.size, np.int64)
         totals = np.zeros(n_classes, np.int64)
-        np.add.at(totals, self.labels, weights)
-        return [int(total) for total in totals]
+        np.add.at(totals, self.labels, self.line_weights)
+        return totals
+
+    def take(self, at: NDArray[np.int64]) -> "Lines":
+        """Some lines only, in the same order."""
+        return Lines.sort(self.rows[at], self.line_sets[at], self.labels[at], self.line_weights[at])
 
 
 class Scored(NamedTuple):

@@ -39,7 +39,6 @@ def count_threads(n_jobs: int | None) -> int:
 # Below this many cells a hand-over to a thread costs more than the work.
 _SMALL = 200_000
 
-
 # Parts a thread gets, so that a slow part does not leave the others waiting.
 _PARTS = 2
 
@@ -51,13 +50,13 @@ class Engine(Protocol):
         """Cover 0..n_items; n_cells tells how much work that is."""
 
 
-class LocalEngine:
+class Threads:
     """A pool of threads that lives as long as one fit.
 
     Examples
     --------
-    >>> from bayesieve.engine.threads import LocalEngine
-    >>> with LocalEngine(2) as engine:
+    >>> from bayesieve.engine.threads import Threads
+    >>> with Threads(2) as engine:
     ...     engine.run(lambda lo, hi: print(lo, hi), 3, 0)
     0 3
     """
@@ -97,7 +96,7 @@ class LocalEngine:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-    def __enter__(self) -> "LocalEngine":
+    def __enter__(self) -> "Threads":
         return self
 
     def __exit__(

@@ -16,7 +16,7 @@ from ..checks import check_callable, check_number, column_indices
 from ..criteria.auc import SizePenalty
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
-from ..engine.sparse import Scoring
+from ..engine.sparse_tables import Scoring, SparseProblem
 from ..models.choice import choose_models
 from ..models.columns import read_moves
 from .defaults import DefaultEstimator
@@ -229,13 +229,15 @@ class _Turns:
         model._fit_table(read, models)
         every = np.arange(read.table.n_rows)
         scoring = Scoring(every, (every[:0],), every, np.array([every.size]))
-        self._book = model._sparse_ledger(
-            moves, specs, values, read.targets, read.weights, scoring, np.ones(2), [1, 1]
+        problem = SparseProblem(
+            moves, specs, values, read.targets, read.weights, scoring, np.ones(2)
         )
+        self._tables = model.sparse_tables(problem)
+        self._first, self._entries = moves.first, moves.of_rows(every)
         self._truth = read.targets.classes
         self._penalty = penalty
         self.subsets: list[list[int]] = [[] for _ in range(n_subsets)]
-        prior = self._book.offset[0] * self._book.scale.unit
+        prior = self._tables.offset[0] * self._tables.scale.unit
         self._odds = np.tile(prior, (n_subsets, every.size, 1))
         self._total = expit(self._odds).sum(0)
         self._best = self._value(self._total, 0)
@@ -277,11 +279,11 @@ class _Turns:
 
     def _moved(self, m: int, f: int, sign: int) -> NDArray[np.float64]:
         """Log-odds of a member after a feature has joined or left: rows x labels."""
-        book = self._book
-        odds = self._odds[m] + sign * book.base[f, 0] * book.scale.unit
-        part = slice(book.pointers[f], book.pointers[f + 1])
-        delta = book.delta[book.first[f] + book.kinds[part], 0] * book.scale.unit
-        odds[book.lines[part]] += sign * delta
+        tables, entries, unit = self._tables, self._entries, self._tables.scale.unit
+        odds = self._odds[m] + sign * tables.base[f, 0] * unit
+        part = slice(entries.pointers[f], entries.pointers[f + 1])
+        delta = tables.delta[self._first[f] + entries.kinds[part], 0] * unit
+        odds[entries.lines[part]] += sign * delta
         return odds
 
     def _value(self, total: NDArray[np.float64], n_features: int) -> float:

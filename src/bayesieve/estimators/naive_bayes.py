@@ -12,9 +12,9 @@ from ..checks import check_flag, check_number, plain_value
 from ..data.columns import ColumnSpec, encode, learn, merge_specs
 from ..data.sample import Sample, read_sample
 from ..data.tables import SparseTable, read_table
-from ..data.targets import Targets, is_label_matrix, read_labels
-from ..engine.sparse import Scoring, SparseLedger
-from ..models.base import Terms, TrainingSets, one_set
+from ..data.targets import is_label_matrix, read_labels
+from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
+from ..models.base import Settings, Terms, TrainingSets, one_set
 from ..models.choice import check_batch, choose_models
 from ..models.columns import count_present, read_column
 from ..models.gaussian import total_variance
@@ -344,10 +344,8 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
 
         def make(bits: int) -> tuple[list[Terms | None], Scale]:
             self._prior = prior_terms(self.class_count_[None], priors, self._class_weight, bits)
-            self._columns = build_columns(
-                self._specs, self._statistics, smoothing, self._extra_variance,
-                self._class_weight, bits=bits,
-            )  # fmt: skip
+            settings = Settings(smoothing, self._extra_variance, self._class_weight, bits=bits)
+            self._columns = build_columns(self._specs, self._statistics, settings)
             tables = spoken_tables(self._specs, self._columns)
             return tables, choose_scale(self._columns, tables, self._prior)
 
@@ -377,24 +375,13 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                 stacklevel=5,
             )
 
-    def _sparse_ledger(
-        self,
-        moves: Any,
-        specs: Any,
-        values: Any,
-        targets: Targets,
-        weights: NDArray[np.float64],
-        scoring: Scoring,
-        class_weight: NDArray[np.float64],
-        factors: list[int],
-    ) -> SparseLedger:
-        """A ledger of this model's terms."""
+    def sparse_tables(self, problem: SparseProblem) -> SparseTables:
+        """Terms of the model for the rows of a sparse ledger."""
         # The variance added to all columns is learnt once, by the fit on all rows.
         extra = (self._parts or [self])[0]._extra_variance
-        return SparseLedger(
-            moves, specs, values, targets, weights, scoring, check_smoothing(self.smoothing), extra,
-            check_priors(self.priors, targets.n_classes), class_weight, factors,
-        )  # fmt: skip
+        settings = Settings(check_smoothing(self.smoothing), extra, problem.class_weight)
+        priors = check_priors(self.priors, problem.targets.n_classes)
+        return bayes_tables(problem, settings, priors)
 
     def _keep_columns(self, columns: Sequence[int], read: Sample) -> None:
         """Keep these columns of what was learnt from `read`."""

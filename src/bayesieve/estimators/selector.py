@@ -1,7 +1,6 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..checks import (
-    check_callable,
     check_file,
     check_flag,
     check_jobs,
@@ -21,18 +19,18 @@ from ..checks import (
     column_indices,
 )
 from ..criteria import CRITERIA
-from ..criteria.auc import AUC
-from ..criteria.base import Criterion, Units
-from ..criteria.standard_error import standard_error
+from ..criteria.base import Criterion
 from ..data.packed import PackedTable
 from ..data.split import read_split_groups, split_rows
 from ..data.tables import SparseTable, Table, is_frame, keep_names, read_table
 from ..data.weights import check_class_weight, read_weights
-from ..engine.threads import LocalEngine, count_threads
+from ..engine.contract import Units
+from ..engine.threads import Threads, count_threads
 from ..models.choice import choose_models
 from ..models.settings import check_priors
 from ..search import SEARCHES
 from ..search.hints import Aids
+from ..search.objective import Objective
 from ..search.parameters import (
     check_choice,
     check_reachable,
@@ -40,10 +38,11 @@ from ..search.parameters import (
     check_search,
     read_groups,
 )
-from ..search.path import Path
-from ..search.plan import Task, dense_ledgers, sparse_ledgers
+from ..search.path import Path, Recorder
+from ..search.plan import Ledgers, Task, dense_ledgers, sparse_ledgers
 from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, open_journal
+from ..search.settle import Settler
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
 from .defaults import DefaultEstimator
 from .naive_bayes import NaiveBayes
@@ -267,21 +266,20 @@ class NaiveBayesSelector(
                 )
             )
         make = sparse_ledgers if sparse else dense_ledgers
-        ledgers: Any = make(task, model, guiding, validating)
-        path = Path(
-            tuple(map(tuple, task.units)), task.table.names, criterion.name,
-            "validation_score" if criterion.chooses else "validation_error",
-        )  # fmt: skip
-        journal = None
-        if self.checkpoint is not None:
-            rows = (guiding, validating)
-            journal = open_journal(
-                check_file("checkpoint", self.checkpoint), task, model, search, criterion, ledgers,
-                rows,
+        with Threads(count_threads(self.n_jobs)) as threads:
+            ledgers = make(task, model, guiding, validating, threads)
+            path = Path(
+                tuple(map(tuple, task.units)), task.table.names, criterion.name,
+                "validation_score" if criterion.chooses else "validation_error",
             )  # fmt: skip
-        with Driver(journal, clock) as driver:
-            n_tried = self._run(ledgers, criterion, search, task, path, driver)
-        path.choose(*task.sizes, self._margin(criterion, ledgers))
+            journal = None
+            if self.checkpoint is not None:
+                journal = open_journal(
+                    check_file("checkpoint", self.checkpoint), task, model, search, criterion,
+                    ledgers.scored, (guiding, validating),
+                )  # fmt: skip
+            with Driver(journal, clock) as driver:
+                n_tried = self._run(ledgers, criterion, search, task, path, driver)
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
         model._keep_columns(np.sort(selected), read)
 
@@ -341,46 +339,42 @@ class NaiveBayesSelector(
 
     def _run(
         self,
-        ledgers: list[Any],
+        ledgers: Ledgers,
         criterion: Criterion,
         search: Any,
         task: Task,
         path: Path,
         driver: Driver,
     ) -> int:
-        """Drive the search; returns how many subsets it tried."""
-        with LocalEngine(count_threads(self.n_jobs)) as engine:
-            objective = driver.objective(ledgers[0], criterion, task.units, engine, task.keep)
-            judge = scorer = None
-            if len(ledgers) > 1:
-                judge = ledgers[1]
-                chooser = criterion if criterion.chooses else CRITERIA["error"]
-                scorer = chooser.scorer(judge, Units(path.members), engine)
-            callbacks = Callbacks(self)
-            objective.listeners += [driver.recorder(path, judge, scorer), callbacks]
-            line = ProgressLine(None, search, task.limits) if self.progress else None
+        """Drive the search and choose; returns how many subsets it tried."""
+        units = Units(path.members)
+        guide = Settler(ledgers.guide, criterion, units)
+        judge = None
+        if ledgers.judge is not None:
+            judge = Settler(ledgers.judge, self._chooser(criterion), units)
+        objective = Objective(driver.verdicts(guide), units, task.keep)
+        callbacks = Callbacks(self)
+        told = None if judge is None else driver.verdicts(judge)
+        objective.listeners += [Recorder(path, told), callbacks]
+        line = ProgressLine(None, search, task.limits) if self.progress else None
+        if line is not None:
+            objective.listeners.append(line)
+            driver.say = line.say
+
+        def stop() -> bool:
             if line is not None:
-                objective.listeners.append(line)
-                driver.say = line.say
+                line.tick(objective)
+            return callbacks.stop
 
-            def stop() -> bool:
-                if line is not None:
-                    line.tick(objective)
-                return callbacks.stop
-
-            try:
-                driver.drive(search, task.limits, objective, path, task.sizes, stop)
-            finally:
-                callbacks.close()
-                if line is not None:
-                    line.close()
-            return objective.n_tried
-
-    def _margin(self, criterion: Criterion, ledgers: list[Any]) -> Any:
-        """Standard error of a subset's score on the rows that choose, where it is asked for."""
-        if self.choice == "best":
-            return None
-        return partial(standard_error, self._chooser(criterion), ledgers[-1])
+        try:
+            driver.drive(search, task.limits, objective, path, task.sizes, stop)
+        finally:
+            callbacks.close()
+            if line is not None:
+                line.close()
+        margin = (judge or guide).standard_error if self.choice == "one-se" else None
+        path.choose(*task.sizes, margin)
+        return objective.n_tried
 
     def _chooser(self, criterion: Criterion) -> Criterion:
         """What chooses among the subsets visited."""
@@ -398,10 +392,7 @@ class NaiveBayesSelector(
         criterion = self.criterion
         if not isinstance(criterion, Criterion):
             criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE)]
-        if isinstance(criterion, AUC):
-            choose("criterion.undefined", criterion.undefined, ["raise", "skip"])
-            if criterion.penalty is not None:
-                check_callable("criterion.penalty", criterion.penalty)
+        criterion.check()
         if self.validation is not None:
             check_number("validation", self.validation, low=0.0, high=1.0)
             if self.validation in (0, 1):

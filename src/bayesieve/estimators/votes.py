@@ -14,7 +14,7 @@ from ..data.sample import Sample, read_sample
 from ..data.sparse import Moves
 from ..data.tables import Table, read_table
 from ..data.targets import Targets
-from ..engine.sparse import Scoring, SparseLedger
+from ..engine.sparse_tables import SparseProblem, SparseTables
 from ..models.choice import choose_models
 from ..models.columns import read_moves
 from ..models.tables import Scale
@@ -186,44 +186,24 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         """The more frequent class (or value of each label) among rows with as many votes."""
         return self._best(self._table(X))
 
-    def _sparse_ledger(
-        self,
-        moves: Moves,
-        specs: Any,
-        values: Any,
-        targets: Targets,
-        weights: NDArray[np.float64],
-        scoring: Scoring,
-        class_weight: NDArray[np.float64],
-        factors: list[int],
-    ) -> SparseLedger:
-        """A ledger of votes: whole numbers."""
-        return _VotesLedger(
-            moves, specs, values, targets, weights, scoring, self.orientation, None, None,
-            class_weight, factors,
-        )  # fmt: skip
+    def sparse_tables(self, problem: SparseProblem) -> SparseTables:
+        """Votes for the rows of a sparse ledger: all terms are 0 or 1.
 
-
-class _VotesLedger(SparseLedger):
-    """All terms are 0 or 1; which value of a column votes is learnt on the training rows."""
-
-    def _build(self, smoothing: Any, extra_variance: Any, priors: Any) -> None:
-        training = self._scoring.training
+        Which value of a column votes is learnt on the training rows of each set.
+        """
+        moves, training = problem.moves, problem.scoring.training
         votes = []
-        for left_out in self._scoring.left_out:
+        for left_out in problem.scoring.left_out:
             kept = np.delete(np.arange(training.size), left_out)
-            votes.append(
-                votes_for(
-                    self._moves, training[kept], self._weights[kept], self._trained.take(kept),
-                    smoothing == "rare",
-                ).T
-            )  # fmt: skip
+            rows = training[kept]
+            targets, rare = problem.targets.take(rows), self.orientation == "rare"
+            votes.append(votes_for(moves, rows, problem.weights[rows], targets, rare).T)
         by_set = np.stack(votes, axis=1)  # columns x sets x labels
-        owner = np.repeat(np.arange(self.n_features), np.diff(self.first))
-        self.base = (self._moves.usual[:, None, None] == by_set).astype(np.int64)
-        self.delta = (self._moves.codes[:, None, None] == by_set[owner]) - self.base[owner]
-        self.offset = np.zeros(by_set.shape[1:], np.int64)
-        self.scale = Scale(0, 0, float(self.n_features))
+        owner = np.repeat(np.arange(moves.n_columns), np.diff(moves.first))
+        base = (moves.usual[:, None, None] == by_set).astype(np.int64)
+        delta = (moves.codes[:, None, None] == by_set[owner]) - base[owner]
+        offset = np.zeros(by_set.shape[1:], np.int64)
+        return SparseTables(offset, base, delta, Scale(0, 0, float(moves.n_columns)))
 
 
 def votes_for(

@@ -19,9 +19,7 @@ __all__ = ["Performance", "Verdict", "performance"]
 
 _BINS = 10
 
-
 _MOST_POINTS = 200  # of a ROC curve
-
 
 _FOLDS = 5
 

@@ -13,12 +13,9 @@ from .portable import fitted_model
 
 _TAIL = 3.0
 
-
 _POINTS = 101  # of a continuous column's scale
 
-
 _REACH = 8.0  # standard deviations beyond which a continuous column is not integrated
-
 
 _FINE = 401
 

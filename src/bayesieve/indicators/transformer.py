@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_jobs, choose
 from ..data.tables import read_series
-from ..engine.threads import LocalEngine, count_threads
+from ..engine.threads import Threads, count_threads
 from .scores import SCORES, ScoreColumn, ScoreFamily, WindowScores
 
 
@@ -150,7 +150,7 @@ class Indicators(TransformerMixin, BaseEstimator):
     def _families(
         self, series: list[NDArray[np.float64]], scores: list[ScoreFamily]
     ) -> list[list[ScoreColumn]]:
-        with LocalEngine(count_threads(self.n_jobs)) as engine:
+        with Threads(count_threads(self.n_jobs)) as engine:
             return [list(score.columns(series, engine)) for score in scores]
 
     def _judge_scores(self) -> list[ScoreFamily]:

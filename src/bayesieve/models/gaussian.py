@@ -13,19 +13,14 @@ from .bells import Bells, density_bells, interval_bells
 #: A density's terms stay within this many nat of 0, so that any sum of them fits the ledger.
 DENSITY_BOUND = 2.0**14
 
-
 #: Weka's floor on the probability of a single value.
 LEAST_LOG = float(np.log(1e-75))
 
-
 _HUGE = 1e300
-
 
 _LOG_2PI = float(np.log(2 * np.pi))
 
-
 _NARROW = 1e-3  # half widths (in standard deviations) below which the interval is a series
-
 
 _CANCELLED = 1e-3  # share of the squares below which a downdate is recomputed
 

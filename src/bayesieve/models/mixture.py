@@ -12,7 +12,6 @@ from .gaussian import GaussianModel
 #: Most components of a mixture.
 MOST_COMPONENTS = 7
 
-
 _STEPS = 1000
 
 

@@ -1,11 +1,12 @@
 """Every feature model by name."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .base import MOST_BITS, FeatureModel, Floats, Grid, Settings, Spec, Terms
+from .base import FeatureModel, Grid, Settings, Spec, Terms
 from .counts import CountModel, binary_mean
 from .gaussian import GaussianModel
 from .mixture import MOST_COMPONENTS, MixtureModel
@@ -39,11 +40,11 @@ def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[
     --------
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from bayesieve.models import MODELS, build_columns, one_set, spoken_tables
+    >>> from bayesieve.models import MODELS, Settings, build_columns, one_set, spoken_tables
     >>> spec = SimpleNamespace(model="bernoulli", n_distinct=2, resolution=1.0, n_codes=3)
     >>> sets = one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
     >>> counts = MODELS["bernoulli"].statistics(np.array([0, 1, 1, 1], np.uint8), 3, sets)
-    >>> columns = build_columns([spec], [counts], 1.0, None, np.ones(2))
+    >>> columns = build_columns([spec], [counts], Settings(1.0, None, np.ones(2)))
     >>> spoken_tables([spec], columns)[0].finite.shape  # sets x codes x classes
     (1, 3, 2)
     """
@@ -65,13 +66,7 @@ def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[
 
 
 def build_columns(
-    specs: Sequence[Spec],
-    statistics: Sequence[Any],
-    smoothing: float | str,
-    extra_variance: float | None,
-    class_weight: Floats,
-    n_sets: int = 1,
-    bits: int = MOST_BITS,
+    specs: Sequence[Spec], statistics: Sequence[Any], settings: Settings, n_sets: int = 1
 ) -> list[ColumnTerms]:
     """Statistics and settings, ready to speak for each column.
 
@@ -79,23 +74,22 @@ def build_columns(
     --------
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from bayesieve.models import MODELS, build_columns, one_set
+    >>> from bayesieve.models import MODELS, Settings, build_columns, one_set
     >>> spec = SimpleNamespace(model="gaussian", n_distinct=4, resolution=1.0)
     >>> values, sets = np.arange(4.0), one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
     >>> moments = MODELS["gaussian"].statistics(values, 0, sets)
-    >>> column = build_columns([spec], [moments], 1.0, None, np.ones(2))[0]
+    >>> column = build_columns([spec], [moments], Settings(1.0, None, np.ones(2)))[0]
     >>> column.of(values).finite[0].argmax(1)  # which class each value speaks for
     array([0, 0, 1, 1])
     """
-    means = None
-    if smoothing == "mean":
+    if settings.smoothing == "mean":
         binary = [
             counts
             for spec, counts in zip(specs, statistics, strict=True)
             if spec.model == "bernoulli"
         ]
-        means = binary_mean(binary, n_sets, class_weight.size)
-    settings = Settings(smoothing, extra_variance, class_weight, means, bits)
+        means = binary_mean(binary, n_sets, settings.class_weight.size)
+        settings = replace(settings, binary_mean=means)
     return [
         ColumnTerms(
             MODELS[spec.model], found, Grid(spec.resolution, max(spec.n_distinct, 1)), settings

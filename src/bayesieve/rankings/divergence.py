@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from ..checks import check_flag, check_jobs, choose
 from ..data.html import html_table
 from ..data.sample import read_sample
-from ..engine.threads import LocalEngine, count_threads
-from ..models.base import one_set
+from ..engine.threads import Threads, count_threads
+from ..models.base import Settings, one_set
 from ..models.choice import choose_models
 from ..models.registry import MODELS, build_columns
 from .base import MixedColumns, Ranking, by_score
@@ -113,7 +113,7 @@ def relevance_matrix(
     rows = np.arange(read.table.n_rows)
     columns = mixed_columns(read.table, choose_models("auto", read.table), rows, read.weights)
     n_classes = int(read.labels.max()) + 1
-    with LocalEngine(count_threads(n_jobs)) as engine:
+    with Threads(count_threads(n_jobs)) as engine:
         values = divergences(columns, read.labels, n_classes, engine, model, as_printed)
     names = [str(name) for name in read.classes]
     if read.targets.labelled:
@@ -173,7 +173,7 @@ def _column(
         sets = one_set(mine, weights, np.ones(2))
         column = points[at] if columns.nominal[a] else values
         statistics = MODELS[spec.model].statistics(column, spec.n_codes, sets)
-        speaker = build_columns([spec], [statistics], 1.0, None, np.ones(2))[0]
+        speaker = build_columns([spec], [statistics], Settings(1.0, None, np.ones(2)))[0]
         if columns.nominal[a]:
             terms = speaker.of(np.arange(spec.n_codes)).finite[0][points]
         else:

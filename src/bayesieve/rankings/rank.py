@@ -11,7 +11,7 @@ from ..checks import check_jobs, check_number, choose
 from ..data.columns import MOST_CODES
 from ..data.sample import read_sample
 from ..data.tables import SparseTable, Table, room_of
-from ..engine.threads import LocalEngine, count_threads
+from ..engine.threads import Threads, count_threads
 from ..models.choice import choose_models
 from ..models.columns import read_column
 from ..models.registry import MODELS
@@ -101,7 +101,7 @@ def rank_table(
     models = choose_models("auto", table)
     rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)
     columns = columns_for(method, table, models, rows, labels, weights, n_classes)
-    with LocalEngine(count_threads(n_jobs)) as engine:
+    with Threads(count_threads(n_jobs)) as engine:
         return method.rank(columns, labels, n_classes, engine, most)
 
 

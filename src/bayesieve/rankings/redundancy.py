@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from ..checks import check_flag, check_jobs
 from ..data.sample import read_sample
-from ..engine.threads import LocalEngine, count_threads
+from ..engine.threads import Threads, count_threads
 from ..models.choice import choose_models
 from ..models.columns import read_moves
 
@@ -122,7 +122,7 @@ def eliminate(
     rows = ones.tocsr()
     rows.sort_indices()
     by = np.empty((read.targets.n_groups, ones.shape[1]), np.int64)
-    with LocalEngine(count_threads(n_jobs)) as engine:
+    with Threads(count_threads(n_jobs)) as engine:
         for label, column in zip(by, read.targets.classes.T, strict=True):
             _judge(label, ones, rows, column, containment, engine)
     kept = np.flatnonzero((by == -1).any(0))

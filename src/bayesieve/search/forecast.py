@@ -16,7 +16,6 @@ from .strategies.greedy import GreedySearch
 # The first step may have waited for a compiler: up to so many seconds, or this share of it.
 _COMPILER, _WAITED = 20.0, 0.9
 
-
 # Visits of one subset from which on a search seems to go in circles.
 _CIRCLE = 1000
 

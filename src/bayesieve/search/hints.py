@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..checks import choose, column_indices
 from ..data.tables import SparseTable, Table
-from ..engine.threads import LocalEngine
+from ..engine.threads import Threads
 from ..models.columns import read_column
 from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns
@@ -54,7 +54,7 @@ class Aids:
 
     def order(self, ranking: Any) -> tuple[int, ...]:
         """Units in the order of their best columns."""
-        with LocalEngine() as engine:
+        with Threads() as engine:
             method = check_ranking(ranking, "ranking")
             columns = columns_for(
                 method,
@@ -146,7 +146,7 @@ class Aids:
     def _uncertainties(self) -> NDArray[np.float64]:
         """Symmetric uncertainty 2 I(a; b) / (H(a) + H(b)) of every two columns."""
         columns = self._discrete()
-        with LocalEngine() as engine:
+        with Threads() as engine:
             information = np.array(
                 [
                     information_with(columns, columns.column(j), int(columns.n_levels[j]), engine)

@@ -3,16 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..criteria.base import Criterion, Units
-from ..engine.dense import Ledger
-from ..engine.threads import Engine
+from ..criteria.base import Key
+from ..engine.contract import Units
+from .settle import LEAST_BLOCK, Verdicts
 
 #: Called after a change with the action ("start", "add" or "drop"), the units moved, and itself.
 Listener = Callable[[str, tuple[int, ...], "Objective"], None]
-
-
-# Candidates asked at once while looking for the first gain.
-_LEAST_BLOCK, _MOST_BLOCK = 32, 4096
 
 
 class Objective:
@@ -23,33 +19,23 @@ class Objective:
 
     Parameters
     ----------
-    ledger : running sums of the lines that guide the search.
-    criterion : how good sums are.
-    units : columns that move together, one tuple a unit.
-    engine : who runs the kernels.
+    verdicts : on subsets of the rows that guide the search.
+    units : columns that move together.
     keep : units that are never dropped.
     """
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        criterion: Criterion,
-        units: Sequence[Sequence[int]],
-        engine: Engine,
-        keep: Iterable[int] = (),
-    ):
-        self._members = tuple(tuple(unit) for unit in units)
+    def __init__(self, verdicts: Verdicts, units: Units, keep: Iterable[int] = ()):
+        self._members = units.members
         self._widest = max(map(len, self._members))
-        self._ledger = ledger
-        self._scorer = criterion.scorer(ledger, Units(self._members), engine)
+        self._verdicts = verdicts
         self.keep = frozenset(keep)
         self.listeners: list[Listener] = []
         self.n_tried = 0  #: subsets whose loss was asked for
         self.direction = ""  #: of the phase under way
         self.size = 0  #: number of columns in the subset
         self._selected: dict[int, None] = {}
-        self._known: dict[tuple[int, ...], Any] = {}
-        self._block = _LEAST_BLOCK
+        self._known: dict[tuple[int, ...], Key] = {}
+        self._block = LEAST_BLOCK
         self._move(sorted(self.keep), 1)
 
     @property
@@ -114,17 +100,17 @@ class Objective:
 
     def score(self) -> Any:
         """Loss of the subset."""
-        return self._remember((), self._scorer.current)
+        return self._remember((), self._verdicts.now)
 
     def score_add(self, units: Sequence[int]) -> list[Any]:
         """Exact loss after each unit alone joins."""
         self.n_tried += len(units)
-        return self._scorer.what_if(units, 1)
+        return self._verdicts.keys(units, 1)
 
     def score_drop(self, units: Sequence[int]) -> list[Any]:
         """Exact loss after each unit alone leaves."""
         self.n_tried += len(units)
-        return self._scorer.what_if(units, -1)
+        return self._verdicts.keys(units, -1)
 
     def best_add(self, units: Sequence[int]) -> tuple[int, Any]:
         """The unit whose joining gives the lowest loss (the first of equals), and that loss."""
@@ -137,27 +123,18 @@ class Objective:
     def first_gain(self, units: Sequence[int], sign: int) -> int | None:
         """Position of the first unit whose joining (1) or leaving (-1) is a strict gain, or None.
 
-        Units are asked in blocks that grow while nothing is found and shrink where gains are
-        frequent; only those up to the gain count as tried.
+        Only those up to the gain count as tried.
         """
-        now = self.score()
-        at = 0
-        while at < len(units):
-            part = units[at : at + self._block]
-            for i, key in enumerate(self._scorer.what_if(part, sign)):
-                if key < now:
-                    self.n_tried += i + 1
-                    self._block = max(_LEAST_BLOCK, 2 * (i + 1))
-                    self._known[part[i], sign] = key
-                    return at + i
-            self.n_tried += len(part)
-            at += len(part)
-            self._block = min(2 * self._block, _MOST_BLOCK)
-        return None
+        found = self._verdicts.first_gain(units, sign, self.score(), self._block)
+        self.n_tried += found.tried
+        self._block = found.block
+        if found.at is not None:
+            self._known[units[found.at], sign] = found.key
+        return found.at
 
     def value(self, key: Any) -> float:
         """A loss in the criterion's own units."""
-        return self._scorer.value(key)
+        return self._verdicts.value(key)
 
     def start(self, units: Iterable[int], direction: str) -> None:
         """Begin a phase from these units; listeners hear of it."""
@@ -195,7 +172,7 @@ class Objective:
 
     def _best(self, units: Sequence[int], sign: int) -> tuple[int, Any]:
         self.n_tried += len(units)
-        unit, key = self._scorer.best(units, sign)
+        unit, key = self._verdicts.best(units, sign)
         self._known[unit, sign] = key
         return unit, key
 
@@ -209,7 +186,7 @@ class Objective:
     def _move(self, units: Sequence[int], sign: int) -> None:
         if not units:
             return
-        self._ledger.apply(self.columns(units), sign)
+        self._verdicts.apply(self.columns(units), sign)
         for unit in units:
             self.size += sign * len(self._members[unit])
             if sign > 0:
@@ -217,7 +194,6 @@ class Objective:
             else:
                 del self._selected[unit]
         self._known.clear()
-        self._scorer.refresh()
 
     def _remember(self, question: tuple[int, ...], answer: Callable[[], Any]) -> Any:
         if question not in self._known:

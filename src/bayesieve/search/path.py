@@ -7,11 +7,10 @@ from typing import Any
 
 import narwhals as nw
 
-from ..criteria.base import Scorer
 from ..data.html import html_table
-from ..engine.dense import Ledger
 from .objective import Objective
 from .progress import in_features
+from .settle import Verdicts
 
 # A subset that is just within the margin stays so, however the machine rounds.
 _ROUNDING = 1e-12
@@ -216,13 +215,12 @@ class Recorder:
     Parameters
     ----------
     path : written to.
-    ledger, scorer : the validation part's, or None.
+    verdicts : the validation part's, or None.
     """
 
-    def __init__(self, path: Path, ledger: Ledger | None, scorer: Scorer | None):
+    def __init__(self, path: Path, verdicts: Verdicts | None):
         self._path = path
-        self._ledger = ledger
-        self._scorer = scorer
+        self._verdicts = verdicts
         self._selected: set[int] = set()
         self._phase = -1
 
@@ -235,9 +233,9 @@ class Recorder:
             self._follow(self._selected ^ set(units), objective)
         key = objective.score()
         verdict, error = None, float("nan")
-        if self._scorer is not None:
-            verdict = self._scorer.current()
-            error = self._scorer.value(verdict)
+        if self._verdicts is not None:
+            verdict = self._verdicts.now()
+            error = self._verdicts.value(verdict)
         step = Step(
             action,
             units,
@@ -252,9 +250,8 @@ class Recorder:
         self._path.steps.append(step)
 
     def _follow(self, wanted: set[int], objective: Objective) -> None:
-        """Move the validation ledger to the same subset."""
-        if self._ledger is not None and self._scorer is not None:
-            self._ledger.apply(objective.columns(sorted(self._selected - wanted)), -1)
-            self._ledger.apply(objective.columns(sorted(wanted - self._selected)), 1)
-            self._scorer.refresh()
+        """Move the validation part to the same subset."""
+        if self._verdicts is not None:
+            self._verdicts.apply(objective.columns(sorted(self._selected - wanted)), -1)
+            self._verdicts.apply(objective.columns(sorted(wanted - self._selected)), 1)
         self._selected = wanted

@@ -13,17 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from ..data.tables import SparseTable
 from .checkpoint.fingerprint import fingerprint
 from .checkpoint.journal import Journal
-from .checkpoint.replay import Replay, ReplayedObjective, ReplayedScorer, WaitingLedger
+from .checkpoint.replay import Replay, Replayed
 from .forecast import Cost, Forecast, Revisits, is_ours
 from .objective import Objective
-from .path import Path, Recorder
+from .path import Path
 from .plan import Task
 from .progress import in_features
+from .settle import Verdicts
 from .strategies.base import Limits
 
 # Seconds from which on what is left to do is worth a word.
 _LONG = 10.0
-
 
 # What to do about a search that cannot end in time.
 _ADVICE = {
@@ -56,7 +56,7 @@ class Clock:
 
 
 class Driver:
-    """Makes the objective of a search and drives the search.
+    """Drives a search.
 
     Parameters
     ----------
@@ -86,18 +86,9 @@ class Driver:
         if self._journal is not None:
             self._journal.close()
 
-    def objective(self, *args: Any) -> Objective:
-        """An objective that can be replayed, where there is a checkpoint."""
-        if self._replay is None:
-            return Objective(*args)
-        return ReplayedObjective(self._replay, *args)
-
-    def recorder(self, path: Path, judge: Any, scorer: Any) -> Recorder:
-        """A recorder whose validation part can be replayed."""
-        if self._replay is not None and scorer is not None:
-            judge = WaitingLedger(judge, self._replay)
-            scorer = ReplayedScorer(scorer, judge, self._replay)
-        return Recorder(path, judge, scorer)
+    def verdicts(self, settler: Verdicts) -> Verdicts:
+        """The same verdicts; where there is a checkpoint, written down and given back."""
+        return settler if self._replay is None else Replayed(settler, self._replay)
 
     def drive(
         self,
@@ -225,7 +216,7 @@ def open_journal(
     model: Any,
     search: Any,
     criterion: Any,
-    ledgers: list[Any],
+    scored: Any,
     rows: tuple[Any, Any],
 ) -> Journal:
     """The journal of one search, checked against everything that decides its result."""
@@ -243,7 +234,7 @@ def open_journal(
         "estimator": fingerprint(model),
         "search": fingerprint(search),
         "criterion": fingerprint(criterion),
-        "cv": fingerprint(ledgers[0].lines_read),
+        "cv": fingerprint(scored),
         "validation (the rows drawn with random_state)": fingerprint(rows),
         "feature_groups": fingerprint(task.units),
         "keep": fingerprint(task.keep),

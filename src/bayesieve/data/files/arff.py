@@ -18,15 +18,11 @@ from .base import BadUseError, Content
 
 _QUOTED = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\""""
 
-
 _NAME = re.compile(rf"\s*(?:{_QUOTED}|([^\s{{'\"]+))\s*(.*)", re.DOTALL)
-
 
 _CELL = re.compile(rf"\s*(?:{_QUOTED}|([^,'\"]*?))\s*(,|$)")
 
-
 _ENTRY = re.compile(rf"\s*(\d+)\s+(?:{_QUOTED}|([^,'\"]*?))\s*(?:,|$)")
-
 
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 

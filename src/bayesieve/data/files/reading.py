@@ -17,15 +17,11 @@ from .text import TextTable
 #: What separates the cells of text files, by their ending.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
-
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-
 
 COLUMNAR = (".parquet", ".arrow", ".feather", ".ipc")
 
-
 _GZIPPED = (*SEPARATORS, ".arff", *SVMLIGHT)
-
 
 _ALL = (*SEPARATORS, *COLUMNAR, ".arff", *SVMLIGHT, ".npz")
 

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 #: What separates the cells of a text file, by the file's ending.
 TEXT = {".csv": ",", ".tsv": "\t"}
 
-
 #: Endings of files that are stored column by column.
 COLUMNAR = (".parquet", ".arrow", ".feather", ".ipc")
-
 
 # A cell of a text file takes at least a digit and what separates it from the next.
 _BYTES_A_CELL = 2

@@ -16,7 +16,6 @@ from .base import BadUseError, first_line
 # Bytes read at a time, and bytes after which an open quotation mark is taken for a mistake.
 _BLOCK, _LONGEST = 8 << 20, 64 << 20
 
-
 # What broken disks and gzip files raise.
 _UNREADABLE = (OSError, EOFError, zlib.error)
 

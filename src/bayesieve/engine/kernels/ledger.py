@@ -5,21 +5,18 @@ from numba import njit
 
 from ...data.kernels.options import EXACT
 
-# A feature's terms come from `codes` (slot >= 0: row of `codes`, a table of values x classes per
-# table set) or from `columns` (slot < 0: plane -slot - 1 of classes x lines).
-#
-# Lines come in pieces, pieces[p]:pieces[p + 1], that read one table set, sets[p]; pieces come in
-# tiles, tiles[t]:tiles[t + 1], of at most BLOCK lines of one true class, classes[t].
-
 
 @njit(**EXACT)
-def apply_feature(sums, pieces, sets, codes, n_codes, offsets, table, columns, slot, sign):
+def apply_feature(sums, lines, terms, slot, sign):
     """Add (sign 1) or subtract (sign -1) one feature's terms, in place."""
     n_classes, n_lines = sums.shape
+    pieces, sets = lines.pieces, lines.sets
+    codes, n_codes, offsets, table = terms.codes, terms.n_codes, terms.offsets, terms.table
     if slot < 0:
+        column = terms.columns[-slot - 1]
         for k in range(n_classes):
             for i in range(n_lines):
-                sums[k, i] += sign * columns[-slot - 1, k, i]
+                sums[k, i] += sign * column[k, i]
         return
     for s in range(sets.size):
         base = offsets[slot] + sets[s] * n_codes[slot] * n_classes
@@ -31,8 +28,9 @@ def apply_feature(sums, pieces, sets, codes, n_codes, offsets, table, columns, s
 
 
 @njit(**EXACT)
-def margins(sums, pieces, tiles, classes, out):
+def margins(sums, lines, out):
     """How far each line's own class is ahead of every class."""
+    pieces, tiles, classes = lines.pieces, lines.tiles, lines.classes
     n_classes = sums.shape[0]
     for t in range(classes.size):
         start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
@@ -66,8 +64,9 @@ def posterior(sums, unit, out):
 
 
 @njit(**EXACT)
-def log_own(sums, pieces, tiles, classes, weights, unit, out):
+def log_own(sums, lines, unit, out):
     """Weighted sum of log P(own class) by class, in float64; for scans only."""
+    pieces, tiles, classes, weights = lines.pieces, lines.tiles, lines.classes, lines.weights
     out[:] = 0.0
     for t in range(classes.size):
         y = classes[t]

@@ -1,7 +1,6 @@
 """Sparse ledgers: a feature moves the lines where it differs from its usual value, and no others.
 
-Features are stored by entries: feature f has the entries pointers[f]:pointers[f + 1], each a line
-(or row) and a kind; entry e moves its line by delta[first[f] + kinds[e]].
+Features are stored by entries, as `EntryArrays` says.
 """
 
 import numpy as np
@@ -11,8 +10,10 @@ from ...data.kernels.options import EXACT
 
 
 @njit(**EXACT)
-def apply_moves(sums, pointers, lines, kinds, first, sets, delta, feature, sign):
+def apply_moves(sums, entries, feature, sign):
     """Let one feature's lines move."""
+    pointers, lines, kinds, first = entries.pointers, entries.lines, entries.kinds, entries.first
+    sets, delta = entries.sets, entries.delta
     for e in range(pointers[feature], pointers[feature + 1]):
         i = lines[e]
         row = first[feature] + kinds[e]
@@ -76,11 +77,11 @@ def tally(order, scores, truth, weights, start, end, at, distinct, seats, negati
 
 
 @njit(**EXACT)
-def gather(
-    unit, unit_pointers, members, pointers, lines, kinds, first, sets, delta, sign, seat, found,
-    moves,
-):  # fmt: skip
+def gather(unit, units, entries, sign, seat, found, moves):
     """Lines that a unit moves, in ascending order, and by how much in each column of the sums."""
+    unit_pointers, members = units.pointers, units.members
+    pointers, lines, kinds, first = entries.pointers, entries.lines, entries.kinds, entries.first
+    sets, delta = entries.sets, entries.delta
     n = 0
     several = unit_pointers[unit + 1] - unit_pointers[unit] > 1
     for m in range(unit_pointers[unit], unit_pointers[unit + 1]):

@@ -43,16 +43,15 @@ def _odds_value(kind, odds, own, pair, unit, grain):
 
 
 @njit(**EXACT)
-def scan_odds(
-    kind, ends, sets, weights, offset, distinct, seats, n_distinct, negatives, positives, pointers,
-    lines, kinds, first, base, delta, unit_pointers, members, candidates, sign, unit, grain, lo, hi,
-    out,
-):  # fmt: skip
+def scan_odds(kind, strata, entries, offset, units, candidates, sign, unit, grain, lo, hi, out):
     """Loss by class (0 and 1) and group when candidates lo..hi move, from log-odds.
 
     Lines of one score and class are handled together; then the moved lines are put right one by
     one.  Candidate -1 is the ledger as it is.  out: candidates x groups x 2.
     """
+    ends, weights, distinct, seats = strata.ends, strata.weights, strata.distinct, strata.seats
+    n_distinct, negatives, positives = strata.n_distinct, strata.negatives, strata.positives
+    unit_pointers, members, base = units.pointers, units.members, entries.base
     n_lines, n_groups = seats.shape
     seat = np.full(n_lines, -1, np.int64)
     found = np.empty(n_lines, np.int64)
@@ -65,10 +64,7 @@ def scan_odds(
         if candidates[j] >= 0:
             first_member = unit_pointers[candidates[j]]
             last_member = unit_pointers[candidates[j] + 1]
-            n_moved = gather(
-                candidates[j], unit_pointers, members, pointers, lines, kinds, first, sets, delta,
-                sign, seat, found, moves,
-            )  # fmt: skip
+            n_moved = gather(candidates[j], units, entries, sign, seat, found, moves)
         for g in range(n_groups):
             q = 0
             for s in range(ends.size):
@@ -97,13 +93,14 @@ def scan_odds(
 
 @njit(**EXACT)
 def scan_classes(
-    kind, sums, sets, labels, weights, offset, pointers, lines, kinds, first, base, delta,
-    unit_pointers, members, candidates, sign, unit, grain, lo, hi, out,
-):  # fmt: skip
+    kind, sums, labels, weights, entries, offset, units, candidates, sign, unit, grain, lo, hi, out
+):
     """Loss by true class when candidates lo..hi move: one pass over the lines, then the moved ones.
 
     Candidate -1 is the ledger as it is.  out: candidates x classes.
     """
+    unit_pointers, members = units.pointers, units.members
+    sets, base = entries.sets, entries.base
     n_classes, n_lines = sums.shape
     seat = np.full(n_lines, -1, np.int64)
     found = np.empty(n_lines, np.int64)
@@ -115,10 +112,7 @@ def scan_classes(
         n_moved = 0
         shift[:] = offset
         if candidates[j] >= 0:
-            n_moved = gather(
-                candidates[j], unit_pointers, members, pointers, lines, kinds, first, sets, delta,
-                sign, seat, found, moves,
-            )  # fmt: skip
+            n_moved = gather(candidates[j], units, entries, sign, seat, found, moves)
             for m in range(unit_pointers[candidates[j]], unit_pointers[candidates[j] + 1]):
                 shift += sign * base[members[m]]
         q = 0

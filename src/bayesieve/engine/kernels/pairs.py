@@ -168,10 +168,7 @@ def _unlike(found, seats, g, weights, first, last, n_scores, here, scores, neg, 
 
 
 @njit(**EXACT)
-def scan_pairs(
-    ends, sets, weights, distinct, seats, n_distinct, negatives, positives, pointers, lines, kinds,
-    first, delta, unit_pointers, members, candidates, sign, few, lo, hi, out,
-):  # fmt: skip
+def scan_pairs(strata, entries, units, candidates, sign, few, lo, hi, out):
     """Change of the doubled number of concordant pairs when candidates lo..hi move.
 
     Only moved lines are looked at: each is compared with all lines of the other kind where they
@@ -180,11 +177,13 @@ def scan_pairs(
 
     Parameters
     ----------
-    ends : last line of each set, plus one.
-    distinct, seats, n_distinct, negatives, positives : see `tally`; groups first, but for seats.
+    strata : lines by score, as `tally` wrote them; groups first, but for seats.
     few : moved lines on one side that are compared one by one with the other side.
     out : candidates x groups x sets.
     """
+    ends, weights, distinct, seats = strata.ends, strata.weights, strata.distinct, strata.seats
+    n_distinct, negatives, positives = strata.n_distinct, strata.negatives, strata.positives
+    unit_pointers, members, first = units.pointers, units.members, entries.first
     n_lines, n_groups = seats.shape
     seat = np.full(n_lines, -1, np.int64)
     found = np.empty(n_lines, np.int64)
@@ -192,10 +191,7 @@ def scan_pairs(
     room = np.zeros((6, n_lines + 1), np.int64)
     for j in range(lo, hi):
         unit = candidates[j]
-        n_moved = gather(
-            unit, unit_pointers, members, pointers, lines, kinds, first, sets, delta, sign, seat,
-            found, moves,
-        )  # fmt: skip
+        n_moved = gather(unit, units, entries, sign, seat, found, moves)
         f = members[unit_pointers[unit]]
         alike = unit_pointers[unit + 1] - unit_pointers[unit] == 1 and first[f + 1] - first[f] == 1
         q = 0

@@ -14,23 +14,11 @@ from ...data.kernels.options import BLOCK, LANES, PROBABILITY, SCAN
 
 # Gains multiplied before their exponent is set aside: each is between e^-65 and e^65.
 _TOGETHER = 8
-
-
 _STRIDE = BLOCK // _TOGETHER
-
-
 _LN2 = 0.6931471805599453
-
-
 _EXPONENT_BIAS = 1023
-
-
 _MANTISSA_BITS = 52
-
-
 _MANTISSA = (1 << _MANTISSA_BITS) - 1
-
-
 _ONE = _EXPONENT_BIAS << _MANTISSA_BITS
 
 
@@ -108,14 +96,13 @@ def _sum_improbable(probable, weights):
 
 
 @njit(**SCAN)
-def scan(
-    kind, post, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, linear, slots,
-    candidates, lo, hi, out,
-):  # fmt: skip
+def scan(kind, post, lines, weights, terms, linear, slots, candidates, lo, hi, out):
     """Sums by true class for single coded features lo..hi.
 
     PROBABILITY: of P(Y != y).  LOG_LIKELIHOOD: of the change of log P(Y = y).
     """
+    pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
+    codes, n_codes, offsets = terms.codes, terms.n_codes, terms.offsets
     n_classes = post.shape[0]
     den0 = np.empty(BLOCK + LANES, np.float32)
     den1 = np.empty(BLOCK + LANES, np.float32)

@@ -47,19 +47,19 @@ def _surprise(work, y, size, unit, grain, value):
 
 
 @njit(**EXACT)
-def _gather(work, at, first, size, table_set, codes, n_codes, offsets, table, columns, slot, sign):
+def _gather(work, at, first, size, table_set, terms, slot, sign):
     """Add one feature's terms to a piece of the tile."""
     n_classes = work.shape[0]
     if slot < 0:
         for k in range(n_classes):
             mine = work[k, at : at + size]
-            column = columns[-slot - 1, k, first : first + size]
+            column = terms.columns[-slot - 1, k, first : first + size]
             for i in range(size):
                 mine[i] += sign * column[i]
         return
-    n_values = n_codes[slot]
-    base = offsets[slot] + table_set * n_values * n_classes
-    code = codes[slot, first : first + size]
+    n_values, table = terms.n_codes[slot], terms.table
+    base = terms.offsets[slot] + table_set * n_values * n_classes
+    code = terms.codes[slot, first : first + size]
     for k in range(n_classes):
         mine = work[k, at : at + size]
         if n_values == 2:
@@ -72,15 +72,14 @@ def _gather(work, at, first, size, table_set, codes, n_codes, offsets, table, co
 
 
 @njit(**EXACT)
-def settle(
-    kind, sums, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, table, columns,
-    slots, pointers, candidates, sign, unit, grain, lo, hi, out,
-):  # fmt: skip
+def settle(kind, sums, lines, terms, units, candidates, sign, unit, grain, lo, hi, out):
     """Loss by true class (int64) for candidates lo..hi, each a group of features.
 
-    Candidate c stands for the features with slots[pointers[c]:pointers[c + 1]]; -1 stands for the
-    ledger as it is.
+    Candidate c stands for the features whose slots are its members; -1 stands for the ledger as it
+    is.
     """
+    pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
+    weights, pointers, slots = lines.weights, units.pointers, units.members
     n_classes = sums.shape[0]
     work = np.empty((n_classes, BLOCK), np.int64)
     value = np.empty(BLOCK, np.int64)
@@ -96,10 +95,8 @@ def settle(
             if c >= 0:
                 for s in range(tiles[t], tiles[t + 1]):
                     for p in range(pointers[c], pointers[c + 1]):
-                        _gather(
-                            work, pieces[s] - start, pieces[s], pieces[s + 1] - pieces[s], sets[s],
-                            codes, n_codes, offsets, table, columns, slots[p], sign,
-                        )  # fmt: skip
+                        first, size_of = pieces[s], pieces[s + 1] - pieces[s]
+                        _gather(work, first - start, first, size_of, sets[s], terms, slots[p], sign)
             if kind == ERROR:
                 _wrong(work, y, size, value)
             elif kind == PROBABILITY:
@@ -167,15 +164,15 @@ def _right(ahead, first, code, n_values, table, base, y, sign, need, right):
 
 
 @njit(**EXACT)
-def count_errors(
-    ahead, pieces, sets, tiles, classes, weights, codes, n_codes, offsets, table, slots, candidates,
-    sign, lo, hi, out,
-):  # fmt: skip
+def count_errors(ahead, lines, terms, slots, candidates, sign, lo, hi, out):
     """Errors by true class for single coded features, straight from the margins.
 
     A line stays right when its margin over every class k exceeds what the feature gives k more
     than the line's own class: one comparison a class.
     """
+    pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
+    weights = lines.weights
+    codes, n_codes, offsets, table = terms.codes, terms.n_codes, terms.offsets, terms.table
     n_classes = ahead.shape[0]
     right = np.empty(BLOCK + LANES, np.uint8)
     need = np.empty(256, np.int64)

@@ -26,7 +26,6 @@ __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "sa
 
 FORMAT, VERSION = "bayesieve-model", 1
 
-
 # Calibrated models; readers of the first version would leave the temperature out.
 _CALIBRATED = 2
 

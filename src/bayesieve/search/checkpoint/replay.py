@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...criteria.base import Scorer
+from ...criteria.base import Key
 from ..objective import Objective
+from ..settle import Gain, Verdicts
 from .journal import Journal, pack, unpack
 
 _PAUSE, _END = "pause", "end"
@@ -94,89 +95,58 @@ class Replay:
         )
 
 
-class WaitingLedger:
-    """Keeps moves back while answers come from the journal; integer sums do not mind the order."""
+class Replayed:
+    """Verdicts that are given back while the journal has any, then asked for and written down.
 
-    def __init__(self, ledger: Any, replay: Replay):
-        self._ledger, self._replay = ledger, replay
+    Moves wait until something is asked: integer sums do not mind the order.
+
+    Parameters
+    ----------
+    verdicts : who knows the answers.
+    replay : the journal's answers.
+    """
+
+    def __init__(self, verdicts: Verdicts, replay: Replay):
+        self._verdicts, self._replay = verdicts, replay
         self._moves: Counter[int] = Counter()
+        self.value = verdicts.value
 
-    def apply(self, features: Sequence[int], sign: int) -> None:
-        """Let features join (1) or leave (-1), sooner or later."""
+    def apply(self, columns: Sequence[int], sign: int) -> None:
+        """Let columns join (1) or leave (-1), sooner or later."""
         if not self._replay.replaying and not self._moves:
-            self._ledger.apply(features, sign)
+            self._verdicts.apply(columns, sign)
             return
-        for feature in features:
-            self._moves[feature] += sign
+        for column in columns:
+            self._moves[column] += sign
 
-    def catch_up(self) -> None:
-        """The sums are about to be read."""
-        moves, self._moves = self._moves, Counter()
-        for sign in (-1, 1):
-            features = sorted(feature for feature, net in moves.items() if net == sign)
-            if features:
-                self._ledger.apply(features, sign)
+    def now(self) -> Key:
+        """Key of the subset."""
+        return self._ask(self._verdicts.now)
 
+    def keys(self, units: Sequence[int], sign: int) -> list[Key]:
+        """Exact key after each unit alone joins (1) or leaves (-1)."""
+        return self._ask(lambda: self._verdicts.keys(units, sign))
 
-class ReplayedScorer:
-    """A scorer whose answers are journalled."""
+    def best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
+        """The unit with the lowest key, and that key."""
+        unit, key = self._ask(lambda: self._verdicts.best(units, sign))
+        return unit, key
 
-    def __init__(self, scorer: Scorer, ledger: WaitingLedger, replay: Replay):
-        self._scorer, self._ledger, self._replay = scorer, ledger, replay
-        self.value = scorer.value
-
-    def refresh(self) -> None:
-        """The sums have changed."""
-        self._scorer.refresh()
-
-    def current(self) -> Any:
-        """Loss of the ledger as it is."""
-        return self._ask(self._scorer.current)
-
-    def what_if(self, units: Sequence[int], sign: int) -> list[Any]:
-        """Exact loss after each unit alone joins (1) or leaves (-1)."""
-        return self._ask(lambda: self._scorer.what_if(units, sign))
-
-    def best(self, units: Sequence[int], sign: int) -> tuple[int, Any]:
-        """The unit with the lowest loss, the first of equals, and that loss."""
-        return self._ask(lambda: self._scorer.best(units, sign))
+    def first_gain(self, units: Sequence[int], sign: int, now: Key, block: int) -> Gain:
+        """The first unit whose move is a gain: one short answer, whatever was asked for it."""
+        return Gain(*self._ask(lambda: list(self._verdicts.first_gain(units, sign, now, block))))
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         def ask() -> Any:
-            self._ledger.catch_up()
+            self._catch_up()
             return question()
 
         return self._replay.answer(ask)
 
-
-class ReplayedObjective(Objective):
-    """An objective whose answers are journalled.
-
-    Parameters
-    ----------
-    replay : the journal's answers.
-    *args : as for `Objective`.
-    """
-
-    def __init__(self, replay: Replay, *args: Any):
-        super().__init__(*args)
-        self._replay = replay
-        waiting = WaitingLedger(self._ledger, replay)
-        self._scorer = ReplayedScorer(self._scorer, waiting, replay)
-        self._ledger = waiting  # type: ignore[assignment]
-
-    def first_gain(self, units: Sequence[int], sign: int) -> int | None:
-        """As in `Objective`; one short answer instead of the losses of all that was asked."""
-        self.score()  # a question of its own: known or asked for before, never within
-        before = self.n_tried
-
-        def ask() -> list[Any]:
-            at = Objective.first_gain(self, units, sign)
-            key = None if at is None else self._known[units[at], sign]
-            return [at, key, self.n_tried - before, self._block]
-
-        at, key, tried, self._block = self._replay.answer(ask)
-        self.n_tried = before + tried
-        if at is not None:
-            self._known[units[at], sign] = key
-        return at
+    def _catch_up(self) -> None:
+        """The sums are about to be read."""
+        moves, self._moves = self._moves, Counter()
+        for sign in (-1, 1):
+            columns = sorted(column for column, net in moves.items() if net == sign)
+            if columns:
+                self._verdicts.apply(columns, sign)

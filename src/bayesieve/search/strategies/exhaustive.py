@@ -9,7 +9,6 @@ from .base import EXHAUSTIVE, Limits, Subset
 
 _TIMED = 64  # subsets timed before a refusal
 
-
 _PAUSE = 1024  # subsets between two yields
 
 

@@ -1,0 +1,78 @@
+"""Rows in several ledgers: every answer is the sum of their answers."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .contract import Bounds, Ints, Ledger, Measure, Outline, Scores, Units
+
+
+class Partitioned:
+    """Parts of the rows, each in a ledger of its own.
+
+    Tables, factors and everything else that is known beforehand are the same in all parts, so that
+    the answers, and with them every step of a search, are those of a ledger of all rows.
+
+    Parameters
+    ----------
+    parts : ledgers of disjoint rows.
+
+    Examples
+    --------
+    >>> from bayesieve.engine import Measure
+    >>> Measure("error").adds_over_rows, Measure("pairs").adds_over_rows
+    (True, False)
+    """
+
+    def __init__(self, parts: Sequence[Ledger]):
+        self._parts = tuple(parts)
+
+    @property
+    def outline(self) -> Outline:
+        """That of any part."""
+        return self._parts[0].outline
+
+    def totals(self) -> Ints:
+        """Weight of the lines of all parts."""
+        return _sum([part.totals() for part in self._parts])
+
+    def apply(self, columns: Sequence[int], sign: int) -> None:
+        """Let columns join or leave in every part."""
+        for part in self._parts:
+            part.apply(columns, sign)
+
+    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+        """Integers add up in any order."""
+        check_adds(measure)
+        return _sum([part.losses(measure, units, which, sign) for part in self._parts])
+
+    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
+        """So do losses that are not quite right, and their doubts."""
+        check_adds(measure)
+        found = [part.bounds(measure, units, which, sign) for part in self._parts]
+        losses = np.sum([each.losses for each in found], axis=0)
+        return Bounds(losses, np.sum([each.doubts for each in found], axis=0))
+
+    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
+        """One trip to every part."""
+        check_adds(measure)
+        return _sum([part.walk(measure, units, which, signs) for part in self._parts])
+
+    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
+        """Part by part."""
+        for part in self._parts:
+            yield from part.scores(joining, leaving)
+
+
+def check_adds(measure: Measure) -> None:
+    """Refuse a measure that does not add up over rows."""
+    if not measure.adds_over_rows:
+        raise ValueError(
+            "AUC compares rows of all parts with each other: it does not add up over parts of the "
+            "rows. Use criterion='error', 'probability' or 'log-likelihood'."
+        )
+
+
+def _sum(found: list[Ints]) -> Ints:
+    total: Ints = np.sum(found, axis=0)
+    return total

@@ -1,0 +1,251 @@
+"""The rows behind a sparse ledger, and the integer terms of naive Bayes for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.columns import ColumnSpec
+from ..data.sparse import Moves
+from ..data.targets import Targets
+from ..models import MODELS, Settings, Terms, TrainingSets, build_columns
+from ..models.base import Floats, Grid, Ints
+from ..models.counts import binary_mean
+from ..models.tables import Scale, in_units_of_scale, prior_terms
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Which rows train each set of tables, and which lines read it.
+
+    Parameters
+    ----------
+    training : the rows that train.
+    left_out : positions in `training` that each set leaves out.
+    rows : the row behind each line, sorted by set.
+    ends : last line of each set, plus one.
+    """
+
+    training: Ints
+    left_out: tuple[Ints, ...]
+    rows: Ints
+    ends: Ints
+
+    @property
+    def sets(self) -> Ints:
+        """The set that each line reads."""
+        sizes = np.diff(self.ends, prepend=0)
+        return np.repeat(np.arange(self.ends.size), sizes).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class SparseProblem:
+    """Rows in sparse form, what they belong to, and which of them are scored.
+
+    Parameters
+    ----------
+    moves : all rows, sparse.
+    specs, values : the columns; numbers behind the codes of continuous ones (None for others).
+    targets, weights : classes or labels, and how often each row counts.
+    scoring : which rows train and which are scored.
+    class_weight : weight of each class in the counts.
+    """
+
+    moves: Moves
+    specs: Sequence[ColumnSpec]
+    values: Sequence[NDArray[Any] | None]
+    targets: Targets
+    weights: Floats
+    scoring: Scoring
+    class_weight: Floats
+
+    @property
+    def trained(self) -> Targets:
+        """What the training rows belong to."""
+        return self.targets.take(self.scoring.training)
+
+    @property
+    def training_weights(self) -> Floats:
+        """How often each training row counts."""
+        return self.weights[self.scoring.training]
+
+
+class SparseTables(NamedTuple):
+    """Integer terms of sparse columns: of the usual value, and by how much the others move.
+
+    Scores are log-odds of each problem where all have two classes, else one a class.
+    """
+
+    offset: Ints  #: the prior, sets x scores
+    base: Ints  #: of the usual value, columns x sets x scores
+    delta: Ints  #: of each other value of each column: delta rows x sets x scores
+    scale: Scale
+
+
+def bayes_tables(problem: SparseProblem, settings: Settings, priors: Any) -> SparseTables:
+    """Terms of naive Bayes: what the usual value says, and by how much the others move.
+
+    Parameters
+    ----------
+    problem : the rows.
+    settings : smoothing and the variance added; class weights are the problem's.
+    priors : None, "uniform" or one probability a class.
+    """
+    return _BayesTables(problem, settings, priors).found
+
+
+class _BayesTables:
+    """All binary columns at once, the others one by one."""
+
+    def __init__(self, problem: SparseProblem, settings: Settings, priors: Any):
+        self._problem, self._settings, self._priors = problem, settings, priors
+        self._trained, self._weights = problem.trained, problem.training_weights
+        self._class_weight = np.tile(problem.class_weight, self._trained.n_groups)
+        self._totals = np.stack([self._class_counts(left) for left in problem.scoring.left_out])
+        self._binary = np.array([spec.model == "bernoulli" for spec in problem.specs])
+        self._counts = self._binary_counts()
+        (binary, prior, spoken), scale = in_units_of_scale(self._make)
+        self.found = self._assemble(binary, prior, spoken, scale)
+
+    def _make(self, bits: int) -> tuple[tuple[Terms, Terms, dict[int, Terms]], Scale]:
+        """Terms of the binary columns, of the prior and of each other column."""
+        binary, prior = self._count_terms(bits), self._prior(bits)
+        others = np.flatnonzero(~self._binary).tolist()
+        spoken = {f: self._column_terms(f, bits) for f in others}
+        largest = np.abs(binary.finite).max((1, 2, 3), initial=0.0)
+        bounds = [np.abs(prior.finite).max(), *largest]
+        bounds += [np.abs(found.finite).max(initial=0.0) for found in spoken.values()]
+        n_impossible = sum(found.impossible is not None for found in [prior, *spoken.values()])
+        if binary.impossible is not None:
+            n_impossible += int(binary.impossible.any((1, 2, 3)).sum())
+        # Differences of two sums must fit too.
+        scale = Scale.for_terms([2 * bound for bound in bounds], 2 * n_impossible)
+        return (binary, prior, spoken), scale
+
+    def _assemble(
+        self, binary: Terms, prior: Terms, spoken: dict[int, Terms], scale: Scale
+    ) -> SparseTables:
+        """Integers of the usual values, and the differences of the others."""
+        moves, trained = self._problem.moves, self._trained
+        n_sets = self._totals.shape[0]
+        width = trained.n_groups if trained.odds else trained.n_classes
+        base = np.empty((moves.n_columns, n_sets, width), np.int64)
+        delta = np.empty((moves.codes.size, n_sets, width), np.int64)
+        at = np.flatnonzero(self._binary)
+        fixed = self._odds(scale.fix(binary))
+        base[at] = fixed[np.arange(at.size), :, moves.usual[at]]
+        rows, of = self._delta_rows()
+        delta[rows] = fixed[of, :, moves.codes[rows]] - base[at[of]]
+        for f, found in spoken.items():
+            table = self._odds(scale.fix(found))
+            mine = slice(moves.first[f], moves.first[f + 1])
+            base[f] = table[:, moves.usual[f]]
+            delta[mine] = table[:, moves.codes[mine]].swapaxes(0, 1) - base[f]
+        return SparseTables(self._odds(scale.fix(prior)), base, delta, scale)
+
+    def _delta_rows(self) -> tuple[Ints, Ints]:
+        """Delta rows of the binary columns, and the number of each one's column among these."""
+        first = self._problem.moves.first
+        owner = np.repeat(np.arange(first.size - 1), np.diff(first))
+        rows = np.flatnonzero(self._binary[owner])
+        return rows, np.cumsum(self._binary)[owner[rows]] - 1
+
+    def _class_counts(self, left_out: Ints) -> Floats:
+        """Weight of every class column over the training rows but these."""
+        kept = np.ones(self._weights.size, bool)
+        kept[left_out] = False
+        member, weights = self._trained.member[kept], self._weights[kept]
+        counts = np.zeros(self._trained.n_groups * self._trained.n_classes)
+        for column in member.T:
+            counts += np.bincount(column, weights, counts.size)
+        return counts
+
+    def _prior(self, bits: int) -> Terms:
+        """Log-priors, sets x class columns, each problem for itself."""
+        n_sets = self._totals.shape[0]
+        shaped = self._totals.reshape(n_sets, -1, self._trained.n_classes)
+        found = prior_terms(shaped, self._priors, self._problem.class_weight, bits)
+        impossible = found.impossible
+        return Terms(
+            found.finite.reshape(n_sets, -1),
+            None if impossible is None else impossible.reshape(n_sets, -1),
+        )
+
+    def _binary_counts(self) -> Floats:
+        """Counts of all binary columns at once: columns x sets x codes x class columns."""
+        from ..models.kernels.counting import count_moves
+
+        scoring, moves, totals = self._problem.scoring, self._problem.moves, self._totals
+        entries = moves.of_rows(scoring.training)
+        left_at, left_sets = _sets_of_rows(scoring.left_out, scoring.training.size)
+        counts = np.empty((moves.codes.size, *totals.shape))
+        count_moves(
+            entries.pointers, entries.lines, entries.kinds, moves.first, self._trained.member,
+            self._weights, left_at, left_sets, counts,
+        )  # fmt: skip
+        at = np.flatnonzero(self._binary)
+        statistics = np.zeros((at.size, totals.shape[0], 3, totals.shape[1]))
+        statistics[np.arange(at.size), :, moves.usual[at]] = totals
+        rows, of = self._delta_rows()
+        statistics[of, :, moves.codes[rows]] += counts[rows]
+        where: Any = (of, slice(None), moves.usual[at[of]])
+        np.subtract.at(statistics, where, counts[rows])
+        return statistics
+
+    def _count_terms(self, bits: int) -> Terms:
+        """Terms of all binary columns at once: columns x sets x codes x class columns."""
+        smoothing, counts = self._settings.smoothing, self._counts
+        means = None
+        if smoothing == "mean":
+            means = binary_mean(list(counts), counts.shape[1], counts.shape[3])
+        settings = Settings(smoothing, None, self._class_weight, means, bits)
+        return MODELS["bernoulli"].terms(counts, np.arange(3), Grid(), settings)
+
+    def _column_terms(self, f: int, bits: int) -> Terms:
+        """Terms of another column: sets x codes x class columns, problem by problem."""
+        problem, moves = self._problem, self._problem.moves
+        spec, values = problem.specs[f], problem.values[f]
+        model = MODELS[spec.model]
+        entries = moves.entries
+        column = np.full(entries.shape[0], moves.usual[f])
+        mine = slice(entries.indptr[f], entries.indptr[f + 1])
+        kinds = entries.data[mine].astype(np.int64) - 1
+        column[entries.indices[mine]] = moves.codes[moves.first[f] + kinds]
+        column = column[problem.scoring.training]
+        n_codes = spec.n_codes if values is None else values.size
+        parts = []
+        for classes in self._trained.classes.T:
+            sets = TrainingSets(
+                classes, self._weights, problem.scoring.left_out, problem.class_weight
+            )
+            statistics = model.statistics(
+                column if values is None else values[column], spec.n_codes, sets
+            )
+            settings = replace(self._settings, class_weight=problem.class_weight, bits=bits)
+            terms = build_columns([spec], [statistics], settings, sets.n_sets)[0]
+            parts.append(terms.of(np.arange(n_codes) if values is None else values))
+        finite = np.concatenate([part.finite for part in parts], axis=-1)
+        if all(part.impossible is None for part in parts):
+            return Terms(finite)
+        never = [
+            np.zeros(part.finite.shape, bool) if part.impossible is None else part.impossible
+            for part in parts
+        ]
+        return Terms(finite, np.concatenate(never, axis=-1))
+
+    def _odds(self, fixed: Ints) -> Ints:
+        """From class columns to what the sums hold (last axis)."""
+        if not self._trained.odds:
+            return fixed
+        return fixed[..., 1::2] - fixed[..., ::2]
+
+
+def _sets_of_rows(left_out: tuple[Ints, ...], n_rows: int) -> tuple[Ints, Ints]:
+    """The sets that leave out each row: where each row's part starts, and the sets."""
+    rows = np.concatenate([*left_out, np.empty(0, np.int64)]).astype(np.int64)
+    sets = np.repeat(np.arange(len(left_out)), [part.size for part in left_out])
+    order = np.argsort(rows, kind="stable")
+    starts = np.searchsorted(rows[order], np.arange(n_rows + 1))
+    return starts.astype(np.int64), sets[order].astype(np.int64)
