@@ -26,11 +26,15 @@ from bayesieve import NaiveBayesSelector
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import ColumnSpec
 from bayesieve.data.weights import class_factors
-from bayesieve.engine.dense import Ledger, LedgerPlan
+from bayesieve.engine.contract import Units
+from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.lines import scoring
+from bayesieve.engine.tables import DenseColumns
 from bayesieve.engine.threads import Threads
+from bayesieve.models import Settings
 from bayesieve.search import GreedySearch, Limits
 from bayesieve.search.objective import Objective
+from bayesieve.search.settle import Settler
 from timing import median_time
 
 N_ROWS, N_SCORES, N_LEVELS, N_CLASSES, N_THREADS = 3000, 90, 9, 4, 2
@@ -54,12 +58,15 @@ def make_objective(X, y, criterion, cv, engine):
     """The objective alone, without selector or validation part."""
     weights = np.ones(len(y))
     factors = class_factors(None, y, weights, N_CLASSES)
-    plan = LedgerPlan(*scoring(cv, y, weights, np.arange(len(y)), factors)[:3], X.shape[1])
+    found = scoring(cv, y, weights, np.arange(len(y)), factors)
+    columns = DenseColumns(found.sets, found.lines, found.loo, X.shape[1])
     for j in range(X.shape[1]):
         spec = ColumnSpec(f"x{j}", "bernoulli", levels=np.array([0.0, 1.0]))
-        plan.add(spec, X[:, j].copy(), X[:, j].copy())
-    ledger = Ledger(plan, 1.0, None, None, factors)
-    return Objective(ledger, CRITERIA[criterion], [[j] for j in range(X.shape[1])], engine)
+        columns.add(spec, X[:, j].copy(), X[:, j].copy())
+    settings = Settings(1.0, None, found.sets.class_weight)
+    ledger = DenseLedger.build([columns], settings, None, (1,) * N_CLASSES, engine)[0]
+    units = Units(tuple((j,) for j in range(X.shape[1])))
+    return ledger, Objective(Settler(ledger, CRITERIA[criterion], units), units)
 
 
 def time_scans(X, y, record):
@@ -67,13 +74,13 @@ def time_scans(X, y, record):
     for criterion in DENSE:
         for threads in (1, N_THREADS):
             with Threads(threads) as engine:
-                objective = make_objective(X, y, criterion, "train", engine)
+                ledger, objective = make_objective(X, y, criterion, "train", engine)
                 for unit in range(0, 100, 5):
                     objective.add(unit)
                 candidates = objective.addable()
 
-                def task(objective=objective, candidates=candidates):
-                    objective._scorer.refresh()
+                def task(ledger=ledger, objective=objective, candidates=candidates):
+                    ledger.apply((), 1)  # forgets what was derived from the sums
                     objective.best_add(candidates)
 
                 seconds = median_time(task, 31)
@@ -120,7 +127,7 @@ def time_growth(X, y, record):
     """Does a step cost more when many features are in?  The peer's does: it fits them all."""
     with Threads(N_THREADS) as engine:
         for criterion in ("error", "probability"):
-            objective = make_objective(X, y, criterion, "train", engine)
+            _, objective = make_objective(X, y, criterion, "train", engine)
             walk = GreedySearch("forward").steps(objective, Limits())
             steps = np.diff([time.perf_counter() for _ in walk])
             record(f"forward step here, {criterion}, with 400 features in / with 5 in",
@@ -152,7 +159,7 @@ def time_peer(X, y, record, n_steps=3):
     record("same features as scikit-learn", bool(same))
     with Threads(N_THREADS) as engine:
         for criterion in ("error", "probability"):
-            objective = make_objective(X, y, criterion, "train", engine)
+            _, objective = make_objective(X, y, criterion, "train", engine)
 
             times = []
             for _ in range(40):

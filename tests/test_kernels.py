@@ -9,16 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from bayesieve.criteria import CRITERIA
-from bayesieve.data.columns import ColumnSpec, encode, learn
-from bayesieve.data.weights import class_factors
-from bayesieve.engine.dense import Ledger, LedgerPlan
-from bayesieve.engine.lines import Lines, scoring
+from bayesieve.engine.lines import Lines
+from bayesieve.engine.rows import DenseRows
 from bayesieve.engine.threads import Threads
 from bayesieve.models.kernels.fixed import exp_fixed, log_fixed
 from bayesieve.models.kernels.statistics import moments_by_class
 from bayesieve.models.tables import Scale
-from bayesieve.search.objective import Objective
+from ledgers import dense_ledger, objective_of, total_scores
 
 
 @settings(max_examples=300, deadline=None)
@@ -83,18 +80,10 @@ def make_objective(
     X, y, criterion, cv="train", *, engine=None, models=None, weights=None, balanced=False,
     units=None,
 ):  # fmt: skip
-    n_classes = int(y.max()) + 1
-    weights = np.ones(y.size) if weights is None else weights
-    factors = class_factors("balanced" if balanced else None, y, weights, n_classes)
-    plan = LedgerPlan(*scoring(cv, y, weights, np.arange(y.size), factors)[:3], X.shape[1])
-    for j in range(X.shape[1]):
-        model = "bernoulli" if models is None else models[j]
-        spec: ColumnSpec = learn(f"x{j}", model, X[:, j], model in ("bernoulli", "categorical"))
-        column = encode(spec, X[:, j])
-        plan.add(spec, column, column)
-    ledger = Ledger(plan, 1.0, None, None, factors)
+    models = ["bernoulli"] * X.shape[1] if models is None else models
+    ledger = dense_ledger(X, y, models, cv, weights=weights, balanced=balanced, threads=engine)
     units = [[j] for j in range(X.shape[1])] if units is None else units
-    return Objective(ledger, CRITERIA[criterion], units, engine or Threads(1))
+    return ledger, objective_of(ledger, criterion, units)
 
 
 def large_table(rng, n_rows, n_columns, n_values=2):
@@ -117,7 +106,7 @@ def test_the_shortlist_never_loses_the_best(criterion, cv, n_values, weighted):
     weights = rng.integers(1, 5, y.size).astype(float) if weighted else None
     models = ["bernoulli" if n_values == 2 else "categorical"] * 30
     with Threads(2) as engine:
-        objective = make_objective(
+        _, objective = make_objective(
             X, y, criterion, cv, engine=engine, models=models, weights=weights, balanced=weighted
         )
         for unit in rng.permutation(30)[:14].tolist():
@@ -137,19 +126,19 @@ def test_ten_thousand_moves_undo_to_the_bit():
     X, y = large_table(rng, 300, 20)
     X = np.column_stack([X, rng.normal(size=(300, 4))])
     models = ["bernoulli"] * 20 + ["gaussian"] * 4
-    objective = make_objective(X, y, "probability", 5, models=models)
-    start = objective._ledger.sums.copy()
+    ledger, objective = make_objective(X, y, "probability", 5, models=models)
+    start = total_scores(ledger)
     inside = set()
     for unit in rng.integers(0, 24, 10_000).tolist():
         (objective.drop if unit in inside else objective.add)(unit)
         inside ^= {unit}
-    fresh = make_objective(X, y, "probability", 5, models=models)
+    other, fresh = make_objective(X, y, "probability", 5, models=models)
     for unit in sorted(inside):
         fresh.add(unit)
-    np.testing.assert_array_equal(objective._ledger.sums, fresh._ledger.sums)
+    np.testing.assert_array_equal(total_scores(ledger), total_scores(other))
     assert objective.score() == fresh.score()
     objective.restore(())
-    np.testing.assert_array_equal(objective._ledger.sums, start)
+    np.testing.assert_array_equal(total_scores(ledger), start)
 
 
 @pytest.mark.parametrize("criterion", ["error", "probability", "log-likelihood"])
@@ -160,29 +149,35 @@ def test_terms_made_when_read_are_the_terms_kept(monkeypatch, criterion, cv):
     X = np.column_stack([X, rng.normal(size=(150, 5)) + y[:, None]])
     models = ["bernoulli"] * 6 + ["gaussian"] * 5
     units = [[0], [1, 6], [2], [3], [4, 5], [7], [8, 9], [10]]
-    kept = make_objective(X, y, criterion, cv, models=models, units=units)
-    monkeypatch.setattr("bayesieve.engine.dense.TERM_CACHE_BYTES", 0)
-    made = make_objective(X, y, criterion, cv, models=models, units=units)
-    assert made._ledger.lazy
-    assert not kept._ledger.lazy
+    one, kept = make_objective(X, y, criterion, cv, models=models, units=units)
+    filled = []
+    fill = DenseRows.fill
+    monkeypatch.setattr(DenseRows, "fill", lambda *args: filled.append(1) or fill(*args))
+    monkeypatch.setattr("bayesieve.engine.rows.TERM_CACHE_BYTES", 0)
+    other, made = make_objective(X, y, criterion, cv, models=models, units=units)
+    assert not filled
     for unit in (1, 6, 5):
         assert made.score_add(range(8)) == kept.score_add(range(8))
         assert made.best_add(range(8)) == kept.best_add(range(8))
         made.add(unit)
         kept.add(unit)
         assert made.score() == kept.score()
-        np.testing.assert_array_equal(made._ledger.sums, kept._ledger.sums)
+        np.testing.assert_array_equal(total_scores(other), total_scores(one))
+    assert filled
 
 
 def test_many_values_and_few_give_the_same(monkeypatch):
     """Categorical columns beyond one byte are stored as terms, not as codes."""
     rng = np.random.default_rng(3)
     X, y = large_table(rng, 900, 5, 12)
-    coded = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
-    monkeypatch.setattr("bayesieve.engine.dense.MOST_CODES", 4)
-    plain = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
-    assert (coded._ledger.slots >= 0).all()
-    assert (plain._ledger.slots < 0).all()
+    filled = []
+    fill = DenseRows.fill
+    monkeypatch.setattr(DenseRows, "fill", lambda *args: filled.append(1) or fill(*args))
+    _, coded = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
+    assert not filled
+    monkeypatch.setattr("bayesieve.engine.tables.MOST_CODES", 4)
+    _, plain = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
+    assert len(filled) == 5
     assert plain.score_add(range(5)) == coded.score_add(range(5))
 
 

@@ -1,5 +1,6 @@
 """Sparse tables, labels and AUC."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -13,24 +14,14 @@ from sklearn.model_selection import StratifiedKFold
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector
 from bayesieve.criteria import AUC
+from bayesieve.engine import Units
 from bayesieve.search import DiversifiedSearch, RandomSearch, RankedSearch
+from bayesieve.search.settle import Settler
 from incidents import incidents, mean_auc
+from ledgers import sparse_ledger, total_scores
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=40, deadline=None, derandomize=True)
-
-
-class Watcher(AUC):
-    """Keeps the scorer that the selector makes, to put questions to it."""
-
-    def scorer(self, book, units, engine):
-        self.book, self.made = book, super().scorer(book, units, engine)
-        return self.made
-
-
-def whole_sums(book):
-    """Log-odds of every line in units of the ledger, the offset included: lines x labels."""
-    return (book.sums + book.offset[book.sets].T).T
 
 
 @quick
@@ -46,32 +37,31 @@ def test_pairs_after_any_moves_are_recounted(seed, form, groups, weighted):
     if form == "gaussian":
         table += rng.normal(size=X.shape).round(1)
     weights = rng.integers(1, 4, 40) if weighted else np.ones(40, int)
-    watcher = Watcher()
-    units = [[0, 5], [1], [2, 3, 4]] if groups else None
-    NaiveBayesSelector(
-        NaiveBayes(form), "forward", watcher, validation=None, feature_groups=units
-    ).fit(table, Y, sample_weight=weights)
-    book, scorer = watcher.book, watcher.made
-    members = scorer._units.members
+    units = [[0, 5], [1], [2, 3, 4]] if groups else []
+    units += [[j] for j in range(X.shape[1]) if not any(j in unit for unit in units)]
+    ledger = sparse_ledger(table, Y, [form] * X.shape[1], weights=weights)
+    grouped = Units(tuple(map(tuple, units)))
+    settler, rule = Settler(ledger, AUC(), grouped), AUC().rule(ledger)
     repeated = np.repeat(np.arange(40), weights)
-    inside = set(range(len(members)))  # forward search ends with all of them in
+    inside = set()
 
-    def recount():
-        return -mean_auc(Y[repeated], whole_sums(book)[repeated])
+    def odds():
+        sums = total_scores(ledger)
+        return (sums[:, :, 1] - sums[:, :, 0]).T
 
     for _ in range(12):
-        unit = int(rng.integers(len(members)))
+        unit = int(rng.integers(len(units)))
         sign = -1 if unit in inside else 1
-        asked = scorer.what_if([unit], sign)[0]
-        assert scorer.best([unit], sign) == (unit, asked)
-        book.apply(members[unit], sign)
+        asked = settler.keys([unit], sign)[0]
+        assert settler.best([unit], sign) == (unit, asked)
+        settler.apply(units[unit], sign)
         inside ^= {unit}
-        scorer.refresh()
-        assert scorer.current() == asked
-        assert Fraction(asked, scorer._unit) == recount()
-    ranks = np.column_stack([np.unique(s, return_inverse=True)[1] for s in whole_sums(book).T])
+        assert settler.now() == asked
+        unit_of_keys = math.lcm(*(share.denominator for share in rule.shares))
+        assert Fraction(asked, unit_of_keys) == -mean_auc(Y[repeated], odds()[repeated])
+    ranks = np.column_stack([np.unique(s, return_inverse=True)[1] for s in odds().T])
     theirs = roc_auc_score(Y, ranks, sample_weight=weights)
-    assert scorer.value(scorer.current()) == pytest.approx(theirs, abs=1e-12)
+    assert settler.value(settler.now()) == pytest.approx(theirs, abs=1e-12)
 
 
 def test_folds_have_an_area_each():

@@ -1,0 +1,82 @@
+"""Ledgers and objectives made by hand, without a selector."""
+
+import numpy as np
+
+from bayesieve.criteria import CRITERIA
+from bayesieve.data.columns import encode, learn
+from bayesieve.data.tables import RawTable
+from bayesieve.data.targets import Targets
+from bayesieve.data.weights import class_factors
+from bayesieve.engine import Threads, Units
+from bayesieve.engine.dense import DenseLedger
+from bayesieve.engine.lines import scoring
+from bayesieve.engine.sparse import SparseLedger
+from bayesieve.engine.sparse_tables import Scoring, SparseProblem, bayes_tables
+from bayesieve.engine.tables import DenseColumns
+from bayesieve.models import Settings
+from bayesieve.models.columns import read_moves
+from bayesieve.search.objective import Objective
+from bayesieve.search.settle import Settler
+
+DISCRETE = ("bernoulli", "categorical")
+
+
+def whole(factors):
+    """Class factors as whole numbers."""
+    bottom = np.lcm.reduce([factor.denominator for factor in factors])
+    return tuple(int(factor * int(bottom)) for factor in factors)
+
+
+def columns_of(X, models):
+    """Specs and encoded columns."""
+    specs = [learn(f"x{j}", model, X[:, j], model in DISCRETE) for j, model in enumerate(models)]
+    return specs, [encode(spec, X[:, j]) for j, spec in enumerate(specs)]
+
+
+def dense_ledger(X, y, models, cv="train", *, weights=None, balanced=False, threads=None):
+    """A dense ledger of all rows."""
+    weights = np.ones(y.size) if weights is None else np.asarray(weights, float)
+    factors = class_factors("balanced" if balanced else None, y, weights, int(y.max()) + 1)
+    found = scoring(cv, y, weights, np.arange(y.size), factors)
+    columns = DenseColumns(found.sets, found.lines, found.loo, X.shape[1])
+    for spec, column in zip(*columns_of(X, models), strict=True):
+        columns.add(spec, column[found.training], column)
+    settings = Settings(1.0, None, found.sets.class_weight)
+    threads = threads or Threads(1)
+    return DenseLedger.build([columns], settings, None, whole(factors), threads)[0]
+
+
+def sparse_ledger(X, Y, models, folds=None, *, weights=None, threads=None):
+    """A sparse ledger of all rows: Y holds classes, or one 0/1 column a label."""
+    n = len(X)
+    labelled = np.ndim(Y) == 2
+    classes = np.asarray(Y).reshape(n, -1)
+    names = tuple(f"label {g}" for g in range(classes.shape[1]))
+    targets = Targets(classes, int(classes.max()) + 1, names, labelled)
+    table = RawTable(np.asarray(X, float), [f"x{j}" for j in range(X.shape[1])], n)
+    moves, specs, values = read_moves(table, models)
+    every = np.arange(n)
+    scored = Scoring(every, (every[:0],), every, np.array([n]))
+    if folds is not None:
+        left = tuple(np.setdiff1d(every, train) for train, _ in folds)
+        ends = np.cumsum([test.size for _, test in folds])
+        scored = Scoring(every, left, np.concatenate([test for _, test in folds]), ends)
+    class_weight = np.ones(targets.n_classes)
+    weights = np.ones(n) if weights is None else np.asarray(weights, float)
+    problem = SparseProblem(moves, specs, values, targets, weights, scored, class_weight)
+    made = bayes_tables(problem, Settings(1.0, None, class_weight), None)
+    factors = (1,) * targets.n_classes
+    return SparseLedger(problem, made, factors, threads or Threads(1))
+
+
+def objective_of(ledger, criterion, units, keep=()):
+    """What a search would see."""
+    units = Units(tuple(tuple(unit) for unit in units))
+    criterion = CRITERIA.get(criterion, criterion) if isinstance(criterion, str) else criterion
+    return Objective(Settler(ledger, criterion, units), units, keep)
+
+
+def total_scores(ledger):
+    """The sums as they are, in the order of the lines."""
+    (found,) = ledger.scores((), ())
+    return found.sums
