@@ -14,7 +14,7 @@ from bayesieve import NaiveBayes, NaiveBayesSelector, rank
 from bayesieve.data.tables import RawTable
 from bayesieve.rankings.cuts import mdl_cuts
 from bayesieve.search import DependencySearch, ExhaustiveSearch
-from bayesieve.search.hints import Aids
+from bayesieve.search.hints import RowHints
 from problems import random_problem, twin_lines
 
 seeds = st.integers(0, 2**32 - 1)
@@ -91,7 +91,7 @@ def aids_of(columns, y, units=None):
     models = ["categorical" if c.dtype == object else "gaussian" for c in columns]
     units = units or [[j] for j in range(len(columns))]
     table = RawTable(columns, [f"x{j}" for j in range(len(columns))], len(y))
-    return Aids(table, models, np.asarray(y), np.ones(len(y)), np.arange(len(y)), units)
+    return RowHints(table, models, np.asarray(y), np.ones(len(y)), np.arange(len(y)), units)
 
 
 def test_strengths_of_every_kind():

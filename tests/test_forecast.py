@@ -12,7 +12,7 @@ import bayesieve.search.forecast
 import bayesieve.search.run
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.search import DependencySearch, GreedySearch, RandomSearch
-from bayesieve.search.hints import Aids
+from bayesieve.search.hints import RowHints
 from bayesieve.search.objective import Objective
 from tables import binary_table
 
@@ -161,7 +161,7 @@ def test_the_progress_line_says_it_first(monkeypatch, clock):
 def test_the_limit_counts_all_that_fit_does(work, monkeypatch, clock):
     where, name = {
         "reading": (NaiveBayes, "_read"),
-        "ranking": (Aids, "order"),
+        "ranking": (RowHints, "order"),
         "tables": (NaiveBayes, "_finish"),
     }[work]
     plain = getattr(where, name)

@@ -1,13 +1,12 @@
-"""Parameters as users give them."""
+"""How a parameter is judged: the words of errors, and nothing but the standard library."""
 
 import difflib
+import math
 import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 
 def choose(
@@ -34,12 +33,12 @@ def choose(
 
 
 def check_number(
-    name: str, value: Any, *, low: float, high: float = np.inf, whole: bool = False
+    name: str, value: Any, *, low: float, high: float = math.inf, whole: bool = False
 ) -> Any:
     """A number within bounds."""
     kind = Integral if whole else Real
     what = f"a{' whole' if whole else ''} number"
-    span = f"from {low:g}" + ("" if high == np.inf else f" to {high:g}")
+    span = f"from {low:g}" + ("" if high == math.inf else f" to {high:g}")
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"{name} must be {what} {span}; got {value!r}.")
     number = float(value)
@@ -50,7 +49,7 @@ def check_number(
 
 def plain_value(value: Any) -> Any:
     """Python's own value behind a numpy scalar, for messages and files."""
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 
 def check_callable(name: str, value: Any) -> None:
@@ -69,7 +68,7 @@ def check_jobs(n_jobs: Any) -> None:
 
 def check_flag(name: str, value: Any) -> bool:
     """True or False."""
-    if not isinstance(value, bool | np.bool_):
+    if not isinstance(plain_value(value), bool):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
 

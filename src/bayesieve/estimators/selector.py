@@ -29,7 +29,7 @@ from ..engine.threads import Threads, count_threads
 from ..models.choice import choose_models
 from ..models.settings import check_priors
 from ..search import SEARCHES
-from ..search.hints import Aids
+from ..search.hints import RowHints
 from ..search.objective import Objective
 from ..search.parameters import (
     check_choice,
@@ -250,23 +250,15 @@ class NaiveBayesSelector(
         draw = check_random_state(self.random_state)
         guiding, validating = split_rows(read.strata, self.validation, draw)
         sparse = self._form(model, criterion, task) == "moves"
-        if hasattr(search, "given"):
-            factors = np.array([float(factor) for factor in task.factors(guiding)])
-            weights = read.weights if read.targets.labelled else read.weights * factors[read.labels]
-            search = search.given(
-                Aids(
-                    task.table,
-                    task.models,
-                    read.labels,
-                    weights,
-                    guiding,
-                    task.units,
-                    int(draw.randint(2**31 - 1)),
-                    task.limits.most,
-                )
-            )
         make = sparse_ledgers if sparse else dense_ledgers
         with Threads(count_threads(self.n_jobs)) as threads:
+            if search.takes_hints:
+                search = search.given(
+                    RowHints(
+                        task.table, task.models, read.labels, task.row_weights(guiding), guiding,
+                        task.units, int(draw.randint(2**31 - 1)), task.limits.most, threads,
+                    )
+                )  # fmt: skip
             ledgers = make(task, model, guiding, validating, threads)
             path = Path(
                 tuple(map(tuple, task.units)), task.table.names, criterion.name,

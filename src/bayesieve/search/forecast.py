@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 from sklearn.exceptions import ConvergenceWarning
 
 from . import SEARCHES
-from .progress import in_features, in_time, outlook
-from .strategies.base import Limits
-from .strategies.floating import FloatingSearch
-from .strategies.greedy import GreedySearch
+from .progress import in_features, in_time
+from .strategies.base import Limits, Search
 
 # The first step may have waited for a compiler: up to so many seconds, or this share of it.
 _COMPILER, _WAITED = 20.0, 0.9
@@ -43,11 +41,8 @@ class Forecast:
     search, limits : what will run.
     """
 
-    def __init__(self, search: Any, limits: Limits):
-        # Floating searches go back and forth, but not less far than a plain sweep.
-        self._floats = isinstance(search, FloatingSearch)
-        self._search = GreedySearch(search.direction) if self._floats else search
-        self._limits = limits
+    def __init__(self, search: Search, limits: Limits):
+        self._search, self._limits = search, limits
         self.steps = 0  #: measured
         self._pace: dict[str, float] = {}  # least seconds a try, and a step
         self._mark: tuple[float, int] | None = None
@@ -82,11 +77,11 @@ class Forecast:
 
     def cost(self, objective: Any) -> Cost | None:
         """What is left, or None where that is not known."""
-        ahead = outlook(self._search, objective, self._limits)
+        ahead = self._search.outlook(objective, self._limits)
         if ahead is None or ahead.unit not in self._pace:
             return None
         unit = "steps" if ahead.unit == "steps" else "subsets"
-        least = self._floats or bool(ahead.within) or self.steps == 1
+        least = ahead.least or self.steps == 1
         return Cost(ahead.amount * self._pace[ahead.unit], ahead.amount, unit, ahead.bound, least)
 
     def due(self) -> bool:

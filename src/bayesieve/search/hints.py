@@ -19,7 +19,7 @@ from ..rankings.rank import check_ranking, columns_for, discrete_columns
 _GRAIN = 2.0**30
 
 
-class Aids:
+class RowHints:
     """Rankings and dependencies of the guiding rows, by unit.
 
     Parameters
@@ -30,6 +30,7 @@ class Aids:
     units : columns that move together.
     seed : source of randomness for searches that draw.
     most : how many columns a ranking must rank with care.
+    threads : who runs the kernels of rankings.
     """
 
     def __init__(
@@ -42,9 +43,11 @@ class Aids:
         units: list[list[int]],
         seed: int = 0,
         most: int | None = None,
+        threads: Threads | None = None,
     ):
         self._most = len(models) if most is None else min(most, len(models))
-        self.seed = seed  #: for searches that draw
+        self._threads = Threads() if threads is None else threads
+        self.seed = seed
         self._table, self._models = table, models
         self._labels, self._weights = labels[guiding], weights[guiding]
         self._n_classes = int(labels.max()) + 1
@@ -54,18 +57,17 @@ class Aids:
 
     def order(self, ranking: Any) -> tuple[int, ...]:
         """Units in the order of their best columns."""
-        with Threads() as engine:
-            method = check_ranking(ranking, "ranking")
-            columns = columns_for(
-                method,
-                self._table,
-                self._models,
-                self._guiding,
-                self._labels,
-                self._weights,
-                self._n_classes,
-            )
-            found = method.rank(columns, self._labels, self._n_classes, engine, self._most)
+        method = check_ranking(ranking, "ranking")
+        columns = columns_for(
+            method,
+            self._table,
+            self._models,
+            self._guiding,
+            self._labels,
+            self._weights,
+            self._n_classes,
+        )
+        found = method.rank(columns, self._labels, self._n_classes, self._threads, self._most)
         return tuple(dict.fromkeys(self._owner[int(column)] for column in found.order))
 
     def units_of(self, parameter: str, columns: Any) -> tuple[int, ...]:
@@ -146,13 +148,14 @@ class Aids:
     def _uncertainties(self) -> NDArray[np.float64]:
         """Symmetric uncertainty 2 I(a; b) / (H(a) + H(b)) of every two columns."""
         columns = self._discrete()
-        with Threads() as engine:
-            information = np.array(
-                [
-                    information_with(columns, columns.column(j), int(columns.n_levels[j]), engine)
-                    for j in range(columns.n_columns)
-                ]
-            )
+        information = np.array(
+            [
+                information_with(
+                    columns, columns.column(j), int(columns.n_levels[j]), self._threads
+                )
+                for j in range(columns.n_columns)
+            ]
+        )
         entropy = np.diag(information)
         both = entropy[:, None] + entropy[None, :]
         return np.divide(2 * information, both, out=np.zeros_like(both), where=both > 0)

@@ -1,18 +1,17 @@
 """Parameters of a search as users give them."""
 
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import Any
 
-from ..checks import check_number, choose, column_indices
+from ..checks import choose, column_indices
 from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
+from .strategies.base import OwnSearch, Search
 
 
-def check_repeatable(random_state: Any, split: bool, search: Any) -> None:
+def check_repeatable(random_state: Any, split: bool, search: Search) -> None:
     """A search can be resumed only if its draws can be repeated."""
-    draws = split or getattr(search, "random_state", 0) is None
-    if random_state is None and draws:
+    if random_state is None and (split or search.draws_without_seed):
         raise ValueError(
             "checkpoint needs random_state, since rows (or the search's steps) are drawn and a "
             "search that goes on must draw the same; got random_state=None. Give a whole number."
@@ -68,35 +67,16 @@ def check_choice(choice: Any, chooser: Criterion) -> None:
         )
 
 
-def check_search(search: Any, known: Mapping[str, Any], n_features: Any) -> Any:
-    """A search by name, or an object with `steps`."""
-    if not hasattr(search, "steps") or isinstance(search, type):
+def check_search(search: Any, known: Mapping[str, Search], n_features: Any) -> Search:
+    """A search by name, or an object with `steps`, whose parameters it judges itself."""
+    if isinstance(search, type) or not callable(getattr(search, "steps", None)):
         search = known[choose("search", search, known)]
-    for field in ("direction", "first"):
-        if hasattr(search, field):
-            choose(f"search.{field}", getattr(search, field), ["forward", "backward"])
-    if hasattr(search, "begin"):
-        if isinstance(search.begin, str):
-            choose("search.begin", search.begin, ["empty", "best"])
-        else:
-            check_number("search.begin", search.begin, low=0, whole=True)
-    if hasattr(search, "draws"):
-        check_number("search.draws", search.draws, low=1, whole=True)
-        if not isinstance(search.sizes, Iterable):
-            raise TypeError(f"search.sizes must be a sequence of sizes; got {search.sizes!r}.")
-        if not search.sizes or not all(
-            isinstance(n, Integral) and int(n) >= 1 for n in search.sizes
-        ):
-            raise ValueError(
-                f"search.sizes must hold whole numbers from 1 on; got {search.sizes!r}."
-            )
-    if hasattr(search, "most_subsets"):
-        check_number("search.most_subsets", search.most_subsets, low=1, whole=True)
-    if hasattr(search, "stop"):
-        choose("search.stop", search.stop, ["end", "no-improvement"])
-        if search.stop == "no-improvement" and n_features is not None:
-            raise ValueError(
-                "search.stop='no-improvement' may end before n_features is reached; use stop='end' "
-                "or max_features."
-            )
+    if not isinstance(search, Search):
+        search = OwnSearch(search)
+    search.check()
+    if search.may_end_early and n_features is not None:
+        raise ValueError(
+            "search.stop='no-improvement' may end before n_features is reached; use stop='end' "
+            "or max_features."
+        )
     return search

@@ -65,6 +65,13 @@ class Task:
         """The same as floats."""
         return np.array([float(factor) for factor in self.factors(rows)])
 
+    def row_weights(self, rows: Rows) -> NDArray[np.float64]:
+        """Weight of every row, with that of its class as these rows balance it."""
+        read = self.read
+        if read.targets.labelled:
+            return read.weights
+        return read.weights * self.float_factors(rows)[read.labels]
+
     def whole_factors(self, rows: Rows) -> tuple[int, ...]:
         """The same as whole numbers, a common denominator left out."""
         factors = self.factors(rows)

@@ -3,80 +3,15 @@
 import shutil
 import sys
 import time
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
-from .strategies.base import Limits
-from .strategies.dependency import DependencySearch
-from .strategies.exhaustive import ExhaustiveSearch
-from .strategies.greedy import GreedySearch
-from .strategies.phases import PhaseSearch
-from .strategies.ranked import RankedSearch
+from .strategies.base import Limits, Outlook, Search
 
 # Seconds between two lines: rewritten on a terminal, one below the other elsewhere.
 _PAUSE, _LOG_PAUSE = 0.1, 5.0
 
 # Seconds of a phase before the time left is estimated.
 _WARM = 0.5
-
-
-class Outlook(NamedTuple):
-    """What a search still has to do.
-
-    Attributes
-    ----------
-    amount : int
-        Subsets that it has yet to score, or steps it has yet to make.
-    bound : bool
-        It may end before that.
-    within : str
-        The part of the search that this speaks of; ``""`` for all of it.
-    unit : {"tries", "steps"}
-        What the amount counts.
-    """
-
-    amount: int
-    bound: bool = False
-    within: str = ""
-    unit: str = "tries"
-
-
-def outlook(search: Any, objective: Any, limits: Limits) -> Outlook | None:
-    """What is left to do, or None where that cannot be known.
-
-    Greedy sweeps score every candidate at each of their remaining steps; exhaustive search scores
-    every subset.  Floating, diversified and random searches may go back and forth.
-
-    Examples
-    --------
-    >>> from bayesieve.search.progress import outlook
-    >>> from bayesieve.search import FloatingSearch, Limits
-    >>> outlook(FloatingSearch("forward"), None, Limits()) is None
-    True
-    """
-    if isinstance(search, ExhaustiveSearch):
-        free = objective.n_units - len(objective.keep)
-        return Outlook(max(2**free - 1 - objective.n_tried, 0))
-    if not isinstance(search, GreedySearch | PhaseSearch | RankedSearch | DependencySearch):
-        return None
-    if objective.direction == "forward":
-        candidates = len(objective.addable(limits.most, limits.exact))
-        steps = min(candidates, limits.most - objective.size)
-    else:
-        candidates = len(objective.droppable(limits.least, limits.target))
-        steps = min(candidates, objective.size - limits.least)
-    # Columns that move together make fewer steps.
-    grouped = any(objective.width(unit) > 1 for unit in range(objective.n_units))
-    tries = steps * candidates - steps * (steps - 1) // 2
-    if isinstance(search, PhaseSearch):
-        return Outlook(tries, grouped, " in phase")
-    if isinstance(search, DependencySearch):
-        # Two pairs name four columns at most; the second stage asks every column once.
-        sweep = tries if objective.size > limits.most else 0
-        return Outlook(4 * steps + candidates + sweep, True)
-    bound = grouped or search.stop != "end"
-    if isinstance(search, RankedSearch):
-        return Outlook(steps, bound, unit="steps")
-    return Outlook(tries, bound)
 
 
 class ProgressLine:
@@ -101,7 +36,10 @@ class ProgressLine:
     """
 
     def __init__(
-        self, stream: TextIO | None = None, search: Any = None, limits: Limits | None = None
+        self,
+        stream: TextIO | None = None,
+        search: Search | None = None,
+        limits: Limits | None = None,
     ):
         self._stream = sys.stderr if stream is None else stream
         self._live = bool(getattr(self._stream, "isatty", lambda: False)())
@@ -113,7 +51,7 @@ class ProgressLine:
 
     def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
         """Hear of a step."""
-        if self._steps == 0 or (action == "start" and isinstance(self._search, PhaseSearch)):
+        if self._steps == 0 or (action == "start" and self._in_phases(objective)):
             self._phase = (time.monotonic(), objective.n_tried)
         self._steps += 1
         self.tick(objective)
@@ -130,12 +68,24 @@ class ProgressLine:
             f"score {score:.4g}, {in_time(now - self._start)}{self._left(objective, now)}"
         )
 
+    def _ahead(self, objective: Any) -> Outlook | None:
+        """What is left to do, where its end is known."""
+        if self._search is None:
+            return None
+        ahead = self._search.outlook(objective, self._limits)
+        return ahead if ahead is None or ahead.within or not ahead.least else None
+
+    def _in_phases(self, objective: Any) -> bool:
+        """Is the end known of each phase only?"""
+        ahead = self._ahead(objective)
+        return ahead is not None and bool(ahead.within)
+
     def _left(self, objective: Any, now: float) -> str:
         """The time left, as the subsets tried in this phase tell."""
         start, before = self._phase
         if now - start < _WARM:
             return ""
-        ahead = outlook(self._search, objective, self._limits)
+        ahead = self._ahead(objective)
         if ahead is None:
             return ""
         done = self._steps - 1 if ahead.unit == "steps" else objective.n_tried - before

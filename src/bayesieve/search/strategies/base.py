@@ -3,7 +3,9 @@
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
+
+from ...checks import choose
 
 #: Directions of a sweep, and of a search without one.
 FORWARD, BACKWARD, EXHAUSTIVE = "forward", "backward", "exhaustive"
@@ -14,7 +16,11 @@ class Subset(Protocol):
 
     size: int
     keep: frozenset[int]
-    n_units: int
+    direction: str
+    n_tried: int
+
+    @property
+    def n_units(self) -> int: ...
 
     @property
     def selected(self) -> tuple[int, ...]: ...
@@ -66,8 +72,55 @@ class Limits:
         return self.least <= size <= self.most
 
 
-class Search(Protocol):
+class Hints(Protocol):
+    """What a search may ask for before it starts: plain data about the guiding rows."""
+
+    @property
+    def seed(self) -> int:
+        """For searches that draw."""
+
+    def order(self, ranking: Any) -> tuple[int, ...]:
+        """Units in the order of a ranking, best first."""
+
+    def units_of(self, parameter: str, columns: Any) -> tuple[int, ...]:
+        """The units of columns that a user named."""
+
+    def pairs(self, measure: Any) -> tuple[tuple[int, int], ...]:
+        """All pairs of units, the most dependent first."""
+
+    def named_pairs(self, pairs: Any) -> tuple[tuple[int, int], ...]:
+        """The units of pairs of columns that a user named."""
+
+
+class Outlook(NamedTuple):
+    """What a search still has to do.
+
+    Attributes
+    ----------
+    amount : int
+        Subsets that it has yet to score, or steps it has yet to make.
+    bound : bool
+        It may end before that.
+    within : str
+        The part of the search that this speaks of; ``""`` for all of it.
+    unit : {"tries", "steps"}
+        What the amount counts.
+    least : bool
+        It may also take longer: this much is the least.
+    """
+
+    amount: int
+    bound: bool = False
+    within: str = ""
+    unit: str = "tries"
+    least: bool = False
+
+
+class Search:
     """A strategy: a generator that changes the objective and yields after every change.
+
+    `steps` is all that a search must have.  A subclass may also judge its parameters (`check`), ask
+    for a ranking, pairs or a seed (`given`), say what lies ahead (`outlook`), and where it draws.
 
     Examples
     --------
@@ -83,8 +136,69 @@ class Search(Protocol):
     array([0, 1])
     """
 
+    #: Does it ask for a seed that nobody has given?
+    draws_without_seed = False
+    #: May it end before `n_features` is reached?
+    may_end_early = False
+
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Run the search; the caller may stop it at any yield."""
+        raise NotImplementedError(
+            f"search {type(self).__name__!r} must define steps(objective, limits)."
+        )
+
+    def check(self) -> None:
+        """Judge the search's own parameters."""
+
+    def given(self, hints: Hints) -> "Search":
+        """The same search with what it needs beside the objective filled in."""
+        return self
+
+    @property
+    def takes_hints(self) -> bool:
+        """Does it ask for anything beside the objective?"""
+        return type(self).given is not Search.given
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
+        """What is left to do, or None where that cannot be known."""
+        return None
+
+
+@dataclass(frozen=True)
+class OwnSearch(Search):
+    """A user's object with `steps`, and nothing else that a search may have."""
+
+    own: Any
+
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
+        """The user's own."""
+        yield from self.own.steps(objective, limits)
+
+
+class Sweep(NamedTuple):
+    """What lies ahead of a sweep in the direction under way."""
+
+    steps: int
+    candidates: int
+    tries: int
+    grouped: bool  #: columns that move together make fewer steps
+
+
+def sweep_ahead(objective: Subset, limits: Limits) -> Sweep:
+    """Greedy sweeps score every candidate at each of their remaining steps."""
+    if objective.direction == FORWARD:
+        candidates = len(objective.addable(limits.most, limits.exact))
+        steps = min(candidates, limits.most - objective.size)
+    else:
+        candidates = len(objective.droppable(limits.least, limits.target))
+        steps = min(candidates, objective.size - limits.least)
+    grouped = any(objective.width(unit) > 1 for unit in range(objective.n_units))
+    return Sweep(steps, candidates, steps * candidates - steps * (steps - 1) // 2, grouped)
+
+
+def check_direction(name: str, direction: str) -> None:
+    """Forward or backward."""
+    choose(name, direction, [FORWARD, BACKWARD])
 
 
 @dataclass

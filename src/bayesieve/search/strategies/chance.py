@@ -1,17 +1,18 @@
 """Random subsets (RFS, Ruta 2014): the baseline of every search."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from numbers import Integral
 
-from .base import Limits, Subset, draw_units
+from ...checks import check_number
+from .base import Hints, Limits, Search, Subset, draw_units
 
 RANDOM = "random"
 
 
 @dataclass(frozen=True)
-class RandomSearch:
+class RandomSearch(Search):
     """Draw random subsets of growing size; the path shows how far size alone goes.
 
     Parameters
@@ -35,9 +36,22 @@ class RandomSearch:
     draws: int = 50
     random_state: int | None = None
 
-    def given(self, aids: Any) -> "RandomSearch":
+    def check(self) -> None:
+        """Judge the parameters."""
+        check_number("search.draws", self.draws, low=1, whole=True)
+        if not isinstance(self.sizes, Iterable):
+            raise TypeError(f"search.sizes must be a sequence of sizes; got {self.sizes!r}.")
+        if not self.sizes or not all(isinstance(n, Integral) and int(n) >= 1 for n in self.sizes):
+            raise ValueError(f"search.sizes must hold whole numbers from 1 on; got {self.sizes!r}.")
+
+    @property
+    def draws_without_seed(self) -> bool:  # type: ignore[override]
+        """Until it is given one."""
+        return self.random_state is None
+
+    def given(self, hints: Hints) -> "RandomSearch":
         """The same search with its seed filled in."""
-        return self if self.random_state is not None else replace(self, random_state=aids.seed)
+        return self if self.random_state is not None else replace(self, random_state=hints.seed)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Every subset is a state of its own."""

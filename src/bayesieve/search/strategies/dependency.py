@@ -4,11 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .base import BACKWARD, Limits, Subset, first_subset, shrink
+from .base import (
+    BACKWARD,
+    Hints,
+    Limits,
+    Outlook,
+    Search,
+    Subset,
+    first_subset,
+    shrink,
+    sweep_ahead,
+)
 
 
 @dataclass(frozen=True)
-class DependencySearch:
+class DependencySearch(Search):
     """Drop attributes along a list of dependent pairs, then the least informative ones.
 
     All pairs of attributes are listed by the strength of their dependency.  The first stage looks
@@ -42,14 +52,22 @@ class DependencySearch:
     pairs: tuple[tuple[int, int], ...] | None = None
     order: tuple[int, ...] | None = None
 
-    def given(self, aids: Any) -> "DependencySearch":
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
+        """Two pairs name four columns at most; the second stage asks every column once."""
+        ahead = sweep_ahead(objective, limits)
+        beyond = ahead.tries if objective.size > limits.most else 0
+        return Outlook(4 * ahead.steps + ahead.candidates + beyond, True)
+
+    def given(self, hints: Hints) -> "DependencySearch":
         """The same search with its pairs and its order filled in."""
         return replace(
             self,
-            pairs=aids.pairs(self.measure) if self.pairs is None else aids.named_pairs(self.pairs),
-            order=aids.order("mutual-information")
+            pairs=hints.pairs(self.measure)
+            if self.pairs is None
+            else hints.named_pairs(self.pairs),
+            order=hints.order("mutual-information")
             if self.order is None
-            else aids.units_of("order", self.order),
+            else hints.units_of("order", self.order),
         )
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:

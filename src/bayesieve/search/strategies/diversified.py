@@ -3,13 +3,13 @@
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
-from .base import FORWARD, Limits, Subset, draw_units
+from ...checks import check_number, choose
+from .base import FORWARD, Hints, Limits, Search, Subset, draw_units
 
 
 @dataclass(frozen=True)
-class DiversifiedSearch:
+class DiversifiedSearch(Search):
     """Keep every addition that improves the score, then every removal, in random order.
 
     A forward scan goes once through the features in a random order and keeps each that is a strict
@@ -34,9 +34,21 @@ class DiversifiedSearch:
     begin: str | int = "empty"
     random_state: int | None = None
 
-    def given(self, aids: Any) -> "DiversifiedSearch":
+    def check(self) -> None:
+        """Judge the parameters."""
+        if isinstance(self.begin, str):
+            choose("search.begin", self.begin, ["empty", "best"])
+        else:
+            check_number("search.begin", self.begin, low=0, whole=True)
+
+    @property
+    def draws_without_seed(self) -> bool:  # type: ignore[override]
+        """Until it is given one."""
+        return self.random_state is None
+
+    def given(self, hints: Hints) -> "DiversifiedSearch":
         """The same search with its seed filled in."""
-        return self if self.random_state is not None else replace(self, random_state=aids.seed)
+        return self if self.random_state is not None else replace(self, random_state=hints.seed)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Scans in turns."""

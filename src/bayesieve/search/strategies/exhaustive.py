@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .base import EXHAUSTIVE, Limits, Subset
+from ...checks import check_number
+from .base import EXHAUSTIVE, Limits, Outlook, Search, Subset
 
 _TIMED = 64  # subsets timed before a refusal
 
@@ -13,7 +14,7 @@ _PAUSE = 1024  # subsets between two yields
 
 
 @dataclass(frozen=True)
-class ExhaustiveSearch:
+class ExhaustiveSearch(Search):
     """Score all subsets in Gray-code order, in which neighbours differ by one feature.
 
     The path keeps improvements only: lower loss, then fewer features, then the first in
@@ -32,6 +33,15 @@ class ExhaustiveSearch:
     """
 
     most_subsets: int = 2**20
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        check_number("search.most_subsets", self.most_subsets, low=1, whole=True)
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
+        """Every subset of what may leave."""
+        free = objective.n_units - len(objective.keep)
+        return Outlook(max(2**free - 1 - objective.n_tried, 0))
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Walk through all subsets of the units that may leave."""

@@ -4,11 +4,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .base import FORWARD, Limits, Subset, first_subset
+from .base import (
+    FORWARD,
+    Limits,
+    Outlook,
+    Search,
+    Subset,
+    check_direction,
+    first_subset,
+    sweep_ahead,
+)
 
 
 @dataclass(frozen=True)
-class FloatingSearch:
+class FloatingSearch(Search):
     """One step, then as many steps back as beat the best subset known of their size.
 
     `sffs` adds a feature and then drops features while each drop gives a better subset than any
@@ -28,6 +37,15 @@ class FloatingSearch:
     """
 
     direction: str
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        check_direction("search.direction", self.direction)
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
+        """Back and forth, but not less far than a plain sweep."""
+        ahead = sweep_ahead(objective, limits)
+        return Outlook(ahead.tries, ahead.grouped, least=True)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Steps and backtracking until the limit is reached."""

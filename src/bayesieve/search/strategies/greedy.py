@@ -3,11 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .base import Limits, Subset, first_subset, sweep
+from ...checks import choose
+from .base import (
+    Limits,
+    Outlook,
+    Search,
+    Subset,
+    check_direction,
+    first_subset,
+    sweep,
+    sweep_ahead,
+)
 
 
 @dataclass(frozen=True)
-class GreedySearch:
+class GreedySearch(Search):
     """Add the best feature at each step, or remove the worst.
 
     Parameters
@@ -26,6 +36,21 @@ class GreedySearch:
 
     direction: str
     stop: str = "end"
+
+    def check(self) -> None:
+        """Judge the parameters."""
+        check_direction("search.direction", self.direction)
+        choose("search.stop", self.stop, ["end", "no-improvement"])
+
+    @property
+    def may_end_early(self) -> bool:  # type: ignore[override]
+        """Where no step is a gain."""
+        return self.stop == "no-improvement"
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
+        """All candidates at each remaining step."""
+        ahead = sweep_ahead(objective, limits)
+        return Outlook(ahead.tries, ahead.grouped or self.may_end_early)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """One sweep."""

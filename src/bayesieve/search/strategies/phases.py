@@ -3,11 +3,23 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .base import BACKWARD, FORWARD, Best, Limits, Subset, first_subset, sweep
+from .base import (
+    BACKWARD,
+    FORWARD,
+    Best,
+    Limits,
+    Outlook,
+    Search,
+    Subset,
+    check_direction,
+    first_subset,
+    sweep,
+    sweep_ahead,
+)
 
 
 @dataclass(frozen=True)
-class PhaseSearch:
+class PhaseSearch(Search):
     """Whole forward and backward phases in turn, each from the best subset so far.
 
     A phase runs to its end; the next one starts from the best subset visited (lowest guiding loss,
@@ -28,6 +40,15 @@ class PhaseSearch:
     """
 
     first: str
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        check_direction("search.first", self.first)
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
+        """The phase under way; how many will follow is not known."""
+        ahead = sweep_ahead(objective, limits)
+        return Outlook(ahead.tries, ahead.grouped, " in phase", least=True)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Phases until one of them does not improve."""

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .base import FORWARD, Limits, Subset, first_subset
+from ...checks import choose
+from .base import FORWARD, Hints, Limits, Outlook, Search, Subset, first_subset, sweep_ahead
 
 #: The ranking by each feature's own guiding score.
 SCORE = "score"
 
 
 @dataclass(frozen=True)
-class RankedSearch:
+class RankedSearch(Search):
     """Add features in the order of a ranking; the validation part chooses how many.
 
     Parameters
@@ -36,13 +37,27 @@ class RankedSearch:
     order: tuple[int, ...] | None = None
     stop: str = "end"
 
-    def given(self, aids: Any) -> "RankedSearch":
+    def check(self) -> None:
+        """Judge the parameters; the ranking is judged by whoever ranks."""
+        choose("search.stop", self.stop, ["end", "no-improvement"])
+
+    @property
+    def may_end_early(self) -> bool:  # type: ignore[override]
+        """Where the next column is no gain."""
+        return self.stop == "no-improvement"
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
+        """One column a step."""
+        ahead = sweep_ahead(objective, limits)
+        return Outlook(ahead.steps, ahead.grouped or self.may_end_early, unit="steps")
+
+    def given(self, hints: Hints) -> "RankedSearch":
         """The same search with its order filled in."""
         if self.order is not None:
-            return replace(self, order=aids.units_of("order", self.order))
+            return replace(self, order=hints.units_of("order", self.order))
         if self.ranking == SCORE:
             return self
-        return replace(self, order=aids.order(self.ranking))
+        return replace(self, order=hints.order(self.ranking))
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """One unit after the other; a unit stands where its best column does."""
