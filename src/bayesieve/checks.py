@@ -49,7 +49,8 @@ def check_number(
 
 def plain_value(value: Any) -> Any:
     """Python's own value behind a numpy scalar, for messages and files."""
-    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+    scalar = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    return value.item() if scalar else value
 
 
 def check_callable(name: str, value: Any) -> None:
