@@ -1,5 +1,9 @@
 """Rankings and the ranked search."""
 
+import json
+import os
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -14,6 +18,7 @@ from sklearn.metrics import mutual_info_score
 from bayesieve import NaiveBayesSelector, rank
 from bayesieve.engine.threads import Threads
 from bayesieve.rankings import MRMR, ChiSquare, DiscreteColumns, MutualInformation
+from bayesieve.rankings.rank import ranking_names
 from bayesieve.search import RankedSearch
 from tables import binary_table
 
@@ -211,3 +216,53 @@ def test_ranked_search_keeps_exact_sizes_in_reach():
         search="ranked", n_features=3, feature_groups=[[1, 2, 3]], random_state=0
     ).fit(X, y)
     assert sorted(selector.selected_.tolist()) == [1, 2, 3]
+
+
+_SCORES = """
+import json
+import sys
+
+import numpy as np
+from sklearn.datasets import load_iris, load_wine
+
+from bayesieve import rank
+from bayesieve.models import MODELS, one_set
+from bayesieve.rankings.divergence import Divergence
+
+found = {}
+rng = np.random.default_rng(3)
+tables = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
+X, y = rng.normal(size=(90, 4)).round(1), rng.integers(0, 3, 90)
+X[:, 1], X[::7, 0] = X[:, 1] > y - 1, np.nan
+tables["mixed"] = X * 10.0 ** np.array([0, 0, -5, 9]), y
+for table, (X, y) in tables.items():
+    for name in json.loads(sys.argv[1]):
+        method = Divergence(model=name[1], as_printed=True) if isinstance(name, list) else name
+        scores = rank(X[::4, :5], y[::4], method).scores
+        found[f"{table}, {name}"] = [float(score).hex() for score in scores]
+# Weights that are not whole, and sums of them.
+sets = one_set(y, rng.random(y.size), np.ones(3))
+for name in ("gaussian", "mixture-3"):
+    for field, part in MODELS[name].statistics(X[:, 2], 0, sets)._asdict().items():
+        found[f"{name}, {field}"] = [float(value).hex() for value in part.ravel()]
+print(json.dumps(found))
+"""
+
+
+def test_scores_do_not_depend_on_the_compiler():
+    names = [*ranking_names(), ["printed", "mixture-2"]]
+    found = {}
+    for disabled in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": _path()}
+        done = subprocess.run(
+            [sys.executable, "-c", _SCORES, json.dumps(names)],
+            env=environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        found[disabled] = json.loads(done.stdout)
+    assert len(found["0"]) > 3 * len(names) + 9
+    assert found["0"] == found["1"]
+
+
+def _path():
+    """Where this process found its modules."""
+    return os.pathsep.join(entry for entry in sys.path if entry)

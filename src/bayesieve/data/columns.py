@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .kinds import in_kind_of
+
 #: Columns with at most this many distinct values are stored as one byte a cell.
 MOST_CODES = 255
 
@@ -97,9 +99,13 @@ def merge_specs(one: ColumnSpec, other: ColumnSpec) -> ColumnSpec:
 
 
 def encode(spec: ColumnSpec, raw: NDArray[Any]) -> NDArray[Any]:
-    """Codes of a discrete column (one byte where they fit), or the numbers themselves."""
+    """Codes of a discrete column (one byte where they fit), or the numbers themselves.
+
+    Values of another kind than the levels (numbers for texts, say) are compared as numbers.
+    """
     if spec.levels is None:
         return _round(spec, np.ascontiguousarray(raw, dtype=np.float64))
+    raw = in_kind_of(spec.levels, raw)
     if spec.presence:
         return np.where(np.isnan(raw), 2, raw != 0).astype(np.uint8)
     return to_codes(spec.levels, raw)
@@ -139,7 +145,8 @@ def _round(spec: ColumnSpec, values: NDArray[np.float64]) -> NDArray[np.float64]
 
 def _distinct(known: NDArray[Any]) -> NDArray[Any]:
     if known.dtype == object:
-        return np.array(sorted(set(known.tolist())), dtype=object)
+        # Plain texts, whatever they are the names of.
+        return np.array(sorted(map(str, set(known.tolist()))), dtype=object)
     return np.unique(known)
 
 

@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from .kinds import NumberName
 from .packed import PackedTable, Room
 
 # Frames of so many columns are read as one array where they hold numbers: one by one takes seconds.
@@ -166,16 +167,18 @@ def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
             f"(shape={frame.shape}) while a minimum of 1 is required."
         )
     names = _names(estimator, frame.shape[1])
-    if frame.shape[1] >= _WIDE:
+    if frame.shape[1] >= _WIDE and all(map(_may_be_number, frame.schema.dtypes())):
         try:
             numbers = np.asarray(frame.to_numpy())
         except Exception:  # a library's own error: such a column is read, or named, below
             numbers = np.empty(0, object)
         if numbers.dtype.kind in "fiub":
+            if numbers.dtype.itemsize > 8:  # long doubles: judged as what they are read as
+                numbers = numbers.astype(np.float64)
             for j in np.flatnonzero(np.isinf(numbers).any(0))[:1]:
                 _no_infinity(names[j], numbers[:, j])
             return RawTable(numbers, names, frame.shape[0])
-    columns = [_series(str(each.name), each) for each in frame.iter_columns()]
+    columns = [_series(str(each.name), each, reset) for each in frame.iter_columns()]
     return RawTable(columns, names, frame.shape[0])
 
 
@@ -201,18 +204,34 @@ def _read_sparse(estimator: Any, X: Any, reset: bool) -> SparseTable:
     return SparseTable(matrix, _names(estimator, X.shape[1]), X.shape[0])
 
 
-def _series(name: str, series: Any) -> NDArray[Any]:
+def _series(name: str, series: Any, first: bool) -> NDArray[Any]:
+    """A column as numbers or texts; `first`: of a fit, whose levels are plain texts."""
     kind = kind_of_column(name, series.dtype)
     if kind == "numbers":
-        values = series.cast(nw.Float64).to_numpy()
+        try:
+            values = series.cast(nw.Float64).to_numpy()
+        except ValueError:  # arrow does not round integers beyond 2^53; Python does
+            values = [np.nan if v is None else float(v) for v in series.to_list()]
         return _no_infinity(name, np.asarray(values, dtype=np.float64))
     if kind == "categories":
-        # Categories are names, whatever they are made of.
-        names = [None if v is None or _is_nan(v) else str(v) for v in series.to_list()]
+        # Categories are names, whatever they are made of; those of later tables can be compared.
+        listed = series.to_list()
+        numbers = not first and any(isinstance(v, Real | np.bool_) for v in listed)
+        name_of = NumberName if numbers else str
+        names = [None if v is None or _is_nan(v) else name_of(v) for v in listed]
         return np.array(names, dtype=object)
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     return _object_column(name, values)
+
+
+def _may_be_number(dtype: Any) -> bool:
+    """May columns of this type be read together, as one array?
+
+    An array of categories or moments can be one of numbers too, so they are told by their type.
+    What narwhals has no name for (sparse columns, say) shows by its array.
+    """
+    return bool(dtype.is_numeric()) or dtype == nw.Boolean or dtype == nw.Unknown
 
 
 def kind_of_column(name: str, dtype: Any) -> str:

@@ -18,7 +18,7 @@ from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import Scoring, SparseProblem
 from ..models.choice import choose_models
-from ..models.columns import read_moves
+from ..models.columns import read_moves, warn_of_unknown
 from .defaults import DefaultEstimator
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
@@ -125,6 +125,11 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
     def _members(self, X: Any) -> list[tuple[Any, Table]]:
         check_is_fitted(self, "estimators_")
         table = read_table(self, X, reset=False)
+        known: dict[int, Any] = {}
+        for member, subset in zip(self.estimators_, self.subsets_, strict=True):
+            known.update(zip(subset.tolist(), member._specs, strict=True))
+        used = np.array(sorted(known), np.int64)
+        warn_of_unknown([known[j] for j in used.tolist()], table.pick(used))
         return [
             (member, table.pick(subset))
             for member, subset in zip(self.estimators_, self.subsets_, strict=True)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..checks import check_flag, check_number, plain_value
 from ..data.columns import ColumnSpec, encode, learn, merge_specs
+from ..data.kinds import in_kind_of
 from ..data.sample import Sample, read_sample
 from ..data.tables import SparseTable, read_table
 from ..data.targets import is_label_matrix, read_labels
@@ -17,7 +18,8 @@ from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
 from ..models.base import Settings, Terms, TrainingSets, one_set
 from ..models.choice import check_batch, choose_models
 from ..models.columns import count_present, read_column
-from ..models.gaussian import total_variance
+from ..models.moments import total_variance
+from ..models.powers import size, times
 from ..models.registry import MODELS, build_columns, spoken_tables
 from ..models.settings import check_priors, check_smoothing
 from ..models.tables import Scale, choose_scale, in_units_of_scale, prior_terms
@@ -54,7 +56,8 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         minus half the column's resolution (the mean gap between its distinct values), the standard
         deviation at least a sixth of the resolution, the term at least log 1e-75.  With a number,
         they follow scikit-learn's GaussianNB: densities, with this share of the largest variance of
-        all continuous columns added to every variance.  Like the resolution and the levels, that
+        all continuous columns added to every variance (one that is 0 even so counts as the smallest
+        normal float, 2.2e-308).  Like the resolution and the levels, that
         variance is learnt once from all rows and columns given to ``fit``; folds and subsets of a
         selector share it.
     rounded : bool, default=False
@@ -84,8 +87,12 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
     Notes
     -----
     Missing values (NaN, None, or ``""`` among texts) are skipped in ``fit`` and add nothing in
-    ``predict``; the same holds for a category that was never seen.  Terms are rounded once to a
-    fixed-point unit of at most 2^-40 nat, so that sums of them are exact.
+    ``predict``; the same holds for a category that was never seen.  Equal numbers are the same
+    category whatever their type (1, 1.0, a category of either), and so is a text that is how Python
+    writes that number; other texts are compared letter by letter.  A column in which nothing at all
+    is known is named in a warning.  Numbers may be of any size: where their squares do not fit a
+    float, variances are kept in units of a power of two (such a model is not saved).  Terms
+    are rounded once to a fixed-point unit of at most 2^-40 nat, so that sums of them are exact.
 
     Examples
     --------
@@ -258,6 +265,10 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         sets = one_set(labels, weights, self._class_weight)
         for j, model in enumerate(models):
             raw = table.column(j)
+            if not first and raw.dtype == object:  # names of categories that were numbers
+                levels = self._specs[j].levels
+                assert levels is not None
+                raw = in_kind_of(levels, raw) if levels.dtype == object else raw
             presence = isinstance(table, SparseTable)
             spec = learn(table.names[j], model, raw, MODELS[model].discrete, presence=presence)
             if first:
@@ -338,9 +349,8 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
                 for spec, statistics in zip(self._specs, self._statistics, strict=True)
                 if not MODELS[spec.model].discrete
             ]
-            # Python's floats: a product beyond the largest is infinite, without a warning.
-            extra = float(self.var_smoothing) * float(max(largest, default=0.0))
-            self._extra_variance = min(extra, np.finfo(float).max)
+            most = max(largest, default=(0.0, 0), key=lambda found: size(*found))
+            self._extra_variance = times(float(self.var_smoothing), *most)
 
         def make(bits: int) -> tuple[list[Terms | None], Scale]:
             self._prior = prior_terms(self.class_count_[None], priors, self._class_weight, bits)

@@ -27,6 +27,7 @@ from ..data.weights import check_class_weight, read_weights
 from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
 from ..models.choice import choose_models
+from ..models.columns import warn_of_unknown
 from ..models.settings import check_priors
 from ..search import SEARCHES
 from ..search.hints import RowHints
@@ -430,22 +431,28 @@ class NaiveBayesSelector(
         check_is_fitted(self, "support_")
         return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
 
+    def _told(self, X: Any) -> Table:
+        """The chosen columns of X; those in which nothing is known are named."""
+        chosen = self._chosen(X)
+        warn_of_unknown(self.estimator_._specs, chosen)
+        return chosen
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (0 or 1 for each label), by the chosen model."""
-        chosen = self._chosen(X)
+        chosen = self._told(X)
         return self.estimator_._best(chosen)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
-        chosen = self._chosen(X)
+        chosen = self._told(X)
         return self.estimator_._proba(chosen)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
-        chosen = self._chosen(X)
+        chosen = self._told(X)
         return self.estimator_._decide(chosen)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of `predict_proba`, by the chosen model."""
-        chosen = self._chosen(X)
+        chosen = self._told(X)
         return self.estimator_._log_proba(chosen)

@@ -11,6 +11,7 @@ from ..data.columns import ColumnSpec, encode
 from ..data.tables import SparseTable, Table, read_table
 from ..models.base import Terms
 from ..models.choice import check_batch
+from ..models.columns import warn_of_unknown
 from ..models.linear import linear_form
 from ..models.tables import ColumnTerms, Scale
 
@@ -114,7 +115,9 @@ class Speaker:
 
     def _table(self, X: Any) -> Table:
         check_is_fitted(self, "classes_")
-        return read_table(self, X, reset=False)
+        table = read_table(self, X, reset=False)
+        warn_of_unknown(self._specs, table)
+        return table
 
     def _best(self, table: Table) -> NDArray[Any]:
         if self._parts:
@@ -177,10 +180,6 @@ class Speaker:
             if raw.dtype == object:
                 check_batch(spec.model, raw, spec.name)
             return self._scale.fix(self._columns[j].of(encode(spec, raw), 0))
-        assert spec.levels is not None
-        if (raw.dtype == object) != (spec.levels.dtype == object):
-            # Text where numbers were learnt, or the other way round: nothing of it was ever seen.
-            return np.zeros((len(raw), len(self.classes_)), np.int64)
         return fixed[encode(spec, raw)]
 
     def _ahead(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:

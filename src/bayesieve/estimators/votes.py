@@ -16,7 +16,7 @@ from ..data.tables import Table, read_table
 from ..data.targets import Targets
 from ..engine.sparse_tables import SparseProblem, SparseTables
 from ..models.choice import choose_models
-from ..models.columns import read_moves
+from ..models.columns import read_moves, warn_of_unknown
 from ..models.tables import Scale
 
 
@@ -142,9 +142,7 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         """Votes for each label, labels x rows."""
         votes = np.zeros((len(self.votes_for_), table.n_rows), np.int64)
         for j, spec in enumerate(self._specs):
-            raw = table.column(j)
-            if raw.dtype != object:  # a text is neither 0 nor 1 and casts no vote
-                votes += encode(spec, raw) == self.votes_for_[:, [j]]
+            votes += encode(spec, table.column(j)) == self.votes_for_[:, [j]]
         return votes
 
     def _decide(self, table: Table) -> NDArray[np.int64]:
@@ -172,7 +170,9 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
 
     def _table(self, X: Any) -> Table:
         check_is_fitted(self, "votes_for_")
-        return read_table(self, X, reset=False)
+        table = read_table(self, X, reset=False)
+        warn_of_unknown(self._specs, table)
+        return table
 
     def decision_function(self, X: Any) -> NDArray[np.int64]:
         """Number of votes of each row; with labels, rows x labels."""

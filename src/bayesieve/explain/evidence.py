@@ -221,8 +221,7 @@ def _bars(model: NaiveBayes, table: Table) -> Bars:
         values = [None if v is None or v != v or v == "" else plain_value(v) for v in raw]
         status = ["missing" if value is None else "seen" for value in values]
         if spec.levels is not None:
-            same = (raw.dtype == object) == (spec.levels.dtype == object)
-            codes = encode(spec, raw) if same else np.full(len(raw), spec.n_codes - 1)
+            codes = encode(spec, raw)
             counts = model._statistics[j][0].sum(-1)
             for i, code in enumerate(codes):
                 silent = code == spec.n_codes - 1 or (

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ..checks import plain_value
 from ..data.html import html_table
 from ..estimators.naive_bayes import NaiveBayes
+from ..models.moments import deviations
 from .portable import fitted_model
 
 _TAIL = 3.0
@@ -298,7 +299,7 @@ def _ends(spec: Any, statistics: Any) -> tuple[float, float]:
         return 0.0, 1.0
     known = statistics.weight[0] > 0
     mean = statistics.mean[0][known]
-    sd = np.sqrt(np.maximum(statistics.squares[0][known], 0.0) / statistics.weight[0][known])
+    sd = deviations(statistics)[known]
     low = max(float(spec.distinct[0]), float((mean - _TAIL * sd).min()))
     high = min(float(spec.distinct[-1]), float((mean + _TAIL * sd).max()))
     return (low, high) if low < high else (low - spec.resolution, high + spec.resolution)
@@ -325,15 +326,15 @@ def _others(weight: NDArray[np.float64], k: int) -> NDArray[np.float64]:
 def _moments(name: str, statistics: Any, class_count: NDArray[np.float64]) -> dict[str, Any]:
     """What a continuous column's terms came from."""
     weight = statistics.weight[0]
-    variance = statistics.squares[0] / np.where(weight > 0, weight, 1.0)
     found = {
         "rows": weight.tolist(),
         "mean": statistics.mean[0].tolist(),
-        "sd": np.sqrt(np.maximum(variance, 0.0)).tolist(),
+        "sd": deviations(statistics).tolist(),
         "missing": np.maximum(class_count - weight, 0.0).tolist(),
     }
     if hasattr(statistics, "share"):
-        sd = np.sqrt(np.maximum(statistics.variance[0], 0.0))
+        power = statistics.variance_power[0].astype(np.int64)
+        sd = np.ldexp(np.sqrt(np.maximum(statistics.variance[0], 0.0)), power)
         parts = zip(statistics.share[0], statistics.centre[0], sd, strict=True)
         found["components"] = [
             np.column_stack([share, centre, each])[share > 0].tolist()

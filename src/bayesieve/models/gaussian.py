@@ -1,7 +1,7 @@
 """Continuous columns: one Gaussian a class, or one variance for all classes."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,8 @@ from scipy.special import ndtr
 
 from .base import Floats, Grid, Settings, Terms, TrainingSets
 from .bells import Bells, density_bells, interval_bells
+from .moments import Moments, merge_moments, moments_of
+from .powers import add, exponent_of, shifted, spread, together
 
 #: A density's terms stay within this many nat of 0, so that any sum of them fits the ledger.
 DENSITY_BOUND = 2.0**14
@@ -18,19 +20,15 @@ LEAST_LOG = float(np.log(1e-75))
 
 _HUGE = 1e300
 
+_LOG_2 = float(np.log(2))
+
 _LOG_2PI = float(np.log(2 * np.pi))
 
 _NARROW = 1e-3  # half widths (in standard deviations) below which the interval is a series
 
+_FARTHEST = 1e10  # standard deviations; its square fits, and all beyond is at the floor
+
 _CANCELLED = 1e-3  # share of the squares below which a downdate is recomputed
-
-
-class Moments(NamedTuple):
-    """Weight, mean and sum of squared deviations: sets x classes each."""
-
-    weight: Floats
-    mean: Floats
-    squares: Floats
 
 
 @dataclass(frozen=True)
@@ -50,56 +48,55 @@ class GaussianModel:
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Moments:
         """Moments of every set."""
-        from .kernels.statistics import moments_by_class
-
-        out = Moments(*np.empty((3, sets.n_sets, sets.n_classes)))
-        for g, rows in enumerate(sets.rows):
-            moments_by_class(
-                column, sets.labels, sets.weights, rows, out.weight[g], out.mean[g], out.squares[g]
-            )
-        return out
+        return moments_of(column, sets)
 
     def merge(self, one: Moments, other: Moments) -> Moments:
         """Chan's formula."""
-        count = one.weight + other.weight
-        share = np.divide(other.weight, count, out=np.zeros_like(count), where=count > 0)
-        apart = other.mean - one.mean
-        return Moments(
-            count,
-            one.mean + apart * share,
-            one.squares + other.squares + apart * apart * one.weight * share,
-        )
+        return merge_moments(one, other)
 
     def terms(
         self, statistics: Moments, values: NDArray[Any], grid: Grid, settings: Settings
     ) -> Terms:
         """Log-probability or log-density of each value: sets x values x classes."""
-        variance = _variance(statistics.weight, statistics.squares)
+        variance, power = _variance(statistics.weight, statistics.squares), statistics.power
         if self.pooled:
-            pooled = self.pooled_variance(statistics, grid.resolution, settings)
+            pooled, powers = self.pooled_variance(statistics, grid.resolution, settings)
             variance = np.broadcast_to(pooled[:, None], variance.shape)
+            power = powers[:, None]
         finite = self._speak(
             values[None, :, None],
             statistics.mean[:, None, :],
             variance[:, None, :],
+            power[:, None, :],
             grid.resolution,
             settings,
         )
         return self._finish(finite, (statistics.weight <= 0)[:, None, :], values, grid, settings)
 
-    def pooled_variance(self, moments: Moments, resolution: float, settings: Settings) -> Floats:
-        """Within-class variance over all classes, with its floor: one number a set."""
-        count = (moments.weight * settings.class_weight).sum(-1)
-        squares = (moments.squares * settings.class_weight).sum(-1)
-        variance = _variance(count, squares)
-        if settings.extra_variance is None:
-            with np.errstate(over="ignore"):
-                return np.maximum(variance, np.square(resolution / 6))
-        return np.maximum(variance + settings.extra_variance, np.finfo(float).tiny)
+    def pooled_variance(
+        self, moments: Moments, resolution: float, settings: Settings
+    ) -> tuple[Floats, Floats]:
+        """Within-class variance over all classes, with its floor, and its power: one a set each."""
+        weight = moments.weight * settings.class_weight
+        extra = settings.extra_variance
+        floor = None if extra is not None else exponent_of(resolution)
+        squares, power = moments.squares, np.zeros(len(weight))
+        if moments.power.any() or floor:
+            squares, power = together(squares, moments.power, weight > 0, floor)
+        variance = _variance(weight.sum(-1), (squares * settings.class_weight).sum(-1))
+        if extra is None:
+            with np.errstate(over="ignore", under="ignore"):
+                return np.maximum(variance, np.square(shifted(resolution, power) / 6)), power
+        variance, power = add(variance, power, extra)
+        return np.maximum(variance, np.finfo(float).tiny), power
 
     def bells(self, statistics: Any, grid: Grid, settings: Settings) -> list[list[Bells]]:
         """Each class's components as sums of bells; no component where the class has no value."""
-        share, centre, variance = self._components(statistics, grid, settings)
+        share, centre, variance, power = self._components(statistics, grid, settings)
+        if self._density(settings) and not self.pooled:
+            variance, power = add(variance, power, settings.extra_variance or 0.0)
+        least = np.finfo(float).tiny if self._density(settings) else 0.0
+        deviation = np.ldexp(np.sqrt(np.maximum(variance, least)), power.astype(np.int64))
         found: list[list[Bells]] = []
         for k in range(share.shape[0]):
             mine: list[Bells] = []
@@ -107,25 +104,26 @@ class GaussianModel:
                 if share[k, m] <= 0:
                     continue
                 weight, mean = float(np.log(share[k, m])), float(centre[k, m])
+                sd = float(deviation[k, m])
                 if self._density(settings):
-                    extra = 0.0 if self.pooled else settings.extra_variance or 0.0
-                    sd = np.sqrt(max(variance[k, m] + extra, np.finfo(float).tiny))
-                    mine.append(density_bells(weight, mean, float(sd)))
+                    mine.append(density_bells(weight, mean, sd))
                 else:
-                    sd = max(np.sqrt(variance[k, m]), grid.resolution / 6)
-                    mine.append(interval_bells(weight, mean, float(sd), grid.resolution))
+                    sd = max(sd, grid.resolution / 6)
+                    mine.append(interval_bells(weight, mean, sd, grid.resolution))
             found.append(mine)
         return found
 
     def _components(
         self, statistics: Any, grid: Grid, settings: Settings
-    ) -> tuple[Floats, Floats, Floats]:
-        """Share, centre and variance of the first set's components: classes x components."""
-        variance = _variance(statistics.weight, statistics.squares)[0]
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Share, centre, variance and power of the first set's components: classes x components."""
+        variance, power = _variance(statistics.weight, statistics.squares)[0], statistics.power[0]
         if self.pooled:
-            pooled = self.pooled_variance(statistics, grid.resolution, settings)[0]
-            variance = np.full_like(variance, pooled)
-        return np.ones((variance.size, 1)), statistics.mean[0][:, None], variance[:, None]
+            pooled, powers = self.pooled_variance(statistics, grid.resolution, settings)
+            variance, power = np.full_like(variance, pooled[0]), powers[:1]
+        power = np.broadcast_to(power, variance.shape)
+        centre = statistics.mean[0][:, None]
+        return np.ones((variance.size, 1)), centre, variance[:, None], power[:, None]
 
     def empty_term(self, grid: Grid, settings: Settings) -> float:
         """What a class without any value of the column says: all values are equally likely."""
@@ -147,16 +145,18 @@ class GaussianModel:
         sets: TrainingSets,
     ) -> Terms:
         """Moments downdated by the value; recomputed from the rows where the downdate cancels."""
-        count, mean, squares = (part[0] for part in statistics)
+        count, mean, squares, power = (part[0] for part in statistics)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            apart = values[:, None] - mean
+            centre = shifted(mean, power)
+            apart = shifted(values[:, None], power) - centre
             left = np.broadcast_to(count - 1, apart.shape)
-            new_mean = mean - apart / left
+            new_mean = shifted(centre - apart / left, -power)
             new_squares = squares - apart * apart * (count / left)
+        powers = np.broadcast_to(power, apart.shape).copy()
         cancelled = (new_squares < _CANCELLED * squares) & (left > 0)
-        self._recompute(cancelled, values, column, sets, new_mean, new_squares)
+        self._recompute(cancelled, values, column, sets, (new_mean, new_squares, powers))
         variance = _variance(left, new_squares)
-        finite = self._speak(values[:, None], new_mean, variance, grid.resolution, settings)
+        finite = self._speak(values[:, None], new_mean, variance, powers, grid.resolution, settings)
         return self._finish(finite[None], left[None] <= 0, values, grid, settings, squeeze=True)
 
     def limit(self, finite: Floats, settings: Settings) -> Floats:
@@ -182,19 +182,29 @@ class GaussianModel:
         return self.pooled or settings.extra_variance is not None
 
     def _speak(
-        self, values: Floats, mean: Floats, variance: Floats, resolution: float, settings: Settings
+        self,
+        values: Floats,
+        mean: Floats,
+        variance: Floats,
+        power: Floats,
+        resolution: float,
+        settings: Settings,
     ) -> Floats:
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        """What values say of a class; its variance is in units of 4 to the power."""
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
             if not self._density(settings):
-                sd = np.maximum(np.sqrt(variance), resolution / 6)
-                return np.maximum(_log_interval(values, mean, sd, resolution), LEAST_LOG)
+                width = shifted(resolution, power)
+                values, mean = shifted(values, power), shifted(mean, power)
+                sd = np.maximum(np.sqrt(variance), width / 6)
+                return np.maximum(_log_interval(values, mean, sd, width), LEAST_LOG)
             if not self.pooled and settings.extra_variance is not None:
-                variance = variance + settings.extra_variance
+                variance, power = add(variance, power, settings.extra_variance)
             variance = np.maximum(variance, np.finfo(float).tiny)
-            apart = values - mean
+            apart = shifted(values, power) - shifted(mean, power)
             # A variance that overflowed: all values are alike, however far from the mean.
             squares = np.where(np.isinf(variance), 0.0, apart * (apart / (2 * variance)))
-            return -0.5 * (_LOG_2PI + np.log(variance)) - squares
+            said = -0.5 * (_LOG_2PI + np.log(variance)) - squares
+            return said - power * _LOG_2 if power.any() else said
 
     def _finish(
         self,
@@ -222,9 +232,10 @@ class GaussianModel:
         values: Floats,
         column: Floats,
         sets: TrainingSets,
-        mean: Floats,
-        squares: Floats,
+        found: tuple[Floats, Floats, Floats],
     ) -> None:
+        """Mean, squares and power of what is left, from its rows."""
+        mean, squares, power = found
         for k in range(where.shape[1]):
             # Only a value that the class really took is ever taken out of it.
             if where[:, k].any():
@@ -234,20 +245,7 @@ class GaussianModel:
             weights = np.where(sets.labels == k, sets.weights, 0.0)
             weights[np.flatnonzero(same)[0]] -= 1
             known = (weights > 0) & ~np.isnan(column)
-            mean[v, k] = np.average(column[known], weights=weights[known])
-            squares[v, k] = (weights[known] * (column[known] - mean[v, k]) ** 2).sum()
-
-
-def total_variance(moments: Moments) -> float:
-    """Variance of a column over all classes of its first set."""
-    count, mean, squares = (part[0] for part in moments[:3])
-    total = count.sum()
-    if total <= 0:
-        return 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre = (count * mean).sum() / total
-        variance = float((squares + count * (mean - centre) ** 2).sum() / total)
-    return variance if np.isfinite(variance) else np.finfo(float).max
+            mean[v, k], squares[v, k], power[v, k] = spread(column[known], weights[known])
 
 
 def _variance(count: Floats, squares: Floats) -> Floats:
@@ -265,8 +263,11 @@ def _log_interval(values: Floats, mean: Floats, sd: Floats, width: float) -> Flo
     takes the difference as it comes, which is 0 beyond 8.3 standard deviations above the mean (not
     below it); both tails are alike here.
     """
-    # A deviation that overflowed: all values are alike, however far from the mean.
-    z = np.where(np.isinf(sd), 0.0, np.abs(values - mean) / sd)
+    apart = np.abs(values - mean)
+    z = apart / sd
+    if np.isinf(apart).any():  # halves of numbers that are too far apart
+        z = np.where(np.isinf(apart), np.abs(values / 2 - mean / 2) / (sd / 2), z)
+    z = np.minimum(z, _FARTHEST)
     half = width / (2 * sd)
     wide = np.log(ndtr(half - z) - ndtr(-half - z))
     h2, z2 = half * half, z * z

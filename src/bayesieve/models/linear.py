@@ -41,6 +41,8 @@ def _pooled_line(column: ColumnTerms) -> tuple[float, float]:
     """
     model, moments = column.model, column.statistics
     assert isinstance(model, GaussianModel)
-    variance = model.pooled_variance(moments, column.grid.resolution, column.settings)[0]
-    zero, one = moments.mean[0]
-    return (one - zero) / variance, (zero**2 - one**2) / (2 * variance)
+    pooled, powers = model.pooled_variance(moments, column.grid.resolution, column.settings)
+    variance, power = pooled[0], int(powers[0])
+    zero, one = np.ldexp(moments.mean[0], -power)
+    weight = np.ldexp((one - zero) / variance, -power)
+    return weight, (zero**2 - one**2) / (2 * variance)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .base import Floats, Grid, Settings, Terms, TrainingSets
 from .gaussian import GaussianModel
+from .powers import exponent_of
 
 #: Most components of a mixture.
 MOST_COMPONENTS = 7
@@ -25,6 +26,8 @@ class Mixtures(NamedTuple):
     centre: Floats
     variance: Floats
     n_distinct: Floats  #: distinct values of each class, sets x classes
+    power: Floats = np.zeros((1, 1))  #: of the squares, as in `Moments`
+    variance_power: Floats = np.zeros((1, 1, 1))  #: variances are in units of 4 to this
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,9 @@ class MixtureModel(GaussianModel):
             count = np.where(moments.weight > 0, moments.weight, 1.0)
             variance = np.maximum(moments.squares, 0.0) / count
             share = (moments.weight > 0).astype(np.float64)
-            return Mixtures(*moments, share[..., None], moments.mean[..., None],
-                            variance[..., None], distinct)  # fmt: skip
+            return Mixtures(*moments[:3], share[..., None], moments.mean[..., None],
+                            variance[..., None], distinct, moments.power,
+                            moments.power[..., None])  # fmt: skip
         out = np.empty((sets.n_sets * sets.n_classes, 3, most))
         # Fitted on the range from 0 to 1: squares of very large or small values would not fit.
         low = points[0] if points.size else 0.0
@@ -95,8 +99,13 @@ class MixtureModel(GaussianModel):
             centre = np.full((*shaped.shape[:2], most), low, np.float64)
             for _ in range(parts):
                 centre += half * shaped[:, :, 1]
-            variance = shaped[:, :, 2] * (half * parts) * (half * parts)
-        return Mixtures(*moments, shaped[:, :, 0], centre, variance, distinct)
+            power = exponent_of(half)
+            width = np.ldexp(half, -power) * parts
+            variance = shaped[:, :, 2] * width * width
+        powers = np.full(variance.shape, float(power))
+        return Mixtures(
+            *moments[:3], shaped[:, :, 0], centre, variance, distinct, moments.power, powers
+        )
 
     def merge(self, one: Any, other: Any) -> Any:
         """Mixtures of two batches are not the mixture of both."""
@@ -106,12 +115,15 @@ class MixtureModel(GaussianModel):
 
     def _components(
         self, statistics: Any, grid: Grid, settings: Settings
-    ) -> tuple[Floats, Floats, Floats]:
-        return statistics.share[0], statistics.centre[0], statistics.variance[0]
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        variance = statistics.variance[0]
+        power = np.broadcast_to(statistics.variance_power[0], variance.shape)
+        return statistics.share[0], statistics.centre[0], variance, power
 
     def terms(self, statistics: Any, values: NDArray[Any], grid: Grid, settings: Settings) -> Terms:
         """Log-probability or log-density of each value: sets x values x classes."""
         n_components = statistics.share.shape[-1]
+        power = np.broadcast_to(statistics.variance_power, statistics.variance.shape)
         parts = []
         for m in range(n_components):
             with np.errstate(divide="ignore"):
@@ -122,6 +134,7 @@ class MixtureModel(GaussianModel):
                     values[None, :, None],
                     statistics.centre[:, None, :, m],
                     statistics.variance[:, None, :, m],
+                    power[:, None, :, m],
                     grid.resolution,
                     settings,
                 )

@@ -15,8 +15,9 @@ from ...data.files.whole import write_text
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...models.base import Grid, Settings, Terms
-from ...models.gaussian import Moments
 from ...models.mixture import Mixtures
+from ...models.moments import Moments, plain_squares, plain_variances
+from ...models.powers import WideVariance
 from ...models.registry import MODELS, spoken_tables
 from ...models.tables import ColumnTerms, Scale
 from .check import check_model_data
@@ -58,7 +59,8 @@ def save_model(model: Any, path: Any) -> None:
         text = json.dumps(data, indent=1, allow_nan=False)
     except ValueError as error:
         raise ValueError(
-            f"column {_beyond(data)!r} has values too large to be written down; scale it first."
+            f"column {_beyond(data)!r} has values too large or too small to be written down; scale "
+            "it first."
         ) from error
     # Numbers side by side: a file that people read.  Texts hold no line break in JSON.
     text = re.sub(r"\[\s+([-\d.eE+]+(?:,\s+[-\d.eE+]+)*)\s+\]", _one_line, text)
@@ -251,7 +253,7 @@ def _part(model: NaiveBayes) -> dict[str, Any]:
         "class_count": model.class_count_.tolist(),
         "class_weight": model._class_weight.tolist(),
         "prior": _terms(model._prior),
-        "extra_variance": model._extra_variance,
+        "extra_variance": _plain_extra(model),
         "temperature": model._temperature,
         "binary_mean": None if means is None else means.tolist(),
         "scale": {
@@ -264,6 +266,15 @@ def _part(model: NaiveBayes) -> dict[str, Any]:
             for fixed in model._fixed
         ],
     }  # fmt: skip
+
+
+def _plain_extra(model: NaiveBayes) -> float | None:
+    if isinstance(model._extra_variance, WideVariance):
+        raise ValueError(
+            f"var_smoothing={model.var_smoothing} of the largest variance is too large or too "
+            "small to be written down; scale the columns first."
+        )
+    return model._extra_variance
 
 
 def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -> NaiveBayes:
@@ -312,7 +323,11 @@ def _terms(terms: Terms) -> dict[str, Any]:
 
 def _statistics(found: Any) -> Any:
     if isinstance(found, Moments | Mixtures):
-        return {name: part.tolist() for name, part in zip(found._fields, found, strict=True)}
+        plain = found._replace(squares=plain_squares(found))
+        if isinstance(plain, Mixtures):
+            plain = plain._replace(variance=plain_variances(plain))
+        names = [name for name in found._fields if not name.endswith("power")]
+        return {name: getattr(plain, name).tolist() for name in names}
     if not isinstance(found, np.ndarray):
         raise ValueError(
             "a model file holds counts, moments and mixtures; got statistics of the type "
@@ -328,7 +343,7 @@ def _statistics_of(spec: ColumnSpec, data: dict[str, Any], n_classes: int) -> An
         if counts.shape != (1, spec.n_codes, n_classes):
             raise ValueError(f"the counts of {spec.name!r} do not fit its levels and classes.")
         return counts
-    found = kind(*(np.array(data[name], float) for name in kind._fields))
+    found = kind(*(np.array(data[name], float) for name in kind._fields if name in data))
     if found.weight.shape != (1, n_classes):
         raise ValueError(f"the moments of {spec.name!r} do not fit the classes.")
     return found

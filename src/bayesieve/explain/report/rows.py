@@ -75,8 +75,7 @@ def _values(
         if spec.levels is None:
             found.append([None if value != value else float(value) for value in raw])
             continue
-        same = (raw.dtype == object) == (spec.levels.dtype == object)
-        codes = encode(spec, raw) if same else np.full(at.size, spec.n_codes - 1)
+        codes = encode(spec, raw)
         found.append([-1 if code == spec.n_codes - 1 else int(code) for code in codes])
     return found
 

@@ -8,6 +8,10 @@ from ...data.kernels.options import EXACT
 _ROWS = 1024  # rows a block of moments
 
 
+# Sums of squares beyond these have overflowed or lost digits.
+_LEAST, _MOST = 2.0**-960, 2.0**1000
+
+
 @njit(**EXACT)
 def count_by_class(codes, labels, weights, left_out, pointers, out):
     """Weighted counts of each code in each class: out[set, code, class].
@@ -29,9 +33,13 @@ def moments_by_class(values, labels, weights, rows, count, mean, squares):
     """Weight, mean and sum of squared deviations of each class over the given rows.
 
     Two passes over each block of rows, the second also correcting the mean of the first; blocks
-    merged in order by Chan's formula.  NaN is skipped.
+    merged in order by Chan's formula.  NaN is skipped.  Equal values have that mean and no squares,
+    to the bit: where nothing is added to a variance, rounding would speak in its place.  Squares
+    that do not fit are NaN.
     """
     n_classes = count.size
+    lone = np.full(n_classes, np.nan)
+    varied = np.zeros(n_classes, np.bool_)
     block_count = np.empty(n_classes)
     block_mean = np.empty(n_classes)
     block_squares = np.empty(n_classes)
@@ -57,6 +65,10 @@ def moments_by_class(values, labels, weights, rows, count, mean, squares):
             i = rows[p]
             if not np.isnan(values[i]):
                 apart = values[i] - block_mean[labels[i]]
+                if np.isnan(lone[labels[i]]):
+                    lone[labels[i]] = values[i]
+                elif values[i] != lone[labels[i]]:
+                    varied[labels[i]] = True
                 block_squares[labels[i]] += weights[i] * apart * apart
                 left_over[labels[i]] += weights[i] * apart
         for k in range(n_classes):
@@ -70,3 +82,8 @@ def moments_by_class(values, labels, weights, rows, count, mean, squares):
                 mean[k] += apart * share
                 squares[k] += block_squares[k] + apart * apart * count[k] * share
                 count[k] = both
+    for k in range(n_classes):
+        if count[k] > 0.0 and not varied[k]:
+            mean[k], squares[k] = lone[k] + 0.0, 0.0  # no zero below zero
+        elif count[k] > 0.0 and not _LEAST <= squares[k] <= _MOST:
+            squares[k] = np.nan

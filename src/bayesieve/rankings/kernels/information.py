@@ -1,5 +1,7 @@
 """How two columns go together, from counts: on packed bits by popcount, on codes by adding up."""
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -33,7 +35,7 @@ def information_of_counts(joint):
     for a in range(joint.shape[0]):
         for b in range(joint.shape[1]):
             if joint[a, b] > 0.0:
-                found += joint[a, b] * np.log(joint[a, b] * total / (rows[a] * columns[b]))
+                found += joint[a, b] * math.log(joint[a, b] * total / (rows[a] * columns[b]))
     return np.floor(max(found / total, 0.0) * _GRAIN + 0.5) / _GRAIN
 
 
@@ -49,7 +51,8 @@ def chi2_of_counts(joint):
         for b in range(joint.shape[1]):
             expected = rows[a] * columns[b] / total
             if expected > 0.0:
-                found += (joint[a, b] - expected) ** 2 / expected
+                apart = joint[a, b] - expected
+                found += apart * apart / expected
     return np.floor(found / total * _GRAIN + 0.5) / _GRAIN * total
 
 
