@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -19,12 +18,14 @@ from ..data.files.base import BadUseError, some
 from ..data.files.batches import Column, read_batches
 from ..data.files.reading import SEPARATORS, format_of
 from ..data.files.writing import whole_folder
+from ..estimators.held import rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..explain.evidence import explain
 from ..explain.modelfile.file import load_model, save_model
 from ..explain.plain import jsonable
 from ..explain.report import make_report
+from ..models.columns import warn_of_unknown
 from ..rankings.rank import rank
 from .tables import Problem, numbers_with_texts, read_problem
 
@@ -114,12 +115,11 @@ def report_on_model(
     """The report of a finished model on a table, read as `predict` reads it."""
     model, columns = _open_model(model_file)
     y = problem.y
-    if has_labels(problem) != bool(model._parts) or (
-        model._parts and list(y.columns) != list(model.label_names_)
-    ):
-        wanted = f"labels {some(list(model.label_names_))}" if model._parts else "classes"
+    labels = list(model.fitted_.labels)
+    if has_labels(problem) != bool(labels) or (labels and list(y.columns) != labels):
+        wanted = f"labels {some(labels)}" if labels else "classes"
         raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
-    if not model._parts:
+    if not labels:
         y = _in_the_model_s_kind(model, data, y, target)
         odd = sorted(set(y.tolist()) - set(model.classes_.tolist()), key=str)
         if odd:
@@ -146,11 +146,9 @@ def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: Any, target: str | No
 def _name_columns(selector: NaiveBayesSelector, names: list[str]) -> None:
     """Give a model of a sparse matrix the file's names: a matrix has none."""
     selector.path_.names = names
+    chosen = [names[j] for j in np.flatnonzero(selector.support_)]
     model = selector.estimator_
-    model._specs = [
-        replace(spec, name=names[j])
-        for spec, j in zip(model._specs, np.flatnonzero(selector.support_), strict=True)
-    ]
+    model.hold(model.fitted_.renamed(chosen))
 
 
 def _open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
@@ -161,14 +159,14 @@ def _open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
         model = load_model(path)
     except UnicodeError as error:
         raise BadUseError(f"{path} is not a model file: it is not text.") from error
-    if not model._specs:
+    if not model.fitted_.specs:
         raise BadUseError(
             f"the model in {str(path)!r} reads no column: it says the same of every row. Select "
             "with --min-features 1."
         )
     columns = [
         Column(spec.name, spec.levels is not None and spec.levels.dtype == object)
-        for spec in model._specs
+        for spec in model.fitted_.specs
     ]
     return model, columns
 
@@ -191,9 +189,11 @@ def predict_file(model_file: Path, data: Path, most_rows: int = 2**16) -> Iterat
 
 def _predicted(model: NaiveBayes, X: Any) -> pl.DataFrame:
     """Class (or labels) and probabilities of every row."""
-    found, proba = model._best_and_proba(model._table(X))
-    if model._parts:
-        names = model.label_names_
+    rows = rows_of(model, X)
+    warn_of_unknown(model.fitted_.specs, rows)
+    found, proba = model.fitted_.best_and_proba(rows)
+    if model.fitted_.labelled:
+        names = list(model.fitted_.labels)
         columns = {f"{n}": found[:, j] for j, n in enumerate(names)}
     else:
         names = list(model.classes_)

@@ -32,6 +32,17 @@ class Sample(NamedTuple):
         kinds = np.where(rare, self.targets.positive[self._first], np.arange(rare.size) + 2)
         return np.unique(kinds[self.labels], return_inverse=True)[1].astype(np.int64)
 
+    def take(self, at: NDArray[np.int64]) -> "Sample":
+        """Some rows only."""
+        return Sample(
+            self.table.take(at), self.targets.take(at), self.labels[at], self.weights[at],
+            self.classes, self.rows[at],
+        )  # fmt: skip
+
+    def pick(self, columns: NDArray[np.int64]) -> "Sample":
+        """Some columns only."""
+        return self._replace(table=self.table.pick(columns))
+
     @property
     def _first(self) -> NDArray[np.int64]:
         """The first row of each class or combination."""

@@ -52,9 +52,10 @@ class DenseLedger:
     ) -> list["DenseLedger"]:  # fmt: skip
         """One ledger for each set of columns that was read; equal tables are made once."""
         found: list[DenseLedger] = []
+        tables: DenseTables | None = None
         for columns in all_columns:
-            tables = found[0]._tables if found and found[0]._tables.serves(columns) else None
-            tables = tables or DenseTables(columns, settings, priors)
+            if tables is None or not tables.serves(columns):
+                tables = DenseTables(columns, settings, priors)
             found.append(cls(tables, columns.rows(), factors, threads))
         return found
 

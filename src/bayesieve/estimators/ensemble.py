@@ -1,6 +1,5 @@
 """Many small subsets, one averaged vote (Ruta 2014, section V.F)."""
 
-import copy
 import random
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ from ..data.tables import Table, read_table
 from ..engine.sparse_tables import Scoring, SparseProblem
 from ..models.choice import choose_models
 from ..models.columns import read_moves, warn_of_unknown
-from .defaults import DefaultEstimator
+from .defaults import DefaultEstimator, restrict_names
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
 
@@ -92,7 +91,7 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
                     f"estimator must be a model of bayesieve that {type(self).__name__} can take "
                     f"apart (see its docstring); got {type(self.estimator).__name__}."
                 )
-            self.estimator._check_parameters()
+            self.estimator.family().check()
         read = read_sample(self, X, y, None)
         names = read.table.names
         order: Iterable[int] = range(len(names))
@@ -113,12 +112,14 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
         self.subsets_ = [subset for subset in subsets if subset.size]
         used = np.unique(np.concatenate(self.subsets_)) if used is None else np.sort(used)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
-        part = read._replace(table=read.table.pick(used))
-        model._fit_table(part, choose_models(model.features, part.table))
+        part, family = read.pick(used), model.family()
+        family.check_sample(part)
+        fitted = family.fit(part, choose_models(family.features, part.table))
         self.estimators_ = []
         for subset in self.subsets_:
-            member = copy.deepcopy(model)
-            member._keep_columns(np.searchsorted(used, subset), part)
+            columns = np.searchsorted(used, subset)
+            member = clone(model).hold(family.restrict(fitted, columns.tolist(), part))
+            restrict_names(member, columns)
             self.estimators_.append(member)
         self.classes_ = self.estimators_[0].classes_
 
@@ -127,7 +128,7 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
         table = read_table(self, X, reset=False)
         known: dict[int, Any] = {}
         for member, subset in zip(self.estimators_, self.subsets_, strict=True):
-            known.update(zip(subset.tolist(), member._specs, strict=True))
+            known.update(zip(subset.tolist(), member.fitted_.specs, strict=True))
         used = np.array(sorted(known), np.int64)
         warn_of_unknown([known[j] for j in used.tolist()], table.pick(used))
         return [
@@ -137,7 +138,7 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Mean of the members' probabilities, rows x classes or labels."""
-        found = [member._proba(part) for member, part in self._members(X)]
+        found = [member.fitted_.proba(part) for member, part in self._members(X)]
         return np.asarray(np.mean(found, axis=0))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -229,15 +230,16 @@ class _Turns:
 
     def __init__(self, read: Sample, estimator: Any, n_subsets: int, penalty: Any):
         model = clone(NaiveBayes() if estimator is None else estimator)
-        models = choose_models(model.features, read.table)
-        moves, specs, values = read_moves(read.table, models, model.rounded)
-        model._fit_table(read, models)
+        family = model.family()
+        models = choose_models(family.features, read.table)
+        moves, specs, values = read_moves(read.table, models, family.rounded)
+        fitted = family.fit(read, models)
         every = np.arange(read.table.n_rows)
         scoring = Scoring(every, (every[:0],), every, np.array([every.size]))
         problem = SparseProblem(
             moves, specs, values, read.targets, read.weights, scoring, np.ones(2)
         )
-        self._tables = model.sparse_tables(problem)
+        self._tables = family.sparse_tables(problem, fitted)
         self._first, self._entries = moves.first, moves.of_rows(every)
         self._truth = read.targets.classes
         self._penalty = penalty

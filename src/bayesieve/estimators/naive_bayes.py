@@ -1,32 +1,23 @@
 """`NaiveBayes`: one classifier for mixed columns."""
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_flag, check_number, plain_value
-from ..data.columns import ColumnSpec, encode, learn, merge_specs
-from ..data.kinds import in_kind_of
-from ..data.sample import Sample, read_sample
-from ..data.tables import SparseTable, read_table
-from ..data.targets import is_label_matrix, read_labels
-from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
-from ..models.base import Settings, Terms, TrainingSets, one_set
-from ..models.choice import check_batch, choose_models
-from ..models.columns import count_present, read_column
-from ..models.moments import total_variance
-from ..models.powers import size, times
-from ..models.registry import MODELS, build_columns, spoken_tables
-from ..models.settings import check_priors, check_smoothing
-from ..models.tables import Scale, choose_scale, in_units_of_scale, prior_terms
-from .speaker import Speaker
+from ..data.sample import read_sample
+from ..data.tables import Table, read_table
+from ..data.targets import is_label_matrix
+from ..models.choice import choose_models
+from ..models.columns import warn_of_unknown
+from ..models.fitted import FittedBayes
+from .families import BayesFamily
 
 
-class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
+class NaiveBayes(ClassifierMixin, BaseEstimator):
     """Naive Bayes for binary, categorical and continuous columns together.
 
     Parameters
@@ -106,12 +97,10 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
     (1, 4, 3)
     """
 
-    _form = "lines"  #: of ledger it needs; it can speak in both
-
-    _specs: list[ColumnSpec]
-    _feature_models: list[str]
-    classes_: NDArray[Any]
+    fitted_: FittedBayes
+    classes_: Any
     class_count_: NDArray[np.float64]
+    label_names_: list[str]
     feature_names_in_: NDArray[Any]
 
     def __init__(
@@ -155,50 +144,27 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         -------
         self : NaiveBayes
         """
-        self._check_parameters()
-        read = self._read(X, y, sample_weight)
-        models = choose_models(self.features, read.table)
-        check_priors(self.priors, len(read.classes))
-        self._fit_table(read, models)
+        family = self.family()
+        family.check()
+        sample = read_sample(self, X, y, sample_weight)
+        models = choose_models(family.features, sample.table)
+        family.check_sample(sample)
+        return self.hold(family.fit(sample, models))
+
+    def family(self) -> BayesFamily:
+        """The family of models that this is a member of, for selectors."""
+        return BayesFamily(
+            self.features, self.smoothing, self.priors, self.var_smoothing, self.rounded
+        )
+
+    def hold(self, fitted: FittedBayes) -> "NaiveBayes":
+        """Hold a fitted value, wherever it was made."""
+        self.fitted_ = fitted
+        self.classes_, self.class_count_ = fitted.classes, fitted.class_count
+        self.__dict__.pop("label_names_", None)
+        if fitted.labelled:
+            self.label_names_ = list(fitted.labels)
         return self
-
-    def _fit_table(
-        self, read: Sample, models: list[str], class_weight: NDArray[np.float64] | None = None
-    ) -> None:
-        """Learn from what was read."""
-        self._parts = []
-        if read.targets.labelled:
-            self._parts = [NaiveBayes(**self.get_params()) for _ in read.targets.names]
-        learners = []
-        for column, part in zip(read.targets.classes.T, self._parts or [self], strict=True):
-            part._begin(read.classes, read.weights, column)
-            if class_weight is not None:
-                part._class_weight = class_weight
-            learners.append((part, one_set(column, read.weights, part._class_weight)))
-        counts = count_present(read.table, [sets for _, sets in learners])
-        for j, model in enumerate(models):
-            name = read.table.names[j]
-            if counts is not None and model == "bernoulli":
-                spec = learn(name, model, np.empty(0), True, presence=True)
-                for (part, _), found in zip(learners, counts, strict=True):
-                    part._specs.append(spec)
-                    part._statistics.append(found[j])
-                continue
-            spec, column = read_column(read.table, j, model, self.rounded)
-            for part, sets in learners:
-                part._take(spec, column, sets)
-        for part, _ in learners:
-            part._finish()
-        if self._parts:
-            self._describe_labels(read.targets.names)
-
-    def _describe_labels(self, names: tuple[str, ...]) -> None:
-        """What is the same for all labels, and one row a label of what is not."""
-        first = self._parts[0]
-        self.classes_ = [part.classes_ for part in self._parts]  # type: ignore[assignment]
-        self.class_count_ = np.stack([part.class_count_ for part in self._parts])
-        self.label_names_ = list(names)
-        self._specs, self._feature_models = first._specs, first._feature_models
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -219,197 +185,152 @@ class NaiveBayes(Speaker, ClassifierMixin, BaseEstimator):
         -------
         self : NaiveBayes
         """
-        self._check_parameters()
+        family = self.family()
+        family.check()
         if self.rounded:
             raise ValueError(
                 "rounded=True needs all rows at once, since the resolution of a column changes "
                 "with every batch; use fit, or rounded=False."
             )
-        first = not hasattr(self, "_specs")
+        old = getattr(self, "fitted_", None)
+        self._check_batch_target(y, classes, old)
+        known = None
+        if not is_label_matrix(y):
+            known = old.only.classes if old is not None else np.unique(np.asarray(classes))
+        sample = read_sample(self, X, y, sample_weight, known, reset=old is None)
+        if old is not None and sample.targets.labelled and sample.targets.names != old.labels:
+            raise ValueError(
+                f"y has the labels {list(sample.targets.names)}, but the first call had "
+                f"{list(old.labels)}; they must be the same, in the same order."
+            )
+        family.check_sample(sample)
+        if old is None:
+            return self.hold(family.fit(sample, choose_models(self.features, sample.table)))
+        # All columns are judged before any of them changes.
+        for problem in old.problems:
+            problem.summary.check_batch(sample.table)
+        summaries = [
+            problem.summary.with_rows(sample.table, classes, sample.weights)
+            for problem, classes in zip(old.problems, sample.targets.classes.T, strict=True)
+        ]
+        return self.hold(family.finish(summaries, old.labels))
+
+    @staticmethod
+    def _check_batch_target(y: Any, classes: Any, old: FittedBayes | None) -> None:
+        """Classes or labels, as in the first batch."""
         if is_label_matrix(y):
-            if not first and not self._parts:
+            if old is not None and not old.labelled:
                 raise ValueError(
                     "y is a matrix of labels, but the first call to partial_fit had classes."
                 )
-            return self._partial_fit_labels(X, y, sample_weight)
-        if self._parts:
+            return
+        if old is not None and old.labelled:
             raise ValueError(
-                f"y must be a matrix of {len(self._parts)} labels, as in the first call to fit or "
+                f"y must be a matrix of {len(old.labels)} labels, as in the first call to fit or "
                 "partial_fit; got one class a row."
             )
-        if first and classes is None:
+        if old is None and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        if classes is not None:
+        if classes is not None and old is not None:
             given = np.unique(np.asarray(classes))
-            if not first and not np.array_equal(given, self.classes_):
+            if not np.array_equal(given, old.classes):
                 raise ValueError(
                     f"classes={given.tolist()} is not the same as on last call to partial_fit, "
-                    f"which was {self.classes_.tolist()}."
+                    f"which was {old.classes.tolist()}."
                 )
-        else:
-            given = self.classes_
-        read = self._read(X, y, sample_weight, given, reset=first)
-        table, labels, weights = read.table, read.labels, read.weights
-        self._parts = []
-        check_priors(self.priors, len(given))
-        if first:
-            models = choose_models(self.features, table)
-            self._begin(given, weights, labels)
-        else:
-            # All columns are judged before any of them changes.
-            models = self._feature_models
-            for j, model in enumerate(models):
-                if not self._specs[j].presence:  # any value may stand for presence
-                    check_batch(model, table.column(j), table.names[j], self._specs[j].levels)
-            self.class_count_ = self.class_count_ + np.bincount(labels, weights, len(given))
-        sets = one_set(labels, weights, self._class_weight)
-        for j, model in enumerate(models):
-            raw = table.column(j)
-            if not first and raw.dtype == object:  # names of categories that were numbers
-                levels = self._specs[j].levels
-                assert levels is not None
-                raw = in_kind_of(levels, raw) if levels.dtype == object else raw
-            presence = isinstance(table, SparseTable)
-            spec = learn(table.names[j], model, raw, MODELS[model].discrete, presence=presence)
-            if first:
-                self._take(spec, encode(spec, raw), sets)
-            else:
-                self._merge(j, spec, raw, sets)
-        self._finish()
-        return self
 
-    def _partial_fit_labels(self, X: Any, y: Any, sample_weight: Any) -> "NaiveBayes":
-        """Every label for itself."""
-        targets = read_labels(y, read_table(self, X, reset=not hasattr(self, "_specs")).n_rows)
-        if not hasattr(self, "_specs"):
-            self._parts = [NaiveBayes(**self.get_params()) for _ in targets.names]
-        elif list(targets.names) != self.label_names_:
-            raise ValueError(
-                f"y has the labels {list(targets.names)}, but the first call had "
-                f"{self.label_names_}; they must be the same, in the same order."
-            )
-        for part, column in zip(self._parts, targets.classes.T, strict=True):
-            part.partial_fit(X, column, classes=[0, 1], sample_weight=sample_weight)
-        self._describe_labels(targets.names)
-        return self
+    # -- speaking ------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        check_smoothing(self.smoothing)
-        if self.var_smoothing is not None:
-            check_number("var_smoothing", self.var_smoothing, low=0.0)
-        check_flag("rounded", self.rounded)
+    @property
+    def feature_models_(self) -> list[str]:
+        """The feature model of each column."""
+        check_is_fitted(self, "fitted_")
+        return self.fitted_.feature_models
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, known: Any = None, reset: bool = True
-    ) -> Sample:
-        return read_sample(self, X, y, sample_weight, known, reset)
+    @property
+    def temperature_(self) -> Any:
+        """What log-probabilities are divided by, 1 but for `calibrate`; with labels, one each."""
+        check_is_fitted(self, "fitted_")
+        return self.fitted_.temperature
 
-    def _begin(
-        self, classes: NDArray[Any], weights: NDArray[np.float64], labels: NDArray[np.int64]
-    ) -> None:
-        """Forget everything learnt before."""
-        self.classes_ = classes
-        self.class_count_ = np.bincount(labels, weights, len(classes)).astype(np.float64)
-        self._specs = []
-        self._statistics: list[Any] = []
-        self._class_weight = np.ones(len(classes))
+    def terms(self, X: Any) -> NDArray[np.float64]:
+        """What each feature says about each class, in nat.
 
-    def _take(self, spec: ColumnSpec, column: NDArray[Any], sets: TrainingSets) -> None:
-        """Learn one column."""
-        self._specs.append(spec)
-        self._statistics.append(MODELS[spec.model].statistics(column, spec.n_codes, sets))
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
 
-    def _merge(self, j: int, spec: ColumnSpec, raw: NDArray[Any], sets: TrainingSets) -> None:
-        """Learn more of one column."""
-        model = MODELS[spec.model]
-        old = self._specs[j]
-        both = merge_specs(old, spec)
-        known = self._statistics[j]
-        if both.levels is not None and both.n_codes != old.n_codes:
-            assert old.levels is not None
-            grown = np.zeros((1, both.n_codes, len(self.classes_)))
-            grown[:, np.searchsorted(both.levels, old.levels)] = known[:, :-1]
-            grown[:, -1] = known[:, -1]
-            known = grown
-        self._specs[j] = both
-        self._statistics[j] = model.merge(
-            known, model.statistics(encode(both, raw), both.n_codes, sets)
-        )
+        Returns
+        -------
+        terms : ndarray of shape (n_samples, n_features, n_classes)
+            log P(value | class); with the log-priors they add up to the joint log-probability.
+            0 where a value is missing or was never seen; -inf where it is impossible.  With labels:
+            one log-ratio a label, P(value | 1) over P(value | 0).  A calibrated model divides
+            all by its temperature.
+        """
+        rows = self._rows(X)
+        fitted = self.fitted_
+        if not fitted.labelled:
+            found = [fitted.only.nat(fitted.only.said(rows, j)) for j in range(len(fitted.specs))]
+            shape = (rows.n_rows, 0, len(fitted.only.classes))
+            return np.stack(found, axis=1) if found else np.empty(shape)
+        out = np.empty((rows.n_rows, len(fitted.specs), len(fitted.labels)))
+        for g, problem in enumerate(fitted.problems):
+            for j in range(len(fitted.specs)):
+                fixed = problem.said(rows, j)
+                out[:, j, g] = problem.nat(fixed[:, 1] - fixed[:, 0])
+        return out
 
-    def _finish(self) -> None:
-        """Turn statistics into tables of integers."""
-        smoothing = check_smoothing(self.smoothing)
-        priors = check_priors(self.priors, len(self.classes_))
-        self._feature_models = [spec.model for spec in self._specs]
-        self._temperature = 1.0  # what was calibrated before no longer fits
-        self._extra_variance = None
-        if self.var_smoothing is not None:
-            largest = [
-                total_variance(statistics)
-                for spec, statistics in zip(self._specs, self._statistics, strict=True)
-                if not MODELS[spec.model].discrete
-            ]
-            most = max(largest, default=(0.0, 0), key=lambda found: size(*found))
-            self._extra_variance = times(float(self.var_smoothing), *most)
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Log P(x, class), rows x classes; -inf where the class is impossible.
 
-        def make(bits: int) -> tuple[list[Terms | None], Scale]:
-            self._prior = prior_terms(self.class_count_[None], priors, self._class_weight, bits)
-            settings = Settings(smoothing, self._extra_variance, self._class_weight, bits=bits)
-            self._columns = build_columns(self._specs, self._statistics, settings)
-            tables = spoken_tables(self._specs, self._columns)
-            return tables, choose_scale(self._columns, tables, self._prior)
+        With labels: log P(x, label = 1), rows x labels.
+        """
+        rows = self._rows(X)
+        found = [problem.nat(problem.sums(rows)) for problem in self.fitted_.problems]
+        if self.fitted_.labelled:
+            return np.column_stack([joint[:, 1] for joint in found])
+        return found[0]
 
-        tables, self._scale = in_units_of_scale(make)
-        self._fixed = [None if table is None else self._scale.fix(table)[0] for table in tables]
-        self._warn_of_idle_components()
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels."""
+        return self.fitted_.log_proba(self._rows(X))
 
-    def _warn_of_idle_components(self) -> None:
-        """Name a class and column with fewer distinct values than its mixture has components."""
-        found = []
-        for spec, statistics in zip(self._specs, self._statistics, strict=True):
-            components = getattr(MODELS[spec.model], "components", 0)
-            if components > 1:
-                few = (statistics.n_distinct[0] > 0) & (statistics.n_distinct[0] < components)
-                found += [
-                    (spec, int(k), int(statistics.n_distinct[0, k])) for k in np.flatnonzero(few)
-                ]
-        if found:
-            spec, k, n = found[0]
-            others = f" (and {len(found) - 1} more such cases)" if len(found) > 1 else ""
-            warnings.warn(
-                f"column {spec.name!r} has {n} distinct value(s) in class "
-                f"{plain_value(self.classes_[k])!r}, fewer than the components of {spec.model!r}"
-                f"{others}; idle components say nothing. Use fewer components, or 'mixture', which "
-                "chooses their number.",
-                UserWarning,
-                stacklevel=5,
-            )
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
 
-    def sparse_tables(self, problem: SparseProblem) -> SparseTables:
-        """Terms of the model for the rows of a sparse ledger."""
-        # The variance added to all columns is learnt once, by the fit on all rows.
-        extra = (self._parts or [self])[0]._extra_variance
-        settings = Settings(check_smoothing(self.smoothing), extra, problem.class_weight)
-        priors = check_priors(self.priors, problem.targets.n_classes)
-        return bayes_tables(problem, settings, priors)
+        Classes exclude each other: a row adds up to 1.  Labels do not.
+        """
+        return self.fitted_.proba(self._rows(X))
 
-    def _keep_columns(self, columns: Sequence[int], read: Sample) -> None:
-        """Keep these columns of what was learnt from `read`."""
-        self._restrict(columns)
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; the first of equals.  With labels, 0 or 1 each."""
+        return self.fitted_.best(self._rows(X))
 
-    def _restrict(self, columns: Sequence[int]) -> None:
-        """Keep these columns only; tables, scale and frozen means stay what they are."""
-        kept = list(columns)
-        if isinstance(self.features, Mapping):
-            self.features = {i: self._specs[j].model for i, j in enumerate(kept)}
-        for part in self._parts:
-            part._restrict(kept)
-        if self._parts:
-            self._describe_labels(tuple(self.label_names_))
-        else:
-            for name in ("_specs", "_statistics", "_columns", "_fixed", "_feature_models"):
-                everything = getattr(self, name)
-                setattr(self, name, [everything[j] for j in kept])
-        self.n_features_in_ = len(kept)
-        if hasattr(self, "feature_names_in_"):
-            self.feature_names_in_ = self.feature_names_in_[kept]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
+
+        Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
+        """
+        return self.fitted_.decide(self._rows(X))
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the linear discriminant, positive for ``classes_[1]``."""
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Constant of the linear discriminant."""
+        return self._linear()[1]
+
+    def _linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if not hasattr(self, "fitted_"):
+            raise AttributeError("coef_ and intercept_ are there after fit.")
+        return self.fitted_.linear()
+
+    def _rows(self, X: Any) -> Table:
+        check_is_fitted(self, "fitted_")
+        table = read_table(self, X, reset=False)
+        warn_of_unknown(self.fitted_.specs, table)
+        return table

@@ -1,14 +1,131 @@
-"""What a selector is asked for, where that depends on the data: judged before any work."""
+"""What a selector is asked for, judged before any work."""
 
 from typing import Any
 
-from ..checks import check_number
-from ..criteria import CRITERIA
-from ..data.split import means_loo
+from sklearn.utils.validation import _num_samples
+
+from ..checks import check_file, check_flag, check_jobs, check_number, choose, column_indices
+from ..criteria import CRITERIA, Criterion
+from ..data.sample import Sample
+from ..data.split import means_loo, read_split_groups
 from ..data.tables import SparseTable
+from ..data.weights import check_class_weight, read_weights
+from ..models.choice import choose_models
 from ..models.registry import MODELS
-from ..search.strategies.base import Limits
+from ..search import SEARCHES
+from ..search.parameters import (
+    check_choice,
+    check_reachable,
+    check_repeatable,
+    check_search,
+    read_groups,
+)
+from ..search.plan import Family, Task
+from ..search.strategies.base import Limits, Search
+from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
+
+# Scores of scikit-learn, and the criteria that come nearest.
+_ELSEWHERE = {
+    "accuracy": "'error', which is 1 - accuracy",
+    "balanced_accuracy": "'error' with class_weight='balanced'",
+    "roc_auc": "'auc'",
+    "log_loss": "'log-likelihood'",
+    "neg_log_loss": "'log-likelihood'",
+    "brier_score_loss": "'probability', the mean of P(Y != y)",
+    "neg_brier_score": "'probability', the mean of P(Y != y)",
+}
+
+
+def family_of(selector: Any) -> Family:
+    """The family of models that a selector searches."""
+    estimator = NaiveBayes() if selector.estimator is None else selector.estimator
+    if not isinstance(estimator, NaiveBayes | FeatureVotes):
+        raise TypeError(
+            "estimator must be a NaiveBayes, a FeatureVotes or None; got "
+            f"{type(estimator).__name__}."
+        )
+    return estimator.family()
+
+
+def chooser_of(selector: Any, criterion: Criterion) -> Criterion:
+    """What chooses among the subsets visited."""
+    return criterion if selector.validation is None or criterion.chooses else CRITERIA["error"]
+
+
+def judge_parameters(selector: Any) -> tuple[Search, Criterion]:
+    """Judge all that does not depend on the data; the search and the criterion."""
+    family_of(selector).check()
+    search = check_search(selector.search, SEARCHES, selector.n_features)
+    criterion = selector.criterion
+    if not isinstance(criterion, Criterion):
+        criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE)]
+    criterion.check()
+    if selector.validation is not None:
+        check_number("validation", selector.validation, low=0.0, high=1.0)
+        if selector.validation in (0, 1):
+            raise ValueError(
+                "validation must be None or strictly between 0 and 1; got "
+                f"{selector.validation!r}. Use None to let all rows guide the search."
+            )
+    if isinstance(selector.cv, str):
+        choose("cv", selector.cv, ["train", "loo"])
+    check_choice(selector.choice, chooser_of(selector, criterion))
+    check_flag("progress", selector.progress)
+    check_jobs(selector.n_jobs)
+    if selector.checkpoint is not None:
+        check_file("checkpoint", selector.checkpoint)
+        check_repeatable(selector.random_state, selector.validation is not None, search)
+    if selector.time_limit is not None:
+        check_number("time_limit", selector.time_limit, low=0.0)
+    return search, criterion
+
+
+def judge_data(
+    selector: Any, criterion: Criterion, sample: Sample, X: Any, params: dict[str, Any]
+) -> Task:
+    """Judge everything that depends on the data."""
+    family = family_of(selector)
+    family.check_sample(sample)
+    sample = sample._replace(weights=read_weights(sample.weights, sample.table, whole=True))
+    criterion.check_classes(2 if sample.targets.labelled else len(sample.classes))
+    models = choose_models(family.features, sample.table)
+    _check_loo(selector, criterion, family, models, sample)
+    names = sample.table.names
+    units = read_groups(selector.feature_groups, names)
+    kept = set(column_indices("keep", selector.keep, names))
+    keep = [u for u, members in enumerate(units) if kept & set(members)]
+    limits, sizes = size_limits(selector, len(names), sum(len(units[u]) for u in keep))
+    if limits.exact:
+        check_reachable(limits.most, units, keep)
+    if sample.targets.labelled and selector.class_weight is not None:
+        raise ValueError(
+            "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
+        )
+    class_weight = check_class_weight(selector.class_weight, sample.classes)
+    groups = read_split_groups(params.get("groups"), X)
+    return Task(
+        sample, family, models, units, keep, limits, sizes, class_weight, selector.cv, groups,
+        _num_samples(X), _is_sparse(family, criterion, sample),
+    )  # fmt: skip
+
+
+def _is_sparse(family: Family, criterion: Criterion, sample: Sample) -> bool:
+    """Does a ledger of sparse moves serve all parts, rather than a dense one?"""
+    if family.form == "moves" and criterion.form != "moves":
+        raise ValueError(
+            f"{family.name} counts and knows no probabilities: criterion must be 'auc' or "
+            f"'penalised-auc'; got {criterion.name!r}."
+        )
+    sparse = isinstance(sample.table, SparseTable) or sample.targets.labelled
+    if not sparse and family.form != "moves":
+        return criterion.form == "moves"
+    if criterion.form == "lines":
+        raise ValueError(
+            f"criterion {criterion.name!r} needs dense columns, classes and a NaiveBayes; use "
+            "'error', 'probability', 'log-likelihood', 'auc' or 'penalised-auc'."
+        )
+    return True
 
 
 def size_limits(selector: Any, n_columns: int, n_kept: int) -> tuple[Limits, tuple[int, int]]:
@@ -38,23 +155,25 @@ def size_limits(selector: Any, n_columns: int, n_kept: int) -> tuple[Limits, tup
     return Limits(int(least), int(most), exact=True), (int(most), int(most))
 
 
-def check_loo(selector: Any, models: list[str], smoothing: Any, read: Any) -> None:
+def _check_loo(
+    selector: Any, criterion: Criterion, family: Family, models: list[str], sample: Sample
+) -> None:
     """Refuse leave-one-out where it has no closed form, by name."""
     if not means_loo(selector.cv):
         return
     without = sorted({name for name in models if not MODELS[name].leaves_one_out})
     reason = None
-    if isinstance(selector.estimator, FeatureVotes):
-        reason = "FeatureVotes"
-    elif isinstance(read.table, SparseTable):
+    if family.form == "moves":
+        reason = family.name
+    elif isinstance(sample.table, SparseTable):
         reason = "sparse columns"
-    elif read.targets.labelled:
+    elif sample.targets.labelled:
         reason = "several labels"
-    elif CRITERIA.get(selector.criterion, selector.criterion).form == "moves":
+    elif criterion.form == "moves":
         reason = f"criterion={selector.criterion!r}, which is biased when rows are left out singly"
     elif without:
         reason = f"the feature model {without[0]!r}"
-    elif smoothing == "mean":
+    elif family.smoothing == "mean":
         reason = "smoothing='mean'"
     if reason:
         raise ValueError(

@@ -8,58 +8,28 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from ..checks import (
-    check_file,
-    check_flag,
-    check_jobs,
-    check_number,
-    choose,
-    column_indices,
-)
-from ..criteria import CRITERIA
+from ..checks import check_file
 from ..criteria.base import Criterion
 from ..data.packed import PackedTable
-from ..data.split import read_split_groups, split_rows
-from ..data.tables import SparseTable, Table, is_frame, keep_names, read_table
-from ..data.weights import check_class_weight, read_weights
+from ..data.sample import read_sample
+from ..data.split import split_rows
+from ..data.tables import Table, is_frame, keep_names, read_table
 from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
-from ..models.choice import choose_models
 from ..models.columns import warn_of_unknown
-from ..models.settings import check_priors
-from ..search import SEARCHES
 from ..search.hints import RowHints
 from ..search.objective import Objective
-from ..search.parameters import (
-    check_choice,
-    check_reachable,
-    check_repeatable,
-    check_search,
-    read_groups,
-)
 from ..search.path import Path, Recorder
 from ..search.plan import Ledgers, Task, dense_ledgers, sparse_ledgers
 from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, open_journal
 from ..search.settle import Settler
 from .callbacks import Callbacks, CallbackSupport, with_callbacks
-from .defaults import DefaultEstimator
+from .defaults import DefaultEstimator, restrict_names
 from .naive_bayes import NaiveBayes
-from .parameters import check_loo, size_limits
-from .votes import FeatureVotes
-
-# Scores of scikit-learn, and the criteria that come nearest.
-_ELSEWHERE = {
-    "accuracy": "'error', which is 1 - accuracy",
-    "balanced_accuracy": "'error' with class_weight='balanced'",
-    "roc_auc": "'auc'",
-    "log_loss": "'log-likelihood'",
-    "neg_log_loss": "'log-likelihood'",
-    "brier_score_loss": "'probability', the mean of P(Y != y)",
-    "neg_brier_score": "'probability', the mean of P(Y != y)",
-}
+from .parameters import chooser_of, judge_data, judge_parameters
 
 
 class NaiveBayesSelector(
@@ -244,23 +214,23 @@ class NaiveBayesSelector(
         if unknown:
             raise TypeError(f"fit allows sample_weight and groups; got {sorted(unknown)}.")
         clock = Clock(self.time_limit)
-        search, criterion = self._check_parameters()
+        search, criterion = judge_parameters(self)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
-        task = self._judge(model, X, y, params)
-        read = task.read
+        sample = read_sample(model, X, y, params.get("sample_weight"))
+        task = judge_data(self, criterion, sample, X, params)
+        sample = task.sample
         draw = check_random_state(self.random_state)
-        guiding, validating = split_rows(read.strata, self.validation, draw)
-        sparse = self._form(model, criterion, task) == "moves"
-        make = sparse_ledgers if sparse else dense_ledgers
+        guiding, validating = split_rows(sample.strata, self.validation, draw)
+        make = sparse_ledgers if task.sparse else dense_ledgers
         with Threads(count_threads(self.n_jobs)) as threads:
             if search.takes_hints:
                 search = search.given(
                     RowHints(
-                        task.table, task.models, read.labels, task.row_weights(guiding), guiding,
+                        task.table, task.models, sample.labels, task.row_weights(guiding), guiding,
                         task.units, int(draw.randint(2**31 - 1)), task.limits.most, threads,
                     )
                 )  # fmt: skip
-            ledgers = make(task, model, guiding, validating, threads)
+            ledgers = make(task, guiding, validating, threads)
             path = Path(
                 tuple(map(tuple, task.units)), task.table.names, criterion.name,
                 "validation_score" if criterion.chooses else "validation_error",
@@ -274,7 +244,9 @@ class NaiveBayesSelector(
             with Driver(journal, clock) as driver:
                 n_tried = self._run(ledgers, criterion, search, task, path, driver)
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
-        model._keep_columns(np.sort(selected), read)
+        columns = np.sort(selected)
+        model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
+        restrict_names(model, columns)
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.
         self.__dict__.pop("feature_names_in_", None)
@@ -284,51 +256,10 @@ class NaiveBayesSelector(
         self.support_ = np.isin(np.arange(len(task.models)), selected)
         self.path_ = path
         self.estimator_ = model
-        self.guiding_rows_, self.validation_rows_ = read.rows[guiding], read.rows[validating]
+        self.guiding_rows_ = sample.rows[guiding]
+        self.validation_rows_ = sample.rows[validating]
         self.n_tried_ = n_tried
         return self
-
-    def _judge(self, model: Any, X: Any, y: Any, params: dict[str, Any]) -> Task:
-        """Judge everything that depends on the data, before any work."""
-        read = model._read(X, y, params.get("sample_weight"))
-        read = read._replace(weights=read_weights(read.weights, read.table, whole=True))
-        models = choose_models(model.features, read.table)
-        check_priors(model.priors, len(read.classes))
-        check_loo(self, models, model.smoothing, read)
-        names = read.table.names
-        units = read_groups(self.feature_groups, names)
-        kept = set(column_indices("keep", self.keep, names))
-        keep = [u for u, members in enumerate(units) if kept & set(members)]
-        limits, sizes = size_limits(self, len(names), sum(len(units[u]) for u in keep))
-        if limits.exact:
-            check_reachable(limits.most, units, keep)
-        class_weight = self.class_weight
-        if read.targets.labelled and class_weight is not None:
-            raise ValueError(
-                "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
-            )
-        return Task(
-            read, models, units, keep, limits, sizes,
-            check_class_weight(class_weight, read.classes), self.cv,
-            read_split_groups(params.get("groups"), X), _num_samples(X),
-        )  # fmt: skip
-
-    def _form(self, model: Any, criterion: Criterion, task: Task) -> str:
-        """Which form of ledger serves all parts: "lines" or "moves"."""
-        if isinstance(model, FeatureVotes) and criterion.form != "moves":
-            raise ValueError(
-                f"FeatureVotes counts and knows no probabilities: criterion must be 'auc' or "
-                f"'penalised-auc'; got {criterion.name!r}."
-            )
-        sparse = isinstance(task.table, SparseTable) or task.read.targets.labelled
-        if not sparse and model._form != "moves":
-            return criterion.form or "lines"
-        if criterion.form == "lines":
-            raise ValueError(
-                f"criterion {criterion.name!r} needs dense columns, classes and a NaiveBayes; use "
-                "'error', 'probability', 'log-likelihood', 'auc' or 'penalised-auc'."
-            )
-        return "moves"
 
     def _run(
         self,
@@ -344,7 +275,7 @@ class NaiveBayesSelector(
         guide = Settler(ledgers.guide, criterion, units)
         judge = None
         if ledgers.judge is not None:
-            judge = Settler(ledgers.judge, self._chooser(criterion), units)
+            judge = Settler(ledgers.judge, chooser_of(self, criterion), units)
         objective = Objective(driver.verdicts(guide), units, task.keep)
         callbacks = Callbacks(self)
         told = None if judge is None else driver.verdicts(judge)
@@ -368,42 +299,6 @@ class NaiveBayesSelector(
         margin = (judge or guide).standard_error if self.choice == "one-se" else None
         path.choose(*task.sizes, margin)
         return objective.n_tried
-
-    def _chooser(self, criterion: Criterion) -> Criterion:
-        """What chooses among the subsets visited."""
-        return criterion if self.validation is None or criterion.chooses else CRITERIA["error"]
-
-    def _check_parameters(self) -> tuple[Any, Criterion]:
-        """Judge all that does not depend on the data."""
-        if self.estimator is not None and not isinstance(self.estimator, NaiveBayes | FeatureVotes):
-            raise TypeError(
-                "estimator must be a NaiveBayes, a FeatureVotes or None; got "
-                f"{type(self.estimator).__name__}."
-            )
-        (NaiveBayes() if self.estimator is None else self.estimator)._check_parameters()
-        search = check_search(self.search, SEARCHES, self.n_features)
-        criterion = self.criterion
-        if not isinstance(criterion, Criterion):
-            criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE)]
-        criterion.check()
-        if self.validation is not None:
-            check_number("validation", self.validation, low=0.0, high=1.0)
-            if self.validation in (0, 1):
-                raise ValueError(
-                    "validation must be None or strictly between 0 and 1; got "
-                    f"{self.validation!r}. Use None to let all rows guide the search."
-                )
-        if isinstance(self.cv, str):
-            choose("cv", self.cv, ["train", "loo"])
-        check_choice(self.choice, self._chooser(criterion))
-        check_flag("progress", self.progress)
-        check_jobs(self.n_jobs)
-        if self.checkpoint is not None:
-            check_file("checkpoint", self.checkpoint)
-            check_repeatable(self.random_state, self.validation is not None, search)
-        if self.time_limit is not None:
-            check_number("time_limit", self.time_limit, low=0.0)
-        return search, criterion
 
     # -- using ---------------------------------------------------------------------------------
 
@@ -434,25 +329,25 @@ class NaiveBayesSelector(
     def _told(self, X: Any) -> Table:
         """The chosen columns of X; those in which nothing is known are named."""
         chosen = self._chosen(X)
-        warn_of_unknown(self.estimator_._specs, chosen)
+        warn_of_unknown(self.estimator_.fitted_.specs, chosen)
         return chosen
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (0 or 1 for each label), by the chosen model."""
         chosen = self._told(X)
-        return self.estimator_._best(chosen)
+        return self.estimator_.fitted_.best(chosen)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
         chosen = self._told(X)
-        return self.estimator_._proba(chosen)
+        return self.estimator_.fitted_.proba(chosen)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
         chosen = self._told(X)
-        return self.estimator_._decide(chosen)
+        return self.estimator_.fitted_.decide(chosen)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of `predict_proba`, by the chosen model."""
         chosen = self._told(X)
-        return self.estimator_._log_proba(chosen)
+        return self.estimator_.fitted_.log_proba(chosen)

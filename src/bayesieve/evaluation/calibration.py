@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number, choose, plain_value
 from ..data.columns import encode
 from ..data.sample import Sample, read_sample
-from ..data.tables import Table, read_table
+from ..data.tables import Table
 from ..data.targets import is_label_matrix
 from ..data.weights import check_class_weight, class_factors
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.held import bayes_of, rows_of
 from ..estimators.selector import NaiveBayesSelector
 from ..models.base import one_set
+from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
 from .refit import read_again
 
@@ -149,22 +149,14 @@ def calibrate(
     selector = model if isinstance(model, NaiveBayesSelector) else None
     if selector is None and rows == "validation":
         raise ValueError("rows='validation' is for a NaiveBayesSelector; use rows='new'.")
-    final = model
-    if selector is not None:
-        check_is_fitted(selector, "estimator_")
-        final = selector.estimator_
-    if not isinstance(final, NaiveBayes):
-        raise TypeError(
-            "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got "
-            f"{type(final).__name__}."
-        )
-    check_is_fitted(final, "classes_")
+    final = bayes_of(model)
+    fitted = final.fitted_
     if rows == "validation":
         assert selector is not None
         judge, table, target, weights = _guided(selector, X, y, sample_weight)
     else:
-        judge, (table, target, weights) = final, _held_out(model, final, X, y, sample_weight)
-    if rows == "new" and _trained_on(final, table, target, weights):
+        judge, (table, target, weights) = fitted, _held_out(model, fitted, X, y, sample_weight)
+    if rows == "new" and _trained_on(fitted, table, target, weights):
         others = (
             " Use rows='validation', or rows that are new."
             if selector is not None
@@ -177,10 +169,11 @@ def calibrate(
             UserWarning,
             stacklevel=2,
         )
-    if selector is not None and not final._parts:
+    if selector is not None and not fitted.labelled:
         weights = weights * _class_weights(selector, target[:, 0], weights)
-    found = copy.deepcopy(final)
-    report = _fit_temperatures(found, judge, table, target, weights, (low, high))
+    found = copy.copy(final)
+    calibrated, report = _fit_temperatures(fitted, judge, table, target, weights, (low, high))
+    found.hold(calibrated)
     if report.note:
         warnings.warn(report.note, UserWarning, stacklevel=2)
     if selector is None:
@@ -200,14 +193,14 @@ def _class_weights(selector: NaiveBayesSelector, labels: Ints, weights: Floats) 
     return np.array([float(f) for f in class_factors(given, at, weights, present.size)])[at]
 
 
-def _trained_on(model: NaiveBayes, table: Table, target: Ints, weights: Floats) -> bool:
+def _trained_on(fitted: FittedBayes, table: Table, target: Ints, weights: Floats) -> bool:
     """Do these rows give all the statistics that the model was learnt from?"""
-    for part, truth in zip(model._parts or [model], target.T, strict=True):
-        known = part.class_count_
+    for problem, truth in zip(fitted.problems, target.T, strict=True):
+        known, statistics = problem.summary.class_count, problem.summary.statistics
         if not np.allclose(np.bincount(truth, weights, known.size), known, rtol=1e-9, atol=0):
             return False
         sets = one_set(truth, weights, np.ones(known.size))
-        for j, (spec, learnt) in enumerate(zip(part._specs, part._statistics, strict=True)):
+        for j, (spec, learnt) in enumerate(zip(problem.specs, statistics, strict=True)):
             model_of = MODELS[spec.model if MODELS[spec.model].discrete else "gaussian"]
             column = encode(spec, table.column(j))
             if not _same_statistics(model_of.statistics(column, spec.n_codes, sets), learnt):
@@ -240,16 +233,16 @@ def _check_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def _held_out(
-    model: Any, final: NaiveBayes, X: Any, y: Any, sample_weight: Any
+    model: Any, fitted: FittedBayes, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Table, Ints, Floats]:
     """Columns, true classes (rows x labels) and weights of rows that are new to the model."""
-    table = model._chosen(X) if model is not final else read_table(final, X, reset=False)
-    if final._parts:
+    table = rows_of(model, X)
+    if fitted.labelled:
         read = read_sample(BaseEstimator(), table, y, sample_weight)
-        if not read.targets.labelled or read.targets.n_groups != len(final._parts):
-            raise ValueError(f"y must be a 0/1 matrix of the model's {len(final._parts)} labels.")
+        if not read.targets.labelled or read.targets.n_groups != len(fitted.labels):
+            raise ValueError(f"y must be a 0/1 matrix of the model's {len(fitted.labels)} labels.")
         return read.table, read.targets.classes, read.weights
-    read = _read_known(table, y, sample_weight, final.classes_)
+    read = _read_known(table, y, sample_weight, fitted.only.classes)
     return read.table, read.labels[:, None], read.weights
 
 
@@ -268,7 +261,7 @@ def _read_known(table: Table, y: Any, sample_weight: Any, classes: NDArray[Any])
 
 def _guided(
     selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any
-) -> tuple[NaiveBayes, Table, Ints, Floats]:
+) -> tuple[FittedBayes, Table, Ints, Floats]:
     """A model of the guiding rows, and the validation rows to judge it by."""
     if not selector.validation_rows_.size:
         raise ValueError(
@@ -284,36 +277,37 @@ def _guided(
 
 
 def _fit_temperatures(
-    found: NaiveBayes, judge: NaiveBayes, table: Table, target: Ints, weights: Floats,
+    fitted: FittedBayes, judge: FittedBayes, table: Table, target: Ints, weights: Floats,
     bounds: tuple[float, float],
-) -> Calibration:  # fmt: skip
-    """Set the temperatures of a model, or of its labels, and report."""
-    notes, losses, squares = [], [], []
-    parts = found._parts or [found]
-    for part, speaker, truth in zip(parts, judge._parts or [judge], target.T, strict=True):
-        sums = speaker._sums(table)
-        scores = speaker._scale.release(sums - sums.max(1, keepdims=True))
+) -> tuple[FittedBayes, Calibration]:  # fmt: skip
+    """The model with its best temperatures, one a problem, and a report."""
+    notes, losses, squares, temperatures = [], [], [], []
+    problems = zip(fitted.problems, judge.problems, target.T, strict=True)
+    for problem, speaker, truth in problems:
+        sums = speaker.sums(table)
+        scores = speaker.scale.release(sums - sums.max(1, keepdims=True))
         impossible = np.isneginf(scores[np.arange(truth.size), truth])
         if impossible.any():
             raise ValueError(
                 f"{int(impossible.sum())} row(s) belong to a class that the model calls impossible "
                 "(smoothing=0, or a prior of 0); no temperature mends that. Use smoothing > 0."
             )
-        before = part._temperature
-        part._temperature, note = best_temperature(scores, truth, weights, bounds)
+        temperature, note = best_temperature(scores, truth, weights, bounds)
+        temperatures.append(float(temperature))
         notes += [note] if note else []
-        both = [_losses(scores / t, truth, weights) for t in (before, part._temperature)]
+        tried = (problem.temperature, temperature)
+        both = [_losses(scores / each, truth, weights) for each in tried]
         losses.append([loss for loss, _ in both])
         squares.append([square for _, square in both])
-    temperatures = tuple(float(part._temperature) for part in parts)
     log_loss, brier = np.mean(losses, axis=0).tolist(), np.mean(squares, axis=0).tolist()
-    return Calibration(
-        temperatures if found._parts else temperatures[0],
+    report = Calibration(
+        tuple(temperatures) if fitted.labelled else temperatures[0],
         (log_loss[0], log_loss[1]),
         (brier[0], brier[1]),
         float(weights.sum()),
         " ".join(dict.fromkeys(notes)),
     )
+    return fitted.calibrated(temperatures), report
 
 
 def best_temperature(

@@ -176,17 +176,12 @@ class PrefixBayes:
     ) -> NDArray[np.float64]:
         """Accuracy with the first 1, 2, ... features."""
         read = self._read
-        model = NaiveBayes(self._features)
-        part = read._replace(
-            table=read.table.take(train), targets=read.targets.take(train),
-            labels=read.labels[train], weights=read.weights[train],
-        )  # fmt: skip
-        model._fit_table(part, self._models)
+        fitted = NaiveBayes(self._features).family().fit(read.take(train), self._models).only
         table = read.table.take(test)
-        sums = np.repeat(model._scale.fix(model._prior), test.size, axis=0)
+        sums = np.repeat(fitted.fixed_prior[None], test.size, axis=0)
         found = []
         for j in order:
-            sums = sums + model._speak(int(j), table.column(int(j)))
+            sums = sums + fitted.speak(int(j), table.column(int(j)))
             found.append(float((sums.argmax(1) == read.labels[test]).mean()))
         return np.array(found)
 

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from ..criteria.auc import AUC
 from ..criteria.base import Criterion
-from ..criteria.row_values import auc_parts, line_values
-from ..criteria.rows import RowCriterion
+from ..criteria.row_values import auc_parts
 from ..data.tables import Table
 from ..data.weights import check_class_weight, class_factors
+from ..models.fitted import FittedBayes
+from ..models.votes import FittedVotes
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +21,7 @@ def held_out_score(
     selector: Any, criterion: Criterion, table: Table, target: NDArray[Any], weights: Floats,
     trained: tuple[NDArray[Any], Floats],
 ) -> float:  # fmt: skip
-    """The selector's criterion on rows of its table; NaN for a criterion that is not known by name.
+    """The selector's criterion on rows of its table.
 
     Parameters
     ----------
@@ -32,25 +33,25 @@ def held_out_score(
     chosen = table.pick(np.flatnonzero(selector.support_))
     if isinstance(criterion, AUC):
         return _area(selector, criterion, chosen, target, weights)
-    if not isinstance(criterion, RowCriterion):
-        return float("nan")
-    model = selector.estimator_
+    fitted = selector.estimator_.fitted_
     if target.ndim == 2:
         found = [
-            line_values(criterion.name, part._sums(chosen), part._scale.unit, truth)
-            for part, truth in zip(model._parts, target.T, strict=True)
+            criterion.row_values(problem.sums(chosen), problem.scale.unit, truth)
+            for problem, truth in zip(fitted.problems, target.T, strict=True)
         ]
         return float(np.average(np.mean(found, axis=0), weights=weights))
-    classes = np.searchsorted(model.classes_, target)
-    values = line_values(criterion.name, model._sums(chosen), model._scale.unit, classes)
-    factors = _factors(selector, *trained)
-    return float(np.average(values, weights=weights * factors[classes]))
+    sums, unit = fitted.only.sums(chosen), fitted.only.scale.unit
+    classes = np.searchsorted(fitted.only.classes, target)
+    worth = weights * _factors(selector, *trained)[classes]
+    if not criterion.has_row_values:
+        return criterion.loss(np.ldexp(sums.astype(float), -fitted.only.scale.bits), classes, worth)
+    return float(np.average(criterion.row_values(sums, unit, classes), weights=worth))
 
 
 def held_out_error(selector: Any, table: Table, target: NDArray[Any], weights: Floats) -> float:
     """Share of wrong decisions; with labels, over rows and labels."""
     chosen = table.pick(np.flatnonzero(selector.support_))
-    wrong = selector.estimator_._best(chosen) != target
+    wrong = selector.estimator_.fitted_.best(chosen) != target
     return float(np.average(wrong.reshape(len(target), -1).mean(1), weights=weights))
 
 
@@ -71,7 +72,7 @@ def _area(
     truths = target if target.ndim == 2 else (target == model.classes_[1])[:, None]
     counts = weights.astype(np.int64)
     areas = []
-    for g, (scores, truth) in enumerate(zip(_odds(model, chosen), truths.T, strict=True)):
+    for g, (scores, truth) in enumerate(zip(_odds(model.fitted_, chosen), truths.T, strict=True)):
         positive = truth.astype(bool)
         if positive.all() or not positive.any():
             if criterion.undefined == "skip":
@@ -94,9 +95,8 @@ def _area(
     return max(score - float(criterion.penalty(len(selector.selected_))), 0.0)
 
 
-def _odds(model: Any, chosen: Table) -> list[NDArray[np.int64]]:
+def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[NDArray[np.int64]]:
     """Integer scores of each label, or of the second class."""
-    if not hasattr(model, "_sums"):
-        return list(np.atleast_2d(model._votes(chosen)))
-    sums = [part._sums(chosen) for part in model._parts or [model]]
-    return [each[:, 1] - each[:, 0] for each in sums]
+    if isinstance(fitted, FittedVotes):
+        return list(fitted.votes(chosen))
+    return [sums[:, 1] - sums[:, 0] for sums in fitted.sums(chosen)]

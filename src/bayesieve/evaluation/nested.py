@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from ..checks import check_jobs, check_number
-from ..criteria.auc import AUC
 from ..criteria.base import Criterion
 from ..data.sample import Sample, read_sample
 from ..data.split import find_splits, read_split_groups
 from ..data.weights import read_weights
 from ..engine.threads import count_threads
+from ..estimators.parameters import judge_parameters
 from ..estimators.selector import NaiveBayesSelector
 from .held_out import held_out_error, held_out_score
 
@@ -244,7 +244,7 @@ def nested(
     if not isinstance(selector, NaiveBayesSelector):
         raise TypeError(f"selector must be a NaiveBayesSelector; got {type(selector).__name__}.")
     check_jobs(n_jobs)
-    _, criterion = selector._check_parameters()
+    _, criterion = judge_parameters(selector)
     read = read_sample(BaseEstimator(), X, y, sample_weight)
     read = read._replace(weights=read_weights(read.weights, read.table, whole=True))
     named = read_split_groups(groups, X)
@@ -265,7 +265,7 @@ def nested(
     return Nested(
         tuple(fold for fold, _ in found),
         criterion.name,
-        isinstance(criterion, AUC) or criterion.name == "log-likelihood",
+        criterion.greater_is_better,
         found[0][1],
         tuple(read.table.names),
     )

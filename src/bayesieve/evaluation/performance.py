@@ -10,9 +10,12 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..checks import plain_value
 from ..data.weights import read_weights
+from ..estimators.held import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
-from .refit import Fitted, read_again
+from ..models.columns import warn_of_unknown
+from ..models.fitted import FittedBayes
+from .refit import Reread, read_again
 
 __all__ = ["Performance", "Verdict", "performance"]
 
@@ -149,19 +152,22 @@ def performance(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Perfor
                 f"{type(model.estimator_).__name__}."
             )
         return _of_selector(read_again(model, X, y, sample_weight))
-    truth = _known_truth(model, y)
-    table = model._table(X)
+    fitted = fitted_of(model)
+    truth = _known_truth(fitted, y)
+    table = rows_of(model, X)
+    warn_of_unknown(fitted.specs, table)
     if len(truth) != table.n_rows:
         raise ValueError(f"y must have {table.n_rows} rows, as X has; got {len(truth)}.")
     weights = read_weights(sample_weight, table)
-    return _judge("given", model, model._proba(table), model._best(table), truth, weights)
+    decided, proba = fitted.best_and_proba(table)
+    return _judge("given", fitted, proba, decided, truth, weights)
 
 
-def _known_truth(model: NaiveBayes, y: Any) -> NDArray[Any]:
+def _known_truth(fitted: FittedBayes, y: Any) -> NDArray[Any]:
     """The truth, in the classes or labels of the model."""
     truth = np.asarray(y)
-    if model._parts:
-        wanted = (len(truth), len(model.label_names_))
+    if fitted.labelled:
+        wanted = (len(truth), len(fitted.labels))
         if truth.shape != wanted or not np.isin(truth, (0, 1)).all():
             raise ValueError(
                 f"y must be a matrix of 0 and 1 with {wanted[1]} columns, one a label of the "
@@ -170,33 +176,32 @@ def _known_truth(model: NaiveBayes, y: Any) -> NDArray[Any]:
         return truth
     if truth.ndim != 1:
         raise ValueError(f"y must hold one class a row; got shape {truth.shape}.")
-    known = model.classes_.tolist()
+    known = fitted.only.classes.tolist()
     odd = next((value for value in truth.tolist() if value not in known), None)
     if odd is not None:
         raise ValueError(f"y holds {odd!r}, which is not among the model's classes {known}.")
     return truth
 
 
-def _of_selector(fitted: Fitted) -> Performance:
-    read, model = fitted.read, fitted.selector.estimator_
+def _of_selector(again: Reread) -> Performance:
+    read, fitted = again.read, again.selector.estimator_.fitted_
     truth = read.targets.classes
-    truth = truth if model._parts else read.classes[truth[:, 0]]
+    truth = truth if fitted.labelled else read.classes[truth[:, 0]]
     everything = np.arange(len(truth))
-    if not model._specs:
-        rows = fitted.chosen(everything)
-        return _judge("given", model, model._proba(rows), model._best(rows), truth, read.weights)
-    parts = [(fitted.guiding, fitted.validation)]
-    if not fitted.validation.size:
+    if not fitted.specs:
+        decided, proba = fitted.best_and_proba(again.chosen(everything))
+        return _judge("given", fitted, proba, decided, truth, read.weights)
+    parts = [(again.guiding, again.validation)]
+    if not again.validation.size:
         parts = _folds(truth)
     found: list[tuple[Any, ...]] = []
     for train, test in parts:
-        part, rows = fitted.model_of(train), fitted.chosen(test)
         # A temperature is the selector's, not of its tables.
-        for mine, whole in zip(part._parts or [part], model._parts or [model], strict=True):
-            mine._temperature = whole._temperature
-        found.append((part._proba(rows), part._best(rows), truth[test], read.weights[test]))
-    how = "validation" if fitted.validation.size else "folds"
-    return _judge(how, model, *(np.concatenate(each) for each in zip(*found, strict=True)))
+        part = again.model_of(train).calibrated([each.temperature for each in fitted.problems])
+        decided, proba = part.best_and_proba(again.chosen(test))
+        found.append((proba, decided, truth[test], read.weights[test]))
+    how = "validation" if again.validation.size else "folds"
+    return _judge(how, fitted, *(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
 def _folds(y: NDArray[Any]) -> list[Any]:
@@ -208,10 +213,10 @@ def _folds(y: NDArray[Any]) -> list[Any]:
 
 
 def _judge(
-    how: str, model: NaiveBayes, proba: Any, decided: Any, truth: Any, weights: Any
+    how: str, fitted: FittedBayes, proba: Any, decided: Any, truth: Any, weights: Any
 ) -> Performance:
-    if model._parts:
-        names = list(model.label_names_)
+    if fitted.labelled:
+        names: list[Any] = list(fitted.labels)
         with np.errstate(divide="ignore"):
             losses = -np.log(np.where(truth == 1, proba, 1 - proba)).mean(1)
         squares = ((proba - truth) ** 2).mean(1)
@@ -219,14 +224,15 @@ def _judge(
         confusion = None
         hits = [truth[:, j] == 1 for j in range(len(names))]
     else:
-        names = [plain_value(value) for value in model.classes_]
-        at = np.searchsorted(model.classes_, truth)
+        classes = fitted.only.classes
+        names = [plain_value(value) for value in classes]
+        at = np.searchsorted(classes, truth)
         with np.errstate(divide="ignore"):
             losses = -np.log(proba[np.arange(len(truth)), at])
         squares = ((proba - np.eye(len(names))[at]) ** 2).sum(1)
         wrong = (decided != truth).astype(float)
         counts = np.zeros((len(names), len(names)))
-        np.add.at(counts, (at, np.searchsorted(model.classes_, decided)), weights)
+        np.add.at(counts, (at, np.searchsorted(classes, decided)), weights)
         confusion = [[_count(n) for n in row] for row in counts]
         hits = [at == k for k in range(len(names))]
     verdicts = [_verdict(name, mine, proba[:, j], weights) for j, (name, mine) in

@@ -4,20 +4,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..data.weights import check_class_weight, class_factors
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.parameters import family_of
 from ..estimators.selector import NaiveBayesSelector
 from ..models.choice import choose_models
 from ..models.columns import share
+from ..models.fitted import FittedBayes
 
 Ints = NDArray[np.int64]
 
 
-class Fitted(NamedTuple):
+class Reread(NamedTuple):
     """What a selector was fitted on, read again."""
 
     selector: NaiveBayesSelector
@@ -26,28 +27,25 @@ class Fitted(NamedTuple):
     guiding: Ints  #: positions among the rows read
     validation: Ints
 
-    def model_of(self, rows: Ints) -> NaiveBayes:
+    def model_of(self, rows: Ints) -> FittedBayes:
         """A model of the chosen columns from some of the rows, with the selector's weights."""
-        model = clone(NaiveBayes() if self.selector.estimator is None else self.selector.estimator)
-        read, factors = self.read, None
-        part = read._replace(
-            table=read.table.take(rows), targets=read.targets.take(rows),
-            labels=read.labels[rows], weights=read.weights[rows], rows=read.rows[rows],
-        )  # fmt: skip
-        if not read.targets.labelled:
-            given = check_class_weight(self.selector.class_weight, read.classes)
-            exact = class_factors(given, part.labels, part.weights, len(read.classes))
+        sample, factors = self.read.take(rows), None
+        if not sample.targets.labelled:
+            given = check_class_weight(self.selector.class_weight, sample.classes)
+            exact = class_factors(given, sample.labels, sample.weights, len(sample.classes))
             factors = np.array([float(factor) for factor in exact])
-        model._fit_table(part, self.models, factors)
-        model._restrict(np.flatnonzero(self.selector.support_).tolist())
-        return model
+        family = family_of(self.selector)
+        fitted = family.fit(sample, self.models, factors)
+        columns = np.flatnonzero(self.selector.support_).tolist()
+        found: FittedBayes = family.restrict(fitted, columns, sample)
+        return found
 
     def chosen(self, rows: Ints) -> Table:
         """Some rows, the chosen columns."""
         return self.read.table.take(rows).pick(np.flatnonzero(self.selector.support_))
 
 
-def read_again(selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any) -> Fitted:
+def read_again(selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any) -> Reread:
     """The table given to a selector's fit; another one is refused."""
     table = read_table(selector, X, reset=False)
     last = int(max(part.max(initial=-1) for part in _rows(selector)))
@@ -57,9 +55,9 @@ def read_again(selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any)
         )
     read = read_sample(BaseEstimator(), table, y, sample_weight)
     # Levels and resolutions are those of all rows, as they were in the search.
-    model = NaiveBayes() if selector.estimator is None else selector.estimator
-    models = choose_models(model.features, read.table)
-    read = read._replace(table=share(read.table, models, model.rounded))
+    family = family_of(selector)
+    models = choose_models(family.features, read.table)
+    read = read._replace(table=share(read.table, models, family.rounded))
     guiding, held = (np.searchsorted(read.rows, part) for part in _rows(selector))
     if not all(
         np.array_equal(read.rows[np.minimum(at, read.rows.size - 1)], part)
@@ -67,7 +65,7 @@ def read_again(selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any)
     ):
         raise ValueError("sample_weight must be as it was in the selector's fit; rows are missing.")
     _check_counts(selector, read)
-    return Fitted(selector, read, models, guiding, held)
+    return Reread(selector, read, models, guiding, held)
 
 
 def _rows(selector: NaiveBayesSelector) -> tuple[Ints, Ints]:

@@ -17,7 +17,7 @@ from ..checks import check_jobs, check_number
 from ..data.sample import read_sample
 from ..data.weights import read_weights
 from ..engine.threads import count_threads
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.parameters import family_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
 from ..models.choice import choose_models
 from ..models.columns import share
@@ -289,15 +289,14 @@ def stability(
         )
     check_number("n_resamples", n_resamples, low=2, whole=True)
     check_jobs(n_jobs)
-    selector._check_parameters()
-    estimator = NaiveBayes() if selector.estimator is None else selector.estimator
+    judge_parameters(selector)
+    family = family_of(selector)
     read = read_sample(BaseEstimator(), X, y, sample_weight)
     repeats = read_weights(read.weights, read.table, whole=True).astype(np.int64)
-    rounded = getattr(estimator, "rounded", False)
-    table = share(read.table, choose_models(estimator.features, read.table), rounded)
+    table = share(read.table, choose_models(family.features, read.table), family.rounded)
     target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
     draw = check_random_state(random_state)
-    named = isinstance(selector.class_weight, Mapping) or np.ndim(estimator.priors) == 1
+    named = isinstance(selector.class_weight, Mapping) or np.ndim(family.priors) == 1
     least = len(read.classes) if named and not read.targets.labelled else 2
     samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw)
     seeds = draw.randint(2**31 - 1, size=int(n_resamples))

@@ -1,18 +1,17 @@
 """The evidence for single decisions: one signed bar a feature, and one for the prior."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ..checks import plain_value
 from ..data.columns import encode
 from ..data.html import html_table
-from ..data.tables import Table, read_table
-from ..estimators.naive_bayes import NaiveBayes
-from ..estimators.selector import NaiveBayesSelector
+from ..data.tables import Table
+from ..estimators.held import fitted_of, rows_of
+from ..models.fitted import FittedBayes, FittedProblem
 
 PRIOR = "(prior)"
 
@@ -157,42 +156,39 @@ def explain(model: Any, X: Any, *, target: Any = None, against: Any = None) -> l
     >>> found.target, found.evidence[1].feature
     ('a', 'x0')
     """
-    model, table = _read(model, X)
-    if model._parts:
-        return _explain_labels(model, table, target, against)
-    chosen = [_position(model, "target", target), _position(model, "against", against)]
-    sums = model._sums(table)
-    proba = model._proba(table)
-    bars = _bars(model, table)
+    fitted = fitted_of(model)
+    table = rows_of(model, X)
+    if fitted.labelled:
+        return _explain_labels(fitted, table, target, against)
+    problem = fitted.only
+    chosen = [_position(problem, "target", target), _position(problem, "against", against)]
+    sums = problem.sums(table)
+    proba = problem.proba(sums)
+    bars = _bars(problem, table)
     found = []
     for i in range(table.n_rows):
         first, second = _pair(sums[i], *chosen)
-        classes = [plain_value(model.classes_[k]) for k in (first, second)]
-        found.append(_one(model, bars, i, first, second, classes, proba[i, first], sums[i]))
+        classes = (plain_value(problem.classes[first]), plain_value(problem.classes[second]))
+        row = _Row(i, first, second, classes, float(proba[i, first]), sums[i])
+        found.append(_one(problem, bars, row))
     return found
 
 
-def _read(model: Any, X: Any) -> tuple[NaiveBayes, Table]:
-    """The model and the columns it reads."""
-    if isinstance(model, NaiveBayesSelector):
-        check_is_fitted(model, "estimator_")
-        table = model._chosen(X)
-        model = model.estimator_
-    elif isinstance(model, NaiveBayes):
-        check_is_fitted(model, "classes_")
-        table = read_table(model, X, reset=False)
-    if not isinstance(model, NaiveBayes):
-        raise TypeError(
-            "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got "
-            f"{type(model).__name__}."
-        )
-    return model, table
+class _Row(NamedTuple):
+    """What is to be told of one row."""
+
+    number: int
+    first: int
+    second: int
+    classes: tuple[Any, Any]
+    probability: float
+    sums: NDArray[np.int64]
 
 
-def _position(model: NaiveBayes, parameter: str, wanted: Any) -> int | None:
+def _position(problem: FittedProblem, parameter: str, wanted: Any) -> int | None:
     if wanted is None:
         return None
-    known = [plain_value(value) for value in model.classes_]
+    known = [plain_value(value) for value in problem.classes]
     if wanted not in known:
         raise ValueError(f"{parameter} must be one of the classes {known}; got {wanted!r}.")
     return known.index(wanted)
@@ -214,68 +210,62 @@ def _pair(sums: NDArray[np.int64], target: int | None, against: int | None) -> t
 Bars = list[tuple[NDArray[np.int64], list[Any], list[str]]]
 
 
-def _bars(model: NaiveBayes, table: Table) -> Bars:
+def _bars(problem: FittedProblem, table: Table) -> Bars:
     found = []
-    for j, spec in enumerate(model._specs):
+    for j, spec in enumerate(problem.specs):
         raw = table.column(j)
         values = [None if v is None or v != v or v == "" else plain_value(v) for v in raw]
         status = ["missing" if value is None else "seen" for value in values]
         if spec.levels is not None:
             codes = encode(spec, raw)
-            counts = model._statistics[j][0].sum(-1)
+            counts = problem.summary.statistics[j][0].sum(-1)
             for i, code in enumerate(codes):
                 silent = code == spec.n_codes - 1 or (
                     spec.model == "categorical" and not counts[code]
                 )
                 if silent and values[i] is not None:
                     status[i] = "unseen"
-        found.append((model._speak(j, raw), values, status))
+        found.append((problem.speak(j, raw), values, status))
     return found
 
 
-def _one(
-    model: NaiveBayes,
-    bars: Bars,
-    i: int,
-    first: int,
-    second: int,
-    classes: list[Any],
-    probability: float,
-    sums: NDArray[np.int64],
-) -> Explanation:
+def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
     """One row's bars, sorted."""
-    release = model._nat
-    prior = model._scale.fix(model._prior)[0]
-    found = []
-    for spec, (terms, values, status) in zip(model._specs, bars, strict=True):
-        ratio = float(release(np.array([terms[i, first] - terms[i, second]]))[0])
-        found.append(Evidence(spec.name, values[i], ratio, status[i]))
+    i, first, second = row.number, row.first, row.second
+    prior = problem.fixed_prior
+
+    def ratio(scores: NDArray[np.int64]) -> float:
+        return float(problem.nat(np.array([scores[first] - scores[second]]))[0])
+
+    found = [
+        Evidence(spec.name, values[i], ratio(terms[i]), status[i])
+        for spec, (terms, values, status) in zip(problem.specs, bars, strict=True)
+    ]
     found.sort(key=lambda bar: -abs(bar.log_ratio))
-    ratio = float(release(np.array([prior[first] - prior[second]]))[0])
-    total = float(release(np.array([sums[first] - sums[second]]))[0])
     return Explanation(
-        i, classes[0], classes[1], float(probability), total,
-        [Evidence(PRIOR, None, ratio, "prior"), *found],
+        i, *row.classes, row.probability, ratio(row.sums),
+        [Evidence(PRIOR, None, ratio(prior), "prior"), *found],
     )  # fmt: skip
 
 
 def _explain_labels(
-    model: NaiveBayes, table: Table, target: Any, against: Any
+    fitted: FittedBayes, table: Table, target: Any, against: Any
 ) -> list[Explanation]:
     if against is not None:
         raise ValueError("against is for classes; a label is explained against its absence.")
-    names = list(model.label_names_)
+    names = list(fitted.labels)
     if target is not None and target not in names:
         raise ValueError(f"target must be one of the labels {names}; got {target!r}.")
-    found = []
     parts = []
-    for name, part in zip(names, model._parts, strict=True):
+    for name, problem in zip(names, fitted.problems, strict=True):
         if target is None or name == target:
-            parts.append((name, part, part._sums(table), part._proba(table), _bars(part, table)))
+            sums = problem.sums(table)
+            parts.append((name, problem, sums, problem.proba(sums), _bars(problem, table)))
+    found = []
     for i in range(table.n_rows):
-        for name, part, sums, proba, bars in parts:
-            classes = [name, f"not {name}"]
-            found.append(_one(part, bars, i, 1, 0, classes, proba[i, 1], sums[i]))
+        for name, problem, sums, proba, bars in parts:
+            row = _Row(i, 1, 0, (name, f"not {name}"), float(proba[i, 1]), sums[i])
+            found.append(_one(problem, bars, row))
     return found
 
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from ..checks import plain_value
 from ..data.html import html_table
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.held import fitted_of
+from ..models.fitted import FittedProblem
 from ..models.moments import deviations
-from .portable import fitted_model
 
 _TAIL = 3.0
 
@@ -207,60 +207,62 @@ def explain_model(model: Any, *, label: str | None = None) -> ModelExplanation:
     >>> found.ranked()[0][0], found.nomogram("a", "b")[0][1][1][0]
     ('x0', 1.0)
     """
-    model = fitted_model(model)
-    if label is not None and (not model._parts or label not in model.label_names_):
-        known = list(model.label_names_) if model._parts else []
+    fitted = fitted_of(model)
+    known = list(fitted.labels)
+    if label is not None and label not in known:
         raise ValueError(f"label must be one of the labels {known}; got {label!r}.")
-    if model._parts:
-        label = model.label_names_[0] if label is None else label
-        model = model._parts[list(model.label_names_).index(label)]
-    prior = model._scale.release(model._scale.fix(model._prior))[0]
+    if fitted.labelled and label is None:
+        label = known[0]
+    problem = fitted.problems[0 if label is None else known.index(label)]
     return ModelExplanation(
         label,
-        [plain_value(value) for value in model.classes_],
-        model.class_count_.tolist(),
-        prior.tolist(),
-        [_feature(model, j) for j in range(len(model._specs))],
-        model._temperature,
+        [plain_value(value) for value in problem.classes],
+        problem.summary.class_count.tolist(),
+        problem.scale.release(problem.fixed_prior).tolist(),
+        [_feature(problem, j) for j in range(len(problem.specs))],
+        problem.temperature,
     )
 
 
-def _feature(model: NaiveBayes, j: int) -> FeatureEvidence:
-    spec, statistics = model._specs[j], model._statistics[j]
-    weight = model.class_count_ * model._class_weight
+def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
+    summary, scale = problem.summary, problem.scale
+    spec, statistics = summary.specs[j], summary.statistics[j]
+    weight = summary.class_count * summary.class_weight
     if spec.levels is not None:
         counts = statistics[0]
-        fixed = model._fixed[j]
+        fixed = problem.tables[j]
         assert fixed is not None
-        terms, beside = model._scale.release(fixed)[:-1], None
+        terms, beside = scale.release(fixed)[:-1], None
         if np.isinf(terms).any():
-            finite = np.where(np.isinf(terms), fixed[:-1] + model._scale.impossible, fixed[:-1])
-            beside = np.ldexp(finite.astype(np.float64), -model._scale.bits).tolist()
+            finite = np.where(np.isinf(terms), fixed[:-1] + scale.impossible, fixed[:-1])
+            beside = np.ldexp(finite.astype(np.float64), -scale.bits).tolist()
         return FeatureEvidence(
             spec.name, spec.model, _divergence(np.exp(terms), weight),
             [plain_value(level) for level in spec.levels], terms.tolist(), counts[:-1].tolist(),
-            {"missing": np.maximum(model.class_count_ - counts[:-1].sum(0), 0.0).tolist()}, beside,
+            {"missing": np.maximum(summary.class_count - counts[:-1].sum(0), 0.0).tolist()}, beside,
         )  # fmt: skip
     low, high = _ends(spec, statistics)
     points = np.linspace(low, high, _POINTS)
-    terms = _continuous_terms(model, j, points)
+    terms = _continuous_terms(problem, j, points)
     return FeatureEvidence(
-        spec.name, spec.model, _continuous_divergence(model, j, weight), points.tolist(),
+        spec.name, spec.model, _continuous_divergence(problem, j, weight), points.tolist(),
         terms.tolist(), None,
-        _moments(spec.model, statistics, model.class_count_),
+        _moments(spec.model, statistics, summary.class_count),
     )  # fmt: skip
 
 
-def _continuous_terms(model: NaiveBayes, j: int, points: NDArray[np.float64]) -> Any:
-    return model._scale.release(model._speak(j, points))
+def _continuous_terms(problem: FittedProblem, j: int, points: NDArray[np.float64]) -> Any:
+    return problem.scale.release(problem.speak(j, points))
 
 
-def _continuous_divergence(model: NaiveBayes, j: int, weight: NDArray[np.float64]) -> list[float]:
+def _continuous_divergence(
+    problem: FittedProblem, j: int, weight: NDArray[np.float64]
+) -> list[float]:
     """Of each class from all others together, each averaged over the places where it lies.
 
     One grid for all classes would miss a narrow class beside a wide one.
     """
-    spec, column = model._specs[j], model._columns[j]
+    spec, column = problem.specs[j], problem.columns[j]
     speaker: Any = column.model
     with np.errstate(all="ignore"):
         bells = speaker.bells(column.statistics, column.grid, column.settings)
@@ -269,7 +271,7 @@ def _continuous_divergence(model: NaiveBayes, j: int, weight: NDArray[np.float64
         total = 0.0
         for each in mine:
             points, chances = _lattice(spec, each)
-            terms = _continuous_terms(model, j, points)
+            terms = _continuous_terms(problem, j, points)
             share = _others(weight, k)
             rest = np.delete(terms, k, axis=1)
             top = rest.max(1, initial=-np.inf)

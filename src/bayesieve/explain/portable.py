@@ -9,21 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..checks import plain_value
-from ..estimators.naive_bayes import NaiveBayes
-from ..estimators.selector import NaiveBayesSelector
+from ..estimators.held import fitted_of
+from ..models.fitted import FittedProblem
 from ..models.gaussian import DENSITY_BOUND
-
-
-def fitted_model(model: Any) -> NaiveBayes:
-    """The naive Bayes model itself, out of a selector where it is in one."""
-    if isinstance(model, NaiveBayesSelector):
-        model = getattr(model, "estimator_", model)
-    if not isinstance(model, NaiveBayes) or not hasattr(model, "_specs"):
-        raise TypeError(
-            "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got "
-            f"{type(model).__name__}."
-        )
-    return model
 
 
 def portable(model: Any) -> dict[str, Any]:
@@ -38,14 +26,13 @@ def portable(model: Any) -> dict[str, Any]:
         stay), prior, terms: a table of levels x classes, or the
         components of each class with what bounds them.
     """
-    model = fitted_model(model)
-    if model._parts:
-        problems = list(zip(model.label_names_, model._parts, strict=True))
-    else:
-        problems = [(None, model)]
+    fitted = fitted_of(model)
+    names = fitted.labels or (None,)
     return {
-        "features": [_feature(spec) for spec in model._specs],
-        "problems": [_problem(name, part) for name, part in problems],
+        "features": [_feature(spec) for spec in fitted.specs],
+        "problems": [
+            _problem(name, problem) for name, problem in zip(names, fitted.problems, strict=True)
+        ],
     }
 
 
@@ -62,18 +49,20 @@ def _feature(spec: Any) -> dict[str, Any]:
     }
 
 
-def _problem(name: Any, part: Any) -> dict[str, Any]:
+def _problem(name: str | None, problem: FittedProblem) -> dict[str, Any]:
     return {
         "name": name,
-        "classes": [plain_value(value) for value in part.classes_],
-        "class_count": part.class_count_.tolist(),
-        "bits": part._scale.bits,
-        "impossible": part._scale.impossible,
-        "temperature": part._temperature,
-        "prior": part._scale.fix(part._prior)[0].tolist(),
+        "classes": [plain_value(value) for value in problem.classes],
+        "class_count": problem.summary.class_count.tolist(),
+        "bits": problem.scale.bits,
+        "impossible": problem.scale.impossible,
+        "temperature": problem.temperature,
+        "prior": problem.fixed_prior.tolist(),
         "terms": [
-            _bells(spec, column) if fixed is None else {"table": fixed[: len(spec.levels)].tolist()}
-            for spec, column, fixed in zip(part._specs, part._columns, part._fixed, strict=True)
+            _bells(spec, column) if table is None else {"table": table[: spec.n_codes - 1].tolist()}
+            for spec, column, table in zip(
+                problem.specs, problem.columns, problem.tables, strict=True
+            )
         ],
     }
 

@@ -1,10 +1,11 @@
 """From judged input to ledgers and the final model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import lcm
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +20,78 @@ from ..engine.contract import Ledger
 from ..engine.dense import DenseLedger
 from ..engine.lines import scoring, validation_lines
 from ..engine.sparse import SparseLedger
-from ..engine.sparse_tables import Scoring, SparseProblem
+from ..engine.sparse_tables import Scoring, SparseProblem, SparseTables
 from ..engine.tables import DenseColumns
 from ..engine.threads import Threads
 from ..models.base import Settings, one_set
 from ..models.columns import read_column, read_moves
-from ..models.settings import check_priors, check_smoothing
+from ..models.fitted import FittedBayes
+from ..models.settings import check_priors
+from ..models.summary import Counter, Summary
 from .strategies.base import Limits
 
 Rows = NDArray[np.int64]
+
+
+class Family(Protocol):
+    """Models that a selector can search: what it asks of them."""
+
+    @property
+    def name(self) -> str:
+        """The estimator's."""
+
+    @property
+    def form(self) -> str:
+        """Of ledger it needs: "lines" or "moves"."""
+
+    @property
+    def features(self) -> Any:
+        """Feature models, as users give them."""
+
+    @property
+    def smoothing(self) -> Any:
+        """Of counts, as users give it."""
+
+    @property
+    def priors(self) -> Any:
+        """Of the classes, as users give them."""
+
+    @property
+    def rounded(self) -> bool:
+        """Are continuous values rounded first?"""
+
+    def check(self) -> None:
+        """Judge the settings."""
+
+    def check_sample(self, sample: Sample) -> None:
+        """Judge the settings that depend on the classes."""
+
+    def fit(self, sample: Sample, models: Sequence[str], class_weight: Any = None) -> Any:
+        """The model of all rows, as a value."""
+
+    def restrict(self, fitted: Any, columns: Sequence[int], sample: Sample) -> Any:
+        """Some columns of a model of all rows."""
+
+    def sparse_tables(self, problem: SparseProblem, fitted: Any) -> SparseTables:
+        """Terms for the rows of a sparse ledger."""
+
+
+class DenseFamily(Family, Protocol):
+    """Models that can be asked line by line."""
+
+    def finish(self, summaries: Sequence[Summary], labels: Sequence[str] = ()) -> FittedBayes:
+        """The model of what was counted."""
+
+    def settings(self, fitted: FittedBayes, class_weight: Any) -> Settings:
+        """Settings of tables that are learnt on some of the rows of a model."""
 
 
 @dataclass(frozen=True)
 class Task:
     """The judged input of one fit of a selector."""
 
-    read: Sample
+    sample: Sample
+    family: Family
     models: list[str]
     units: list[list[int]]
     keep: list[int]
@@ -44,21 +101,22 @@ class Task:
     cv: Any
     groups: NDArray[Any] | None  #: handed to the splitter
     n_rows: int  #: of the user's table, those without weight included
+    sparse: bool  #: ledgers of sparse moves, rather than dense ones
 
     @property
     def table(self) -> Table:
         """The columns."""
-        return self.read.table
+        return self.sample.table
 
     def factors(self, rows: Rows) -> list[Fraction]:
         """Weight of each class, as these rows balance it."""
-        if self.read.targets.labelled:
+        if self.sample.targets.labelled:
             return [Fraction(1)] * 2
         return class_factors(
             self.class_weight,
-            self.read.labels[rows],
-            self.read.weights[rows],
-            len(self.read.classes),
+            self.sample.labels[rows],
+            self.sample.weights[rows],
+            len(self.sample.classes),
         )
 
     def float_factors(self, rows: Rows) -> NDArray[np.float64]:
@@ -67,10 +125,10 @@ class Task:
 
     def row_weights(self, rows: Rows) -> NDArray[np.float64]:
         """Weight of every row, with that of its class as these rows balance it."""
-        read = self.read
-        if read.targets.labelled:
-            return read.weights
-        return read.weights * self.float_factors(rows)[read.labels]
+        sample = self.sample
+        if sample.targets.labelled:
+            return sample.weights
+        return sample.weights * self.float_factors(rows)[sample.labels]
 
     def whole_factors(self, rows: Rows) -> tuple[int, ...]:
         """The same as whole numbers, a common denominator left out."""
@@ -84,49 +142,45 @@ class Ledgers(NamedTuple):
 
     guide: Ledger
     judge: Ledger | None  #: of the validation part
+    fitted: Any  #: the model of all rows and columns
     scored: Any  #: which rows train and which are scored, for a checkpoint
 
 
-def dense_ledgers(
-    task: Task, model: Any, guiding: Rows, validating: Rows, threads: Threads
-) -> Ledgers:
+def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
     """One reading of the table feeds the final model (all rows) and the ledgers."""
-    read, factors = task.read, task.factors(guiding)
+    sample, family = task.sample, cast(DenseFamily, task.family)
     cv = "loo" if means_loo(task.cv) else task.cv
     scored = scoring(
-        cv, read.labels, read.weights, guiding, factors, read.rows, task.groups, task.n_rows
-    )
+        cv, sample.labels, sample.weights, guiding, task.factors(guiding), sample.rows,
+        task.groups, task.n_rows,
+    )  # fmt: skip
     sets, rows = scored.sets, scored.training
-    n_columns, room = len(task.models), room_of(read.table)
+    n_columns, room = len(task.models), room_of(sample.table)
     plans = [DenseColumns(sets, scored.lines, scored.loo, n_columns, room, rows)]
     if validating.size:
         # All guiding rows train: those of the search itself where it scores them as they are.
         if cv != "train":
-            sets = one_set(read.labels[guiding], read.weights[guiding], sets.class_weight)
-        lines = validation_lines(read.labels, read.weights, validating)
+            sets = one_set(sample.labels[guiding], sample.weights[guiding], sets.class_weight)
+        lines = validation_lines(sample.labels, sample.weights, validating)
         plans.append(DenseColumns(sets, lines, False, n_columns, room, guiding))
-    model._begin(read.classes, read.weights, read.labels)
-    everything = np.arange(read.labels.size)
-    model._class_weight = task.float_factors(everything)
-    of_all = one_set(read.labels, read.weights, model._class_weight)
+    class_weight = task.float_factors(np.arange(sample.labels.size))
+    counter = Counter(sample.classes, sample.labels, sample.weights, class_weight)
     for j in range(n_columns):
-        spec, column = read_column(read.table, j, task.models[j], model.rounded)
-        later = _later(read.table, j, spec)
-        model._take(spec, column, of_all)
+        spec, column = read_column(sample.table, j, task.models[j], family.rounded)
+        later = _later(sample.table, j, spec)
+        counter.take(spec, column)
         guides = column[guiding]
         # Rows that a split trains on twice stand twice among those of the first plan.
         plans[0].add(spec, guides if rows.size == guiding.size else column[rows], column, later)
         for plan in plans[1:]:
             known = plans[0].statistics[-1] if plan.sets is plans[0].sets else None
             plan.add(spec, guides, column, later, known)
-    model._finish()
-    settings = Settings(
-        check_smoothing(model.smoothing), model._extra_variance, plans[0].sets.class_weight
-    )
-    priors = check_priors(model.priors, len(read.classes))
+    fitted = family.finish([counter.summary()])
+    settings = family.settings(fitted, plans[0].sets.class_weight)
+    priors = check_priors(family.priors, len(sample.classes))
     found = DenseLedger.build(plans, settings, priors, task.whole_factors(guiding), threads)
     reads = (scored.lines, rows, plans[0].sets.left_out, scored.loo)
-    return Ledgers(found[0], found[1] if validating.size else None, reads)
+    return Ledgers(found[0], found[1] if validating.size else None, fitted, reads)
 
 
 def _later(table: Table, j: int, spec: ColumnSpec) -> Any:
@@ -138,13 +192,12 @@ def _later(table: Table, j: int, spec: ColumnSpec) -> Any:
     return partial(Lookup, *((None, values) if codes is None else (values, codes)))
 
 
-def sparse_ledgers(
-    task: Task, model: Any, guiding: Rows, validating: Rows, threads: Threads
-) -> Ledgers:
+def sparse_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
     """The final model, on all rows, and ledgers of moves."""
-    everything = np.arange(task.read.labels.size)
-    model._fit_table(task.read, task.models, task.float_factors(everything))
-    moves, specs, values = read_moves(task.table, task.models, getattr(model, "rounded", False))
+    sample, family = task.sample, task.family
+    class_weight = task.float_factors(np.arange(sample.labels.size))
+    fitted = family.fit(sample, task.models, class_weight)
+    moves, specs, values = read_moves(task.table, task.models, family.rounded)
     scorings = [_scoring(task, guiding)]
     if validating.size:
         nothing = (np.empty(0, np.int64),)
@@ -153,10 +206,11 @@ def sparse_ledgers(
     found = []
     for each in scorings:
         problem = SparseProblem(
-            moves, specs, values, task.read.targets, task.read.weights, each, class_weight
+            moves, specs, values, sample.targets, sample.weights, each, class_weight
         )
-        found.append(SparseLedger(problem, model.sparse_tables(problem), factors, threads))
-    return Ledgers(found[0], found[1] if validating.size else None, scorings[0])
+        tables = family.sparse_tables(problem, fitted)
+        found.append(SparseLedger(problem, tables, factors, threads))
+    return Ledgers(found[0], found[1] if validating.size else None, fitted, scorings[0])
 
 
 def _scoring(task: Task, guiding: Rows) -> Scoring:
@@ -164,7 +218,7 @@ def _scoring(task: Task, guiding: Rows) -> Scoring:
     if isinstance(task.cv, str):
         nothing = (np.empty(0, np.int64),)
         return Scoring(guiding, nothing, guiding, np.array([guiding.size]))
-    read = task.read
+    read = task.sample
     splits = find_splits(
         task.cv, read.strata[guiding], read.rows[guiding], task.groups, task.n_rows
     )

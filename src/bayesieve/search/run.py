@@ -220,7 +220,7 @@ def open_journal(
     rows: tuple[Any, Any],
 ) -> Journal:
     """The journal of one search, checked against everything that decides its result."""
-    read = task.read
+    read = task.sample
     if isinstance(read.table, SparseTable):
         matrix = read.table.matrix
         data = [matrix.shape, matrix.indptr, matrix.indices, matrix.data]

@@ -15,10 +15,12 @@ from ...data.files.whole import write_text
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...models.base import Grid, Settings, Terms
+from ...models.fitted import FittedBayes, FittedProblem
 from ...models.mixture import Mixtures
 from ...models.moments import Moments, plain_squares, plain_variances
 from ...models.powers import WideVariance
 from ...models.registry import MODELS, spoken_tables
+from ...models.summary import Summary
 from ...models.tables import ColumnTerms, Scale
 from .check import check_model_data
 
@@ -150,18 +152,18 @@ def model_to_dict(model: Any) -> dict[str, Any]:
         raise TypeError(
             f"model must be a NaiveBayes or a selector of one; got {type(model).__name__}."
         )
-    if not hasattr(model, "_specs"):
+    if not hasattr(model, "fitted_"):
         raise ValueError("the model must be fitted before it is saved.")
-    labels = [_part(part) for part in model._parts]
-    plain = all(part._temperature == 1 for part in model._parts or [model])
+    fitted = model.fitted_
+    plain = all(problem.temperature == 1 for problem in fitted.problems)
     return {
         "format": FORMAT,
         "version": VERSION if plain else _CALIBRATED,
         "parameters": _parameters(model),
         "named": hasattr(model, "feature_names_in_"),
-        "features": [_feature(spec) for spec in model._specs],
-        "labels": [] if not labels else list(model.label_names_),
-        "models": labels or [_part(model)],
+        "features": [_feature(spec) for spec in fitted.specs],
+        "labels": list(fitted.labels),
+        "models": [_problem(problem, model.var_smoothing) for problem in fitted.problems],
     }
 
 
@@ -193,15 +195,12 @@ def model_from_dict(data: Any) -> NaiveBayes:
     if parameters["features"] is None:
         parameters["features"] = {j: f["model"] for j, f in enumerate(data["features"])}
     specs = [_spec(feature) for feature in data["features"]]
+    model = NaiveBayes(**parameters)
     # Numbers without sense must not become a model: no overflow, no NaN.
     with np.errstate(over="raise", invalid="raise"):
-        parts = [_rebuild(NaiveBayes(**parameters), specs, part) for part in data["models"]]
-    model = parts[0]
-    if data["labels"]:
-        model = NaiveBayes(**parameters)
-        model._parts = parts
-        model._describe_labels(tuple(data["labels"]))
-    model._check_parameters()
+        problems = [_rebuild(model.smoothing, specs, part) for part in data["models"]]
+    model.hold(FittedBayes(tuple(problems), tuple(data["labels"])))
+    model.family().check()
     model.n_features_in_ = len(specs)
     if data["named"]:
         model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
@@ -244,76 +243,67 @@ def _spec(feature: dict[str, Any]) -> ColumnSpec:
     )
 
 
-def _part(model: NaiveBayes) -> dict[str, Any]:
+def _problem(problem: FittedProblem, var_smoothing: Any) -> dict[str, Any]:
     """What one problem learnt: counts, moments, and the terms of discrete columns for readers."""
-    settings = model._columns[0].settings if model._columns else None
+    summary, scale = problem.summary, problem.scale
+    settings = problem.columns[0].settings if problem.columns else None
     means = None if settings is None or settings.binary_mean is None else settings.binary_mean
+    if isinstance(problem.extra_variance, WideVariance):
+        raise ValueError(
+            f"var_smoothing={var_smoothing} of the largest variance is too large or too "
+            "small to be written down; scale the columns first."
+        )
     return {
-        "classes": [plain_value(value) for value in model.classes_],
-        "class_count": model.class_count_.tolist(),
-        "class_weight": model._class_weight.tolist(),
-        "prior": _terms(model._prior),
-        "extra_variance": _plain_extra(model),
-        "temperature": model._temperature,
+        "classes": [plain_value(value) for value in problem.classes],
+        "class_count": summary.class_count.tolist(),
+        "class_weight": summary.class_weight.tolist(),
+        "prior": _terms(problem.prior),
+        "extra_variance": problem.extra_variance,
+        "temperature": problem.temperature,
         "binary_mean": None if means is None else means.tolist(),
         "scale": {
-            "bits": model._scale.bits, "impossible": str(model._scale.impossible),
-            "bound": model._scale.bound,
+            "bits": scale.bits, "impossible": str(scale.impossible), "bound": scale.bound,
         },
-        "statistics": [_statistics(found) for found in model._statistics],
+        "statistics": [_statistics(found) for found in summary.statistics],
         "terms": [
-            None if fixed is None else np.ldexp(fixed.astype(float), -model._scale.bits).tolist()
-            for fixed in model._fixed
+            None if table is None else np.ldexp(table.astype(float), -scale.bits).tolist()
+            for table in problem.tables
         ],
     }  # fmt: skip
 
 
-def _plain_extra(model: NaiveBayes) -> float | None:
-    if isinstance(model._extra_variance, WideVariance):
-        raise ValueError(
-            f"var_smoothing={model.var_smoothing} of the largest variance is too large or too "
-            "small to be written down; scale the columns first."
-        )
-    return model._extra_variance
-
-
-def _rebuild(model: NaiveBayes, specs: list[ColumnSpec], data: dict[str, Any]) -> NaiveBayes:
-    classes = data["classes"]
-    model.classes_ = np.array(classes)
-    model.class_count_ = np.array(data["class_count"], float)
-    model._class_weight = np.array(data["class_weight"], float)
-    if len(classes) < 2 or model.class_count_.shape != (len(classes),):
+def _rebuild(smoothing: Any, specs: list[ColumnSpec], data: dict[str, Any]) -> FittedProblem:
+    classes, counts = np.array(data["classes"]), np.array(data["class_count"], float)
+    class_weight = np.array(data["class_weight"], float)
+    if len(classes) < 2 or counts.shape != (len(classes),):
         raise ValueError("a model needs at least two classes, and a count for each.")
-    model._specs = list(specs)
-    model._feature_models = [spec.model for spec in specs]
-    model._statistics = [
+    statistics = tuple(
         _statistics_of(spec, found, len(classes))
         for spec, found in zip(specs, data["statistics"], strict=True)
-    ]
-    model._extra_variance = data["extra_variance"]
-    model._temperature = float(data.get("temperature", 1.0))  # older files have none
-    if not 0 < model._temperature < np.inf:
+    )
+    temperature = float(data.get("temperature", 1.0))  # older files have none
+    if not 0 < temperature < np.inf:
         raise ValueError(f"a temperature must be positive; got {data['temperature']!r}.")
-    prior = data["prior"]
-    odd = None if prior["impossible"] is None else np.array(prior["impossible"], bool)
-    model._prior = Terms(np.array(prior["finite"], float), odd)
-    means = data["binary_mean"]
-    scale = data["scale"]
-    model._scale = Scale(int(scale["bits"]), int(scale["impossible"]), float(scale["bound"]))
-    settings = Settings(
-        model.smoothing, model._extra_variance, model._class_weight,
-        None if means is None else np.array(means, float), model._scale.bits,
-    )  # fmt: skip
-    model._columns = [
+    odd = data["prior"]["impossible"]
+    prior = Terms(
+        np.array(data["prior"]["finite"], float), None if odd is None else np.array(odd, bool)
+    )
+    means, extra = data["binary_mean"], data["extra_variance"]
+    given = data["scale"]
+    scale = Scale(int(given["bits"]), int(given["impossible"]), float(given["bound"]))
+    known = None if means is None else np.array(means, float)
+    settings = Settings(smoothing, extra, class_weight, known, scale.bits)
+    columns = [
         ColumnTerms(
             MODELS[spec.model], found, Grid(spec.resolution, max(spec.n_distinct, 1)), settings
         )
-        for spec, found in zip(specs, model._statistics, strict=True)
+        for spec, found in zip(specs, statistics, strict=True)
     ]
-    tables = spoken_tables(specs, model._columns)
-    model._scale.fix(model._prior)
-    model._fixed = [None if table is None else model._scale.fix(table)[0] for table in tables]
-    return model
+    terms = spoken_tables(specs, columns)
+    scale.fix(prior)
+    tables = tuple(None if table is None else scale.fix(table)[0] for table in terms)
+    summary = Summary(classes, counts, class_weight, tuple(specs), statistics)
+    return FittedProblem(summary, tuple(columns), tables, prior, scale, extra, temperature)
 
 
 def _terms(terms: Terms) -> dict[str, Any]:

@@ -7,12 +7,13 @@ import numpy as np
 
 from ...checks import plain_value
 from ...data.tables import SparseTable, Table, read_table
-from ...estimators.naive_bayes import NaiveBayes
+from ...estimators.held import fitted_of
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.performance import performance
 from ...evaluation.stability import Stability
+from ...models.fitted import FittedBayes
 from ..model import explain_model
-from ..portable import fitted_model, portable
+from ..portable import portable
 from .rows import embedded_rows
 
 
@@ -44,10 +45,10 @@ class Extras:
 def gather(model: Any, X: Any, y: Any, extras: Extras, sample_weight: Any = None) -> dict[str, Any]:
     """The content of a report on a selector (or a finished model) and a table."""
     selector = model if isinstance(model, NaiveBayesSelector) else None
-    fitted = fitted_model(model)
-    table = read_table(selector or fitted, X, reset=False)
+    fitted = fitted_of(model)
+    table = read_table(model, X, reset=False)
     judged = performance(model, X, y, sample_weight)
-    labels = list(fitted.label_names_) if fitted._parts else [None]
+    labels = fitted.labels or (None,)
     return {
         "title": extras.title,
         "summary": _summary(selector, fitted, table, y),
@@ -63,7 +64,7 @@ def gather(model: Any, X: Any, y: Any, extras: Extras, sample_weight: Any = None
 
 
 def _summary(
-    selector: NaiveBayesSelector | None, model: NaiveBayes, table: Table, y: Any
+    selector: NaiveBayesSelector | None, fitted: FittedBayes, table: Table, y: Any
 ) -> dict[str, Any]:
     kinds: dict[str, int] = {}
     missing = 0
@@ -81,18 +82,18 @@ def _summary(
     else:
         kinds["sparse"] = len(table.names)
     truth = np.asarray(y)
-    if model._parts:
+    if fitted.labelled:
         present = (truth == 1).sum(0).tolist()
-        counts = [[n, count] for n, count in zip(model.label_names_, present, strict=True)]
+        counts = [[n, count] for n, count in zip(fitted.labels, present, strict=True)]
     else:
-        counts = [[plain_value(c), int((truth == c).sum())] for c in model.classes_]
+        counts = [[plain_value(c), int((truth == c).sum())] for c in fitted.only.classes]
     found = {
         "n_rows": table.n_rows,
         "n_columns": len(table.names),
-        "n_selected": len(model._specs),
+        "n_selected": len(fitted.specs),
         "kinds": kinds,
         "missing": missing,
-        "labelled": bool(model._parts),
+        "labelled": fitted.labelled,
         "classes": counts,
     }
     return found if selector is None else found | _settings(selector)

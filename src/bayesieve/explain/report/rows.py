@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from ...checks import plain_value
 from ...data.columns import encode
 from ...data.tables import SparseTable, Table
-from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
+from ...models.fitted import FittedBayes
 
 MOST_ROWS = 1000
 
@@ -21,15 +21,15 @@ _MOST_POINTS = 400  # of a signal in the page
 
 
 def embedded_rows(
-    selector: NaiveBayesSelector | None, model: NaiveBayes, table: Table, y: Any, extras: Any
+    selector: NaiveBayesSelector | None, fitted: FittedBayes, table: Table, y: Any, extras: Any
 ) -> dict[str, Any] | None:
     """A sample of the rows: position, truth, part, and the values the model reads."""
     if not extras.include_rows:
         return None
     draw = np.random.RandomState(extras.random_state)
-    most = min(MOST_ROWS, max(_MOST_CELLS // max(len(model._specs), 1), 50))
+    most = min(MOST_ROWS, max(_MOST_CELLS // max(len(fitted.specs), 1), 50))
     at = _draw(selector, table.n_rows, most, draw)
-    columns = np.arange(len(model._specs))
+    columns = np.arange(len(fitted.specs))
     if selector is not None:
         columns = np.flatnonzero(selector.support_)
     truth = np.asarray(y)
@@ -41,8 +41,8 @@ def embedded_rows(
         "at": at.tolist(),
         "truth": [_truth(truth[i]) for i in at],
         "validation": validation[at].tolist(),
-        "values": _values(model, table, columns, at),
-        "signals": _signals(model, at, validation, extras),
+        "values": _values(fitted, table, columns, at),
+        "signals": _signals(fitted, at, validation, extras),
     }
 
 
@@ -64,13 +64,13 @@ def _truth(value: Any) -> Any:
 
 
 def _values(
-    model: NaiveBayes, table: Table, columns: NDArray[np.int64], at: NDArray[np.int64]
+    fitted: FittedBayes, table: Table, columns: NDArray[np.int64], at: NDArray[np.int64]
 ) -> list[list[Any]]:
     """Of each column of the model: positions of levels (-1: missing or unseen), or numbers."""
     found = []
     part = table.pick(columns) if isinstance(table, SparseTable) else table
     places = range(columns.size) if isinstance(table, SparseTable) else columns
-    for spec, j in zip(model._specs, places, strict=True):
+    for spec, j in zip(fitted.specs, places, strict=True):
         raw = part.column(int(j))[at]
         if spec.levels is None:
             found.append([None if value != value else float(value) for value in raw])
@@ -81,14 +81,14 @@ def _values(
 
 
 def _signals(
-    model: NaiveBayes, at: NDArray[np.int64], validation: NDArray[np.bool_], extras: Any
+    fitted: FittedBayes, at: NDArray[np.int64], validation: NDArray[np.bool_], extras: Any
 ) -> dict[int, Any] | None:
     """Series of some embedded rows, and where in them each indicator of the model fired."""
     if extras.signals is None:
         return None
     pool = at[validation[at]] if validation[at].any() else at
     found = {}
-    names = [spec.name for spec in model._specs]
+    names = [spec.name for spec in fitted.specs]
     for i in pool[:_MOST_SIGNALS]:
         series = np.asarray(extras.signals[int(i)], dtype=float)
         fired = {}

@@ -1,0 +1,47 @@
+"""The fitted value that an estimator holds, and rows as it reads them."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.tables import Table, read_table
+from ..models.fitted import FittedBayes
+from .naive_bayes import NaiveBayes
+from .selector import NaiveBayesSelector
+
+
+def bayes_of(model: Any) -> NaiveBayes:
+    """The naive Bayes estimator itself, out of a selector where it is in one; fitted."""
+    if isinstance(model, NaiveBayesSelector):
+        check_is_fitted(model, "estimator_")
+        model = model.estimator_
+    if not isinstance(model, NaiveBayes):
+        raise TypeError(
+            "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got "
+            f"{type(model).__name__}."
+        )
+    check_is_fitted(model, "fitted_")
+    return model
+
+
+def fitted_of(model: Any) -> FittedBayes:
+    """The fitted value behind an estimator, or the value itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.estimators.held import fitted_of
+    >>> fitted_of(NaiveBayes().fit(np.array([[0], [1]] * 3), [0, 1] * 3)).feature_models
+    ['bernoulli']
+    """
+    return model if isinstance(model, FittedBayes) else bayes_of(model).fitted_
+
+
+def rows_of(model: Any, X: Any) -> Table:
+    """X as an estimator reads it: judged, and the columns of its fitted value only."""
+    table = read_table(model, X, reset=False)
+    if isinstance(model, NaiveBayesSelector):
+        return table.pick(np.flatnonzero(model.support_))
+    return table

@@ -1,0 +1,311 @@
+"""A fitted naive Bayes model as a value: what it says, and nothing that could change it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.columns import ColumnSpec, encode
+from ..data.tables import SparseTable, Table
+from .base import Floats, Ints, Settings, Terms
+from .choice import check_batch
+from .linear import linear_form
+from .moments import total_variance
+from .powers import size, times
+from .registry import MODELS, build_columns, spoken_tables
+from .summary import Summary
+from .tables import ColumnTerms, Scale, choose_scale, in_units_of_scale, prior_terms
+
+
+@dataclass(frozen=True)
+class FittedProblem:
+    """One problem: which of several classes, or whether a label is there.
+
+    Parameters
+    ----------
+    summary : what was counted.
+    columns : statistics and settings, ready to speak for each column.
+    tables : integer terms of every value of each discrete column, None for the others.
+    prior : log-priors, 1 x classes.
+    scale : of the integers.
+    extra_variance : added to every variance, where there is one.
+    temperature : what all that is said in nat is divided by.
+    """
+
+    summary: Summary
+    columns: tuple[ColumnTerms, ...]
+    tables: tuple[Ints | None, ...]
+    prior: Terms
+    scale: Scale
+    extra_variance: Any = None
+    temperature: float = 1.0
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        return self.summary.classes
+
+    @property
+    def specs(self) -> tuple[ColumnSpec, ...]:
+        """What each column is like."""
+        return self.summary.specs
+
+    @property
+    def fixed_prior(self) -> Ints:
+        """Log-priors in whole units."""
+        return self.scale.fix(self.prior)[0]
+
+    # -- what it says --------------------------------------------------------------------------
+
+    def speak(self, column: int, raw: NDArray[Any]) -> Ints:
+        """Terms of the values of one column, in whole units: values x classes."""
+        spec, table = self.specs[column], self.tables[column]
+        if table is None:
+            if raw.dtype == object:
+                check_batch(spec.model, raw, spec.name)
+            return self.scale.fix(self.columns[column].of(encode(spec, raw), 0))
+        return table[encode(spec, raw)]
+
+    def said(self, rows: Table, column: int) -> Ints:
+        """Terms of one column of a table; of equal values, made once where they are known."""
+        values, codes = rows.coded(column)
+        said = self.speak(column, values)
+        return said if codes is None else said[codes]
+
+    def sums(self, rows: Table) -> Ints:
+        """Exact integer sums of log-prior and terms: rows x classes."""
+        sums = np.repeat(self.scale.fix(self.prior), rows.n_rows, axis=0)
+        present = np.array([spec.presence for spec in self.specs], bool)
+        if isinstance(rows, SparseTable):
+            self._add_present(rows, np.flatnonzero(present), sums)
+        for j in range(len(self.specs)):
+            if not (present[j] and isinstance(rows, SparseTable)):
+                sums += self.said(rows, j)
+        return sums
+
+    def _add_present(self, rows: SparseTable, columns: Ints, sums: Ints) -> None:
+        """Terms of presence columns, from their non-zeros."""
+        from .kernels.counting import add_present
+
+        if columns.size:
+            tables = [self.tables[j] for j in columns]
+            fixed = np.stack([table for table in tables if table is not None])
+            sums += fixed[:, 0].sum(0)
+            part = rows.pick(columns).matrix
+            pointers, lines = part.indptr.astype(np.int64), part.indices.astype(np.int64)
+            add_present(pointers, lines, fixed[:, 1] - fixed[:, 0], sums)
+
+    def nat(self, fixed: Ints) -> Floats:
+        """Whole units as what the model says, in nat."""
+        return self.scale.release(fixed) / self.temperature
+
+    def ahead(self, sums: Ints) -> Floats:
+        """How far each class is from the best, in nat; -inf where it is impossible beside it."""
+        return self.nat(sums - sums.max(1, keepdims=True))
+
+    def proba(self, sums: Ints) -> Floats:
+        """P(class | x) from sums: rows x classes."""
+        odds = np.exp(self.ahead(sums))
+        return odds / odds.sum(1, keepdims=True)
+
+    def log_proba(self, sums: Ints) -> Floats:
+        """Log P(class | x) from sums: rows x classes."""
+        ahead = self.ahead(sums)
+        return ahead - np.log(np.exp(ahead).sum(1, keepdims=True))
+
+    def best(self, sums: Ints) -> NDArray[Any]:
+        """The most probable class; the first of equals."""
+        return self.classes[sums.argmax(1)]
+
+    def decide(self, sums: Ints) -> Floats:
+        """Log-odds of the second of two classes; else the scores of all."""
+        return self.nat(sums[:, 1] - sums[:, 0] if len(self.classes) == 2 else sums)
+
+    def linear(self) -> tuple[Floats, Floats]:
+        """F(x) = sum w x + b with log-odds of the second of two classes."""
+        odd = {spec.model for spec in self.specs} - {"bernoulli", "gaussian-pooled"}
+        if len(self.classes) != 2 or odd:
+            raise AttributeError(
+                "coef_ and intercept_ exist for two classes and 'bernoulli' or "
+                "'gaussian-pooled' columns; got "
+                f"{len(self.classes)} classes and {sorted({spec.model for spec in self.specs})}."
+            )
+        weights, constant = linear_form(self.columns, self.tables, self.prior, self.scale)
+        return weights / self.temperature, constant / self.temperature
+
+    # -- other values --------------------------------------------------------------------------
+
+    def restrict(self, columns: Sequence[int]) -> "FittedProblem":
+        """Some columns only; tables, scale and frozen means stay what they are."""
+        return replace(
+            self,
+            summary=self.summary.restrict(columns),
+            columns=tuple(self.columns[j] for j in columns),
+            tables=tuple(self.tables[j] for j in columns),
+        )
+
+
+@dataclass(frozen=True)
+class FittedBayes:
+    """A fitted model: one problem for classes, one for each label.
+
+    Estimators hold one; explanations, files, exports, reports and judgements take one.
+
+    Parameters
+    ----------
+    problems : in the order of the labels.
+    labels : names of the labels; empty for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes
+    >>> fitted = NaiveBayes().fit(np.array([[0], [0], [1], [1]]), ["a", "a", "b", "b"]).fitted_
+    >>> fitted.labelled, fitted.feature_models, fitted.only.classes.tolist()
+    (False, ['bernoulli'], ['a', 'b'])
+    """
+
+    problems: tuple[FittedProblem, ...]
+    labels: tuple[str, ...] = field(default=())
+
+    @property
+    def labelled(self) -> bool:
+        """Labels, rather than classes?"""
+        return bool(self.labels)
+
+    @property
+    def only(self) -> FittedProblem:
+        """The problem, where rows belong to classes."""
+        return self.problems[0]
+
+    @property
+    def specs(self) -> tuple[ColumnSpec, ...]:
+        """What each column is like."""
+        return self.problems[0].specs
+
+    @property
+    def feature_models(self) -> list[str]:
+        """The feature model of each column."""
+        return [spec.model for spec in self.specs]
+
+    @property
+    def classes(self) -> Any:
+        """The classes; with labels, a list of them."""
+        found = [problem.classes for problem in self.problems]
+        return found if self.labelled else found[0]
+
+    @property
+    def class_count(self) -> Floats:
+        """Weight of each class; with labels, one row a label."""
+        counts = [problem.summary.class_count for problem in self.problems]
+        return np.stack(counts) if self.labelled else counts[0]
+
+    @property
+    def temperature(self) -> Any:
+        """What log-probabilities are divided by; with labels, one each."""
+        found = np.array([problem.temperature for problem in self.problems])
+        return found if self.labelled else float(found[0])
+
+    def sums(self, rows: Table) -> list[Ints]:
+        """Exact integer sums of each problem: rows x classes."""
+        return [problem.sums(rows) for problem in self.problems]
+
+    def best(self, rows: Table) -> NDArray[Any]:
+        """The most probable class of each row; with labels, 0 or 1 each."""
+        pairs = zip(self.problems, self.sums(rows), strict=True)
+        found = [problem.best(sums) for problem, sums in pairs]
+        return np.column_stack(found) if self.labelled else found[0]
+
+    def proba(self, rows: Table) -> Floats:
+        """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels."""
+        return self.best_and_proba(rows)[1]
+
+    def best_and_proba(self, rows: Table) -> tuple[NDArray[Any], Floats]:
+        """Both answers, from one sum over the columns."""
+        found = [
+            (problem.best(sums), problem.proba(sums))
+            for problem, sums in zip(self.problems, self.sums(rows), strict=True)
+        ]
+        if not self.labelled:
+            return found[0]
+        best = np.column_stack([each for each, _ in found])
+        return best, np.column_stack([proba[:, 1] for _, proba in found])
+
+    def log_proba(self, rows: Table) -> Floats:
+        """The logarithm of `proba`."""
+        found = [
+            problem.log_proba(sums)
+            for problem, sums in zip(self.problems, self.sums(rows), strict=True)
+        ]
+        return np.column_stack([each[:, 1] for each in found]) if self.labelled else found[0]
+
+    def decide(self, rows: Table) -> Floats:
+        """Log-odds (two classes; rows x labels), or the scores of the classes."""
+        found = [
+            problem.decide(sums)
+            for problem, sums in zip(self.problems, self.sums(rows), strict=True)
+        ]
+        return np.column_stack(found) if self.labelled else found[0]
+
+    def linear(self) -> tuple[Floats, Floats]:
+        """Weights and constants of the linear form, one row a label."""
+        found = [problem.linear() for problem in self.problems]
+        return np.vstack([w for w, _ in found]), np.concatenate([b for _, b in found])
+
+    def restrict(self, columns: Sequence[int]) -> "FittedBayes":
+        """Some columns only."""
+        return replace(self, problems=tuple(each.restrict(columns) for each in self.problems))
+
+    def calibrated(self, temperatures: Sequence[float]) -> "FittedBayes":
+        """The same with other temperatures, one a problem."""
+        return replace(
+            self,
+            problems=tuple(
+                replace(problem, temperature=float(temperature))
+                for problem, temperature in zip(self.problems, temperatures, strict=True)
+            ),
+        )
+
+    def renamed(self, names: Sequence[str]) -> "FittedBayes":
+        """The same with other names of the columns."""
+        problems = []
+        for problem in self.problems:
+            pairs = zip(problem.specs, names, strict=True)
+            specs = tuple(replace(spec, name=name) for spec, name in pairs)
+            problems.append(replace(problem, summary=replace(problem.summary, specs=specs)))
+        return replace(self, problems=tuple(problems))
+
+
+def fit_problem(
+    summary: Summary, smoothing: float | str, priors: Any, var_smoothing: float | None
+) -> FittedProblem:
+    """Turn what was counted into tables of integers.
+
+    Parameters
+    ----------
+    summary : what was counted.
+    smoothing, priors, var_smoothing : the model's settings, judged.
+    """
+    extra = None
+    if var_smoothing is not None:
+        largest = [
+            total_variance(statistics)
+            for spec, statistics in zip(summary.specs, summary.statistics, strict=True)
+            if not MODELS[spec.model].discrete
+        ]
+        most = max(largest, default=(0.0, 0), key=lambda found: size(*found))
+        extra = times(float(var_smoothing), *most)
+
+    def make(bits: int) -> tuple[tuple[Terms, list[ColumnTerms], list[Terms | None]], Scale]:
+        weight = summary.class_weight
+        prior = prior_terms(summary.class_count[None], priors, weight, bits)
+        settings = Settings(smoothing, extra, weight, bits=bits)
+        columns = build_columns(summary.specs, summary.statistics, settings)
+        tables = spoken_tables(summary.specs, columns)
+        return (prior, columns, tables), choose_scale(columns, tables, prior)
+
+    (prior, columns, tables), scale = in_units_of_scale(make)
+    fixed = tuple(None if table is None else scale.fix(table)[0] for table in tables)
+    return FittedProblem(summary, tuple(columns), fixed, prior, scale, extra)
