@@ -103,3 +103,21 @@ def test_figures_are_small_and_shown():
     for path in figures:
         assert path.stat().st_size < 150_000
         assert f"figures/{path.name}" in shown
+
+
+def test_the_walk_passes_each_room_once_and_never_back():
+    """A room hands values only to rooms that may import it."""
+    law = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))
+    layers = law["tool"]["importlinter"]["contracts"][0]["layers"]
+    height = {room.strip(): -at for at, layer in enumerate(layers) for room in layer.split("|")}
+    picture = (DOCS / "figures" / "flow.svg").read_text("utf-8")
+    rooms = re.findall(r'data-room="(\w+)"', picture)
+    assert sorted(rooms) == sorted(set(height) - {"__main__", "checks"})
+    ways = re.findall(r'data-from="(\w+)" data-to="(\w+)"', picture)
+    assert {room for way in ways for room in way} == {*rooms, "fit"}
+    inside = [(one, other) for one, other in ways if "fit" not in (one, other)]
+    assert all(height[one] < height[other] for one, other in inside)
+    assert all(rooms.index(one) < rooms.index(other) for one, other in inside)
+    # What stands before fit has nothing behind it, and fit begins with the data.
+    assert {way for way in ways if way[1] == "fit"} == {("datasets", "fit"), ("indicators", "fit")}
+    assert ("fit", "data") in ways
