@@ -300,7 +300,7 @@ def test_odd_names_from_a_file_to_a_page_a_query_and_a_model_file(browser, tmp_p
         main()
     assert not stop.value.code
     model = load_model(out / "model.json")
-    assert [spec.name for spec in model._specs] == ODD
+    assert [spec.name for spec in model.fitted_.specs] == ODD
     wanted = model.predict(X)
     connection = sqlite3.connect(":memory:")
     X.to_sql("t", connection, index=False)

@@ -24,6 +24,7 @@ from bayesieve import (
     save_model,
     to_python,
 )
+from bayesieve.estimators.held import rows_of
 from bayesieve.evaluation.calibration import best_temperature
 from tables import binary_table
 
@@ -127,8 +128,9 @@ def test_a_temperature_of_one_changes_no_bit():
     for name in ("predict_proba", "predict_log_proba", "decision_function", "terms"):
         assert np.array_equal(getattr(same, name)(X), getattr(model, name)(X))
     # Without the division: what the integers say.
-    sums = model._sums(model._table(X))
-    odds = np.exp(model._scale.release(sums - sums.max(1, keepdims=True)))
+    fitted = model.fitted_.only
+    sums = fitted.sums(rows_of(model, X))
+    odds = np.exp(fitted.scale.release(sums - sums.max(1, keepdims=True)))
     assert np.array_equal(model.predict_proba(X), odds / odds.sum(1, keepdims=True))
 
 
@@ -158,7 +160,7 @@ def test_evidence_still_adds_up(kind):
             assert one.log_odds == pytest.approx(np.log(p[0] / p[1]), rel=1e-9)
     if kind != "labels":
         joint, terms = found.predict_joint_log_proba(rows), found.terms(rows)
-        prior = found._nat(found._scale.fix(found._prior))
+        prior = found.fitted_.only.nat(found.fitted_.only.fixed_prior[None])
         np.testing.assert_allclose(terms.sum(1) + prior, joint, atol=1e-9)
     logs = found.predict_log_proba(rows)
     np.testing.assert_allclose(np.exp(logs), proba, rtol=1e-9)

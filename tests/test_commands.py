@@ -54,13 +54,13 @@ def test_select_predict_and_explain(table, tmp_path, monkeypatch, capsys):
     assert chosen[0] in ("good", "flood")
     assert ", ".join(chosen) in said
     model = load_model(out / "model.json")
-    assert sorted(spec.name for spec in model._specs) == sorted(chosen)
+    assert sorted(spec.name for spec in model.fitted_.specs) == sorted(chosen)
     code, printed, _ = call(monkeypatch, capsys, "predict", out / "model.json", path)
     assert code == 0
     answers = tmp_path / "answers.csv"
     call(monkeypatch, capsys, "predict", out / "model.json", path, "--out", answers)
     assert answers.read_text() == printed
-    names = [spec.name for spec in model._specs]
+    names = [spec.name for spec in model.fitted_.specs]
     assert pd.read_csv(answers)["prediction"].tolist() == model.predict(frame[names]).tolist()
     code, text, _ = call(monkeypatch, capsys, "explain", out / "model.json", path, "--row", 7)
     assert code == 0

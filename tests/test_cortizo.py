@@ -112,10 +112,10 @@ def test_numbers_as_weka_reads_them():
     X = np.array([[0.0], [1], [4], [np.nan], [0], [4]])
     y = np.array(["a", "b", "b", "a", "a", "b"])
     model = NaiveBayes("gaussian", rounded=True).fit(X, y)
-    assert model._specs[0].resolution == 2.0
-    assert model._specs[0].distinct.tolist() == [0.0, 4.0]
+    assert model.fitted_.specs[0].resolution == 2.0
+    assert model.fitted_.specs[0].distinct.tolist() == [0.0, 4.0]
     by_hand = NaiveBayes("gaussian").fit(np.array([[0.0], [0], [4], [np.nan], [0], [4]]), y)
-    mean, sd = model._statistics[0].mean[0], by_hand._statistics[0].mean[0]
+    mean, sd = [each.fitted_.only.summary.statistics[0].mean[0] for each in (model, by_hand)]
     np.testing.assert_allclose(mean, sd)
     np.testing.assert_array_equal(model.terms([[1.0]]), model.terms([[0.0]]))
     selector = NaiveBayesSelector(model, "forward", "error", validation=None).fit(X, y)

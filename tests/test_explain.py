@@ -268,7 +268,7 @@ def test_importance_of_mixtures_is_an_integral():
     model = NaiveBayes("mixture-2", var_smoothing=1e-9).fit(x[:, None], y)
     found = explain_model(model).features[0].importance
     points = np.linspace(-60, 60, 200_001)
-    logs = model._scale.release(model._speak(0, points))
+    logs = model.fitted_.only.scale.release(model.fitted_.only.speak(0, points))
     for k in range(3):
         others = np.logaddexp(*np.delete(logs, k, 1).T) - np.log(2)
         parts = np.exp(logs[:, k]) * (logs[:, k] - others)
@@ -308,7 +308,7 @@ def test_hostile_files_are_refused_in_a_sentence_or_give_a_whole_model(tmp_path)
         except ValueError as error:
             said.append(str(error))
             continue
-        table.columns = [spec.name for spec in again._specs]
+        table.columns = [spec.name for spec in again.fitted_.specs]
         asked = table if hasattr(again, "feature_names_in_") else table.to_numpy()
         proba = again.predict_proba(asked)
         assert proba.shape == (60, len(again.classes_)), place

@@ -59,7 +59,7 @@ def test_sql_of_labels_and_of_selectors():
     )
     table = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
     renamed = {f"x{i}": f"x{j}" for i, j in enumerate(np.sort(selector.selected_))}
-    names = [spec.name for spec in selector.estimator_._specs]
+    names = [spec.name for spec in selector.estimator_.fitted_.specs]
     assert names == list(renamed.values())
     found = run_sqlite(to_sql(selector), table, "data")
     np.testing.assert_array_equal(found[["fire", "it's"]].to_numpy(), selector.predict(X))

@@ -8,9 +8,11 @@ import warnings
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+import bayesieve.estimators.selector
 import bayesieve.search.forecast
 import bayesieve.search.run
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayesSelector
+from bayesieve.estimators.families import BayesFamily
 from bayesieve.search import DependencySearch, GreedySearch, RandomSearch
 from bayesieve.search.hints import RowHints
 from bayesieve.search.objective import Objective
@@ -160,15 +162,15 @@ def test_the_progress_line_says_it_first(monkeypatch, clock):
 @pytest.mark.parametrize("work", ["reading", "ranking", "tables"])
 def test_the_limit_counts_all_that_fit_does(work, monkeypatch, clock):
     where, name = {
-        "reading": (NaiveBayes, "_read"),
+        "reading": (bayesieve.estimators.selector, "read_sample"),
         "ranking": (RowHints, "order"),
-        "tables": (NaiveBayes, "_finish"),
+        "tables": (BayesFamily, "finish"),
     }[work]
     plain = getattr(where, name)
 
-    def wait(self, *args):
+    def wait(*args):
         clock.now += 100.0
-        return plain(self, *args)
+        return plain(*args)
 
     monkeypatch.setattr(where, name, wait)
     selector, said = fit(search="ranked", time_limit=99)

@@ -218,7 +218,7 @@ def test_options_reach_the_selector(table, monkeypatch, capsys):
     model = load_model("o/model.json")
     assert set(model.feature_models_) == {"categorical"}
     counts = frame["class"].value_counts()
-    weights = model._class_weight * [counts["no"], counts["yes"]]
+    weights = model.fitted_.only.summary.class_weight * [counts["no"], counts["yes"]]
     assert weights[0] == pytest.approx(weights[1])
     _, said, _ = call(
         monkeypatch, capsys, "select", "data.csv", "--target", "class", "--out", "o", "--json",

@@ -229,7 +229,7 @@ def test_a_level_that_lost_its_rows_is_gone():
     frame = pl.DataFrame({"t": ["x", "y", "z", "x", "y"], "n": [1.0, 2.0, 4.0, 1.0, 2.0]})
     y, weights = [0, 1, 0, 1, 0], [1, 1, 0, 1, 1]
     model = NaiveBayes().fit(pack(frame), y, sample_weight=weights)
-    assert [spec.levels.tolist() for spec in model._specs[:1]] == [["x", "y"]]
+    assert [spec.levels.tolist() for spec in model.fitted_.specs[:1]] == [["x", "y"]]
     wanted = NaiveBayes().fit(frame, y, sample_weight=weights)
     np.testing.assert_array_equal(model.terms(frame), wanted.terms(frame))
 

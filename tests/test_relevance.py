@@ -210,7 +210,7 @@ def test_as_printed_is_eq_7_to_the_letter():
     found = relevance_matrix(x[:, None], y, "gaussian", as_printed=True).values[1, 0]
     model = NaiveBayes("gaussian").fit(x[:, None], y)
     terms = model.terms(x[:, None])[:, 0]
-    f = np.exp(terms) / model._specs[0].resolution
+    f = np.exp(terms) / model.fitted_.specs[0].resolution
     wanted = (f[:, 1] * np.log(f[:, 1] / f[:, 0])).sum() + (
         f[:, 0] * np.log(f[:, 0] / f[:, 1])
     ).sum()

@@ -166,7 +166,7 @@ def test_rows_are_in_the_page_only_on_request(fitted):
     validation = np.zeros(200, bool)
     validation[selector.validation_rows_] = True
     assert rows["validation"] == validation.tolist()
-    size = [spec.name for spec in selector.estimator_._specs].index("size")
+    size = [spec.name for spec in selector.estimator_.fitted_.specs].index("size")
     assert rows["values"][size] == X["size"].tolist()
 
 
@@ -269,7 +269,7 @@ def test_where_an_indicator_fired():
         indicators=indicators,
     )  # fmt: skip
     shown = data_of(page)["rows"]["signals"]
-    names = [spec.name for spec in selector.estimator_._specs]
+    names = [spec.name for spec in selector.estimator_.fitted_.specs]
     for row, each in shown.items():
         series = signals.series[int(row)]
         assert each["length"] == len(series)

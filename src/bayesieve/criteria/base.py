@@ -18,6 +18,18 @@ class Rule(Measure):
 
     Subclasses turn the ledger's cells into keys.  A rule is a small value: kind, grain and class
     factors come from totals over all rows, so that it is the same for every part of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.criteria import Rule
+    >>> from bayesieve.criteria.rows import RowRule
+    >>> rule = RowRule("error", factors=(1, 3), total=40)
+    >>> isinstance(rule, Rule), rule.adds_over_rows
+    (True, True)
+    >>> keys = rule.keys(np.array([[4, 2], [1, 1]]), np.array([1, 1]))  # errors by class
+    >>> keys, [rule.value(key) for key in keys]
+    ([10, 4], [0.25, 0.1])
     """
 
     @property

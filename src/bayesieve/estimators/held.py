@@ -10,6 +10,8 @@ from ..models.fitted import FittedBayes
 from .naive_bayes import NaiveBayes
 from .selector import NaiveBayesSelector
 
+_WANTED = "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got {}."
+
 
 def bayes_of(model: Any) -> NaiveBayes:
     """The naive Bayes estimator itself, out of a selector where it is in one; fitted."""
@@ -17,10 +19,7 @@ def bayes_of(model: Any) -> NaiveBayes:
         check_is_fitted(model, "estimator_")
         model = model.estimator_
     if not isinstance(model, NaiveBayes):
-        raise TypeError(
-            "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got "
-            f"{type(model).__name__}."
-        )
+        raise TypeError(_WANTED.format(type(model).__name__))
     check_is_fitted(model, "fitted_")
     return model
 
@@ -36,7 +35,13 @@ def fitted_of(model: Any) -> FittedBayes:
     >>> fitted_of(NaiveBayes().fit(np.array([[0], [1]] * 3), [0, 1] * 3)).feature_models
     ['bernoulli']
     """
-    return model if isinstance(model, FittedBayes) else bayes_of(model).fitted_
+    if isinstance(model, FittedBayes):
+        return model
+    if isinstance(model, NaiveBayesSelector):
+        model = getattr(model, "estimator_", model)
+    if not isinstance(model, NaiveBayes) or not hasattr(model, "fitted_"):
+        raise TypeError(_WANTED.format(type(model).__name__))
+    return model.fitted_
 
 
 def rows_of(model: Any, X: Any) -> Table:

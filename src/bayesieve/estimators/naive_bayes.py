@@ -294,25 +294,29 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels."""
-        return self.fitted_.log_proba(self._rows(X))
+        rows = self._rows(X)
+        return self.fitted_.log_proba(rows)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
 
         Classes exclude each other: a row adds up to 1.  Labels do not.
         """
-        return self.fitted_.proba(self._rows(X))
+        rows = self._rows(X)
+        return self.fitted_.proba(rows)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; the first of equals.  With labels, 0 or 1 each."""
-        return self.fitted_.best(self._rows(X))
+        rows = self._rows(X)
+        return self.fitted_.best(rows)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
 
         Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
         """
-        return self.fitted_.decide(self._rows(X))
+        rows = self._rows(X)
+        return self.fitted_.decide(rows)
 
     @property
     def coef_(self) -> NDArray[np.float64]:

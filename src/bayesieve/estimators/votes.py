@@ -102,12 +102,15 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> NDArray[np.int64]:
         """Number of votes of each row; with labels, rows x labels."""
-        return self.fitted_.decide(self._rows(X))
+        rows = self._rows(X)
+        return self.fitted_.decide(rows)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Share of positives among training rows with as many votes, rows x classes or labels."""
-        return self.fitted_.proba(self._rows(X))
+        rows = self._rows(X)
+        return self.fitted_.proba(rows)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The more frequent class (or value of each label) among rows with as many votes."""
-        return self.fitted_.best(self._rows(X))
+        rows = self._rows(X)
+        return self.fitted_.best(rows)

@@ -28,7 +28,7 @@ class Fold:
 
     guiding: float  #: the criterion on the guiding rows, for the subset chosen
     validation: float  #: what chose the subset: its error (AUC: its score); NaN without validation
-    honest: float  #: the criterion on the held-out rows; NaN for a criterion of one's own
+    honest: float  #: the criterion on the held-out rows
     error: float  #: share of wrong decisions on the held-out rows
     weight: float  #: held-out rows, with their repeats
     columns: tuple[int, ...]  #: the subset, as the search ranks it

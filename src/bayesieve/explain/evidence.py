@@ -10,7 +10,7 @@ from ..checks import plain_value
 from ..data.columns import encode
 from ..data.html import html_table
 from ..data.tables import Table
-from ..estimators.held import fitted_of, rows_of
+from ..estimators.held import bayes_of, rows_of
 from ..models.fitted import FittedBayes, FittedProblem
 
 PRIOR = "(prior)"
@@ -156,7 +156,7 @@ def explain(model: Any, X: Any, *, target: Any = None, against: Any = None) -> l
     >>> found.target, found.evidence[1].feature
     ('a', 'x0')
     """
-    fitted = fitted_of(model)
+    fitted = bayes_of(model).fitted_
     table = rows_of(model, X)
     if fitted.labelled:
         return _explain_labels(fitted, table, target, against)
