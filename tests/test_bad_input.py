@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.search import GreedySearch
+from tables import binary_table
 
 rng = np.random.default_rng(0)
 X = rng.integers(0, 2, (40, 4)).astype(float)
@@ -248,3 +249,16 @@ def test_nothing_is_changed_in_place(estimator):
     estimator.fit(frame, target).predict(frame)
     np.testing.assert_array_equal(table, X)
     pd.testing.assert_frame_equal(frame, NAMED)
+
+
+def test_numbers_beyond_all_floats_are_named():
+    X, y = binary_table(20, 3)
+    huge = 10**400
+    with pytest.raises(ValueError, match=r"smoothing must be a number from 0 to 1e\+12; got 1000"):
+        NaiveBayes(smoothing=huge).fit(X, y)
+    with pytest.raises(ValueError, match="time_limit must be a number from 0; got 1000"):
+        NaiveBayesSelector(time_limit=huge).fit(X, y)
+    with pytest.raises(ValueError, match=r"'x0' holds a whole number beyond the range of floats"):
+        NaiveBayes().fit([[huge], [1]], [0, 1])
+    with pytest.raises(ValueError, match="sample_weight must be numbers"):
+        NaiveBayes().fit(X, y, sample_weight=[huge] * 20)

@@ -283,6 +283,70 @@ def test_odd_names_change_nothing_but_the_text(open_page, width):
     assert page.title().startswith("</script>")
 
 
+def names_of_objects(browser):
+    """What every object of JavaScript has from the start."""
+    page = browser.new_page()
+    found = page.evaluate("Object.getOwnPropertyNames(Object.prototype)")
+    page.close()
+    assert {"constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"} <= set(found)
+    return found
+
+
+def test_columns_and_classes_named_as_parts_of_objects(browser, open_page):
+    names = names_of_objects(browser)
+    rng = np.random.default_rng(0)
+    y = np.repeat(names, 20)
+    X = pd.DataFrame({n: (y == n) ^ (rng.random(y.size) < 0.1) for n in names}).astype(int)
+    X["length"] = rng.choice([*names, None], y.size)
+    selector = NaiveBayesSelector(
+        random_state=0, validation=None, n_features=len(names), keep=names
+    ).fit(X, y)
+    page = open_page(selector, X, y, include_rows=True, n_resamples=2)
+    for chart, n_marks in [
+        ("roc", names), ("calibration", names), ("nomogram-0", names), ("relevance-0", names),
+        ("stability", names),
+    ]:  # fmt: skip
+        place = f'[data-chart="{chart}"]'
+        assert page.locator(f"{place} svg").count() == 1, chart
+        texts = page.eval_on_selector_all(f"{place} svg text", "es => es.map(e => e.textContent)")
+        assert set(n_marks) <= set(texts), chart
+    lines = page.locator('[data-chart="roc"] .mark-line.role-mark path').count()
+    assert lines == len(names) + 1  # and the diagonal
+    cells = page.locator('[data-chart="relevance-0"] .mark-rect.role-mark path').count()
+    assert cells == len(names) ** 2
+    each = explain(selector, X.iloc[[25]])[0]
+    page.select_option("#row", label=f"row 25: {y[25]}")
+    assert page.inner_text("#probability").startswith(f"P({each.target})")
+    assert probability(page) == pytest.approx(each.probability, abs=1e-9)
+    assert page.inner_text("#truth").startswith(f"Truth: {y[25]}")
+    assert page.inner_text("#path-subset").split(", ") == [names[j] for j in selector.selected_]
+
+
+def test_labels_named_as_parts_of_objects(browser, open_page):
+    names = names_of_objects(browser)
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.choice([*names, None], (60, 3)), columns=["__proto__", "valueOf", "size"])
+    Y = pd.DataFrame(rng.integers(0, 2, (60, len(names))), columns=names)
+    model = NaiveBayes().fit(X, Y)
+    page = open_page(model, X, Y, include_rows=True)
+    shown = page.eval_on_selector_all("#problem option", "es => es.map(e => e.textContent)")
+    assert shown == names
+    texts = page.eval_on_selector_all(
+        '[data-chart="roc"] svg text', "es => es.map(e => e.textContent)"
+    )
+    assert set(names) <= set(texts)
+    page.select_option("#problem", label="__proto__")
+    page.select_option("#row", index=8)
+    row = int(page.locator("#row option:checked").inner_text().split()[1][:-1])
+    g = names.index("__proto__")
+    wanted = model.predict_proba(X.iloc[[row]])[0, g]
+    assert chances(page)[1] == pytest.approx(wanted, abs=1e-9)
+    for value in names:
+        page.select_option("#value-0", label=value)
+        asked = X.iloc[[row]].assign(__proto__=value)
+        assert chances(page)[1] == pytest.approx(model.predict_proba(asked)[0, g], abs=1e-9)
+
+
 def test_odd_names_from_a_file_to_a_page_a_query_and_a_model_file(browser, tmp_path, monkeypatch):
     from bayesieve import load_model, to_python, to_sql
     from bayesieve.__main__ import main

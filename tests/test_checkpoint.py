@@ -1,5 +1,7 @@
 """Checkpoints: what resumes, what is refused, and what is left alone."""
 
+import errno
+import os
 import threading
 import time
 from fractions import Fraction
@@ -323,3 +325,30 @@ def test_fingerprints_tell_values_apart():
     knot = []
     knot.append(knot)
     assert fingerprint(knot) == fingerprint(knot)
+
+
+@pytest.mark.parametrize("first", [0, 2])
+def test_a_full_disk_is_named_and_what_was_written_counts(first, tmp_path, monkeypatch):
+    wanted = fit(None)
+    path = tmp_path / "c"
+    monkeypatch.setattr(journal, "_PAUSE", 0.0)  # every record is written at once
+    written, real = [], Journal._write
+
+    def narrow(file, at, content):
+        written.append(at)
+        if len(written) > first:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(file, at, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "_write", staticmethod(narrow))
+        with pytest.raises(OSError, match="cannot be written: no space left on device") as caught:
+            fit(path)
+    assert caught.value.errno == errno.ENOSPC
+    assert str(caught.value).startswith(f"checkpoint={str(path)!r} ")
+    assert ("go on from it" if first else "begin again") in str(caught.value)
+    assert path.exists() == bool(first)
+    assert [each.name for each in tmp_path.iterdir()] == ["c"] * bool(first)
+    found = fit(path)
+    assert found.selected_.tolist() == wanted.selected_.tolist()
+    assert found.path_.to_dict() == wanted.path_.to_dict()

@@ -1,5 +1,6 @@
 """The command line on tables in files."""
 
+import csv
 import gzip
 import json
 import re
@@ -13,6 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from bayesieve import NaiveBayes, load_model, rank
 from bayesieve.__main__ import main
+from bayesieve.app import commands
 
 ODD = ["a\"b'c", "<script>", "naïve 🎲", "x" * 200]
 
@@ -149,7 +151,7 @@ def test_a_model_without_columns_is_named(tmp_path, monkeypatch, capsys):
     frame.to_csv(tmp_path / "d.csv", index=False)
     select = ["select", tmp_path / "d.csv", "--target", "class", "--out", tmp_path, "--quiet"]
     assert call(monkeypatch, capsys, *select, "--min-features", 0) == (0, "", "")
-    assert "A naive Bayes model of 0 of 1 columns" in (tmp_path / "report.html").read_text()
+    assert "A naive Bayes model of 0 of 1 column." in (tmp_path / "report.html").read_text()
     code, _, err = call(monkeypatch, capsys, "predict", tmp_path / "model.json", tmp_path / "d.csv")
     assert code == 2
     assert "reads no column: it says the same of every row" in err
@@ -274,3 +276,36 @@ def test_mistakes_are_one_sentence(words, sentence, table, tmp_path, monkeypatch
     assert sentence in err
     assert "Traceback" not in err
     assert not (tmp_path / "o").exists()
+
+
+FORMULAS = ["=1+1", "+a", "-a", "@SUM(A1)", "\ta", "\ra", "\na", "a=1", "'a", "a"]
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_formulas_in_csv_files_for_people(safe, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.array(["=cmd()", "-b"] * 20)
+    X = pd.DataFrame(rng.integers(0, 2, (40, len(FORMULAS))), columns=FORMULAS)
+    problem = commands.Problem(pl.from_pandas(X), FORMULAS, y)
+    out, pages = tmp_path / "out", commands.Pages("t", n_resamples=0)
+    selector = commands.select_table(
+        problem, out, pages, safe_csv=safe, validation=None, n_features=5
+    )
+    with (out / "selected.csv").open(newline="") as file:
+        found = [row[1] for row in csv.reader(file)][1:]
+    wanted = [FORMULAS[j] for j in selector.selected_]
+    if safe:
+        wanted = [f"'{name}" if name in FORMULAS[:7] else name for name in wanted]
+    assert found == wanted
+    with (out / "path.csv").open(newline="") as file:
+        cells = [cell for row in list(csv.reader(file))[1:] for cell in row]
+    odd = [cell for cell in cells if cell[:1] in tuple("=+@\t\r\n")]
+    assert bool(odd) != safe
+    # For programs: as they are.
+    table = tmp_path / "t.csv"
+    X.to_csv(table, index=False, quoting=csv.QUOTE_ALL)
+    text = "".join(commands.predict_file(out / "model.json", table))
+    assert text.splitlines()[0] == "prediction,P(-b),P(=cmd())"
+    assert {"=cmd()", "-b"} >= {line.split(",")[0] for line in text.splitlines()[1:]}
+    names = load_model(out / "model.json").feature_names_in_.tolist()
+    assert names == [FORMULAS[j] for j in sorted(selector.selected_)]

@@ -1,6 +1,7 @@
 """Evidence and model files."""
 
 import json
+import re
 
 import jsonschema
 import numpy as np
@@ -18,6 +19,8 @@ from bayesieve import (
     explain,
     load_model,
     save_model,
+    to_python,
+    to_sql,
 )
 from bayesieve.explain import explain_model
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
@@ -353,3 +356,31 @@ def test_numbers_that_overflow_are_not_saved(tmp_path):
     with pytest.raises(ValueError, match="column 'x1' has values too large"):
         save_model(model, tmp_path / "model.json")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["datetime64[D]", "datetime64[ns]", "timedelta64[s]"])
+def test_classes_that_cannot_be_written_down(kind, tmp_path):
+    y = np.array([0, 1] * 5).astype(kind)
+    model = NaiveBayes().fit(np.array([[0], [1]] * 5), y)
+    for write in (lambda: save_model(model, tmp_path / "m.json"), lambda: to_sql(model),
+                  lambda: to_python(model)):  # fmt: skip
+        with pytest.raises(ValueError, match=r"y holds classes of the type .*; fit on texts"):
+            write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_beyond_all_bounds_in_a_model_file(tmp_path):
+    """Wherever they stand; thousands of digits are more than Python reads."""
+    model = NaiveBayes().fit(np.array([[0.0, 1], [1.5, 0], [2.5, 1]] * 5), [0, 1, 2] * 5)
+    plain = json.dumps(model_to_dict(model))
+    path = tmp_path / "m.json"
+    places = [found.span() for found in re.finditer(r"(?<=[\[ ])-?\d[\d.e+-]*(?=[,\]}])", plain)]
+    assert len(places) > 40
+    for digits in (400, 5000):
+        for start, end in places:
+            path.write_text(plain[:start] + "1" + "0" * digits + plain[end:])
+            with pytest.raises(ValueError, match=r"m\.json") as caught:
+                load_model(path)
+            assert type(caught.value) is ValueError
+            assert len(str(caught.value)) < 400 + len(str(path))
+            assert "sys." not in str(caught.value)

@@ -165,3 +165,82 @@ def test_numbers_beyond_the_pale_are_refused_by_name():
     model = NaiveBayes("gaussian").fit(X, [0, 0, 1, 1])
     with pytest.raises(ValueError, match="column 'x0' has values too large"):
         to_sql(model)
+
+
+def wide(n_columns, n_classes, n_rows=60):
+    """Rare zeros and ones: their terms are small integers, which add up beyond 32 bits."""
+    rng = np.random.default_rng(n_columns)
+    X = (rng.random((n_rows, n_columns)) < 0.02).astype(int)
+    y = np.arange(n_rows) % n_classes
+    X[:, :50] = rng.random((n_rows, 50)) < 0.2 + 0.1 * (y[:, None] == 1)
+    return pd.DataFrame(X, columns=[f"x{j}" for j in range(n_columns)]), y
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_five_thousand_columns_in_duckdb(n_classes):
+    table, y = wide(5000 if n_classes == 2 else 1200, n_classes)
+    model = NaiveBayes(smoothing=0.001).fit(table, y)
+    wanted = model.predict(table).tolist()
+    assert set(wanted) == set(range(n_classes))
+    assert run_duckdb(to_sql(model), table, "data")["prediction"].tolist() == wanted
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_five_thousand_columns_in_sqlite(n_classes):
+    """A table of SQLite ends at 2000 columns: the query reads each of 1250 columns four times."""
+    stored, y = wide(1250, n_classes)
+    table = pd.concat([stored] * 4, axis=1)
+    table.columns = [f"x{j}" for j in range(5000)]
+    model = NaiveBayes().fit(table, y)
+    wanted = model.predict(table).tolist()
+    assert set(wanted) == set(range(n_classes))
+    query = to_sql(model)
+    for j in range(4999, 1249, -1):
+        query = query.replace(f'"x{j}"', f'"x{j % 1250}"')
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f"CREATE TABLE data ({', '.join(stored.columns)})")
+    marks = ", ".join("?" * 1250)
+    connection.executemany(f"INSERT INTO data VALUES ({marks})", stored.to_numpy().tolist())
+    assert [row[-1] for row in connection.execute(query)] == wanted
+
+
+@pytest.mark.parametrize(("n", "options"), [(1000, {"var_smoothing": 1e-9}), (130, {})])
+def test_many_numbers_and_a_text_in_sqlite(n, options):
+    rng = np.random.default_rng(0)
+    y = np.arange(12) % 3
+    table = pd.DataFrame(rng.normal(0.05 * y[:, None], 1, (12, n)).round(1))
+    table.columns = [f"n{j}" for j in range(n)]
+    table["text"] = rng.choice(["a", "b"], 12)
+    model = NaiveBayes({"text": "categorical"}, **options).fit(table, y)
+    asked = table.sample(frac=1, random_state=0)
+    asked.iloc[0, :10] = np.nan
+    asked.iloc[1] = np.nan
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f"CREATE TABLE data ({', '.join(table.columns)})")
+    rows = asked.astype(object).where(asked.notna(), None).to_numpy().tolist()
+    connection.executemany(f"INSERT INTO data VALUES ({', '.join('?' * (n + 1))})", rows)
+    found = [row[-1] for row in connection.execute(to_sql(model))]
+    assert found == model.predict(asked).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_many_classes_in_sqlite():
+    """An expression as deep as the classes are many would be too deep."""
+    names = [f"c{k:04d}" for k in range(1100)]
+    table = pd.DataFrame({"x": names})
+    model = NaiveBayes({"x": "categorical"}, smoothing=0.5).fit(table, names)
+    few = table.iloc[[0, 7, 1099]].reset_index(drop=True)
+    assert run_sqlite(to_sql(model), few, "data")["prediction"].tolist() == few["x"].tolist()
+
+
+def test_small_integers_do_not_overflow_in_duckdb():
+    """Two terms of 32 bits add up to more."""
+    n = 1000
+    X = np.zeros((2 * n, 6), int)
+    X[0], X[n : n + 2] = 1, 1
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    y = np.repeat([0, 1], n)
+    model = NaiveBayes(smoothing=0.001).fit(table, y)
+    assert run_duckdb(to_sql(model), table, "data")["prediction"].tolist() == (
+        model.predict(table).tolist()
+    )

@@ -1,5 +1,6 @@
 """Tables from files: every format, whole and in batches."""
 
+import csv
 import gzip
 
 import numpy as np
@@ -10,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
+from bayesieve import pack
 from bayesieve.data.files import text as text_module
 from bayesieve.data.files.base import BadUseError
 from bayesieve.data.files.batches import Column, read_batches
-from bayesieve.data.files.reading import read_data
+from bayesieve.data.files.formats import read_data
 
 
 def write(path, content):
@@ -148,6 +150,58 @@ def test_a_quote_that_never_closes_does_not_eat_the_memory(tmp_path, monkeypatch
     path = write(tmp_path / "a.csv", 'a,b\n1,2\n1,"2\n' + "1,2\n" * 50)
     with pytest.raises(BadUseError, match="line 3: a quotation mark opens"):
         list(read_batches(path, [Column("a", False)]))
+
+
+def test_a_line_that_never_ends_is_not_called_a_quote(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_module, "_BLOCK", 10)
+    monkeypatch.setattr(text_module, "_LONGEST", 30)
+    path = write(tmp_path / "a.csv", "a,b\n1,2\n1," + "2" * 200)
+    with pytest.raises(BadUseError, match="line 3: the line is longer than") as caught:
+        list(read_batches(path, [Column("a", False)]))
+    assert "quotation" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["a,b\r1,2\r3,4\r", "a\r1\r2\r", "a,b\n1,2\r3,4\n"])
+def test_lines_that_end_with_carriage_returns(content, tmp_path):
+    path = write(tmp_path / "a.csv", content)
+    for read in (read_data, pack) if "\n" not in content else (read_data,):
+        with pytest.raises(ValueError, match="has a carriage return") as caught:
+            read(path)
+        assert "universal-newline" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ['"{}",1', "{},1", "1,{}"])
+def test_cells_above_128_kilobytes(content, tmp_path):
+    """The csv module's own limit, which is as it was afterwards."""
+    limit, long = csv.field_size_limit(), "x" * 200_000
+    path = write(tmp_path / "a.csv", f"a,{long}\n{content.format(long)}\n2,3\n")
+    found = read_data(path)
+    assert found.names == ["a", long]
+    assert found.X.shape == (2, 2)
+    assert long in found.X.row(0)
+    parts = list(read_batches(path, [Column("a", True)]))
+    assert parts[0]["a"][0] in (long, "1")
+    assert pack(path).names == ["a", long]
+    single = write(tmp_path / "b.csv", f"{long}\n{long}\n\ny\n")
+    parts = list(read_batches(single, [Column(long, True)]))
+    assert parts[0][long].to_list() == [long, None, "y"]
+    assert csv.field_size_limit() == limit
+
+
+def test_numbers_beyond_all_bounds_in_files(tmp_path):
+    huge = "1" + "0" * 400
+    path = write(tmp_path / "a.csv", f"a,b\n{huge},1\n2,3\n")
+    with pytest.raises(
+        BadUseError, match=r"column 'a' holds '1000.*…', a number too large"
+    ) as caught:
+        read_data(path)
+    assert len(str(caught.value)) < 200
+    head = "@relation r\n@attribute a numeric\n@data\n"
+    for row in (f"{{0 {huge}}}", f"{{{'9' * 5000} 1}}"):
+        path = write(tmp_path / "a.arff", f"{head}{row}\n{{0 2}}\n")
+        with pytest.raises(BadUseError, match="line 4: ") as caught:
+            read_data(path)
+        assert len(str(caught.value)) < 200
 
 
 # -- Parquet and Arrow ---------------------------------------------------------------------------
@@ -309,6 +363,51 @@ def test_svmlight_columns_go_by_their_numbers(tmp_path):
     path.write_text("what is this\n")
     with pytest.raises(BadUseError, match="cannot be read as svmlight"):
         read_data(path)
+
+
+def test_a_column_number_of_any_size(tmp_path):
+    """A few bytes name two thousand million columns: none of them is listed."""
+    path = tmp_path / "huge.svm"
+    path.write_text("1 1:1 2000000000:5\n-1 2:1\n1 3:4 2147483647:2\n")
+    found = read_data(path)
+    assert len(found.names) == 2**31 - 1
+    assert found.names[:3] == ["x1", "x2", "x3"]
+    assert found.names[1_999_999_999] == "x2000000000"
+    assert "x2147483647" in found.names
+    for name in ("x0", "x2147483648", "x01", "x", "y1", "x" + "9" * 5000, "x٣", 1):
+        assert name not in found.names
+    names = ["x2147483647", "x7", "x3", "x2000000000", "x01", "x1"]
+    batch = next(read_batches(path, [Column(name, False) for name in names]))
+    assert batch.toarray().tolist() == [[0, 0, 0, 5, 0, 1], [0] * 6, [2, 0, 4, 0, 0, 0]]
+    with pytest.raises(BadUseError, match="lacks 1 of the model's 1 columns, such as 'age'"):
+        next(read_batches(path, [Column("age", False)]))
+    for number in (2**31, 2**63, 10**30):
+        path.write_text(f"1 1:1\n-1 {number}:1\n")
+        with pytest.raises(BadUseError, match="has a column number above 2147483647"):
+            read_data(path)
+
+
+@pytest.mark.parametrize("number", [2_000_001, 2**31 - 1])
+def test_more_columns_than_can_be_learnt_from(number, tmp_path):
+    from bayesieve.app.commands import Pages, rank_problem, select_table
+    from bayesieve.app.tables import read_problem
+
+    path = tmp_path / "huge.svm"
+    path.write_text(f"1 1:1\n-1 {number}:1\n" * 9)
+    words = f"the table has {number} columns, empty ones included; at most 2000000 can be learnt"
+    problem, _ = read_problem(path, None, [], identifiers=False)
+    with pytest.raises(BadUseError, match=words):
+        rank_problem(problem, "chi2")
+    with pytest.raises(BadUseError, match=words):
+        select_table(problem, tmp_path / "out", Pages("t"))
+    with pytest.raises(BadUseError, match=words):
+        read_problem(path, "x1", [], identifiers=False)
+    shape = np.array([2, number])
+    np.savez(
+        tmp_path / "huge.npz", data=[1.0], indices=[0], indptr=[0, 1, 1], shape=shape, y=[0, 1]
+    )
+    with pytest.raises(BadUseError, match=words):
+        read_data(tmp_path / "huge.npz")
 
 
 def test_npz_dense_sparse_and_with_labels(tmp_path):

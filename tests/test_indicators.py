@@ -314,3 +314,16 @@ def test_bad_series(series, error, message):
         Indicators().fit(series)
     with pytest.raises(ValueError, match="drop must be one of 'constant', 'redundant'"):
         Indicators(drop="constants").fit([np.zeros(120)])
+
+
+def test_a_name_while_no_score_is_registered(monkeypatch):
+    monkeypatch.setattr("bayesieve.indicators.transformer.SCORES", {})
+    with pytest.raises(
+        ValueError,
+        match="and none is registered yet; got 'variance'",
+    ):
+        Indicators(["variance"]).fit(np.zeros((3, 90)))
+    known = Score("spread", np.ptp, {})
+    monkeypatch.setattr("bayesieve.indicators.transformer.SCORES", {"spread": known})
+    with pytest.raises(ValueError, match="scores must be one of 'spread'; got 'variance'"):
+        Indicators(["variance"]).fit(np.zeros((3, 90)))

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -341,13 +342,17 @@ def full(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize("name", ["replace", "write_bytes", "mkdir"])
+def full_when_new(path, mode="r", *args, opened=Path.open, **more):
+    return full() if mode == "xb" else opened(path, mode, *args, **more)
+
+
+@pytest.mark.parametrize("name", ["replace", "open", "mkdir"])
 def test_a_full_disk_leaves_no_half_results(name, table, monkeypatch, capsys):
     Path("before").mkdir()
     Path("before/model.json").write_text("old")
     for folder in ("before", "new/deep"):
         with monkeypatch.context() as patch:
-            patch.setattr(Path, name, full)
+            patch.setattr(Path, name, full_when_new if name == "open" else full)
             code, said, err = call(patch, capsys, "select", "data.csv", "--target", "class",
                                    "--out", folder, "--quiet")  # fmt: skip
         assert (code, said) == (1, "")
@@ -374,13 +379,15 @@ def test_a_disk_that_fills_up_while_predictions_are_written(table, monkeypatch, 
         def __exit__(self, *_):
             self.file.close()
 
+        close = __exit__
+
         def write(self, data):
             self.room -= len(data)
             return self.file.write(data) if self.room > 0 else full()
 
     def open_narrow(path, mode="r", *args, **more):
         file = opened(path, mode, *args, **more)
-        return Narrow(file) if mode == "wb" else file
+        return Narrow(file) if mode == "xb" else file
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", open_narrow)
@@ -407,6 +414,85 @@ def test_closed_pipes_are_silent_and_full_ones_are_not(table):
     assert found.stderr == (
         "bayesieve: standard output cannot be written: no space left on device.\n"
     )
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["", "select", "rank", "predict", "explain", "report", "demo"])
+def test_help_shows_no_type_for_flags(verb, monkeypatch, capsys):
+    code, said, _ = call(monkeypatch, capsys, *filter(None, [verb]), "--help")
+    assert code == 0
+    assert "--help" in said
+    assert "bool" not in said.lower()
+    assert "<path>" in said.lower() or verb == ""
+
+
+def test_one_column_is_not_several(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("one.csv").write_text("a,class\n" + "0,u\n1,v\n" * 9)
+    code, said, _ = call(monkeypatch, capsys, "select", "one.csv", "--target", "class",
+                         "--out", "o", "--resamples", 0)  # fmt: skip
+    assert code == 0
+    assert said.startswith("1 of 1 column: a\n")
+    page = Path("o/report.html").read_text()
+    assert "with 1 feature," in page
+    assert "of 1 of 1 column." in page
+    assert "1 features" not in page
+
+
+# -- links that others have put there ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["p.csv", "page.html", "model.json"])
+def test_no_link_beside_the_output_is_followed(name, table, monkeypatch, capsys):
+    """Whoever may write to the folder may not choose what is written over."""
+    victim = Path("victim")
+    victim.write_text("precious")
+    Path("out").mkdir()
+    made = []
+
+    def remember(number, real=secrets.token_hex):
+        made.append(real(number))
+        return made[-1]
+
+    for guess in (
+        f".{name}.{os.getpid()}.part",
+        f".{os.getpid()}.part",
+        f".{name}",
+        f"{name}.part",
+    ):
+        Path("out", guess).symlink_to(victim.resolve())
+    monkeypatch.setattr(secrets, "token_hex", remember)
+    out = Path("out", name)
+    command = {
+        "p.csv": ["predict", "model.json", "data.csv", "--out", out],
+        "page.html": ["explain", "model.json", "data.csv", "--html", out],
+        "model.json": ["select", "data.csv", "--target", "class", "--out", "out", "--quiet"],
+    }[name]
+    assert call(monkeypatch, capsys, *command)[0] == 0
+    assert victim.read_text() == "precious"
+    assert not out.is_symlink()
+    assert out.stat().st_size > 0
+    assert made
+    assert all(len(each) >= 16 for each in made)
+    assert len(list(Path("out").glob(".*"))) == 3  # what was planted
+
+
+def test_a_link_under_the_hidden_name_itself_is_not_followed(tmp_path, monkeypatch):
+    """Even a name that was guessed: the file is made anew, or not at all."""
+    from bayesieve.data.files.base import OutputError
+    from bayesieve.data.files.output import whole_file
+
+    victim, planted = tmp_path / "victim", tmp_path / f".bayesieve-{'0' * 16}.part"
+    victim.write_text("precious")
+    planted.symlink_to(victim)
+    monkeypatch.setattr(secrets, "token_hex", lambda n: "0" * 2 * n)
+    with pytest.raises(OutputError, match="file exists"), whole_file(tmp_path / "a") as file:
+        file.write(b"ruin")
+    assert victim.read_text() == "precious"
+    assert planted.is_symlink()
+    assert not (tmp_path / "a").exists()
 
 
 # -- completion ----------------------------------------------------------------------------------

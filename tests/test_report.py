@@ -352,3 +352,28 @@ def test_a_resample_without_a_class_leaves_the_rest_of_the_report():
     selector = NaiveBayesSelector(criterion="auc", random_state=0).fit(X, Y)
     page = make_report(selector, X, Y, n_resamples=10)
     assert "Not computed: the search failed on a resample of the rows (label" in page
+
+
+def test_charts_group_by_position_and_never_by_name():
+    """A name may be that of a part of every JavaScript object."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["constructor", "toString", "__proto__"], 30)
+    X = pd.DataFrame({"valueOf": rng.normal(0, 1, 90), "constructor": rng.choice(y, 90)})
+    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    charts = data_of(make_report(selector, X, y, n_resamples=2))["charts"]
+    assert {"roc", "calibration", "nomogram-0", "relevance-0", "path", "stability"} == set(charts)
+
+    def grouping(spec):
+        """Fields that Vega groups by."""
+        for channel, use in spec.get("encoding", {}).items():
+            if channel not in ("tooltip", "description", "text") and "field" in use:
+                yield use["field"]
+        for layer in spec.get("layer", ()):
+            yield from grouping(layer)
+
+    for name, spec in charts.items():
+        fields = set(grouping(spec))
+        assert fields
+        for row in spec["datasets"]["rows"]:
+            values = {str(row[field]) for field in fields if field in row}
+            assert not values & {*y, *X}, name

@@ -41,10 +41,22 @@ def check_number(
     span = f"from {low:g}" + ("" if high == math.inf else f" to {high:g}")
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"{name} must be {what} {span}; got {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.nan
     if not low <= number <= high:
-        raise ValueError(f"{name} must be {what} {span}; got {value!r}.")
+        raise ValueError(f"{name} must be {what} {span}; got {_short(value)}.")
     return value
+
+
+def _short(value: Any) -> str:
+    """A value as it is shown in a sentence."""
+    try:
+        shown = repr(value)
+    except ValueError:  # too many digits for Python itself
+        return "a number of thousands of digits"
+    return shown if len(shown) <= 60 else f"{shown[:20]}... ({len(shown)} letters)"
 
 
 def plain_value(value: Any) -> Any:

@@ -11,9 +11,10 @@ from rich.console import Console
 
 from ..checks import choose
 from . import papers
-from .messages import guarded, say, tell
+from .messages import PlainCommand, PlainGroup, guarded, say, tell
 
 app = typer.Typer(
+    cls=PlainGroup,
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -30,14 +31,14 @@ def _main(
     context.ensure_object(dict)["debug"] = debug
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def demo(
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
     quick: Annotated[bool, typer.Option(help="A tenth of the signals.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for report.html.")] = None,
 ) -> None:
     """Simulate signals, score them, sieve the indicators, and show the model in words."""
-    from ..data.files.writing import check_folder
+    from ..data.files.output import check_folder
     from .demo import run_demo
 
     if out is not None:
@@ -114,7 +115,7 @@ Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
 Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def select(
     data: Data,
     out: Annotated[Path, typer.Option(help="Folder for model.json, *.csv and report.html.")],
@@ -170,11 +171,17 @@ def select(
         ),
     ] = None,
     title: Title = None,
+    safe_csv: Annotated[
+        bool,
+        typer.Option(
+            "--safe-csv", help="Names that a spreadsheet takes for formulas get a ' in *.csv."
+        ),
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Choose the columns of a table that make a readable model, and write it down."""
-    from ..data.files.writing import check_folder
+    from ..data.files.output import check_folder
     from ..estimators.naive_bayes import NaiveBayes
     from ..models.registry import MODELS
     from . import commands
@@ -206,7 +213,7 @@ def select(
         cv=int(cv) if cv.isdigit() else cv, validation=validation or None,
         min_features=min_features, max_features=max_features, class_weight=class_weight,
         random_state=seed, n_jobs=jobs, progress=not quiet and not as_json,
-        checkpoint=checkpoint, time_limit=time_limit,
+        checkpoint=checkpoint, time_limit=time_limit, safe_csv=safe_csv,
     )  # fmt: skip
     result = commands.summary(selector, problem, out)
     if as_json:
@@ -215,7 +222,7 @@ def select(
         say(commands.in_words(result, criterion, len(problem.names)))
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def rank(
     data: Data,
     target: Target = None,
@@ -240,7 +247,7 @@ def rank(
             say(f"{i + 1:5d}  {score:10.6g}  {name}\n")
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def predict(
     model: Model,
     data: Data,
@@ -251,7 +258,7 @@ def predict(
 
     CSV, TSV, Parquet and Arrow files may be larger than the memory.
     """
-    from ..data.files.writing import check_file, whole_file
+    from ..data.files.output import check_file, whole_file
     from . import commands
 
     if out is None:
@@ -264,7 +271,7 @@ def predict(
             file.write(part.encode())
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def explain(
     model: Model,
     data: Data,
@@ -273,7 +280,7 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Show the evidence behind the decision on single rows, as bars of text or as a page."""
-    from ..data.files.writing import check_file, whole_file
+    from ..data.files.output import check_file, whole_file
     from . import commands
 
     if html is not None:
@@ -294,7 +301,7 @@ def explain(
             say(f"row {i}: {text}\n\n")
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def report(
     model: Model,
     data: Data,
@@ -306,7 +313,7 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Write a report of a finished model on a table: `select` writes one of the selection."""
-    from ..data.files.writing import check_file, whole_file
+    from ..data.files.output import check_file, whole_file
     from . import commands
 
     check_file(out, (model, data))
@@ -320,7 +327,7 @@ def report(
         say(f"{out}\n")
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def datasets(as_json: Json = False) -> None:
     """List the named data sets and where each can be had."""
     from ..datasets.registry import BUNDLED, REGISTRY
@@ -346,7 +353,7 @@ def datasets(as_json: Json = False) -> None:
         )
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def reproduce(
     paper: Annotated[
         str,
@@ -400,10 +407,13 @@ def _check_figure(path: Path) -> None:
 def _save(found: Any, path: Path) -> None:
     from matplotlib.figure import Figure
 
+    from ..data.files.output import whole_file
+
     picture = Figure(figsize=found.figure_size, layout="constrained")
     if found.draw is not None:
         found.draw(picture)
-    picture.savefig(path, dpi=150)
+    with whole_file(path) as file:
+        picture.savefig(file, format=path.suffix[1:], dpi=150)
 
 
 def run() -> None:

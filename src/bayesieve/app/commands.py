@@ -14,10 +14,11 @@ import scipy.sparse
 
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
-from ..data.files.base import BadUseError, some
+from ..data.files.atomic import write_text
+from ..data.files.base import BadUseError, check_width, some
 from ..data.files.batches import Column, read_batches
-from ..data.files.reading import SEPARATORS, format_of
-from ..data.files.writing import whole_folder
+from ..data.files.formats import SEPARATORS, format_of
+from ..data.files.output import whole_folder
 from ..estimators.held import rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
@@ -34,6 +35,11 @@ __all__ = ["BadUseError", "numbers_with_texts", "read_problem"]
 
 # Positive (or negative) rows below which a label is told to be rare.
 _RARE = 10
+
+
+# What a spreadsheet takes for the beginning of a formula, or skips before one.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
 
 # Names of columns shown to people.
 _SHOWN = 20
@@ -84,15 +90,18 @@ class Pages(NamedTuple):
     left_out: Mapping[str, str] = MappingProxyType({})
 
 
-def select_table(problem: Problem, out: Path, pages: Pages, **options: Any) -> NaiveBayesSelector:
+def select_table(
+    problem: Problem, out: Path, pages: Pages, *, safe_csv: bool = False, **options: Any
+) -> NaiveBayesSelector:
     """Select, and write model.json, selected.csv, path.csv and report.html."""
+    check_width(len(problem.names))
     selector = NaiveBayesSelector(**options).fit(problem.X, problem.y)
     n_resamples = pages.n_resamples
     if n_resamples is None:
         small = problem.X.shape[0] * problem.X.shape[1] <= _MOST_CELLS
         n_resamples = _RESAMPLES if small else 0
     if scipy.sparse.issparse(problem.X):
-        _name_columns(selector, problem.names)
+        _name_columns(selector, list(problem.names))
     page = make_report(
         selector, problem.X, problem.y, title=pages.title, include_rows=pages.include_rows,
         n_resamples=n_resamples, left_out=dict(pages.left_out), n_jobs=options.get("n_jobs"),
@@ -101,11 +110,11 @@ def select_table(problem: Problem, out: Path, pages: Pages, **options: Any) -> N
         save_model(selector, folder / "model.json")
         _write_rows(
             folder / "selected.csv", ["rank", "feature"],
-            [[i + 1, problem.names[j]] for i, j in enumerate(selector.selected_)],
+            [[i + 1, problem.names[j]] for i, j in enumerate(selector.selected_)], safe_csv,
         )  # fmt: skip
         path = selector.path_.to_dict()
-        _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True))
-        (folder / "report.html").write_text(page, encoding="utf-8")
+        _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe_csv)
+        write_text(folder / "report.html", page)
     return selector
 
 
@@ -221,19 +230,26 @@ def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[in
 
 def rank_problem(problem: Problem, method: str) -> list[tuple[str, float]]:
     """Columns and scores, best first."""
+    check_width(len(problem.names))
     found = rank(problem.X, problem.y, method)
     return [(problem.names[j], float(found.scores[j])) for j in found.order]
 
 
-def _write_rows(path: Path, header: list[str], rows: Any) -> None:
-    """A CSV file."""
+def _write_rows(path: Path, header: list[str], rows: Any, safe: bool) -> None:
+    """A CSV file; a `safe` one holds no text that a spreadsheet takes for a formula."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(header)
-    writer.writerows(
-        ["" if isinstance(v, float) and np.isnan(v) else v for v in row] for row in rows
-    )
-    path.write_bytes(text.getvalue().encode())
+    writer.writerows([_cell(value, safe) for value in row] for row in rows)
+    write_text(path, text.getvalue())
+
+
+def _cell(value: Any, safe: bool) -> Any:
+    if isinstance(value, float) and np.isnan(value):
+        return ""
+    if safe and isinstance(value, str) and value.startswith(_FORMULA):
+        return "'" + value
+    return value
 
 
 def as_json(value: Any) -> str:
@@ -264,6 +280,6 @@ def in_words(result: dict[str, Any], criterion: str, n_columns: int) -> str:
         shown += f" and {len(names) - _SHOWN} more (selected.csv has all)"
     told = "" if np.isnan(result[name]) else f", {name.replace('_', ' ')} {result[name]:.4f}"
     return (
-        f"{len(names)} of {n_columns} columns: {shown}\n"
+        f"{len(names)} of {n_columns} column{'s' * (n_columns != 1)}: {shown}\n"
         f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"
     )

@@ -6,8 +6,30 @@ import sys
 import traceback
 from typing import Any
 
+from typer.core import TyperCommand, TyperGroup
+
 #: Exit codes.
 FAILURE, BAD_USE, INTERRUPTED = 1, 2, 130
+
+
+class _PlainFlags:
+    """Help in which a flag is its name: it takes no value, and so shows no type."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Arguments and options, as help shows them."""
+        found = super().get_params(ctx)  # type: ignore[misc]
+        for each in found:
+            if getattr(each, "is_flag", False) and each.metavar is None:
+                each.metavar = ""
+        return found
+
+
+class PlainCommand(_PlainFlags, TyperCommand):
+    """A verb."""
+
+
+class PlainGroup(_PlainFlags, TyperGroup):
+    """All verbs."""
 
 
 def say(text: str) -> None:

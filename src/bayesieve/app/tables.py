@@ -1,15 +1,15 @@
 """From a file to columns and a target."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from ..data.files.base import BadUseError, Content, some, whole_numbers
-from ..data.files.reading import COLUMNAR, SEPARATORS, format_of, read_data
+from ..data.files.base import BadUseError, Content, check_width, some, whole_numbers
+from ..data.files.formats import COLUMNAR, SEPARATORS, format_of, read_data
 from ..data.files.sources import open_source
 from ..data.files.text import TextTable
 from ..data.pack import pack
@@ -25,7 +25,7 @@ class Problem(NamedTuple):
     """Columns to learn from (a frame or a sparse matrix), their names, and the target."""
 
     X: Any
-    names: list[str]
+    names: Sequence[str]
     y: Any
 
 
@@ -85,6 +85,7 @@ def split_target(table: Content, target: str | None, labels: list[str]) -> Probl
 
 def _take_columns(table: Content, wanted: list[str], single: bool) -> Problem:
     """Take the target's columns out of the others."""
+    check_width(len(table.names))
     known = [*table.names, *table.texts.columns]
     for name in wanted:
         if name not in known:

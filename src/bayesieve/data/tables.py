@@ -260,7 +260,13 @@ def _object_column(name: str, raw: NDArray[Any]) -> NDArray[Any]:
         return texts
     if all(isinstance(v, Real | np.bool_) for v in known):
         numbers = np.full(raw.shape, np.nan)
-        numbers[~missing] = known.astype(np.float64)
+        try:
+            numbers[~missing] = known.astype(np.float64)
+        except OverflowError as error:
+            raise ValueError(
+                f"X column {name!r} holds a whole number beyond the range of floats (about "
+                "1.8e308); scale it, or turn it into text."
+            ) from error
         return _no_infinity(name, numbers)
     odd = next((v for v in known if not isinstance(v, str | Real | np.bool_)), None)
     if odd is None:

@@ -65,9 +65,15 @@ def read_weights(sample_weight: Any, X: Table, *, whole: bool = False) -> NDArra
     """One weight a row, none negative, not all zero; integers where `whole`."""
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise ValueError("sample_weight must not be all zero: no row is left.")
-    weights = _check_sample_weight(
-        sample_weight, np.empty((X.n_rows, 1)), dtype=np.float64, copy=True
-    )
+    try:
+        weights = _check_sample_weight(
+            sample_weight, np.empty((X.n_rows, 1)), dtype=np.float64, copy=True
+        )
+    except OverflowError as error:
+        raise ValueError(
+            "sample_weight must be numbers up to about 1.8e308; got a larger one. Divide all "
+            "weights by a common number."
+        ) from error
     if (weights < 0).any():
         raise ValueError(
             f"sample_weight must not be negative; got {weights.min():g} at row "

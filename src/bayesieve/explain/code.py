@@ -13,12 +13,22 @@ _UNUSED = ("class_count", "impossible", "temperature")
 _MOST = repr(1.7976931348623157e308)
 
 
+# Columns that one query adds up, discrete and continuous ones: DuckDB plans several small queries
+# faster than a large one.
+_COLUMNS, _NUMBERS = 250, 60
+
+
+# Results of a query and queries in a union: SQLite allows 2000 and 500.
+_RESULTS, _UNIONS = 1900, 400
+
+
 def to_sql(model: Any, table: str = "data") -> str:
     """The model as one SQL query that predicts every row of a table.
 
     Terms of binary and categorical columns are the model's own integers, so that the predictions
     are the model's, ties included; terms of continuous columns are computed in the query (with
-    ``exp`` and ``ln``) and rounded to the same integers.  It runs in SQLite and DuckDB.
+    ``exp`` and ``ln``) and rounded to the same integers.  It runs in SQLite and DuckDB, however
+    many columns the model has; a table of SQLite itself has at most 2000 columns, as a rule.
 
     Parameters
     ----------
@@ -38,7 +48,7 @@ def to_sql(model: Any, table: str = "data") -> str:
     >>> from bayesieve import NaiveBayes, to_sql
     >>> X, y = np.array([[0], [1]] * 5), np.array([0, 1] * 5)
     >>> print(to_sql(NaiveBayes().fit(X, y)))  # doctest: +ELLIPSIS
-    SELECT "bayesieve_row".*, (SELECT CASE WHEN s0 >= s1 THEN 0 ELSE 1 END FROM (...)) AS ...
+    SELECT "bayesieve_row".*, (CASE WHEN 0 >= (...) THEN 0 ELSE 1 END) AS "prediction"
     FROM "data" AS "bayesieve_row"
     """
     data = portable(model)
@@ -142,40 +152,106 @@ _PYTHON = '''def {name}(row):
 
 
 def _problem(features: list[dict[str, Any]], problem: dict[str, Any]) -> str:
-    """One problem as a query of one value: terms, their sums, the largest."""
-    classes = range(len(problem["classes"]))
-    raw, sums = [], [[str(prior)] for prior in problem["prior"]]
-    for j, (feature, term) in enumerate(zip(features, problem["terms"], strict=True)):
-        column = f"{_ROW}.{_identifier(feature['name'])}"
-        for k in classes:
-            if "table" in term:
-                sums[k].append(_from_table(column, feature, [row[k] for row in term["table"]]))
-            else:
-                raw.append(f"{_density(_on_grid(column, feature), term, k)} AS t{j}_{k}")
-                sums[k].append(_rounded(j, k, classes, term, problem["bits"], column))
-    inner = f" FROM (SELECT {', '.join(raw)})" if raw else ""
-    totals = ", ".join(f"{' + '.join(f'({t})' for t in sums[k])} AS s{k}" for k in classes)
-    cases = [
-        f"WHEN {' AND '.join(f's{k} >= s{other}' for other in classes[k + 1 :])} "
-        f"THEN {_value(problem['classes'][k])}"
-        for k in classes[:-1]
+    """One problem as a query of one value: how far each class is ahead of the first, the best."""
+    n_classes = len(problem["classes"])
+    prior, terms = problem["prior"], problem["terms"]
+    columns = [f"{_ROW}.{_identifier(feature['name'])}" for feature in features]
+    discrete = [j for j, term in enumerate(terms) if "table" in term]
+    numbers = [j for j, term in enumerate(terms) if "table" not in term]
+    # Two classes of discrete columns are one sum, which needs no query of its own.
+    alone = n_classes == 2 and not numbers
+    queries: list[str] = []
+    for some in _batches(discrete, max(len(discrete), 1) if alone else _COLUMNS) or [[]]:
+        ahead = []
+        for k in range(1, n_classes):
+            sums = [
+                _from_table(columns[j], features[j], [row[k] - row[0] for row in terms[j]["table"]])
+                for j in some
+            ]
+            start = 0 if queries else prior[k] - prior[0]
+            ahead.append(_joined([_whole(start), *sums], "+"))
+        queries.append(f"SELECT {', '.join(f'{d} AS d{k}' for k, d in enumerate(ahead, 1))}")
+    answers = [_value(each) for each in problem["classes"]]
+    if alone:
+        return _first_best(["0", *ahead], answers)
+    for some in _batches(numbers, max(min(_NUMBERS, _RESULTS // (n_classes + 1)), 1)):
+        parts = [(j, columns[j], features[j], terms[j]) for j in some]
+        queries.append(_numbers(parts, n_classes, problem["bits"]))
+    best = _first_best(["0", *(f"d{k}" for k in range(1, n_classes))], answers)
+    return f"SELECT {best} FROM ({_added(queries, n_classes)})"
+
+
+def _batches(items: list[Any], size: int) -> list[list[Any]]:
+    return [items[at : at + size] for at in range(0, len(items), size)]
+
+
+def _joined(parts: list[str], word: str) -> str:
+    """Parts joined pairwise, in brackets: databases limit how deep an expression may be."""
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [f"({a} {word} {b})" for a, b in pairs] + parts[len(parts) // 2 * 2 :]
+    return parts[0]
+
+
+def _added(queries: list[str], n_classes: int) -> str:
+    """One query of the sums of many, which have the same columns."""
+    if len(queries) == 1:
+        return queries[0]
+    sums = ", ".join(f"SUM(d{k}) AS d{k}" for k in range(1, n_classes))
+    while len(queries) > 1:
+        queries = [
+            f"SELECT {sums} FROM ({' UNION ALL '.join(some)})"
+            for some in _batches(queries, _UNIONS)
+        ]
+    return queries[0]
+
+
+def _whole(number: int) -> str:
+    """An integer of 64 bits: DuckDB would add two small ones in 32, and overflow."""
+    return f"CAST({number} AS BIGINT)"
+
+
+def _numbers(parts: list[tuple[int, str, Any, Any]], n_classes: int, bits: int) -> str:
+    """Continuous columns: log-probabilities, how far they are lifted, and what they add up to.
+
+    Each stage is a query of its own, so that no expression is written twice.
+    """
+    classes = range(n_classes)
+    names = [f"t{j}_{k}" for j, *_ in parts for k in classes]
+    raw = [
+        f"{_density(_on_grid(column, feature), term, k)} AS t{j}_{k}"
+        for j, column, feature, term in parts
+        for k in classes
     ]
-    last = _value(problem["classes"][-1])
-    return f"SELECT CASE {' '.join(cases)} ELSE {last} END FROM (SELECT {totals}{inner})"
+    lifts = [
+        f"{_lift([f't{j}_{k}' for k in classes], term['bound'])} AS l{j}"
+        for j, _, _, term in parts
+        if term["least"] is None
+    ]
+    sums = [
+        f"{_joined([_rounded(j, k, term, bits, column) for j, column, _, term in parts], '+')} "
+        f"AS c{k}"
+        for k in classes
+    ]
+    query = f"SELECT {', '.join(raw)}"
+    if lifts:
+        query = f"SELECT {', '.join([*names, *lifts])} FROM ({query})"
+    ahead = ", ".join(f"c{k} - c0 AS d{k}" for k in classes[1:])
+    return f"SELECT {ahead} FROM (SELECT {', '.join(sums)} FROM ({query}))"
 
 
 def _from_table(column: str, feature: dict[str, Any], terms: list[int]) -> str:
-    """The term of a discrete column for one class."""
+    """What a discrete column says for one class, less what it says for the first."""
     if feature["presence"]:
         return (
-            f"CASE WHEN {column} IS NULL THEN 0 WHEN {column} <> 0 THEN {terms[1]} "
+            f"CASE WHEN {column} IS NULL THEN {_whole(0)} WHEN {column} <> 0 THEN {terms[1]} "
             f"ELSE {terms[0]} END"
         )
     cases = " ".join(
         f"WHEN {_value(level)} THEN {term}"
         for level, term in zip(feature["levels"], terms, strict=True)
     )
-    return f"CASE {column} {cases} ELSE 0 END" if cases else "0"
+    return f"CASE {column} {cases} ELSE {_whole(0)} END" if cases else _whole(0)
 
 
 def _on_grid(column: str, feature: dict[str, Any]) -> str:
@@ -234,27 +310,37 @@ def _square(column: str, mean: float, sd: float, offset: float) -> str:
 
 
 def _largest(values: list[str]) -> str:
+    return _first_best(values, values)
+
+
+def _first_best(values: list[str], answers: list[str]) -> str:
+    """The answer that belongs to the largest value, the first of equals."""
     cases = [
-        f"WHEN {' AND '.join(f'{mine} >= {other}' for other in values[i + 1 :])} THEN {mine}"
+        f"WHEN {_joined([f'{mine} >= {other}' for other in values[i + 1 :]], 'AND')} "
+        f"THEN {answers[i]}"
         for i, mine in enumerate(values[:-1])
     ]
-    return f"CASE {' '.join(cases)} ELSE {values[-1]} END" if cases else values[0]
+    return f"CASE {' '.join(cases)} ELSE {answers[-1]} END" if cases else answers[0]
 
 
-def _rounded(j: int, k: int, classes: range, term: dict[str, Any], bits: int, column: str) -> str:
+def _lift(nats: list[str], bound: float) -> str:
+    """As in the model: where even the best class is far below, all move up together."""
+    best, low = _largest(nats), repr(-bound / 2)
+    return f"CASE WHEN {best} < {low} THEN {low} - ({best}) ELSE 0 END"
+
+
+def _rounded(j: int, k: int, term: dict[str, Any], bits: int, column: str) -> str:
     """A term in the model's integers; 0 where the value is missing or no number."""
     nat = f"t{j}_{k}"
     if term["least"] is None:
-        # As in the model: where even the best class is far below, all move up together.
-        best, bound = _largest([f"t{j}_{other}" for other in classes]), term["bound"]
-        lifted = (
-            f"({nat} + CASE WHEN {best} < {-bound / 2!r} THEN {-bound / 2!r} - ({best}) ELSE 0 END)"
+        lifted, bound = f"({nat} + l{j})", term["bound"]
+        nat = (
+            f"CASE WHEN {lifted} < {-bound!r} THEN {-bound!r} WHEN {lifted} > {bound!r} "
+            f"THEN {bound!r} ELSE {lifted} END"
         )
-        nat = f"CASE WHEN {lifted} < {-bound!r} THEN {-bound!r} ELSE {lifted} END"
-        nat = f"CASE WHEN {nat} > {bound!r} THEN {bound!r} ELSE {nat} END"
     return (
         f"CASE WHEN {column} BETWEEN -{_MOST} AND {_MOST} "
-        f"THEN CAST(ROUND(({nat}) * {2.0**bits!r}) AS BIGINT) ELSE 0 END"
+        f"THEN CAST(ROUND(({nat}) * {2.0**bits!r}) AS BIGINT) ELSE {_whole(0)} END"
     )
 
 

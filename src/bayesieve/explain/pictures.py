@@ -146,7 +146,7 @@ def plot_path(path: Any, ax: Any = None) -> Any:
         )
     if chosen is not None:
         height = heights[path.chosen]
-        label = f"chosen: {chosen.n_features} features, {height:.4g}"
+        label = f"chosen: {chosen.n_features} feature{'s' * (chosen.n_features != 1)}, {height:.4g}"
         lines += ax.plot(chosen.n_features, height, "o", color=_AGAINST, ms=8, label=label)
     guide_ax.set_ylabel(guide)
     ax.set_ylabel("error" if validated else guide)

@@ -7,6 +7,7 @@ speaks the model elsewhere (a page, a query, a function) is made from this form.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import plain_value
 from ..estimators.held import fitted_of
@@ -49,10 +50,20 @@ def _feature(spec: Any) -> dict[str, Any]:
     }
 
 
+def plain_classes(classes: NDArray[Any]) -> list[Any]:
+    """The classes as texts, numbers and booleans, the only ones that other languages have too."""
+    if classes.dtype.kind in "mM":
+        raise ValueError(
+            f"y holds classes of the type {classes.dtype}, which cannot be written down; fit on "
+            "texts or whole numbers, such as y.astype(str)."
+        )
+    return [plain_value(value) for value in classes]
+
+
 def _problem(name: str | None, problem: FittedProblem) -> dict[str, Any]:
     return {
         "name": name,
-        "classes": [plain_value(value) for value in problem.classes],
+        "classes": plain_classes(problem.classes),
         "class_count": problem.summary.class_count.tolist(),
         "bits": problem.scale.bits,
         "impossible": problem.scale.impossible,

@@ -162,6 +162,13 @@ class Indicators(TransformerMixin, BaseEstimator):
                 "scores must be a list of scores or names of registered scores; got "
                 f"{self.scores!r}. Wrap a single one in a list."
             )
+        unknown = [s for s in self.scores if isinstance(s, str) and s not in SCORES]
+        if unknown and not SCORES:
+            raise ValueError(
+                "scores must name registered scores, and none is registered yet; got "
+                f"{unknown[0]!r}. Put register_score before a function, or leave scores out for "
+                "WindowScores()."
+            )
         scores = [SCORES[choose("scores", s, SCORES)] if isinstance(s, str) else s
                   for s in self.scores]  # fmt: skip
         for score in scores:

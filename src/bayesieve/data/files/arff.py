@@ -22,7 +22,8 @@ _NAME = re.compile(rf"\s*(?:{_QUOTED}|([^\s{{'\"]+))\s*(.*)", re.DOTALL)
 
 _CELL = re.compile(rf"\s*(?:{_QUOTED}|([^,'\"]*?))\s*(,|$)")
 
-_ENTRY = re.compile(rf"\s*(\d+)\s+(?:{_QUOTED}|([^,'\"]*?))\s*(?:,|$)")
+
+_ENTRY = re.compile(rf"\s*(\d{{1,18}})\s+(?:{_QUOTED}|([^,'\"]*?))\s*(?:,|$)")
 
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -202,7 +203,7 @@ def _sparse_table(path: Path, attributes: list[_Attribute], rows: list[tuple[int
             if value is None or not _is_number(value):
                 raise BadUseError(
                     f"{path.name}, line {i}: attribute {attributes[j].name!r} must be a number in "
-                    f"a sparse row; got {'?' if value is None else value!r}."
+                    f"a sparse row; got {'?' if value is None else repr(value[:40])}."
                 )
             data.append(float(value))
             indices.append(int(place[j]))

@@ -1,12 +1,16 @@
 """What is read from a file, and the words for what cannot be read or written."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import polars as pl
 import scipy.sparse
+
+#: Columns that can be learnt from; each takes memory and time, be it empty or not.
+MOST_COLUMNS = 2_000_000
 
 
 class BadUseError(ValueError):
@@ -17,6 +21,54 @@ class OutputError(OSError):
     """Something that could not be written: said in one sentence, exit code 1."""
 
 
+class NumberedNames(Sequence[str]):
+    """Names x3, x4, ... of columns that go by their numbers; none is written down until asked for.
+
+    A file of a few bytes may have a column number in the thousands of millions.
+
+    Parameters
+    ----------
+    numbers : of the columns.
+    """
+
+    def __init__(self, numbers: range):
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> "NumberedNames": ...
+    def __getitem__(self, at: int | slice) -> "str | NumberedNames":
+        found = self._numbers[at]
+        return NumberedNames(found) if isinstance(found, range) else f"x{found}"
+
+    def __contains__(self, name: object) -> bool:
+        return self.place(name) is not None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def place(self, name: object) -> int | None:
+        """Position of a name, or None."""
+        digits = name[1:] if isinstance(name, str) and name[:1] == "x" else ""
+        if not (digits.isdecimal() and len(digits) < 20 and str(int(digits)) == digits):
+            return None
+        number = int(digits)
+        return self._numbers.index(number) if number in self._numbers else None
+
+
+def check_width(n_columns: int) -> None:
+    """Refuse tables that are too wide to learn from, before any work."""
+    if n_columns > MOST_COLUMNS:
+        raise BadUseError(
+            f"the table has {n_columns} columns, empty ones included; at most {MOST_COLUMNS} can "
+            "be learnt from: number those that occur from 1 on."
+        )
+
+
 @dataclass(frozen=True)
 class Content:
     """A table from a file.
@@ -25,7 +77,7 @@ class Content:
     ----------
     X : polars frame, or sparse matrix in CSR form
         The columns.
-    names : list of str
+    names : sequence of str
         Their names.
     target : ndarray, polars frame or None
         Classes, or labels, that the file keeps apart from its columns.
@@ -36,7 +88,7 @@ class Content:
     """
 
     X: Any
-    names: list[str]
+    names: Sequence[str]
     target: Any = None
     texts: pl.DataFrame = field(default_factory=pl.DataFrame)
     open_ended: bool = False
@@ -58,7 +110,7 @@ def first_line(error: BaseException) -> str:
     return lines[0].rstrip(".") if lines else type(error).__name__
 
 
-def some(names: list[str], most: int = 8) -> str:
+def some(names: Sequence[str], most: int = 8) -> str:
     """The first of many names."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,6 +1,6 @@
 """The columns of a model from a file of any size, some rows at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from .base import BadUseError, Content, some
-from .reading import COLUMNAR, SEPARATORS, format_of, read_data, scan, unreadable
+from .base import BadUseError, Content, NumberedNames, some
+from .formats import COLUMNAR, SEPARATORS, format_of, read_data, scan, unreadable
 from .text import TextTable
 
 # Of a batch: enough for numpy to work on, little for the memory.
@@ -68,8 +68,9 @@ def _slices(path: Path, ending: str, names: list[str], most_rows: int) -> Iterat
         raise unreadable(path, ending, error) from error
 
 
-def _check_names(wanted: list[str], there: list[str]) -> None:
-    missing = sorted(set(wanted) - set(there), key=wanted.index)
+def _check_names(wanted: list[str], there: Sequence[str]) -> None:
+    known = there if isinstance(there, NumberedNames) else set(there)
+    missing = [name for name in dict.fromkeys(wanted) if name not in known]
     if missing:
         raise BadUseError(
             f"the table lacks {len(missing)} of the model's {len(wanted)} columns, such as "
@@ -79,14 +80,11 @@ def _check_names(wanted: list[str], there: list[str]) -> None:
 
 def _pick(content: Content, names: list[str]) -> Any:
     """Columns of a sparse matrix by name."""
-    at = {name: j for j, name in enumerate(content.names)}
-    matrix, width = content.X, content.X.shape[1]
-    zeros = [n for n in names if content.open_ended and n not in at and _is_numbered(n)]
-    if zeros:
+    if isinstance(content.names, NumberedNames):
+        _check_names([name for name in names if not _is_numbered(name)], content.names)
         # svmlight does not write columns that are zero everywhere.
-        nothing = scipy.sparse.csr_array((content.n_rows, 1), dtype=matrix.dtype)
-        matrix = scipy.sparse.hstack([matrix, nothing], format="csr")
-        at |= dict.fromkeys(zeros, width)
+        return _pick_numbered(content.X, [content.names.place(name) for name in names])
+    at = {name: j for j, name in enumerate(content.names)}
     if not set(names) <= set(at):
         odd = next((name for name in names if name in content.texts.columns), None)
         if odd is not None:
@@ -95,7 +93,22 @@ def _pick(content: Content, names: list[str]) -> Any:
                 "with full rows."
             )
         _check_names(names, list(at))
-    return matrix[:, [at[name] for name in names]]
+    return content.X[:, [at[name] for name in names]]
+
+
+def _pick_numbered(matrix: Any, places: list[int | None]) -> Any:
+    """Columns by position (None: zeros); scipy would count over all columns of the matrix."""
+    order = np.array([j for j, at in enumerate(places) if at is not None], np.int64)
+    wanted = np.array([at for at in places if at is not None], np.int64)
+    by_place = np.argsort(wanted, kind="stable")
+    order, wanted = order[by_place], wanted[by_place]
+    if not wanted.size:
+        return scipy.sparse.csr_array((matrix.shape[0], len(places)), dtype=matrix.dtype)
+    near = np.minimum(np.searchsorted(wanted, matrix.indices), wanted.size - 1)
+    hit = wanted[near] == matrix.indices
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[hit]
+    found = (matrix.data[hit], (rows, order[near[hit]]))
+    return scipy.sparse.csr_array(found, shape=(matrix.shape[0], len(places)))
 
 
 def _is_numbered(name: str) -> bool:

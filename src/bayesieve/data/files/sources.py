@@ -21,6 +21,11 @@ TEXT = {".csv": ",", ".tsv": "\t"}
 #: Endings of files that are stored column by column.
 COLUMNAR = (".parquet", ".arrow", ".feather", ".ipc")
 
+
+#: Bytes of a line, and letters of a cell, beyond which a text file is taken for something else.
+LONGEST = 64 << 20
+
+
 # A cell of a text file takes at least a digit and what separates it from the next.
 _BYTES_A_CELL = 2
 
@@ -31,6 +36,28 @@ class Block(NamedTuple):
     columns: Sequence[int]
     first_row: int
     frame: "pl.DataFrame"
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let the csv module read cells above 128 KB: its limit is one for the whole process."""
+    before = csv.field_size_limit(LONGEST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def csv_words(error: csv.Error) -> str:
+    """What the csv module could not read, in our words."""
+    if "new-line character" in str(error):
+        return (
+            "has a carriage return (CR) within a line; lines end with a line feed (LF, or CR LF): "
+            "save the table anew, as 'CSV UTF-8', or put the cell into quotation marks."
+        )
+    if "field larger" in str(error):
+        return f"has a cell of more than {LONGEST >> 20} MB; is every row on a line of its own?"
+    return f"cannot be read: {error}."
 
 
 @dataclass(frozen=True)
@@ -98,7 +125,9 @@ class Source:
 
         try:
             yield
-        except (pl.exceptions.PolarsError, OSError, UnicodeError, csv.Error) as error:
+        except csv.Error as error:
+            raise ValueError(f"{self.name} {csv_words(error)}") from error
+        except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             raise ValueError(f"{self.name} cannot be read as {self.kind}: {lines[0]}") from error
 
@@ -237,7 +266,7 @@ def _open_text(label: tuple[str, str], path: Path, separator: str) -> Source:
 
 def _header(path: Path, names: list[str], separator: str) -> list[str]:
     """The names as the file has them: polars changes quotes and repeated names."""
-    with _opened(path) as file:
+    with _opened(path) as file, long_cells():
         lines = (line.decode("utf-8-sig") for line in file)
         header = next(csv.reader(lines, delimiter=separator), [])
     twice = [name for name in header if header.count(name) > 1]

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -12,9 +13,13 @@ from typing import Any
 import polars as pl
 
 from .base import BadUseError, first_line
+from .sources import LONGEST, csv_words, long_cells
 
-# Bytes read at a time, and bytes after which an open quotation mark is taken for a mistake.
-_BLOCK, _LONGEST = 8 << 20, 64 << 20
+# Bytes read at a time, and bytes after which a line is taken for a mistake.
+_BLOCK, _LONGEST = 8 << 20, LONGEST
+
+
+_LETTERS = 40  # of a cell in a message
 
 # What broken disks and gzip files raise.
 _UNREADABLE = (OSError, EOFError, zlib.error)
@@ -81,7 +86,8 @@ class TextTable:
     def _single(self, block: bytes) -> pl.DataFrame:
         """The only column; an empty line is a missing value, which polars would skip."""
         rows = csv.reader(io.StringIO(block.decode("utf-8"), newline=""), delimiter=self.separator)
-        cells = [row[0] if row else None for row in rows]
+        with long_cells():
+            cells = [row[0] if row else None for row in rows]
         return pl.DataFrame({self.names[0]: cells}, schema={self.names[0]: pl.String})
 
     def _open(self) -> Any:
@@ -92,7 +98,7 @@ class TextTable:
     def _read_header(self) -> tuple[list[str], int]:
         """Names, and the number of lines up to and with the header."""
         try:
-            with self._open() as file:
+            with self._open() as file, long_cells():
                 # Only the header is decoded here, so that later lines can be named.
                 lines = iter(lambda: file.readline(_LONGEST), b"")
                 texts = (line.decode("utf-8" if i else "utf-8-sig") for i, line in enumerate(lines))
@@ -165,7 +171,12 @@ class TextTable:
         """All rows that are there in full, and what is left."""
         end = self._last_end(data)
         if not end and len(data) > _LONGEST:
-            raise self._open_quote(data, line)
+            if data.count(b'"') % 2:
+                raise self._open_quote(data, line)
+            raise BadUseError(
+                f"{self.path.name}, line {line}: the line is longer than {_LONGEST >> 20} MB; is "
+                "every row on a line of its own?"
+            )
         rest = data[end:]
         if len(self.names) == 1:
             return data[:end], rest
@@ -187,6 +198,9 @@ class TextTable:
         name, width = self.path.name, len(self.names)
         if b"\0" in block:
             raise self._broken(ValueError("it holds zero bytes"))
+        if b'"' not in block and re.search(rb"\r(?!\n|$)", block):
+            # The csv module would end the row here, polars not.
+            raise self._broken(csv.Error("new-line character"))
         try:
             text = block.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -197,17 +211,21 @@ class TextTable:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
         start = line
         try:
-            for row in reader:
-                if len(row) != width and (row or width > 1):
-                    mark = "comma" if self.separator == "," else "tab"
-                    raise BadUseError(
-                        f"{name}, line {start}: expected {width} cells, as the header has; got "
-                        f"{len(row) or 'an empty line'}. Mend it (a cell with a {mark} in it "
-                        "stands in quotation marks)."
-                    )
-                start = line + reader.line_num
+            with long_cells():
+                for row in reader:
+                    if len(row) != width and (row or width > 1):
+                        raise self._odd_row(start, len(row))
+                    start = line + reader.line_num
         except csv.Error as error:
             raise self._broken(error) from error
+
+    def _odd_row(self, line: int, n_cells: int) -> BadUseError:
+        mark = "comma" if self.separator == "," else "tab"
+        return BadUseError(
+            f"{self.path.name}, line {line}: expected {len(self.names)} cells, as the header has; "
+            f"got {n_cells or 'an empty line'}. Mend it (a cell with a {mark} in it stands in "
+            "quotation marks)."
+        )
 
     def _broken(self, error: BaseException) -> BadUseError:
         """What to say when a library gave up."""
@@ -215,6 +233,15 @@ class TextTable:
         if isinstance(error, UnicodeError) or "zero bytes" in str(error):
             return BadUseError(
                 f"{name} is not a text file in UTF-8; save the table as 'CSV UTF-8'."
+            )
+        if isinstance(error, csv.Error):
+            return BadUseError(f"{name} {csv_words(error)}")
+        cell = re.match(r"could not parse `(.*)` as dtype `\w+` at column (.*) \(", str(error))
+        if cell is not None:
+            shown = cell[1] if len(cell[1]) <= _LETTERS else cell[1][: _LETTERS - 1] + "…"
+            return BadUseError(
+                f"{name}: column {cell[2]} holds {shown!r}, a number too large to be read; mend "
+                "it, or leave the cell empty."
             )
         if "malformed" in str(error):
             return BadUseError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...checks import plain_value
 from ...data.columns import ColumnSpec
-from ...data.files.whole import write_text
+from ...data.files.atomic import write_text
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...models.base import Grid, Settings, Terms
@@ -22,6 +22,7 @@ from ...models.powers import WideVariance
 from ...models.registry import MODELS, spoken_tables
 from ...models.summary import Summary
 from ...models.tables import ColumnTerms, Scale
+from ..portable import plain_classes
 from .check import check_model_data
 
 __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
@@ -132,6 +133,8 @@ def load_model(path: Any) -> NaiveBayes:
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not a model file: {error}.") from error
     except ValueError as error:
+        if "integer string conversion" in str(error):
+            raise ValueError(f"{path} is not a model file: it has a huge number.") from error
         raise ValueError(f"{path}: {error}") from error
 
 
@@ -254,7 +257,7 @@ def _problem(problem: FittedProblem, var_smoothing: Any) -> dict[str, Any]:
             "small to be written down; scale the columns first."
         )
     return {
-        "classes": [plain_value(value) for value in problem.classes],
+        "classes": plain_classes(problem.classes),
         "class_count": summary.class_count.tolist(),
         "class_weight": summary.class_weight.tolist(),
         "prior": _terms(problem.prior),

@@ -5,7 +5,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ...checks import check_flag, check_number
-from ...data.files.whole import write_text
+from ...data.files.atomic import write_text
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.stability import stability
 from .content import Extras, gather

@@ -1,4 +1,9 @@
-"""Charts as Vega-Lite specifications, made with Altair; the page draws them."""
+"""Charts as Vega-Lite specifications, made with Altair; the page draws them.
+
+Columns and classes stand in a chart by their position: Vega keeps what it groups in JavaScript
+objects, where names such as "constructor" are taken.  Their names are values, which label the
+axes and legends.
+"""
 
 from typing import Any
 
@@ -75,8 +80,9 @@ def _path(path: dict[str, Any]) -> dict[str, Any]:
     )
     judged = path["validation_name"].replace("_", " ")
     rows = []
+    phases = {phase: i for i, phase in enumerate(dict.fromkeys(step[2] for step in steps))}
     for i in _some_steps(steps, path["chosen"]):
-        _, _, phase, size, score, verdict = steps[i]
+        phase, (size, score, verdict) = phases[steps[i][2]], steps[i][3:]
         rows.append({"step": i, "phase": phase, "size": size, "y": score,
                      "what": f"{guide} that guided"})  # fmt: skip
         if verdict is not None:
@@ -97,7 +103,7 @@ def _path(path: dict[str, Any]) -> dict[str, Any]:
     best = _named("mark").mark_point(size=140, filled=True, opacity=1).encode(
         x=x, y=y, color=colour, tooltip=["step:Q"]
     )  # fmt: skip
-    words = f"{guide} against the number of features, {len(steps)} subsets; chosen: {chosen[3]}"
+    words = f"{guide} against the number of features, subsets: {len(steps)}; chosen: {chosen[3]}"
     chart = base.mark_line(strokeWidth=1.5) + hover + best
     return _spec(chart, words, _HEIGHT, rows=rows, mark=[mark])
 
@@ -120,8 +126,8 @@ def _some_verdicts(performance: dict[str, Any]) -> list[dict[str, Any]]:
 def _roc(verdicts: list[dict[str, Any]]) -> dict[str, Any] | None:
     names = _labels([v["name"] for v in verdicts])
     rows = [
-        {"class": name, "false alarms": x, "detection": y, "i": i}
-        for name, v in zip(names, verdicts, strict=True)
+        {"k": k, "class": name, "false alarms": x, "detection": y, "i": i}
+        for k, (name, v) in enumerate(zip(names, verdicts, strict=True))
         for i, (x, y) in enumerate(v["roc"])
     ]
     if not rows:
@@ -129,7 +135,7 @@ def _roc(verdicts: list[dict[str, Any]]) -> dict[str, Any] | None:
     chart = _named("rows").mark_line().encode(
         x=alt.X("false alarms:Q", title="false-alarm rate"),
         y=alt.Y("detection:Q", title="detection rate"),
-        **_told_apart(len(names)), order="i:Q",
+        **_told_apart(names), order="i:Q",
         tooltip=["class:N", alt.Tooltip("false alarms:Q", format=".3f"),
                  alt.Tooltip("detection:Q", format=".3f")],
     )  # fmt: skip
@@ -137,33 +143,51 @@ def _roc(verdicts: list[dict[str, Any]]) -> dict[str, Any] | None:
         f"{name} {v['auc']:.3f}" for name, v in zip(names, verdicts, strict=True) if v["roc"]
     )
     words = f"ROC curves; areas: {areas}"
-    return _spec(_diagonal() + chart, words, _room(len(names)), rows=rows, ends=_ENDS)
+    chart = (_diagonal() + chart).add_params(_named_places("classes", names))
+    return _spec(chart, words, _room(len(names)), rows=rows, ends=_ENDS)
 
 
 def _calibration(verdicts: list[dict[str, Any]]) -> dict[str, Any]:
     names = _labels([v["name"] for v in verdicts])
     rows = [
-        {"class": name, "said": said, "seen": seen, "rows": n}
-        for name, v in zip(names, verdicts, strict=True)
+        {"k": k, "class": name, "said": said, "seen": seen, "rows": n}
+        for k, (name, v) in enumerate(zip(names, verdicts, strict=True))
         for said, seen, n in v["calibration"]
     ]
     chart = _named("rows").mark_line(point=True).encode(
         x=alt.X("said:Q", title="probability the model gives", scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("seen:Q", title="share of rows", scale=alt.Scale(domain=[0, 1])),
-        **_told_apart(len(names)),
+        **_told_apart(names),
         tooltip=["class:N", alt.Tooltip("said:Q", format=".3f"),
                  alt.Tooltip("seen:Q", format=".3f"), "rows:Q"],
     )  # fmt: skip
     words = "calibration curves: share of rows against the probability"
-    return _spec(_diagonal() + chart, words, _room(len(names)), rows=rows, ends=_ENDS)
+    chart = (_diagonal() + chart).add_params(_named_places("classes", names))
+    return _spec(chart, words, _room(len(names)), rows=rows, ends=_ENDS)
 
 
-def _told_apart(n_classes: int) -> dict[str, Any]:
+def _told_apart(names: list[str]) -> dict[str, Any]:
     """Classes by colour, in their order; by dashes too, where the colours begin again."""
-    found: dict[str, Any] = {"color": alt.Color("class:N", title=None, sort=None)}
-    if n_classes > _COLOURS:
-        found["strokeDash"] = alt.StrokeDash("class:N", title=None, sort=None)
+    legend = alt.Legend(labelExpr="classes[datum.value]", aria=False)  # lines say their names
+    found: dict[str, Any] = {
+        "color": alt.Color("k:N", title=None, sort=None, legend=legend),
+        "description": "class:N",
+    }
+    if len(names) > _COLOURS:
+        found["strokeDash"] = alt.StrokeDash("k:N", title=None, sort=None, legend=legend)
     return found
+
+
+def _named_places(what: str, names: list[str]) -> Any:
+    """The names behind positions, for the labels of axes and legends."""
+    return alt.param(what, value=names)
+
+
+def _feature_axis(**options: Any) -> Any:
+    """One line a feature, by position."""
+    # Read aloud, an axis would tell positions; the marks tell names.
+    axis = alt.Axis(labelLimit=260, labelExpr="features[datum.value]", aria=False, **options)
+    return alt.Y("j:O", title=None, axis=axis)
 
 
 def _room(n_classes: int) -> int:
@@ -179,22 +203,25 @@ def _diagonal() -> Any:
 
 def _relevance(model: dict[str, Any]) -> dict[str, Any] | None:
     ranked = sorted(model["features"], key=lambda f: -sum(f["importance"]))[:_MOST_FEATURES]
-    labels = _labels([f["feature"] for f in ranked])
+    labels, names = _labels([f["feature"] for f in ranked]), _class_names(model)
     rows = [
-        {"feature": labels[j], "class": c, "nat": value, "j": j}
+        {"feature": labels[j], "class": names[k], "nat": value, "j": j, "k": k}
         for j, f in enumerate(ranked)
-        for c, value in zip(_class_names(model), f["importance"], strict=True)
+        for k, value in enumerate(f["importance"])
     ]
     if not rows:
         return None
     tip = [alt.Tooltip("nat:Q", format=".4f")]
     chart = _named("rows").mark_rect().encode(
-        x=alt.X("class:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("feature:N", title=None, sort=alt.EncodingSortField("j"),
-                axis=alt.Axis(labelLimit=260)),
+        x=alt.X("k:O", title=None, axis=alt.Axis(
+            labelAngle=0, labelExpr="classes[datum.value]", aria=False)),
+        y=_feature_axis(),
         color=alt.Color("nat:Q", title="nat", scale=alt.Scale(scheme="blues", domainMin=0)),
-        tooltip=["feature:N", "class:N", *tip],
+        tooltip=["feature:N", "class:N", *tip], description="words:N",
+    ).transform_calculate(
+        words="datum.feature + ', ' + datum['class'] + ': ' + format(datum.nat, '.4f')"
     )  # fmt: skip
+    chart = chart.add_params(_named_places("features", labels), _named_places("classes", names))
     words = "what each feature says on average for each class, in nat"
     return _spec(chart, words, _tall(len(ranked)), rows=rows)
 
@@ -232,17 +259,15 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
         )
         # On a phone the texts would lie on each other; the tooltips remain.
         .transform_calculate(text=f"width < {_NARROW} ? '' : datum.said")
-        .encode(
-            y=alt.Y("feature:N", title=None, sort=alt.EncodingSortField("j"),
-                    axis=alt.Axis(labelLimit=260, grid=True)),
-        )
+        .transform_calculate(words="datum.feature + ' = ' + datum.value + ': ' + datum.shown")
+        .encode(y=_feature_axis(grid=True), description="words:N")
     )  # fmt: skip
     x = alt.X("ratio:Q", title="log-ratio (nat)")
     tip = ["feature:N", "value:N", alt.Tooltip("shown:N", title="log-ratio")]
     ticks = base.mark_tick(thickness=2, size=11).encode(x=x, tooltip=tip)
     texts = base.mark_text(dy=-11, fontSize=9).encode(x=x, text="text:N", tooltip=tip)
     words = "nomogram: where each value of each feature speaks, between two classes"
-    chart = (ticks + texts).add_params(target, against)
+    chart = (ticks + texts).add_params(target, against, _named_places("features", labels))
     return _spec(chart, words, _tall(len(longest), 34), rows=rows)
 
 
@@ -282,11 +307,11 @@ def _stability(found: dict[str, Any]) -> dict[str, Any]:
     chart = _named("rows").mark_bar().encode(
         x=alt.X("share:Q", title="share of resamples that select it",
                 scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("feature:N", title=None, sort=alt.EncodingSortField("j"),
-                axis=alt.Axis(labelLimit=260)),
-        color=alt.Color("what:N", title=None),
-        tooltip=["feature:N", alt.Tooltip("share:Q", format=".2f")],
-    )  # fmt: skip
+        y=_feature_axis(), color=alt.Color("what:N", title=None),
+        tooltip=["feature:N", alt.Tooltip("share:Q", format=".2f")], description="words:N",
+    ).transform_calculate(
+        words="datum.feature + ', ' + datum.what + ': ' + format(datum.share, '.2f')"
+    ).add_params(_named_places("features", labels))  # fmt: skip
     words = "how often each feature is selected over resamples"
     return _spec(chart, words, _tall(len(rows)), rows=rows)
 

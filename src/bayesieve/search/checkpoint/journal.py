@@ -170,15 +170,32 @@ class Journal:
             lines.append(b"%08x " % chain + payload + b"\n")
         block = b"".join(lines)
         end = self._end + len(block)
-        if self._file is None:
-            self._create(block, _mark(end, chain))
-        else:
-            self._write(self._file, self._end, block)
-            os.fsync(self._file.fileno())
-            self._write(self._file, len(_TITLE), _mark(end, chain))
-            os.fsync(self._file.fileno())
+        try:
+            self._bring_to_disk(block, _mark(end, chain))
+        except OSError as error:
+            raise self._no_room(error) from error
         self._end, self._chain, self._buffer = end, chain, self._buffer[n:]
         self._written = time.monotonic()
+
+    def _bring_to_disk(self, block: bytes, mark: bytes) -> None:
+        if self._file is None:
+            self._create(block, mark)
+            return
+        self._write(self._file, self._end, block)
+        os.fsync(self._file.fileno())
+        self._write(self._file, len(_TITLE), mark)
+        os.fsync(self._file.fileno())
+
+    def _no_room(self, error: OSError) -> OSError:
+        """The search ends where it cannot be written down; what was written before still counts."""
+        why = (error.strerror or str(error)).lower()
+        begun = "go on from it" if self._end > _HEAD else "begin again"
+        found = OSError(
+            f"checkpoint={str(self.path)!r} cannot be written: {why}. Make room and {begun}, or "
+            "give another path."
+        )
+        found.errno = error.errno
+        return found
 
     def _create(self, block: bytes, mark: bytes) -> None:
         """A new file appears in full under its name, or not at all."""

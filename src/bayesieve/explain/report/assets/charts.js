@@ -35,7 +35,7 @@ const Path = (() => {
       : `${action === "+" ? "joins" : "leaves"}: ${names.join(", ")}`;
     const judged = verdict === null ? ""
       : `, ${path.validation_name.replace("_", " ")} ${verdict.toPrecision(4)}`;
-    return `step ${at}: ${size} features, ${path.criterion} ${score === null ? "–" : score.toPrecision(4)}${judged}; ${what}`;
+    return `step ${at}: ${size} ${size === 1 ? "feature" : "features"}, ${path.criterion} ${score === null ? "–" : score.toPrecision(4)}${judged}; ${what}`;
   }
 
   function show(at) {

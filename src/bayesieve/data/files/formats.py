@@ -10,7 +10,15 @@ import polars as pl
 import scipy.sparse
 
 from .arff import read_arff
-from .base import BadUseError, Content, first_line, unzipped, whole_numbers
+from .base import (
+    BadUseError,
+    Content,
+    NumberedNames,
+    check_width,
+    first_line,
+    unzipped,
+    whole_numbers,
+)
 from .npz import feature_names, read_npz
 from .text import TextTable
 
@@ -22,6 +30,10 @@ SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 COLUMNAR = (".parquet", ".arrow", ".feather", ".ipc")
 
 _GZIPPED = (*SEPARATORS, ".arff", *SVMLIGHT)
+
+
+_MOST_NUMBER = 2**31 - 1
+
 
 _ALL = (*SEPARATORS, *COLUMNAR, ".arff", *SVMLIGHT, ".npz")
 
@@ -83,14 +95,18 @@ def _read_svmlight(path: Path) -> Content:
 
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
+    except OverflowError as error:
+        raise BadUseError(
+            f"{path.name} has a column number above {_MOST_NUMBER}, the largest that is read; "
+            "number the columns from 1 on."
+        ) from error
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise unreadable(path, ".svmlight", error) from error
     X = scipy.sparse.csr_array(X)
-    names = [f"x{j}" for j in range(X.shape[1])]
-    if names and not (X.indices == 0).any():
-        # Numbers count from 1, as the format asks for: there is no column 0.
-        X, names = X[:, 1:], names[1:]
-    return Content(X, names, whole_numbers(y), open_ended=True)
+    # Numbers count from 1, as the format asks for, unless there is a column 0.
+    first = int(X.shape[1] > 0 and not (X.indices == 0).any())
+    names = NumberedNames(range(first, X.shape[1]))
+    return Content(X[:, first:], names, whole_numbers(y), open_ended=True)
 
 
 def _read_npz(path: Path) -> Content:
@@ -104,8 +120,11 @@ def _read_npz(path: Path) -> Content:
             arrays = {**read_npz(beside)[1], **arrays}
         if X is None or X.ndim != 2 or X.dtype.kind not in "fiubUO":
             raise ValueError("it must hold a table X, or the parts of a sparse matrix")
+        check_width(X.shape[1])
         names = feature_names(arrays, X.shape[1])
         target = _target(arrays, X.shape[0])
+    except BadUseError:
+        raise
     except (ValueError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
         if "allow_pickle" in str(error):
             raise BadUseError(

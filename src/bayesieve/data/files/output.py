@@ -1,4 +1,4 @@
-"""Files that appear under their name when all is written, or not at all."""
+"""Files and folders that are written whole or not at all, with words for what goes wrong."""
 
 import contextlib
 import os
@@ -7,37 +7,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from . import atomic
 from .base import BadUseError, OutputError
 
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file to write to; a failure leaves what was there before."""
+    """A binary file to write to; a failure leaves what was there before, and is said in words.
+
+    A link is followed to the file that it names.
+    """
     path = path.resolve()
-    if path.exists() and not path.is_file():
-        # A device or a pipe cannot be replaced.
-        with _in_words(path), path.open("wb") as file:
-            yield file
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with _in_words(path):
-            with part.open("wb") as file:
-                yield file
-            part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with _in_words(path), atomic.whole_file(path) as file:
+        yield file
 
 
 @contextlib.contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A hidden folder to write files to; they all move into `folder` in the end, or none does."""
     new = [each for each in (folder, *folder.parents) if not each.exists()]
-    part = folder / f".{os.getpid()}.part"
+    part = folder / atomic.hidden_name()
     try:
         with _in_words(folder):
-            part.mkdir(parents=True)
+            part.mkdir(mode=0o700, parents=True)
             yield part
             for each in sorted(part.iterdir()):
                 each.replace(folder / each.name)
