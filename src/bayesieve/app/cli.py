@@ -204,17 +204,31 @@ def select(
     for line in [] if quiet else commands.rare_labels(problem):
         tell(line)
     pages = commands.Pages(
-        title or f"Selection from {data.name}", include_rows, resamples,
+        title or f"Selection from {data.name}",
+        include_rows,
+        resamples,
         dict.fromkeys(dropped, "left out before the search: it names every row"),
-    )  # fmt: skip
+    )
     selector = commands.select_table(
-        problem, out, pages, estimator=NaiveBayes(features=model), search=search,
-        criterion=commands.criterion_for(criterion, problem), n_features=n_features,
-        cv=int(cv) if cv.isdigit() else cv, validation=validation or None,
-        min_features=min_features, max_features=max_features, class_weight=class_weight,
-        random_state=seed, n_jobs=jobs, progress=not quiet and not as_json,
-        checkpoint=checkpoint, time_limit=time_limit, safe_csv=safe_csv,
-    )  # fmt: skip
+        problem,
+        out,
+        pages,
+        estimator=NaiveBayes(features=model),
+        search=search,
+        criterion=commands.criterion_for(criterion, problem),
+        n_features=n_features,
+        cv=int(cv) if cv.isdigit() else cv,
+        validation=validation or None,
+        min_features=min_features,
+        max_features=max_features,
+        class_weight=class_weight,
+        random_state=seed,
+        n_jobs=jobs,
+        progress=not quiet and not as_json,
+        checkpoint=checkpoint,
+        time_limit=time_limit,
+        safe_csv=safe_csv,
+    )
     result = commands.summary(selector, problem, out)
     if as_json:
         say(commands.as_json(result) + "\n")
@@ -337,11 +351,14 @@ def datasets(as_json: Json = False) -> None:
         openml = f"OpenML {entry.openml}" if entry.openml else "a folder"
         found.append(
             {
-                "name": name, "rows": entry.rows, "columns": entry.columns,
-                "labels" if entry.labels else "classes": entry.classes, "sparse": entry.sparse,
+                "name": name,
+                "rows": entry.rows,
+                "columns": entry.columns,
+                "labels" if entry.labels else "classes": entry.classes,
+                "sparse": entry.sparse,
                 "source": "scikit-learn" if name in BUNDLED else openml,
             }
-        )  # fmt: skip
+        )
     if as_json:
         say(json.dumps(found, indent=2) + "\n")
         return

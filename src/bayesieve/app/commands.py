@@ -103,15 +103,23 @@ def select_table(
     if scipy.sparse.issparse(problem.X):
         _name_columns(selector, list(problem.names))
     page = make_report(
-        selector, problem.X, problem.y, title=pages.title, include_rows=pages.include_rows,
-        n_resamples=n_resamples, left_out=dict(pages.left_out), n_jobs=options.get("n_jobs"),
-    )  # fmt: skip
+        selector,
+        problem.X,
+        problem.y,
+        title=pages.title,
+        include_rows=pages.include_rows,
+        n_resamples=n_resamples,
+        left_out=dict(pages.left_out),
+        n_jobs=options.get("n_jobs"),
+    )
     with whole_folder(out) as folder:
         save_model(selector, folder / "model.json")
         _write_rows(
-            folder / "selected.csv", ["rank", "feature"],
-            [[i + 1, problem.names[j]] for i, j in enumerate(selector.selected_)], safe_csv,
-        )  # fmt: skip
+            folder / "selected.csv",
+            ["rank", "feature"],
+            [[i + 1, problem.names[j]] for i, j in enumerate(selector.selected_)],
+            safe_csv,
+        )
         path = selector.path_.to_dict()
         _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe_csv)
         write_text(folder / "report.html", page)
@@ -266,10 +274,12 @@ def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[s
     """What was chosen, as plain data."""
     step = selector.path_.steps[selector.path_.chosen]
     return {
-        "selected": [problem.names[j] for j in selector.selected_], "score": step.score,
+        "selected": [problem.names[j] for j in selector.selected_],
+        "score": step.score,
         selector.path_.validation_name: step.validation_error,
-        "subsets_tried": selector.n_tried_, "folder": str(out),
-    }  # fmt: skip
+        "subsets_tried": selector.n_tried_,
+        "folder": str(out),
+    }
 
 
 def in_words(result: dict[str, Any], criterion: str, n_columns: int) -> str:

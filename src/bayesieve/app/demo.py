@@ -63,10 +63,18 @@ def run_demo(console: Any, seed: int = 0, quick: bool = False, out: Path | None 
 
         out.mkdir(parents=True, exist_ok=True)
         write_report(
-            selector, X, train.y, out / "report.html", title="Signals, simulated",
-            include_rows=True, n_resamples=_RESAMPLES, signals=train.series, indicators=indicators,
-            random_state=seed, n_jobs=-1,
-        )  # fmt: skip
+            selector,
+            X,
+            train.y,
+            out / "report.html",
+            title="Signals, simulated",
+            include_rows=True,
+            n_resamples=_RESAMPLES,
+            signals=train.series,
+            indicators=indicators,
+            random_state=seed,
+            n_jobs=-1,
+        )
         console.print(f"\n{time.perf_counter() - start:.1f} s in all. The report is in:")
         console.print(str(out / "report.html"), markup=False)
 

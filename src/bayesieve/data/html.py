@@ -17,10 +17,11 @@ def html_table(columns: dict[str, list[Any]], caption: str = "") -> str:
     height = max((len(values) for values in columns.values()), default=0)
     head = "".join(f"<th>{escape(str(name))}</th>" for name in columns)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(_shown(values[i]))}</td>" for values in columns.values())
+        "<tr>"
+        + "".join(f"<td>{escape(_shown(values[i]))}</td>" for values in columns.values())
         + "</tr>"
         for i in range(min(height, _MOST_ROWS))
-    )  # fmt: skip
+    )
     said = f"<caption>{escape(caption)}</caption>" if caption else ""
     more = f"<p>... and {height - _MOST_ROWS} more rows</p>" if height > _MOST_ROWS else ""
     return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"

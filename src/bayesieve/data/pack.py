@@ -100,9 +100,13 @@ def pack(
     packed = _store(opened, learners, n_rows, place, int(block_cells))
     size = sum(column.cells.nbytes for column in packed)
     return PackedTable(
-        [opened.names[j] for j in learners], n_rows, packed, room_for(size, place), y,
+        [opened.names[j] for j in learners],
+        n_rows,
+        packed,
+        room_for(size, place),
+        y,
         tuple(opened.names[j] for j in left_out),
-    )  # fmt: skip
+    )
 
 
 def _check_folder(folder: Any) -> str | None:

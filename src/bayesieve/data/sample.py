@@ -35,9 +35,13 @@ class Sample(NamedTuple):
     def take(self, at: NDArray[np.int64]) -> "Sample":
         """Some rows only."""
         return Sample(
-            self.table.take(at), self.targets.take(at), self.labels[at], self.weights[at],
-            self.classes, self.rows[at],
-        )  # fmt: skip
+            self.table.take(at),
+            self.targets.take(at),
+            self.labels[at],
+            self.weights[at],
+            self.classes,
+            self.rows[at],
+        )
 
     def pick(self, columns: NDArray[np.int64]) -> "Sample":
         """Some columns only."""

@@ -38,9 +38,10 @@ class Moves:
         part = self.entries if whole else self.entries.tocsr()[rows].tocsc()
         part.sort_indices()
         return Entries(
-            part.indptr.astype(np.int64), part.indices.astype(np.int32, copy=False),
+            part.indptr.astype(np.int64),
+            part.indices.astype(np.int32, copy=False),
             part.data - part.data.dtype.type(1),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

@@ -185,9 +185,13 @@ def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
 def _read_sparse(estimator: Any, X: Any, reset: bool) -> SparseTable:
     with np.errstate(over="ignore", invalid="ignore"):
         X = validate_data(
-            estimator, X, reset=reset, accept_sparse="csc", dtype=None,
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csc",
+            dtype=None,
             ensure_all_finite="allow-nan",
-        )  # fmt: skip
+        )
     if X.dtype.kind not in "fiub":
         raise TypeError(f"sparse X: allowed are numbers and booleans; got {X.dtype}.")
     matrix = scipy.sparse.csc_array(X)

@@ -160,9 +160,13 @@ def _bundled(name: str) -> Dataset:
     found = getattr(sklearn.datasets, BUNDLED[name])()
     names = [str(each) for each in found.target_names]
     return Dataset(
-        name, found.data, np.array(names)[found.target], [str(f) for f in found.feature_names],
-        names, "scikit-learn",
-    )  # fmt: skip
+        name,
+        found.data,
+        np.array(names)[found.target],
+        [str(f) for f in found.feature_names],
+        names,
+        "scikit-learn",
+    )
 
 
 def _file_names(name: str, entry: Entry) -> str:
@@ -203,9 +207,14 @@ def _of_arrays(name: str, X: Any, arrays: dict[str, NDArray[Any]], source: str) 
     y = arrays["Y"] if "Y" in arrays else arrays["y"].astype(str)
     known = arrays.get("label_names", np.unique(y) if y.ndim == 1 else np.arange(y.shape[1]))
     return Dataset(
-        name, X, y, feature_names(arrays, X.shape[1]), known.astype(str).tolist(), source,
+        name,
+        X,
+        y,
+        feature_names(arrays, X.shape[1]),
+        known.astype(str).tolist(),
+        source,
         arrays.get("split"),
-    )  # fmt: skip
+    )
 
 
 def _read_csv(name: str, path: Path, nominal: tuple[int, ...]) -> Dataset:

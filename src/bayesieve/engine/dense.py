@@ -47,9 +47,13 @@ class DenseLedger:
 
     @classmethod
     def build(
-        cls, all_columns: Sequence[DenseColumns], settings: Settings, priors: Any,
-        factors: tuple[int, ...], threads: Threads,
-    ) -> list["DenseLedger"]:  # fmt: skip
+        cls,
+        all_columns: Sequence[DenseColumns],
+        settings: Settings,
+        priors: Any,
+        factors: tuple[int, ...],
+        threads: Threads,
+    ) -> list["DenseLedger"]:
         """One ledger for each set of columns that was read; equal tables are made once."""
         found: list[DenseLedger] = []
         tables: DenseTables | None = None
@@ -215,15 +219,37 @@ class DenseLedger:
 
         def task(lo: int, hi: int) -> None:
             if self._planes is not None:
-                settle(kind, self._sums, self._lines, kept, slots.arrays, which, sign, *scales,
-                       lo, hi, out)  # fmt: skip
+                settle(
+                    kind,
+                    self._sums,
+                    self._lines,
+                    kept,
+                    slots.arrays,
+                    which,
+                    sign,
+                    *scales,
+                    lo,
+                    hi,
+                    out,
+                )
                 return
             for j in range(lo, hi):
                 members = units.members[which[j]] if which[j] >= 0 else ()
                 mine, terms = self._terms(members)
                 alone = UnitArrays(np.array([0, len(members)]), mine)
-                settle(kind, self._sums, self._lines, terms, alone, np.minimum(which[j : j + 1], 0),
-                       sign, *scales, 0, 1, out[j : j + 1])  # fmt: skip
+                settle(
+                    kind,
+                    self._sums,
+                    self._lines,
+                    terms,
+                    alone,
+                    np.minimum(which[j : j + 1], 0),
+                    sign,
+                    *scales,
+                    0,
+                    1,
+                    out[j : j + 1],
+                )
 
         # Exact values cost about ten scans.
         self._threads.run(task, which.size, 10 * which.size * self._sums.shape[1])

@@ -33,9 +33,13 @@ class SparseLedger:
     """
 
     def __init__(
-        self, problem: SparseProblem, tables: SparseTables, factors: tuple[int, ...],
-        threads: Threads, lines: Ints | None = None,
-    ):  # fmt: skip
+        self,
+        problem: SparseProblem,
+        tables: SparseTables,
+        factors: tuple[int, ...],
+        threads: Threads,
+        lines: Ints | None = None,
+    ):
         self._problem, self._tables, self._threads = problem, tables, threads
         scored = problem.scoring
         every = np.arange(scored.rows.size) if lines is None else lines
@@ -45,13 +49,22 @@ class SparseLedger:
         self._weights = problem.weights[self._rows].astype(np.int64)
         entries = problem.moves.of_rows(self._rows)
         self._entries = EntryArrays(
-            entries.pointers, entries.lines, entries.kinds, problem.moves.first, self._sets,
-            tables.base, tables.delta,
-        )  # fmt: skip
+            entries.pointers,
+            entries.lines,
+            entries.kinds,
+            problem.moves.first,
+            self._sets,
+            tables.base,
+            tables.delta,
+        )
         self.outline = Outline(
-            self._targets.n_classes, self._targets.names, self._targets.labelled, factors,
-            tables.scale.bits, tables.scale.bound,
-        )  # fmt: skip
+            self._targets.n_classes,
+            self._targets.names,
+            self._targets.labelled,
+            factors,
+            tables.scale.bits,
+            tables.scale.bound,
+        )
         self._offset = tables.offset
         self._sums = np.zeros((tables.offset.shape[1], self._rows.size), np.int64)
         self._moved: list[int] = []  # since the strata were sorted
@@ -139,9 +152,18 @@ class SparseLedger:
 
         def task(lo: int, hi: int) -> None:
             scan_odds(
-                kind, strata.arrays, self._entries, self._offset, flat, which, sign, *scales,
-                lo, hi, out,
-            )  # fmt: skip
+                kind,
+                strata.arrays,
+                self._entries,
+                self._offset,
+                flat,
+                which,
+                sign,
+                *scales,
+                lo,
+                hi,
+                out,
+            )
 
         work = int(strata.arrays.n_distinct.sum()) + self._entries_a_column
         self._threads.run(task, which.size, 20 * which.size * int(work))
@@ -156,9 +178,20 @@ class SparseLedger:
 
         def task(lo: int, hi: int) -> None:
             scan_classes(
-                kind, self._sums, labels, self._weights, self._entries, self._offset, flat, which,
-                sign, *scales, lo, hi, out,
-            )  # fmt: skip
+                kind,
+                self._sums,
+                labels,
+                self._weights,
+                self._entries,
+                self._offset,
+                flat,
+                which,
+                sign,
+                *scales,
+                lo,
+                hi,
+                out,
+            )
 
         self._threads.run(task, which.size, 10 * which.size * self._sums.size)
         return out

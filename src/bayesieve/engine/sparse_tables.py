@@ -182,9 +182,16 @@ class _BayesTables:
         left_at, left_sets = _sets_of_rows(scoring.left_out, scoring.training.size)
         counts = np.empty((moves.codes.size, *totals.shape))
         count_moves(
-            entries.pointers, entries.lines, entries.kinds, moves.first, self._trained.member,
-            self._weights, left_at, left_sets, counts,
-        )  # fmt: skip
+            entries.pointers,
+            entries.lines,
+            entries.kinds,
+            moves.first,
+            self._trained.member,
+            self._weights,
+            left_at,
+            left_sets,
+            counts,
+        )
         at = np.flatnonzero(self._binary)
         statistics = np.zeros((at.size, totals.shape[0], 3, totals.shape[1]))
         statistics[np.arange(at.size), :, moves.usual[at]] = totals

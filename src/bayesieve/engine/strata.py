@@ -82,6 +82,15 @@ class Strata:
                     mine = np.arange(start, end, dtype=np.int32)
                     order[start:end] = mine[np.argsort(scores[start:end], kind="stable")]
                 found.n_distinct[g, s], self._pairs[g, s] = tally(
-                    order, scores, self._truth[g], found.weights, start, end, start + s,
-                    found.distinct[g], found.seats[:, g], found.negatives[g], found.positives[g],
-                )  # fmt: skip
+                    order,
+                    scores,
+                    self._truth[g],
+                    found.weights,
+                    start,
+                    end,
+                    start + s,
+                    found.distinct[g],
+                    found.seats[:, g],
+                    found.negatives[g],
+                    found.positives[g],
+                )

@@ -24,15 +24,15 @@ class Callbacks:
     Parameters
     ----------
     estimator : the selector whose callbacks are told.
+    context : scikit-learn's, where it offers callbacks and some are set; else None.
     """
 
-    def __init__(self, estimator: Any):
+    def __init__(self, estimator: Any, context: Any):
         self.stop = False  #: a callback asked to end the search
         self._estimator = estimator
-        self._context = None
-        if SUPPORTED and getattr(estimator, "_skl_callbacks", None):
-            self._context = estimator._init_callback_context(max_subtasks=None)
-            self._context.call_on_fit_task_begin(estimator=estimator)
+        self._context = context
+        if context is not None:
+            context.call_on_fit_task_begin(estimator=estimator)
 
     def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
         """One step of the search is one task."""

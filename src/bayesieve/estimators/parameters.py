@@ -105,9 +105,19 @@ def judge_data(
     class_weight = check_class_weight(selector.class_weight, sample.classes)
     groups = read_split_groups(params.get("groups"), X)
     return Task(
-        sample, family, models, units, keep, limits, sizes, class_weight, selector.cv, groups,
-        _num_samples(X), _is_sparse(family, criterion, sample),
-    )  # fmt: skip
+        sample,
+        family,
+        models,
+        units,
+        keep,
+        limits,
+        sizes,
+        class_weight,
+        selector.cv,
+        groups,
+        _num_samples(X),
+        _is_sparse(family, criterion, sample),
+    )
 
 
 def _is_sparse(family: Family, criterion: Criterion, sample: Sample) -> bool:

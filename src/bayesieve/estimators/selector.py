@@ -26,7 +26,7 @@ from ..search.plan import Ledgers, Task, dense_ledgers, sparse_ledgers
 from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, open_journal
 from ..search.settle import Settler
-from .callbacks import Callbacks, CallbackSupport, with_callbacks
+from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .defaults import DefaultEstimator, restrict_names
 from .naive_bayes import NaiveBayes
 from .parameters import chooser_of, judge_data, judge_parameters
@@ -142,7 +142,7 @@ class NaiveBayesSelector(
     # `sample_weight` and `groups` are passed by name through `fit`'s keyword parameters.
     __metadata_request__fit: ClassVar = {"sample_weight": None, "groups": None}
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         estimator: NaiveBayes | None = None,
         search: Any = "backward-forward",
@@ -226,21 +226,35 @@ class NaiveBayesSelector(
             if search.takes_hints:
                 search = search.given(
                     RowHints(
-                        task.table, task.models, sample.labels, task.row_weights(guiding), guiding,
-                        task.units, int(draw.randint(2**31 - 1)), task.limits.most, threads,
+                        task.table,
+                        task.models,
+                        sample.labels,
+                        task.row_weights(guiding),
+                        guiding,
+                        task.units,
+                        int(draw.randint(2**31 - 1)),
+                        task.limits.most,
+                        threads,
                     )
-                )  # fmt: skip
+                )
             ledgers = make(task, guiding, validating, threads)
             path = Path(
-                tuple(map(tuple, task.units)), task.table.names, criterion.name,
+                tuple(map(tuple, task.units)),
+                task.table.names,
+                criterion.name,
                 "validation_score" if criterion.chooses else "validation_error",
-            )  # fmt: skip
+            )
             journal = None
             if self.checkpoint is not None:
                 journal = open_journal(
-                    check_file("checkpoint", self.checkpoint), task, model, search, criterion,
-                    ledgers.scored, (guiding, validating),
-                )  # fmt: skip
+                    check_file("checkpoint", self.checkpoint),
+                    task,
+                    model,
+                    search,
+                    criterion,
+                    ledgers.scored,
+                    (guiding, validating),
+                )
             with Driver(journal, clock) as driver:
                 n_tried = self._run(ledgers, criterion, search, task, path, driver)
         selected = np.array(path.subset(path.chosen), dtype=np.int64)
@@ -277,7 +291,9 @@ class NaiveBayesSelector(
         if ledgers.judge is not None:
             judge = Settler(ledgers.judge, chooser_of(self, criterion), units)
         objective = Objective(driver.verdicts(guide), units, task.keep)
-        callbacks = Callbacks(self)
+        heard = SUPPORTED and getattr(self, "_skl_callbacks", None)
+        context = self._init_callback_context(max_subtasks=None) if heard else None
+        callbacks = Callbacks(self, context)
         told = None if judge is None else driver.verdicts(judge)
         objective.listeners += [Recorder(path, told), callbacks]
         line = ProgressLine(None, search, task.limits) if self.progress else None

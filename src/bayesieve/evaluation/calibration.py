@@ -271,15 +271,21 @@ def _guided(
     fitted = read_again(selector, X, y, sample_weight)
     held = fitted.validation
     return (
-        fitted.model_of(fitted.guiding), fitted.chosen(held), fitted.read.targets.classes[held],
+        fitted.model_of(fitted.guiding),
+        fitted.chosen(held),
+        fitted.read.targets.classes[held],
         fitted.read.weights[held],
-    )  # fmt: skip
+    )
 
 
 def _fit_temperatures(
-    fitted: FittedBayes, judge: FittedBayes, table: Table, target: Ints, weights: Floats,
+    fitted: FittedBayes,
+    judge: FittedBayes,
+    table: Table,
+    target: Ints,
+    weights: Floats,
     bounds: tuple[float, float],
-) -> tuple[FittedBayes, Calibration]:  # fmt: skip
+) -> tuple[FittedBayes, Calibration]:
     """The model with its best temperatures, one a problem, and a report."""
     notes, losses, squares, temperatures = [], [], [], []
     problems = zip(fitted.problems, judge.problems, target.T, strict=True)

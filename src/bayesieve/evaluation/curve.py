@@ -1,7 +1,7 @@
 """Rankings judged by the models that walk along them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,17 +55,23 @@ class RankingEvaluation:
         return float(self.chosen.std(ddof=1)) if self.sizes.size > 1 else 0.0
 
 
+class ModelSettings(TypedDict, total=False):
+    """Settings of the model that `evaluate_ranking` scores."""
+
+    features: Any
+    k: int
+
+
 def evaluate_ranking(
     X: Any,
     y: Any,
     ranking: Any = "mutual-information",
     model: str = "naive-bayes",
     *,
-    features: Any = "auto",
-    k: int = 5,
     cv: Any = 5,
     honest: bool = False,
     n_jobs: int | None = None,
+    **settings: Unpack[ModelSettings],
 ) -> RankingEvaluation:
     """Include features along a ranking, and score every prefix.
 
@@ -107,6 +113,9 @@ def evaluate_ranking(
     True
     """
     choose("model", model, ["naive-bayes", "knn"])
+    for name in settings:
+        choose("a setting of the model", name, ["features", "k"])
+    features, k = settings.get("features", "auto"), settings.get("k", 5)
     check_number("k", k, low=1, whole=True)
     check_flag("honest", honest)
     check_jobs(n_jobs)
@@ -220,8 +229,9 @@ class Neighbours:
                 at = np.concatenate(
                     [np.arange(self._ends[j] - self._parts[j], self._ends[j]) for j in chosen]
                 )
-                fitted, judged = self._filled(self._values[np.ix_(train, at)],
-                                              self._values[np.ix_(test, at)])  # fmt: skip
+                fitted, judged = self._filled(
+                    self._values[np.ix_(train, at)], self._values[np.ix_(test, at)]
+                )
                 model = KNeighborsClassifier(min(self._k, train.size))
                 model.fit(fitted, self._labels[train])
                 self._known[key] = float((model.predict(judged) == self._labels[test]).mean())

@@ -18,9 +18,13 @@ Floats = NDArray[np.float64]
 
 
 def held_out_score(
-    selector: Any, criterion: Criterion, table: Table, target: NDArray[Any], weights: Floats,
+    selector: Any,
+    criterion: Criterion,
+    table: Table,
+    target: NDArray[Any],
+    weights: Floats,
     trained: tuple[NDArray[Any], Floats],
-) -> float:  # fmt: skip
+) -> float:
     """The selector's criterion on rows of its table.
 
     Parameters

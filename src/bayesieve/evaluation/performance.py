@@ -235,8 +235,10 @@ def _judge(
         np.add.at(counts, (at, np.searchsorted(classes, decided)), weights)
         confusion = [[_count(n) for n in row] for row in counts]
         hits = [at == k for k in range(len(names))]
-    verdicts = [_verdict(name, mine, proba[:, j], weights) for j, (name, mine) in
-                enumerate(zip(names, hits, strict=True))]  # fmt: skip
+    verdicts = [
+        _verdict(name, mine, proba[:, j], weights)
+        for j, (name, mine) in enumerate(zip(names, hits, strict=True))
+    ]
     error, loss, brier = (
         float(np.average(each, weights=weights)) for each in (wrong, losses, squares)
     )
@@ -260,18 +262,24 @@ def _verdict(
         curve = np.column_stack([false, detected])[keep].tolist()
     at = np.minimum((chance * _BINS).astype(int), _BINS - 1)
     bins = [
-        [float(np.average(chance[mine], weights=weights[mine])),
-         float(np.average(hit[mine], weights=weights[mine])), _count(weights[mine].sum())]
-        for mine in (at == b for b in range(_BINS)) if weights[mine].sum()
-    ]  # fmt: skip
+        [
+            float(np.average(chance[mine], weights=weights[mine])),
+            float(np.average(hit[mine], weights=weights[mine])),
+            _count(weights[mine].sum()),
+        ]
+        for mine in (at == b for b in range(_BINS))
+        if weights[mine].sum()
+    ]
     rates = []
     for threshold in _grid():
         said = chance >= threshold
-        rates.append([
-            float(threshold),
-            float(weights[said & hit].sum() / positives) if positives else float("nan"),
-            float(weights[said & ~hit].sum() / negatives) if negatives else float("nan"),
-        ])  # fmt: skip
+        rates.append(
+            [
+                float(threshold),
+                float(weights[said & hit].sum() / positives) if positives else float("nan"),
+                float(weights[said & ~hit].sum() / negatives) if negatives else float("nan"),
+            ]
+        )
     brier = float(np.average((chance - hit) ** 2, weights=weights))
     return Verdict(name, _count(positives), _count(negatives), area, curve, brier, bins, rates)
 

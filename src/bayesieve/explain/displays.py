@@ -49,9 +49,15 @@ class EvidenceDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, row: int = 0, *, target: Any = None, against: Any = None,
+        cls,
+        model: Any,
+        X: Any,
+        row: int = 0,
+        *,
+        target: Any = None,
+        against: Any = None,
         ax: Any = None,
-    ) -> "EvidenceDisplay":  # fmt: skip
+    ) -> "EvidenceDisplay":
         """Explain one row of X, and draw it.
 
         Parameters
@@ -104,9 +110,14 @@ class NomogramDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, *, target: Any = None, against: Any = None, label: str | None = None,
+        cls,
+        model: Any,
+        *,
+        target: Any = None,
+        against: Any = None,
+        label: str | None = None,
         ax: Any = None,
-    ) -> "NomogramDisplay":  # fmt: skip
+    ) -> "NomogramDisplay":
         """Draw a fitted model; with labels, the one named `label` (the first by default)."""
         return cls(explain_model(model, label=label), target, against).plot(ax)
 

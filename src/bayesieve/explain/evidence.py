@@ -243,9 +243,12 @@ def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
     ]
     found.sort(key=lambda bar: -abs(bar.log_ratio))
     return Explanation(
-        i, *row.classes, row.probability, ratio(row.sums),
+        i,
+        *row.classes,
+        row.probability,
+        ratio(row.sums),
         [Evidence(PRIOR, None, ratio(prior), "prior"), *found],
-    )  # fmt: skip
+    )
 
 
 def _explain_labels(

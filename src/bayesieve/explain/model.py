@@ -237,18 +237,27 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
             finite = np.where(np.isinf(terms), fixed[:-1] + scale.impossible, fixed[:-1])
             beside = np.ldexp(finite.astype(np.float64), -scale.bits).tolist()
         return FeatureEvidence(
-            spec.name, spec.model, _divergence(np.exp(terms), weight),
-            [plain_value(level) for level in spec.levels], terms.tolist(), counts[:-1].tolist(),
-            {"missing": np.maximum(summary.class_count - counts[:-1].sum(0), 0.0).tolist()}, beside,
-        )  # fmt: skip
+            spec.name,
+            spec.model,
+            _divergence(np.exp(terms), weight),
+            [plain_value(level) for level in spec.levels],
+            terms.tolist(),
+            counts[:-1].tolist(),
+            {"missing": np.maximum(summary.class_count - counts[:-1].sum(0), 0.0).tolist()},
+            beside,
+        )
     low, high = _ends(spec, statistics)
     points = np.linspace(low, high, _POINTS)
     terms = _continuous_terms(problem, j, points)
     return FeatureEvidence(
-        spec.name, spec.model, _continuous_divergence(problem, j, weight), points.tolist(),
-        terms.tolist(), None,
+        spec.name,
+        spec.model,
+        _continuous_divergence(problem, j, weight),
+        points.tolist(),
+        terms.tolist(),
+        None,
         _moments(spec.model, statistics, summary.class_count),
-    )  # fmt: skip
+    )
 
 
 def _continuous_terms(problem: FittedProblem, j: int, points: NDArray[np.float64]) -> Any:

@@ -46,19 +46,28 @@ def plot_evidence(explanation: Any, ax: Any = None, most: int = 20) -> Any:
     ax.barh(places, shown, color=[_FOR if size >= 0 else _AGAINST for size in sizes], height=0.7)
     for place, size, width in zip(places, sizes, shown, strict=True):
         ax.annotate(
-            f"{size:+.2f}", (width, place), (4 if size >= 0 else -4, 0), fontsize=8,
-            textcoords="offset points", va="center", ha="left" if size >= 0 else "right",
-        )  # fmt: skip
+            f"{size:+.2f}",
+            (width, place),
+            (4 if size >= 0 else -4, 0),
+            fontsize=8,
+            textcoords="offset points",
+            va="center",
+            ha="left" if size >= 0 else "right",
+        )
     ax.axvline(0, color=_QUIET, linewidth=0.8)
     ax.margins(x=0.18)
     ax.set_yticks(places, labels, fontsize=8)
     ax.invert_yaxis()
-    ax.set_xlabel(f"log-ratio: for {plain(explanation.target)} (right), "
-                  f"for {plain(explanation.against)} (left)")  # fmt: skip
+    ax.set_xlabel(
+        f"log-ratio: for {plain(explanation.target)} (right), "
+        f"for {plain(explanation.against)} (left)"
+    )
     ax.set_title(
         f"P({plain(explanation.target)}) = {explanation.probability:.4g}, "
-        f"log-odds {explanation.log_odds:+.2f}", fontsize=10, loc="left",
-    )  # fmt: skip
+        f"log-odds {explanation.log_odds:+.2f}",
+        fontsize=10,
+        loc="left",
+    )
     _bare(ax, "top", "right", "left")
     return ax
 
@@ -88,9 +97,13 @@ def plot_nomogram(scales: Any, target: Any, against: Any, ax: Any = None, most: 
         for i, (value, ratio) in enumerate(_ticks(known, gap)):
             ax.plot(ratio, place, "|", color=_FOR, markersize=9)
             ax.annotate(
-                _tick_text(value), (ratio, place), (0, 6 if i % 2 == 0 else -12), fontsize=7,
-                textcoords="offset points", ha="center",
-            )  # fmt: skip
+                _tick_text(value),
+                (ratio, place),
+                (0, 6 if i % 2 == 0 else -12),
+                fontsize=7,
+                textcoords="offset points",
+                ha="center",
+            )
     ax.axvline(0, color=_QUIET, linewidth=0.8)
     ax.set_yticks(range(len(shown)), [plain(name) for name, _ in shown], fontsize=8)
     ax.set_ylim(len(shown) - 0.4, -0.6)

@@ -169,8 +169,9 @@ class Indicators(TransformerMixin, BaseEstimator):
                 f"{unknown[0]!r}. Put register_score before a function, or leave scores out for "
                 "WindowScores()."
             )
-        scores = [SCORES[choose("scores", s, SCORES)] if isinstance(s, str) else s
-                  for s in self.scores]  # fmt: skip
+        scores = [
+            SCORES[choose("scores", s, SCORES)] if isinstance(s, str) else s for s in self.scores
+        ]
         for score in scores:
             if not hasattr(score, "columns"):
                 raise TypeError(

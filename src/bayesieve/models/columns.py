@@ -223,9 +223,16 @@ def count_present(
     for sets in problems:
         ones = np.empty((n_columns, 1, sets.n_classes))
         count_moves(
-            entries.pointers, entries.lines, entries.kinds, np.arange(n_columns + 1),
-            sets.labels[:, None], sets.weights, nowhere, np.empty(0, np.int64), ones,
-        )  # fmt: skip
+            entries.pointers,
+            entries.lines,
+            entries.kinds,
+            np.arange(n_columns + 1),
+            sets.labels[:, None],
+            sets.weights,
+            nowhere,
+            np.empty(0, np.int64),
+            ones,
+        )
         counts = np.zeros((n_columns, 1, 3, sets.n_classes))
         counts[:, :, 1] = ones
         counts[:, :, 0] = sets.class_counts - ones

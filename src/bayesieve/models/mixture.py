@@ -78,9 +78,15 @@ class MixtureModel(GaussianModel):
             count = np.where(moments.weight > 0, moments.weight, 1.0)
             variance = np.maximum(moments.squares, 0.0) / count
             share = (moments.weight > 0).astype(np.float64)
-            return Mixtures(*moments[:3], share[..., None], moments.mean[..., None],
-                            variance[..., None], distinct, moments.power,
-                            moments.power[..., None])  # fmt: skip
+            return Mixtures(
+                *moments[:3],
+                share[..., None],
+                moments.mean[..., None],
+                variance[..., None],
+                distinct,
+                moments.power,
+                moments.power[..., None],
+            )
         out = np.empty((sets.n_sets * sets.n_classes, 3, most))
         # Fitted on the range from 0 to 1: squares of very large or small values would not fit.
         low = points[0] if points.size else 0.0
@@ -91,9 +97,16 @@ class MixtureModel(GaussianModel):
             half = points[-1] / parts - low / parts
         scaled = (points / parts - low / parts) / half
         fit_classes(
-            scaled, counts.reshape(len(out), points.size), 1.0 / max(points.size - 1, 1) / 6,
-            self.components or 1, most, self.tolerance, _STEPS, self.as_printed, out,
-        )  # fmt: skip
+            scaled,
+            counts.reshape(len(out), points.size),
+            1.0 / max(points.size - 1, 1) / 6,
+            self.components or 1,
+            most,
+            self.tolerance,
+            _STEPS,
+            self.as_printed,
+            out,
+        )
         shaped = out.reshape(sets.n_sets, sets.n_classes, 3, most)
         with np.errstate(over="ignore", under="ignore"):
             centre = np.full((*shaped.shape[:2], most), low, np.float64)

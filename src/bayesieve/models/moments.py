@@ -36,9 +36,12 @@ def moments_of(column: Floats, sets: TrainingSets) -> Moments:
             unit = int(np.frexp(weights.max())[1])  # weights may be small, too
             found = np.empty((3, 1))
             moments_by_class(
-                np.ldexp(column[mine], -power), np.zeros(mine.size, np.int64),
-                np.ldexp(weights, -unit), np.arange(mine.size), *found,
-            )  # fmt: skip
+                np.ldexp(column[mine], -power),
+                np.zeros(mine.size, np.int64),
+                np.ldexp(weights, -unit),
+                np.arange(mine.size),
+                *found,
+            )
             out.mean[g, k] = np.ldexp(found[1, 0], power)
             out.squares[g, k] = np.ldexp(found[2, 0], unit)
             out.power[g, k] = power
@@ -75,9 +78,11 @@ def _merge_one(one: Any, other: Any, share: float) -> tuple[float, float, float]
     apart = high - low
     between = apart * apart * one[0] * share
     squares, power = together(
-        np.array([one[2], other[2], between]), np.array([one[3], other[3], unit]),
-        np.ones(3, bool), None,
-    )  # fmt: skip
+        np.array([one[2], other[2], between]),
+        np.array([one[3], other[3], unit]),
+        np.ones(3, bool),
+        None,
+    )
     return float(np.ldexp(low + apart * share, unit)), float(squares.sum()), float(power)
 
 

@@ -118,9 +118,12 @@ class Counter:
     def summary(self) -> Summary:
         """What was counted."""
         return Summary(
-            self._classes, self.class_count, self.sets.class_weight, tuple(self._specs),
+            self._classes,
+            self.class_count,
+            self.sets.class_weight,
+            tuple(self._specs),
             tuple(self._statistics),
-        )  # fmt: skip
+        )
 
 
 def summarise(

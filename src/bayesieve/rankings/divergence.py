@@ -217,9 +217,13 @@ class Divergence:
     forms = _FORMS
 
     def rank(
-        self, columns: MixedColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        self,
+        columns: MixedColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Any,
         n_features: int,
-    ) -> Ranking:  # fmt: skip
+    ) -> Ranking:
         """All columns."""
         matrix = divergences(columns, labels, n_classes, engine, self.model, self.as_printed)
         if self.form == "mean":

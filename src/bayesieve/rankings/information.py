@@ -26,9 +26,13 @@ class MutualInformation:
     """
 
     def rank(
-        self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        self,
+        columns: DiscreteColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Any,
         n_features: int,
-    ) -> Ranking:  # fmt: skip
+    ) -> Ranking:
         """All columns by their information about the class."""
         scores = information_with(columns, labels, n_classes, engine)
         return Ranking(by_score(scores), scores)
@@ -50,9 +54,13 @@ class ChiSquare:
     """
 
     def rank(
-        self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        self,
+        columns: DiscreteColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Any,
         n_features: int,
-    ) -> Ranking:  # fmt: skip
+    ) -> Ranking:
         """All columns by their chi-square with the class."""
         scores = association_with(CHI2, columns, labels, n_classes, engine)
         return Ranking(by_score(scores), scores)
@@ -84,9 +92,13 @@ class MRMR:
     forms = ("difference", "quotient")
 
     def rank(
-        self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        self,
+        columns: DiscreteColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Any,
         n_features: int,
-    ) -> Ranking:  # fmt: skip
+    ) -> Ranking:
         """The first `n_features` columns greedily, then the others as they are worth then."""
         relevance = information_with(columns, labels, n_classes, engine)
         redundancy = np.zeros(columns.n_columns)
@@ -136,9 +148,13 @@ class CMIM:
     """
 
     def rank(
-        self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        self,
+        columns: DiscreteColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Any,
         n_features: int,
-    ) -> Ranking:  # fmt: skip
+    ) -> Ranking:
         """The first `n_features` columns greedily, then the others as they are worth then."""
         from .kernels.information import conditional_greedy
 
@@ -147,10 +163,18 @@ class CMIM:
         packed = columns.packed
         levels = np.stack([labels == level for level in range(n_classes)])
         conditional_greedy(
-            packed is not None, np.empty((0, 0), np.uint64) if packed is None else packed,
-            pack(levels.astype(np.uint8)), levels.sum(1), columns.codes, columns.n_levels, labels,
-            n_classes, columns.weights, worth, order,
-        )  # fmt: skip
+            packed is not None,
+            np.empty((0, 0), np.uint64) if packed is None else packed,
+            pack(levels.astype(np.uint8)),
+            levels.sum(1),
+            columns.codes,
+            columns.n_levels,
+            labels,
+            n_classes,
+            columns.weights,
+            worth,
+            order,
+        )
         left = np.ones(worth.size, bool)
         left[order] = False
         scores = np.where(left, -np.inf, worth)

@@ -166,9 +166,14 @@ def _judge(
     by[:] = -1
     if deep:
         flat = (
-            ones.indptr.astype(np.int64), ones.indices.astype(np.int64),
-            rows.indptr.astype(np.int64), rows.indices.astype(np.int64), positive, hits, alarms,
-        )  # fmt: skip
+            ones.indptr.astype(np.int64),
+            ones.indices.astype(np.int64),
+            rows.indptr.astype(np.int64),
+            rows.indices.astype(np.int64),
+            positive,
+            hits,
+            alarms,
+        )
 
         def task(lo: int, hi: int) -> None:
             contained(*flat, lo, hi, by)

@@ -38,9 +38,13 @@ class ReliefF:
     reads = "mixed"
 
     def rank(
-        self, columns: MixedColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        self,
+        columns: MixedColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Any,
         n_features: int,
-    ) -> Ranking:  # fmt: skip
+    ) -> Ranking:
         """All columns by their weight."""
         from .kernels.relief import relief_blocks
 
@@ -52,9 +56,19 @@ class ReliefF:
 
         def task(lo: int, hi: int) -> None:
             relief_blocks(
-                values, columns.nominal, gaps, expected, both, labels, shares, self.k, _BLOCK, lo,
-                hi, out,
-            )  # fmt: skip
+                values,
+                columns.nominal,
+                gaps,
+                expected,
+                both,
+                labels,
+                shares,
+                self.k,
+                _BLOCK,
+                lo,
+                hi,
+                out,
+            )
 
         engine.run(task, n_blocks, labels.size * values.size)
         scores = np.zeros(len(values))

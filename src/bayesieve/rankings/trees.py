@@ -43,9 +43,13 @@ class TreeLevels:
     random_state: int = 0
 
     def rank(
-        self, columns: DiscreteColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        self,
+        columns: DiscreteColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Any,
         n_features: int,
-    ) -> Ranking:  # fmt: skip
+    ) -> Ranking:
         """All columns; the score is the number of trees plus a fraction for the impurity."""
         rng = np.random.default_rng(self.random_state)
         used = np.zeros(columns.n_columns)

@@ -31,9 +31,13 @@ class Weights:
     reads = "mixed"
 
     def rank(
-        self, columns: MixedColumns, labels: NDArray[np.int64], n_classes: int, engine: Any,
+        self,
+        columns: MixedColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Any,
         n_features: int,
-    ) -> Ranking:  # fmt: skip
+    ) -> Ranking:
         """All columns."""
         problems = [labels == 1] if n_classes == 2 else [labels == k for k in range(n_classes)]
         found = [self._of(columns, mine) for mine in problems]

@@ -33,7 +33,7 @@ class RowHints:
     threads : who runs the kernels of rankings.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         table: Table,
         models: list[str],

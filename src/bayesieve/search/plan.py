@@ -151,9 +151,15 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
     sample, family = task.sample, cast(DenseFamily, task.family)
     cv = "loo" if means_loo(task.cv) else task.cv
     scored = scoring(
-        cv, sample.labels, sample.weights, guiding, task.factors(guiding), sample.rows,
-        task.groups, task.n_rows,
-    )  # fmt: skip
+        cv,
+        sample.labels,
+        sample.weights,
+        guiding,
+        task.factors(guiding),
+        sample.rows,
+        task.groups,
+        task.n_rows,
+    )
     sets, rows = scored.sets, scored.training
     n_columns, room = len(task.models), room_of(sample.table)
     plans = [DenseColumns(sets, scored.lines, scored.loo, n_columns, room, rows)]

@@ -75,8 +75,10 @@ def reproduce(
         curves[name] = _one(data, model, train, n_jobs)
         if tell is not None:
             best = int(np.argmin(curves[name].errors))
-            tell(f"{name}: balanced error {curves[name].errors[-1]:.4f} with all features, "
-                 f"{curves[name].errors[best]:.4f} with {curves[name].sizes[best]}")  # fmt: skip
+            tell(
+                f"{name}: balanced error {curves[name].errors[-1]:.4f} with all features, "
+                f"{curves[name].errors[best]:.4f} with {curves[name].sizes[best]}"
+            )
     if not curves:
         name, model = BUNDLED_SET
         data = load(name)
@@ -155,11 +157,15 @@ def _conclusions(curves: dict[str, Curve]) -> list[Conclusion]:
 
     return [
         count("the linear form gives the classifier's scores", lambda c: c.linear),
-        count("some of the first features by |w| do at least as well as all",
-              lambda c: min(c.errors[:-1]) <= c.errors[-1]),
-        count("raising the prior never lowers the recall",
-              lambda c: bool((np.diff(c.recall) >= 0).all())),
-    ]  # fmt: skip
+        count(
+            "some of the first features by |w| do at least as well as all",
+            lambda c: min(c.errors[:-1]) <= c.errors[-1],
+        ),
+        count(
+            "raising the prior never lowers the recall",
+            lambda c: bool((np.diff(c.recall) >= 0).all()),
+        ),
+    ]
 
 
 def _draw(figure: Any, curves: dict[str, Curve]) -> None:

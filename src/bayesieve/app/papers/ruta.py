@@ -172,9 +172,13 @@ def _run(method: str, X: Any, Y: Any, seed: int, quick: bool, n_jobs: int | None
     test = np.random.default_rng(seed).random(X.shape[0]) < _TEST
     search, options = _search(method, X.shape[1], seed, quick)
     selector = NaiveBayesSelector(
-        search=search, criterion=AUC(SizePenalty(), undefined="skip"), validation=_VALIDATION,
-        random_state=seed, n_jobs=n_jobs, **options,
-    )  # fmt: skip
+        search=search,
+        criterion=AUC(SizePenalty(), undefined="skip"),
+        validation=_VALIDATION,
+        random_state=seed,
+        n_jobs=n_jobs,
+        **options,
+    )
     start = time.perf_counter()
     selector.fit(X[~test], Y[~test])
     seconds = time.perf_counter() - start
@@ -209,9 +213,10 @@ def _flat_and_ensemble(seed: int, quick: bool) -> dict[str, tuple[float, float, 
     X, half = data.X.tocsr(), np.arange(rows) % 2 == 0
     train, other = (X[half], data.Y[half]), (X[~half], data.Y[~half])
     flat = NaiveBayesSelector(
-        search=DiversifiedSearch(random_state=seed), validation=None,
+        search=DiversifiedSearch(random_state=seed),
+        validation=None,
         criterion=AUC(SizePenalty(), undefined="skip"),
-    ).fit(*train)  # fmt: skip
+    ).fit(*train)
     dealt = SubsetEnsemble(order=flat.selected_).fit(*train)
     searched = GreedyEnsemble(random_state=seed).fit(*train)
 
@@ -257,8 +262,9 @@ def _elimination(found: dict[str, dict[str, float]]) -> list[Record]:
     records = []
     for (row, printed), ours in zip(ELIMINATED.items(), found.values(), strict=True):
         for (column, value), paper in zip(ours.items(), printed, strict=True):
-            records.append(Record("Section III: share of features eliminated", row, column, paper,
-                                  value))  # fmt: skip
+            records.append(
+                Record("Section III: share of features eliminated", row, column, paper, value)
+            )
     return records
 
 
@@ -268,8 +274,16 @@ def _ensembles(found: list[dict[str, tuple[float, float, int]]]) -> list[Record]
         values = np.array([each[row] for each in found], float)
         spread = values.std(0, ddof=1)
         for k, column in enumerate(("training", "validation", "features")):
-            records.append(Record("Section V.F: flat against ensemble", row, column, None,
-                                  float(values[:, k].mean()), float(spread[k])))  # fmt: skip
+            records.append(
+                Record(
+                    "Section V.F: flat against ensemble",
+                    row,
+                    column,
+                    None,
+                    float(values[:, k].mean()),
+                    float(spread[k]),
+                )
+            )
     return records
 
 
@@ -294,10 +308,14 @@ def _conclusions(
     sets("greedy forward search passes the peak of single best within 10 features", passes)
     sets("diversified search is the best of all methods on validation rows", best)
     sets("... and on test rows", lambda c: max(c, key=lambda m: c[m].scores[2]) == "DGBFS")
-    sets("votes come within 0.015 of diversified search on validation rows",
-         lambda c: c["FCSFCS"].scores[1] >= c["DGBFS"].scores[1] - 0.015)  # fmt: skip
-    sets("votes take less time than diversified search",
-         lambda c: c["FCSFCS"].seconds < c["DGBFS"].seconds)  # fmt: skip
+    sets(
+        "votes come within 0.015 of diversified search on validation rows",
+        lambda c: c["FCSFCS"].scores[1] >= c["DGBFS"].scores[1] - 0.015,
+    )
+    sets(
+        "votes take less time than diversified search",
+        lambda c: c["FCSFCS"].seconds < c["DGBFS"].seconds,
+    )
     pairs = [(each["flat"], each["ensemble searched in turns"]) for each in ensembles]
     for claim, holds in (
         ("an ensemble searched as a whole gains in training", lambda f, e: e[0] > f[0]),
@@ -310,24 +328,51 @@ def _conclusions(
 
 def _draw(figure: Any, results: Results) -> None:
     """Figures 1 to 6, one row of panels a data set."""
-    panels = [("RFS",), ("ISB",), ("GFS",), ("DGBFS",), ("FCSFCS", "FCSFCS from all"),
-              ("RFS", "ISB", "GFS", "DGBFS", "FCSFCS", "CMIM", "trees")]  # fmt: skip
-    colours = dict(zip(METHODS, ["#7a7a7a", "#c4461b", "#2b8a57", "#1b6ca8", "#8a4fbf", "#d08bb0",
-                                 "#b58bd6", "#b8860b", "#444444"], strict=True))  # fmt: skip
+    panels = [
+        ("RFS",),
+        ("ISB",),
+        ("GFS",),
+        ("DGBFS",),
+        ("FCSFCS", "FCSFCS from all"),
+        ("RFS", "ISB", "GFS", "DGBFS", "FCSFCS", "CMIM", "trees"),
+    ]
+    colours = dict(
+        zip(
+            METHODS,
+            [
+                "#7a7a7a",
+                "#c4461b",
+                "#2b8a57",
+                "#1b6ca8",
+                "#8a4fbf",
+                "#d08bb0",
+                "#b58bd6",
+                "#b8860b",
+                "#444444",
+            ],
+            strict=True,
+        )
+    )
     axes = figure.subplots(2 * len(results), 3, squeeze=False)
     for r, (name, curves) in enumerate(results.items()):
         for k, methods in enumerate(panels):
             ax = axes[2 * r + k // 3, k % 3]
             for method in methods:
                 _line(ax, curves[method], colours[method], method, several=len(methods) > 2)
-            ax.set_title(f"Fig. {k + 1}: {' and '.join(methods) if k < 5 else 'all'}, {name}",
-                         fontsize=9)  # fmt: skip
+            ax.set_title(
+                f"Fig. {k + 1}: {' and '.join(methods) if k < 5 else 'all'}, {name}", fontsize=9
+            )
             ax.set_xlabel("features", fontsize=8)
             ax.tick_params(labelsize=8)
             ax.grid(color="#eeeeee")
             # Where many lines share a panel, the legend dims those behind it.
-            ax.legend(fontsize=7, loc="best", framealpha=0.75, edgecolor="none",
-                      ncols=1 + (len(methods) > 2))  # fmt: skip
+            ax.legend(
+                fontsize=7,
+                loc="best",
+                framealpha=0.75,
+                edgecolor="none",
+                ncols=1 + (len(methods) > 2),
+            )
             for side in ("top", "right"):
                 ax.spines[side].set_visible(False)
 
@@ -341,10 +386,21 @@ def _line(ax: Any, curve: Curve, colour: str, method: str, several: bool) -> Non
         validation = np.array([validation[sizes == n].mean() for n in distinct])
         sizes = distinct
     kept = sizes > 0
-    ax.plot(sizes[kept], validation[kept], color=colour, linewidth=1,
-            label=method if several else f"{method}, validation")  # fmt: skip
+    ax.plot(
+        sizes[kept],
+        validation[kept],
+        color=colour,
+        linewidth=1,
+        label=method if several else f"{method}, validation",
+    )
     if several:
         ax.set_xscale("log")
     else:
-        ax.plot(sizes[kept], training[kept], color=colour, linewidth=1, alpha=0.4,
-                label=f"{method}, training")  # fmt: skip
+        ax.plot(
+            sizes[kept],
+            training[kept],
+            color=colour,
+            linewidth=1,
+            alpha=0.4,
+            label=f"{method}, training",
+        )

@@ -29,11 +29,19 @@ from .base import Conclusion, Record, Reproduction, load_or_tell
 
 #: The paper's name of a set, and ours.
 SETS = {
-    "Waveform21": "waveform21", "Waveform40": "waveform40", "Images": "segment",
-    "Letter": "letter", "Texture": "texture", "Diabetes": "pima_diabetes", "Glass": "glass",
-    "Iris": "iris", "Pendigits": "pendigits", "Vowel": "vowel528", "Vehicle": "vehicle",
+    "Waveform21": "waveform21",
+    "Waveform40": "waveform40",
+    "Images": "segment",
+    "Letter": "letter",
+    "Texture": "texture",
+    "Diabetes": "pima_diabetes",
+    "Glass": "glass",
+    "Iris": "iris",
+    "Pendigits": "pendigits",
+    "Vowel": "vowel528",
+    "Vehicle": "vehicle",
     "Wine": "wine",
-}  # fmt: skip
+}
 
 
 RANKINGS = ("D(k)", "Dnorm(k)", "SBFS", "ReliefF")
@@ -128,8 +136,10 @@ def reproduce(
             _one_set(row, data, seed, n_jobs, as_printed, found, settings)
         if tell is not None:
             best = [max(found[m, row, r][:, 0].mean() for r in RANKINGS) for m in MODELS]
-            tell(f"{row}: best accuracy {best[0]:.4f} (naive Bayes), {best[1]:.4f} (neighbours), "
-                 f"{time.perf_counter() - start:.1f} s")  # fmt: skip
+            tell(
+                f"{row}: best accuracy {best[0]:.4f} (naive Bayes), {best[1]:.4f} (neighbours), "
+                f"{time.perf_counter() - start:.1f} s"
+            )
     return Reproduction(
         "Sotoca et al.: attribute relevance in multiclass data sets using the naive Bayes rule",
         _records(found, settings),
@@ -153,9 +163,14 @@ def reproduce(
 
 
 def _one_set(
-    row: str, data: Any, seed: int, n_jobs: int | None, as_printed: bool, found: Found,
+    row: str,
+    data: Any,
+    seed: int,
+    n_jobs: int | None,
+    as_printed: bool,
+    found: Found,
     settings: dict[tuple[str, str], int],
-) -> None:  # fmt: skip
+) -> None:
     """All rankings, both models, all folds of one set."""
     read = read_sample(BaseEstimator(), data.X, data.y, None)
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
@@ -236,16 +251,27 @@ def _records(found: Found, settings: dict[tuple[str, str], int]) -> list[Record]
                     mean, sd = scale * float(values[:, k].mean()), scale * float(spread[k])
                     theirs = paper[1 + 2 * i + k]
                     records.append(Record(model, row, f"{ranking} {what}", theirs, mean, sd))
-            records.append(Record(model, row, "verdict", VERDICTS[paper[-1]],
-                                  _verdict(found, model, row)))  # fmt: skip
+            records.append(
+                Record(model, row, "verdict", VERDICTS[paper[-1]], _verdict(found, model, row))
+            )
         for row in rows:
             for ranking in RANKINGS:
                 values = found[model, row, ranking]
-                records.append(Record(f"{model}, honest", row, f"{ranking} %", None,
-                                      100 * float(values[:, 2].mean()),
-                                      100 * float(values[:, 2].std(ddof=1))))  # fmt: skip
-                records.append(Record(f"{model}, honest", row, f"{ranking} dim.", None,
-                                      float(values[:, 3].mean())))  # fmt: skip
+                records.append(
+                    Record(
+                        f"{model}, honest",
+                        row,
+                        f"{ranking} %",
+                        None,
+                        100 * float(values[:, 2].mean()),
+                        100 * float(values[:, 2].std(ddof=1)),
+                    )
+                )
+                records.append(
+                    Record(
+                        f"{model}, honest", row, f"{ranking} dim.", None, float(values[:, 3].mean())
+                    )
+                )
     return records
 
 
@@ -259,11 +285,13 @@ def _conclusions(found: Found) -> list[Conclusion]:
             near += bool(best >= max(printed[row][1:9:2]) - 2)
             same += _verdict(found, model, row) == VERDICTS[printed[row][-1]]
         claims += [
-            Conclusion(f"{model}: best accuracy within 2 points of the paper's, or better", near,
-                       len(rows)),
-            Conclusion(f"{model}: the paper's verdict on divergence against ReliefF", same,
-                       len(rows)),
-        ]  # fmt: skip
+            Conclusion(
+                f"{model}: best accuracy within 2 points of the paper's, or better", near, len(rows)
+            ),
+            Conclusion(
+                f"{model}: the paper's verdict on divergence against ReliefF", same, len(rows)
+            ),
+        ]
     return claims
 
 

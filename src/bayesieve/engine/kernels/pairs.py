@@ -43,9 +43,13 @@ def _sorted_pairs(pos, pos_weights, n_pos, neg, neg_weights, n_neg):
     """`_concordant` of unsorted arrays, which it leaves as they are."""
     up, down = np.argsort(pos[:n_pos]), np.argsort(neg[:n_neg])
     return _concordant(
-        pos[:n_pos][up], pos_weights[:n_pos][up], n_pos,
-        neg[:n_neg][down], neg_weights[:n_neg][down], n_neg,
-    )  # fmt: skip
+        pos[:n_pos][up],
+        pos_weights[:n_pos][up],
+        n_pos,
+        neg[:n_neg][down],
+        neg_weights[:n_neg][down],
+        n_neg,
+    )
 
 
 @njit(**EXACT)
@@ -64,14 +68,19 @@ def _both_moved(n_pos, n_neg, old_pos, new_pos, pos_weights, old_neg, new_neg, n
             part = 0
             for n in range(n_neg):
                 part += neg_weights[n] * (
-                    _doubled(new - new_neg[n]) + _doubled(old - old_neg[n])
-                    - _doubled(new - old_neg[n]) - _doubled(old - new_neg[n])
-                )  # fmt: skip
+                    _doubled(new - new_neg[n])
+                    + _doubled(old - old_neg[n])
+                    - _doubled(new - old_neg[n])
+                    - _doubled(old - new_neg[n])
+                )
             wrong += pos_weights[p] * part
         return wrong
     for one, other, sign in (
-        (new_pos, new_neg, 1), (old_pos, old_neg, 1), (new_pos, old_neg, -1), (old_pos, new_neg, -1)
-    ):  # fmt: skip
+        (new_pos, new_neg, 1),
+        (old_pos, old_neg, 1),
+        (new_pos, old_neg, -1),
+        (old_pos, new_neg, -1),
+    ):
         wrong += sign * _sorted_pairs(one, pos_weights, n_pos, other, neg_weights, n_neg)
     return wrong
 
@@ -214,7 +223,18 @@ def scan_pairs(strata, entries, units, candidates, sign, few, lo, hi, out):
                         )
                 elif q > start:
                     change = _unlike(
-                        found, seats, g, weights, start, q, n_scores, moves[g], scores, neg, pos,
-                        room, few,
-                    )  # fmt: skip
+                        found,
+                        seats,
+                        g,
+                        weights,
+                        start,
+                        q,
+                        n_scores,
+                        moves[g],
+                        scores,
+                        neg,
+                        pos,
+                        room,
+                        few,
+                    )
                 out[j, g, s] = change

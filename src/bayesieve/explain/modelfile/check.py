@@ -93,8 +93,11 @@ def _check_statistics(feature: Any, statistics: Any, n_classes: int, where: str)
     mixed = feature["model"].startswith("mixture")
     names = ("share", "centre", "variance", "n_distinct")
     there = [name in statistics for name in ("weight", *names)]
-    _need(all(there) if mixed else there == [True] + [False] * 4, where,
-          f"what a {feature['model']} feature learns")  # fmt: skip
+    _need(
+        all(there) if mixed else there == [True] + [False] * 4,
+        where,
+        f"what a {feature['model']} feature learns",
+    )
     for name in ("weight", "mean", "squares", *(["n_distinct"] if mixed else [])):
         least = None if name == "mean" else 0.0
         _shape(statistics[name], (1, n_classes), f"{where}.{name}", least)

@@ -265,14 +265,16 @@ def _problem(problem: FittedProblem, var_smoothing: Any) -> dict[str, Any]:
         "temperature": problem.temperature,
         "binary_mean": None if means is None else means.tolist(),
         "scale": {
-            "bits": scale.bits, "impossible": str(scale.impossible), "bound": scale.bound,
+            "bits": scale.bits,
+            "impossible": str(scale.impossible),
+            "bound": scale.bound,
         },
         "statistics": [_statistics(found) for found in summary.statistics],
         "terms": [
             None if table is None else np.ldexp(table.astype(float), -scale.bits).tolist()
             for table in problem.tables
         ],
-    }  # fmt: skip
+    }
 
 
 def _rebuild(smoothing: Any, specs: list[ColumnSpec], data: dict[str, Any]) -> FittedProblem:

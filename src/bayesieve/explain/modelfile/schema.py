@@ -8,9 +8,14 @@ import re
 from typing import Any
 
 _KINDS: dict[str, Any] = {
-    "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
-    "number": (int, float), "integer": int,
-}  # fmt: skip
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "null": type(None),
+    "number": (int, float),
+    "integer": int,
+}
 
 
 _MOST_LETTERS = 60

@@ -1,10 +1,10 @@
 """Reports: one self-contained HTML file about a selection."""
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sklearn.base import clone
 
-from ...checks import check_flag, check_number
+from ...checks import check_flag, check_number, choose
 from ...data.files.atomic import write_text
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.stability import stability
@@ -15,21 +15,34 @@ from .single import explanations_page
 __all__ = ["explanations_page", "make_report", "write_report"]
 
 
-def make_report(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    sample_weight: Any = None,
-    title: str = "bayesieve report",
-    include_rows: bool = False,
-    n_resamples: int = 20,
-    left_out: dict[str, str] | None = None,
-    signals: Any = None,
-    indicators: Any = None,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-) -> str:
+class ReportOptions(TypedDict, total=False):
+    """What `make_report` takes beside the model and the table."""
+
+    sample_weight: Any
+    title: str
+    include_rows: bool
+    n_resamples: int
+    left_out: dict[str, str] | None
+    signals: Any
+    indicators: Any
+    random_state: int
+    n_jobs: int | None
+
+
+_DEFAULTS: ReportOptions = {
+    "sample_weight": None,
+    "title": "bayesieve report",
+    "include_rows": False,
+    "n_resamples": 20,
+    "left_out": None,
+    "signals": None,
+    "indicators": None,
+    "random_state": 0,
+    "n_jobs": None,
+}
+
+
+def make_report(model: Any, X: Any, y: Any, **options: Unpack[ReportOptions]) -> str:
     """A report as the text of an HTML page, which needs nothing else.
 
     Parameters
@@ -73,27 +86,42 @@ def make_report(
     >>> page[:15], "Iris" in page, "http://" in page.split("<script")[0]
     ('<!DOCTYPE html>', True, False)
     """
-    check_flag("include_rows", include_rows)
-    check_number("n_resamples", n_resamples, low=0, whole=True)
+    for name in options:
+        choose("an option of the report", name, _DEFAULTS)
+    asked: ReportOptions = {**_DEFAULTS, **options}
+    check_flag("include_rows", asked["include_rows"])
+    n_resamples = check_number("n_resamples", asked["n_resamples"], low=0, whole=True)
     if n_resamples == 1:
         raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
     found, why = None, "repeating the search on resamples of the rows was not asked for"
     if n_resamples and isinstance(model, NaiveBayesSelector):
         try:
             found = stability(
-                clone(model), X, y, n_resamples=n_resamples, sample_weight=sample_weight,
-                random_state=random_state, n_jobs=n_jobs,
-            )  # fmt: skip
+                clone(model),
+                X,
+                y,
+                n_resamples=n_resamples,
+                sample_weight=asked["sample_weight"],
+                random_state=asked["random_state"],
+                n_jobs=asked["n_jobs"],
+            )
         except ValueError as error:
             # A sample may lack a rare class or label: the rest of the report stands.
             why = f"the search failed on a resample of the rows ({error})"
     extras = Extras(
-        title, include_rows, found, dict(left_out or {}), signals, indicators, random_state, why
+        asked["title"],
+        bool(asked["include_rows"]),
+        found,
+        dict(asked["left_out"] or {}),
+        asked["signals"],
+        asked["indicators"],
+        asked["random_state"],
+        why,
     )
-    return render(gather(model, X, y, extras, sample_weight))
+    return render(gather(model, X, y, extras, asked["sample_weight"]))
 
 
-def write_report(model: Any, X: Any, y: Any, path: Any, **options: Any) -> None:
+def write_report(model: Any, X: Any, y: Any, path: Any, **options: Unpack[ReportOptions]) -> None:
     """Write a report to a file, in one go: a failure leaves no half file.
 
     Parameters

@@ -83,26 +83,37 @@ def _path(path: dict[str, Any]) -> dict[str, Any]:
     phases = {phase: i for i, phase in enumerate(dict.fromkeys(step[2] for step in steps))}
     for i in _some_steps(steps, path["chosen"]):
         phase, (size, score, verdict) = phases[steps[i][2]], steps[i][3:]
-        rows.append({"step": i, "phase": phase, "size": size, "y": score,
-                     "what": f"{guide} that guided"})  # fmt: skip
+        rows.append(
+            {"step": i, "phase": phase, "size": size, "y": score, "what": f"{guide} that guided"}
+        )
         if verdict is not None:
             rows.append({"step": i, "phase": phase, "size": size, "y": verdict, "what": judged})
     chosen = steps[path["chosen"]]
-    mark = {"step": path["chosen"], "size": chosen[3], "y": chosen[5] if validated else chosen[4],
-            "what": "chosen"}  # fmt: skip
+    mark = {
+        "step": path["chosen"],
+        "size": chosen[3],
+        "y": chosen[5] if validated else chosen[4],
+        "what": "chosen",
+    }
     names = [f"{guide} that guided", *([judged] if validated else []), "chosen"]
     scale = alt.Scale(domain=names, range=[_QUIET, *([_MAIN] if validated else []), _LOUD])
     colour = alt.Color("what:N", title=None, scale=scale)
-    x = alt.X("size:Q", title="number of features", scale=alt.Scale(nice=False, zero=False),
-              axis=alt.Axis(tickMinStep=1))  # fmt: skip
+    x = alt.X(
+        "size:Q",
+        title="number of features",
+        scale=alt.Scale(nice=False, zero=False),
+        axis=alt.Axis(tickMinStep=1),
+    )
     y = alt.Y("y:Q", title=None, scale=alt.Scale(zero=False))
     # One line a phase and kind, in the order of the steps: a search may come back to a size.
     base = _named("rows").encode(x=x, y=y, color=colour, detail="phase:N", order="step:Q")
     # Wide invisible points make hovering easy; the page's tooltip lists the subset.
     hover = base.mark_point(size=60, opacity=0, filled=True).encode(tooltip=["step:Q"])
-    best = _named("mark").mark_point(size=140, filled=True, opacity=1).encode(
-        x=x, y=y, color=colour, tooltip=["step:Q"]
-    )  # fmt: skip
+    best = (
+        _named("mark")
+        .mark_point(size=140, filled=True, opacity=1)
+        .encode(x=x, y=y, color=colour, tooltip=["step:Q"])
+    )
     words = f"{guide} against the number of features, subsets: {len(steps)}; chosen: {chosen[3]}"
     chart = base.mark_line(strokeWidth=1.5) + hover + best
     return _spec(chart, words, _HEIGHT, rows=rows, mark=[mark])
@@ -132,13 +143,21 @@ def _roc(verdicts: list[dict[str, Any]]) -> dict[str, Any] | None:
     ]
     if not rows:
         return None
-    chart = _named("rows").mark_line().encode(
-        x=alt.X("false alarms:Q", title="false-alarm rate"),
-        y=alt.Y("detection:Q", title="detection rate"),
-        **_told_apart(names), order="i:Q",
-        tooltip=["class:N", alt.Tooltip("false alarms:Q", format=".3f"),
-                 alt.Tooltip("detection:Q", format=".3f")],
-    )  # fmt: skip
+    chart = (
+        _named("rows")
+        .mark_line()
+        .encode(
+            x=alt.X("false alarms:Q", title="false-alarm rate"),
+            y=alt.Y("detection:Q", title="detection rate"),
+            **_told_apart(names),
+            order="i:Q",
+            tooltip=[
+                "class:N",
+                alt.Tooltip("false alarms:Q", format=".3f"),
+                alt.Tooltip("detection:Q", format=".3f"),
+            ],
+        )
+    )
     areas = ", ".join(
         f"{name} {v['auc']:.3f}" for name, v in zip(names, verdicts, strict=True) if v["roc"]
     )
@@ -154,13 +173,21 @@ def _calibration(verdicts: list[dict[str, Any]]) -> dict[str, Any]:
         for k, (name, v) in enumerate(zip(names, verdicts, strict=True))
         for said, seen, n in v["calibration"]
     ]
-    chart = _named("rows").mark_line(point=True).encode(
-        x=alt.X("said:Q", title="probability the model gives", scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("seen:Q", title="share of rows", scale=alt.Scale(domain=[0, 1])),
-        **_told_apart(names),
-        tooltip=["class:N", alt.Tooltip("said:Q", format=".3f"),
-                 alt.Tooltip("seen:Q", format=".3f"), "rows:Q"],
-    )  # fmt: skip
+    chart = (
+        _named("rows")
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("said:Q", title="probability the model gives", scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("seen:Q", title="share of rows", scale=alt.Scale(domain=[0, 1])),
+            **_told_apart(names),
+            tooltip=[
+                "class:N",
+                alt.Tooltip("said:Q", format=".3f"),
+                alt.Tooltip("seen:Q", format=".3f"),
+                "rows:Q",
+            ],
+        )
+    )
     words = "calibration curves: share of rows against the probability"
     chart = (_diagonal() + chart).add_params(_named_places("classes", names))
     return _spec(chart, words, _room(len(names)), rows=rows, ends=_ENDS)
@@ -196,9 +223,11 @@ def _room(n_classes: int) -> int:
 
 
 def _diagonal() -> Any:
-    return _named("ends").mark_line(strokeDash=[4, 4], opacity=0.5, color="gray").encode(
-        x="a:Q", y="b:Q"
-    )  # fmt: skip
+    return (
+        _named("ends")
+        .mark_line(strokeDash=[4, 4], opacity=0.5, color="gray")
+        .encode(x="a:Q", y="b:Q")
+    )
 
 
 def _relevance(model: dict[str, Any]) -> dict[str, Any] | None:
@@ -212,15 +241,24 @@ def _relevance(model: dict[str, Any]) -> dict[str, Any] | None:
     if not rows:
         return None
     tip = [alt.Tooltip("nat:Q", format=".4f")]
-    chart = _named("rows").mark_rect().encode(
-        x=alt.X("k:O", title=None, axis=alt.Axis(
-            labelAngle=0, labelExpr="classes[datum.value]", aria=False)),
-        y=_feature_axis(),
-        color=alt.Color("nat:Q", title="nat", scale=alt.Scale(scheme="blues", domainMin=0)),
-        tooltip=["feature:N", "class:N", *tip], description="words:N",
-    ).transform_calculate(
-        words="datum.feature + ', ' + datum['class'] + ': ' + format(datum.nat, '.4f')"
-    )  # fmt: skip
+    chart = (
+        _named("rows")
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "k:O",
+                title=None,
+                axis=alt.Axis(labelAngle=0, labelExpr="classes[datum.value]", aria=False),
+            ),
+            y=_feature_axis(),
+            color=alt.Color("nat:Q", title="nat", scale=alt.Scale(scheme="blues", domainMin=0)),
+            tooltip=["feature:N", "class:N", *tip],
+            description="words:N",
+        )
+        .transform_calculate(
+            words="datum.feature + ', ' + datum['class'] + ': ' + format(datum.nat, '.4f')"
+        )
+    )
     chart = chart.add_params(_named_places("features", labels), _named_places("classes", names))
     words = "what each feature says on average for each class, in nat"
     return _spec(chart, words, _tall(len(ranked)), rows=rows)
@@ -238,17 +276,26 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
     for j, each in enumerate(longest):
         spoken = _spoken(each, first, gap)
         rows += [
-            {"feature": labels[j], "j": j, "value": _value(each, i),
-             "said": _value(each, i) if i in spoken else "", "t": each["terms"][i]}
+            {
+                "feature": labels[j],
+                "j": j,
+                "value": _value(each, i),
+                "said": _value(each, i) if i in spoken else "",
+                "t": each["terms"][i],
+            }
             for i in _shown(each)
-        ]  # fmt: skip
+        ]
     if not rows:
         return None
     options, heat = list(range(len(names))), repr(model["temperature"])
-    target = alt.param("target", value=min(1, len(names) - 1), bind=alt.binding_select(
-        options=options, labels=names, name="for "))  # fmt: skip
-    against = alt.param("against", value=0, bind=alt.binding_select(
-        options=options, labels=names, name="against "))  # fmt: skip
+    target = alt.param(
+        "target",
+        value=min(1, len(names) - 1),
+        bind=alt.binding_select(options=options, labels=names, name="for "),
+    )
+    against = alt.param(
+        "against", value=0, bind=alt.binding_select(options=options, labels=names, name="against ")
+    )
     base = (
         _named("rows")
         .transform_calculate(whole=f"(datum.t[target] - datum.t[against]) / {heat}")
@@ -261,7 +308,7 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
         .transform_calculate(text=f"width < {_NARROW} ? '' : datum.said")
         .transform_calculate(words="datum.feature + ' = ' + datum.value + ': ' + datum.shown")
         .encode(y=_feature_axis(grid=True), description="words:N")
-    )  # fmt: skip
+    )
     x = alt.X("ratio:Q", title="log-ratio (nat)")
     tip = ["feature:N", "value:N", alt.Tooltip("shown:N", title="log-ratio")]
     ticks = base.mark_tick(thickness=2, size=11).encode(x=x, tooltip=tip)
@@ -300,18 +347,31 @@ def _spoken(each: dict[str, Any], first: int, gap: float) -> set[int]:
 def _stability(found: dict[str, Any]) -> dict[str, Any]:
     labels = _labels([f["name"] for f in found["features"][:_MOST_FEATURES]])
     rows = [
-        {"feature": labels[j], "share": f["frequency"], "j": j,
-         "what": "selected" if f["selected"] else "not selected"}
+        {
+            "feature": labels[j],
+            "share": f["frequency"],
+            "j": j,
+            "what": "selected" if f["selected"] else "not selected",
+        }
         for j, f in enumerate(found["features"][:_MOST_FEATURES])
-    ]  # fmt: skip
-    chart = _named("rows").mark_bar().encode(
-        x=alt.X("share:Q", title="share of resamples that select it",
-                scale=alt.Scale(domain=[0, 1])),
-        y=_feature_axis(), color=alt.Color("what:N", title=None),
-        tooltip=["feature:N", alt.Tooltip("share:Q", format=".2f")], description="words:N",
-    ).transform_calculate(
-        words="datum.feature + ', ' + datum.what + ': ' + format(datum.share, '.2f')"
-    ).add_params(_named_places("features", labels))  # fmt: skip
+    ]
+    chart = (
+        _named("rows")
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "share:Q", title="share of resamples that select it", scale=alt.Scale(domain=[0, 1])
+            ),
+            y=_feature_axis(),
+            color=alt.Color("what:N", title=None),
+            tooltip=["feature:N", alt.Tooltip("share:Q", format=".2f")],
+            description="words:N",
+        )
+        .transform_calculate(
+            words="datum.feature + ', ' + datum.what + ': ' + format(datum.share, '.2f')"
+        )
+        .add_params(_named_places("features", labels))
+    )
     words = "how often each feature is selected over resamples"
     return _spec(chart, words, _tall(len(rows)), rows=rows)
 

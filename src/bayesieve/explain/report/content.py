@@ -128,8 +128,10 @@ def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[A
     for i, step in enumerate(path.steps):
         moved = {c for u in step.units for c in path.members[u]}
         if step.action == "start":
-            changes = [(c, "was in from the start" if i == 0 else f"came back at step {i}")
-                       for c in sorted(moved - inside)]  # fmt: skip
+            changes = [
+                (c, "was in from the start" if i == 0 else f"came back at step {i}")
+                for c in sorted(moved - inside)
+            ]
             changes += [(c, f"left at step {i}") for c in sorted(inside - moved)]
             inside = set(moved)
         else:
@@ -168,12 +170,16 @@ def _path(selector: NaiveBayesSelector) -> dict[str, Any]:
         "chosen": path.chosen,
         "steps": [
             [
-                {"start": "s", "add": "+", "drop": "-"}[step.action], list(step.units), step.phase,
-                step.n_features, _eight(step.score), _eight(step.validation_error),
+                {"start": "s", "add": "+", "drop": "-"}[step.action],
+                list(step.units),
+                step.phase,
+                step.n_features,
+                _eight(step.score),
+                _eight(step.validation_error),
             ]
             for step in path.steps
         ],
-    }  # fmt: skip
+    }
 
 
 def _eight(value: float) -> float | None:

@@ -33,13 +33,11 @@ def render(content: dict[str, Any]) -> str:
         "portable": content["portable"],
         "path": content["path"],
         "rows": content["rows"],
-        "thresholds": [
-            [v["name"], v["thresholds"]] for v in content["performance"]["verdicts"]
-        ],
+        "thresholds": [[v["name"], v["thresholds"]] for v in content["performance"]["verdicts"]],
         "sources": [
             [[f["counts"], f["source"]] for f in model["features"]] for model in content["model"]
         ],
-    }  # fmt: skip
+    }
     return template.render(
         **content,
         most_labels=MOST_LABELS,

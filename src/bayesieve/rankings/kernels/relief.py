@@ -57,9 +57,7 @@ def _nearest(apart, labels, i, k, near, far, count):
 
 
 @njit(**EXACT)
-def relief_blocks(
-    values, nominal, gaps, expected, both, labels, shares, k, block, lo, hi, out
-):  # fmt: skip
+def relief_blocks(values, nominal, gaps, expected, both, labels, shares, k, block, lo, hi, out):
     """Sum of each block's rows: misses by the odds of their class, less hits; blocks lo..hi.
 
     Parameters

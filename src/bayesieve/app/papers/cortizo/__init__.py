@@ -174,9 +174,15 @@ def _table_2(
         for method, paper in zip(METHODS, printed, strict=True):
             values = [outcome.accuracy for outcome in outcomes[row, method]]
             records.append(
-                Record("Table 2: accuracy that guided", row, method, paper,
-                       float(np.mean(values)), _spread(values))
-            )  # fmt: skip
+                Record(
+                    "Table 2: accuracy that guided",
+                    row,
+                    method,
+                    paper,
+                    float(np.mean(values)),
+                    _spread(values),
+                )
+            )
     for title, field in (
         ("Attributes chosen", "n_features"),
         ("Subsets tried", "n_tried"),
@@ -185,16 +191,26 @@ def _table_2(
         for row in rows:
             sizes = BEST_SIZE.get(row.removesuffix(NUMERIC)) if field == "n_features" else None
             records += [
-                Record(f"Table 2: {title.lower()}", row, method,
-                       sizes if method == "Best" else None, _mean(outcomes[row, method], field))
+                Record(
+                    f"Table 2: {title.lower()}",
+                    row,
+                    method,
+                    sizes if method == "Best" else None,
+                    _mean(outcomes[row, method], field),
+                )
                 for method in METHODS
-            ]  # fmt: skip
+            ]
     records += [
-        Record("Table 2, nested: accuracy on rows that took no part in the selection", row, method,
-               None, honest[row, method])
+        Record(
+            "Table 2, nested: accuracy on rows that took no part in the selection",
+            row,
+            method,
+            None,
+            honest[row, method],
+        )
         for row in rows
         for method in METHODS
-    ]  # fmt: skip
+    ]
     return records
 
 

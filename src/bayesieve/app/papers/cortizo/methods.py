@@ -93,11 +93,16 @@ def selector(method: str, table: Table, seed: int, n_jobs: int | None) -> list[N
     model = NaiveBayes(models, rounded=True)
     return [
         NaiveBayesSelector(
-            model, search, "error", folds(seed), validation=None, keep=keep,
+            model,
+            search,
+            "error",
+            folds(seed),
+            validation=None,
+            keep=keep,
             n_jobs=n_jobs,
         )
         for search in searches
-    ]  # fmt: skip
+    ]
 
 
 def select(

@@ -82,29 +82,37 @@ def conclusions(
         return Conclusion(claim, int(bool(held)), 1)
 
     claims = [
-        sets(f"naive Bayes within {NB_WITHIN} of the paper's (set by set)",
-             np.abs(found["NB"] - printed) <= NB_WITHIN),
+        sets(
+            f"naive Bayes within {NB_WITHIN} of the paper's (set by set)",
+            np.abs(found["NB"] - printed) <= NB_WITHIN,
+        ),
         sets("some subset is better than all attributes", found["Best"] > found["NB"] + near),
         sets("FBL is at least as accurate as naive Bayes", found["FBL"] >= found["NB"] - near),
         sets("... also on rows that took no part", nested["FBL"] >= nested["NB"] - near),
-        once("FBL has the best average of all methods",
-             all(found["FBL"].mean() >= found[m].mean() for m in TABLE_3)),
+        once(
+            "FBL has the best average of all methods",
+            all(found["FBL"].mean() >= found[m].mean() for m in TABLE_3),
+        ),
         once("... also nested", all(nested["FBL"].mean() >= nested[m].mean() for m in TABLE_3)),
-    ]  # fmt: skip
+    ]
     for rival in ("LF", "LB"):
         fewer = tried["FBL"] < tried[rival]
         claims += [
             sets(f"FBL tries fewer subsets than {rival}", fewer),
-            sets(f"... and is at least as accurate as {rival}",
-                 fewer & (found["FBL"] >= found[rival] - near)),
+            sets(
+                f"... and is at least as accurate as {rival}",
+                fewer & (found["FBL"] >= found[rival] - near),
+            ),
             sets(f"FBL takes less time than {rival} (here)", seconds["FBL"] < seconds[rival]),
-        ]  # fmt: skip
+        ]
     claims += [
         once("PCA is worse than naive Bayes on average", found["PCA"].mean() < found["NB"].mean()),
-        once("information gain is worse than naive Bayes on average",
-             found["IG"].mean() < found["NB"].mean()),
+        once(
+            "information gain is worse than naive Bayes on average",
+            found["IG"].mean() < found["NB"].mean(),
+        ),
         *_of_domains(changes),
-    ]  # fmt: skip
+    ]
     return claims
 
 
