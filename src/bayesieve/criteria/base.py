@@ -18,6 +18,16 @@ class Rule(Measure):
 
     Subclasses turn the ledger's cells into keys.  A rule is a small value: kind, grain and class
     factors come from totals over all rows, so that it is the same for every part of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.criteria import Rule
+    >>> class WrongRows(Rule):
+    ...     def keys(self, cells, sizes):
+    ...         return [int(wrong) for wrong in cells.sum(axis=1)]
+    >>> WrongRows("error").keys(np.array([[3, 1], [0, 2]]), np.array([1, 1]))
+    [4, 2]
     """
 
     @property
