@@ -69,7 +69,6 @@ class AUC(Criterion):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from bayesieve import NaiveBayesSelector
     >>> X = np.array([[0, 1], [0, 0], [1, 1], [1, 0]] * 3)
     >>> y = np.array([0, 0, 1, 1] * 3)
