@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_callable, choose
+from ..checks import check_callable, check_flag, check_number, choose
 from ..engine.contract import Floats, Ints, Ledger, Outline, Scores
 from .base import Criterion, Key, Rule
 from .row_values import auc_parts
@@ -48,6 +48,12 @@ class SizePenalty:
         if beyond < 0 and not self.as_printed:
             return Fraction(0)
         return Fraction(beyond, self.scale) ** 2
+
+    def check(self) -> None:
+        """Judge the parameters."""
+        check_number("criterion.penalty.free", self.free, low=0, whole=True)
+        check_number("criterion.penalty.scale", self.scale, low=1, whole=True)
+        check_flag("criterion.penalty.as_printed", self.as_printed)
 
 
 class AUC(Criterion):
@@ -94,6 +100,8 @@ class AUC(Criterion):
         choose("criterion.undefined", self.undefined, ["raise", "skip"])
         if self.penalty is not None:
             check_callable("criterion.penalty", self.penalty)
+        if isinstance(self.penalty, SizePenalty):
+            self.penalty.check()
 
     def check_classes(self, n_classes: int) -> None:
         """Two classes, or labels."""

@@ -80,7 +80,10 @@ class Criterion:
     greater_is_better = False
 
     def loss(self, scores: Floats, classes: Ints, weights: Floats) -> float:
-        """Loss (lower is better) of log-scores, lines x classes, against the true classes."""
+        """Loss (lower is better) of log-scores, lines x classes, against the true classes.
+
+        It is reported as it is, and with the other sign where `greater_is_better`.
+        """
         raise NotImplementedError(
             f"criterion {type(self).__name__!r} must define loss(scores, classes, weights)."
         )

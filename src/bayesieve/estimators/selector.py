@@ -247,6 +247,7 @@ class NaiveBayesSelector(
         search, criterion = self._check_parameters()
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
         task = self._judge(model, X, y, params)
+        criterion.check_classes(task.read.targets.n_classes)
         read = task.read
         draw = check_random_state(self.random_state)
         guiding, validating = split_rows(read.strata, self.validation, draw)
