@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest
 
-from bayesieve import NaiveBayesSelector, rank
+from bayesieve import NaiveBayesSelector, TreeLevels, rank
 from bayesieve.data.tables import RawTable
 from bayesieve.engine import Threads, threads
 from bayesieve.rankings import RANKINGS, Ranking, RankingMethod
@@ -155,3 +155,28 @@ def test_what_is_not_known_is_answered_by_all_names(name):
         rank(*table(), "nothing")
     with pytest.raises(TypeError, match=rf"ranking must be one of .*'{name}'"):
         check_ranking(type(RANKINGS[name]), "ranking")
+
+
+class ByHand:
+    """A user's object, of no class of ours."""
+
+    def __init__(self, reads):
+        self.reads = reads
+
+    def rank(self, columns, labels, n_classes, engine, n_features):
+        return Ranking.by_score(np.arange(columns.n_columns))
+
+
+def test_any_object_with_rank_will_do_if_it_says_what_it_reads():
+    X, y = table()
+    for reads in ("discrete", "mixed"):
+        assert rank(X, y, ByHand(reads)).order.tolist() == [6, 5, 4, 3, 2, 1, 0]
+    with pytest.raises(ValueError, match="method.reads must be one of 'discrete', 'mixed'; got 'l"):
+        rank(X, y, ByHand("letters"))
+
+
+@pytest.mark.parametrize("field", fields(TreeLevels), ids=lambda field: field.name)
+def test_a_ranking_without_a_name_judges_its_parameters_too(field):
+    TreeLevels().check()
+    with pytest.raises(TypeError, match=rf"{field.name} must be .*; got "):
+        rank(*table(), TreeLevels(**{field.name: "many"}))

@@ -16,7 +16,7 @@ from ..models.choice import choose_models
 from ..models.columns import read_column
 from ..models.registry import MODELS
 from . import RANKINGS
-from .base import MIXED, DiscreteColumns, MixedColumns, OwnRanking, Ranking, RankingMethod
+from .base import DISCRETE, MIXED, DiscreteColumns, MixedColumns, OwnRanking, Ranking, RankingMethod
 from .columns import mixed_columns
 from .cuts import mdl_cuts
 
@@ -110,6 +110,7 @@ def check_ranking(method: Any, parameter: str = "method") -> RankingMethod:
         method = RANKINGS[choose(parameter, method, RANKINGS)]
     if not isinstance(method, RankingMethod):
         method = OwnRanking(method)
+    choose(f"{parameter}.reads", method.reads, [DISCRETE, MIXED])
     method.check()
     return method
 
