@@ -171,7 +171,9 @@ def test_any_object_with_rank_will_do_if_it_says_what_it_reads():
     X, y = table()
     for reads in ("discrete", "mixed"):
         assert rank(X, y, ByHand(reads)).order.tolist() == [6, 5, 4, 3, 2, 1, 0]
-    with pytest.raises(ValueError, match="method.reads must be one of 'discrete', 'mixed'; got 'l"):
+    with pytest.raises(
+        ValueError, match=r"method\.reads must be one of 'discrete', 'mixed'; got 'l"
+    ):
         rank(X, y, ByHand("letters"))
 
 
