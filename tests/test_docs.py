@@ -13,6 +13,7 @@ import pytest
 from bayesieve.criteria import CRITERIA
 from bayesieve.indicators import SCORES
 from bayesieve.models import MODELS
+from bayesieve.rankings import RANKINGS
 from bayesieve.search import SEARCHES
 from blocks import find_blocks, run_page
 
@@ -24,7 +25,7 @@ MODULES = (
     "bayesieve.datasets", "bayesieve.indicators", "bayesieve.explain", "bayesieve.explain.report",
     "bayesieve.evaluation.performance", "bayesieve.explain.modelfile.file", "bayesieve.app.papers",
 )  # fmt: skip
-REGISTRIES = (CRITERIA, MODELS, SCORES, SEARCHES)
+REGISTRIES = (CRITERIA, MODELS, RANKINGS, SCORES, SEARCHES)
 PUBLIC = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_callable, choose
+from ..checks import check_callable, check_flag, check_number, choose
 from ..engine.contract import Floats, Ints, Ledger, Outline, Scores
 from .base import Criterion, Key, Rule
 from .row_values import auc_parts
@@ -49,6 +49,12 @@ class SizePenalty:
             return Fraction(0)
         return Fraction(beyond, self.scale) ** 2
 
+    def check(self) -> None:
+        """Judge the parameters."""
+        check_number("criterion.penalty.free", self.free, low=0, whole=True)
+        check_number("criterion.penalty.scale", self.scale, low=1, whole=True)
+        check_flag("criterion.penalty.as_printed", self.as_printed)
+
 
 class AUC(Criterion):
     """Mean over labels of the area under the ROC curve of the naive Bayes score; ties count half.
@@ -69,7 +75,6 @@ class AUC(Criterion):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from bayesieve import NaiveBayesSelector
     >>> X = np.array([[0, 1], [0, 0], [1, 1], [1, 0]] * 3)
     >>> y = np.array([0, 0, 1, 1] * 3)
@@ -95,6 +100,8 @@ class AUC(Criterion):
         choose("criterion.undefined", self.undefined, ["raise", "skip"])
         if self.penalty is not None:
             check_callable("criterion.penalty", self.penalty)
+        if isinstance(self.penalty, SizePenalty):
+            self.penalty.check()
 
     def check_classes(self, n_classes: int) -> None:
         """Two classes, or labels."""

@@ -81,8 +81,15 @@ class Criterion:
     #: True where a higher value (as reported) is the better one.
     greater_is_better = False
 
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({given})"
+
     def loss(self, scores: Floats, classes: Ints, weights: Floats) -> float:
-        """Loss (lower is better) of log-scores, lines x classes, against the true classes."""
+        """Loss (lower is better) of log-scores, lines x classes, against the true classes.
+
+        It is reported as it is, and with the other sign where `greater_is_better`.
+        """
         raise NotImplementedError(
             f"criterion {type(self).__name__!r} must define loss(scores, classes, weights)."
         )

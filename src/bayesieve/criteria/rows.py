@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import choose
 from ..engine.contract import Floats, Ints, Ledger
 from .base import Criterion, Key, Rule
 from .row_values import line_values
@@ -72,6 +73,10 @@ class RowCriterion(Criterion):
 
     def __repr__(self) -> str:
         return f"RowCriterion({self.name!r})"
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        choose("criterion.name", self.name, ["error", "probability", "log-likelihood"])
 
     def rule(self, ledger: Ledger) -> RowRule:
         """Integers whose grain is the finest for which the sum over all lines fits."""

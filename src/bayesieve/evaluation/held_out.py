@@ -48,7 +48,10 @@ def held_out_score(
     classes = np.searchsorted(fitted.only.classes, target)
     worth = weights * _factors(selector, *trained)[classes]
     if not criterion.has_row_values:
-        return criterion.loss(np.ldexp(sums.astype(float), -fitted.only.scale.bits), classes, worth)
+        sign = -1 if criterion.greater_is_better else 1
+        return sign * criterion.loss(
+            np.ldexp(sums.astype(float), -fitted.only.scale.bits), classes, worth
+        )
     return float(np.average(criterion.row_values(sums, unit, classes), weights=worth))
 
 

@@ -12,9 +12,6 @@ from ..checks import check_number, choose
 from ..engine.threads import Engine
 from .windows import TESTS, half_windows, test_constants, window_p_values
 
-#: Scores that users registered, by the name of their function.
-SCORES: dict[str, "Score"] = {}
-
 
 class ScoreColumn(NamedTuple):
     """One score with its parameters fixed.
@@ -130,8 +127,8 @@ def register_score(
 
     def decorate(function: Callable[..., float]) -> Score:
         cuts = None if thresholds is None else tuple(float(cut) for cut in thresholds)
-        SCORES[function.__name__] = Score(label, function, dict(grid), cuts)
-        return SCORES[function.__name__]
+        score = SCORES[function.__name__] = Score(label, function, dict(grid), cuts)
+        return score
 
     return decorate
 
@@ -276,3 +273,9 @@ def _cuts(given: Sequence[float | None] | None) -> tuple[float, ...] | None:
     if given is None or any(cut is None for cut in given):
         return None
     return tuple(float(cut) for cut in given if cut is not None)
+
+
+#: Every score by name; a new member is one entry here (`register_score` makes one of a function).
+SCORES: dict[str, ScoreFamily] = {
+    "windows": WindowScores(),
+}

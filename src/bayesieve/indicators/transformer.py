@@ -20,8 +20,8 @@ class Indicators(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     scores : list of scores, optional
-        `WindowScores` and `Score` objects, or names of registered scores; ``[WindowScores()]`` by
-        default.
+        `WindowScores` and `Score` objects, or names of registered scores; ``["windows"]``, which is
+        ``[WindowScores()]``, by default.
     quantiles : sequence of float, default=(0.1, 0.25, 0.5, 0.75, 0.9)
         Where to cut the scores that come without thresholds, learnt by `fit`.
     drop : {None, "constant", "redundant"}, default=None

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+#: The forms in which columns come: codes only, or numbers and codes.
+DISCRETE, MIXED = "discrete", "mixed"
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -35,10 +38,93 @@ class Ranking:
     order: NDArray[np.int64]
     scores: NDArray[np.float64]
 
+    @classmethod
+    def by_score(cls, scores: Sequence[float] | NDArray[np.float64]) -> "Ranking":
+        """The highest score first; the lowest column first among equals."""
+        scores = np.asarray(scores, np.float64)
+        return cls(by_score(scores), scores)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         standing = np.empty(self.order.size)
         standing[self.order] = np.arange(self.order.size, 0, -1)
         return standing if dtype is None else standing.astype(dtype)
+
+
+class RankingMethod:
+    """A rule that puts columns in order.
+
+    `rank` is all that a method must have.  A subclass says what it reads, judges its parameters
+    (`check`), and says where its scores are not what the order follows.
+
+    Examples
+    --------
+    A ranking of one's own, handed to `rank`:
+
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import Ranking, RankingMethod
+    >>> class MostKnown(RankingMethod):
+    ...     reads = "mixed"
+    ...     def rank(self, columns, labels, n_classes, engine, n_features):
+    ...         known = (~np.isnan(columns.values)).mean(axis=1)
+    ...         return Ranking.by_score(known)
+    >>> X = np.array([[1.5, np.nan], [np.nan, np.nan], [2.5, np.nan], [3.5, 0.5]])
+    >>> rank(X, [0, 0, 1, 1], MostKnown()).order
+    array([0, 1])
+    """
+
+    #: ``"discrete"``: `DiscreteColumns`, numbers cut into levels; ``"mixed"``: `MixedColumns`.
+    reads = DISCRETE
+    #: Does a row of weight 2 count as two rows?
+    takes_weights = True
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """Is the order that of the scores, so that they never rise along it?"""
+        return True
+
+    def rank(
+        self, columns: Any, labels: NDArray[np.int64], n_classes: int, engine: Any, n_features: int
+    ) -> Ranking:
+        """All columns, best first; of equals, the lowest column first.
+
+        Parameters
+        ----------
+        columns : DiscreteColumns or MixedColumns, as `reads` asks for.
+        labels : class index of every row.
+        n_classes : how many classes there are.
+        engine : runs kernels on threads.
+        n_features : how many columns a greedy method ranks with care.
+        """
+        raise NotImplementedError(
+            f"ranking {type(self).__name__!r} must define "
+            "rank(columns, labels, n_classes, engine, n_features)."
+        )
+
+    def check(self) -> None:
+        """Judge the method's own parameters."""
+
+    def caution(self, name: str, n_rows: int) -> str | None:
+        """What to warn of beforehand, given the smallest class and how many rows it has."""
+        return None
+
+
+@dataclass(frozen=True)
+class OwnRanking(RankingMethod):
+    """A user's object with `rank` and, where it reads numbers, `reads`."""
+
+    own: Any
+
+    @property
+    def reads(self) -> str:  # type: ignore[override]
+        """What the user's object says."""
+        return getattr(self.own, "reads", DISCRETE)
+
+    def rank(
+        self, columns: Any, labels: NDArray[np.int64], n_classes: int, engine: Any, n_features: int
+    ) -> Ranking:
+        """The user's own."""
+        return self.own.rank(columns, labels, n_classes, engine, n_features)
 
 
 @dataclass(frozen=True)

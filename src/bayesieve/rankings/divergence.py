@@ -14,10 +14,8 @@ from ..engine.threads import Threads, count_threads
 from ..models.base import Settings, one_set
 from ..models.choice import choose_models
 from ..models.registry import MODELS, build_columns
-from .base import MixedColumns, Ranking, by_score
+from .base import MIXED, MixedColumns, Ranking, RankingMethod
 from .columns import mixed_columns
-
-_FORMS = ("mean", "normalised", "sbfs")
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def relevance_matrix(
     >>> matrix.values.argmax(axis=1)  # the petals' width tells all three apart
     array([3, 3, 3])
     """
-    choose("model", model, [name for name in MODELS if not MODELS[name].discrete])
+    check_continuous("model", model)
     check_flag("as_printed", as_printed)
     check_jobs(n_jobs)
     read = read_sample(BaseEstimator(), X, y, None)
@@ -119,6 +117,11 @@ def relevance_matrix(
     if read.targets.labelled:
         names = [f"combination {k}" for k in range(n_classes)]
     return RelevanceMatrix(values, names, list(read.table.names))
+
+
+def check_continuous(name: str, model: str) -> None:
+    """A feature model of numbers."""
+    choose(name, model, [each for each in MODELS if not MODELS[each].discrete])
 
 
 def divergences(
@@ -195,7 +198,7 @@ def _divergence(
 
 
 @dataclass(frozen=True)
-class Divergence:
+class Divergence(RankingMethod):
     """Rank by the divergence of classes (Sotoca et al.).
 
     Parameters
@@ -208,13 +211,31 @@ class Divergence:
         Feature model of continuous columns.
     as_printed : bool, default=False
         Eq. 7 to the letter, see `bayesieve.relevance_matrix`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import Divergence
+    >>> rank(*load_iris(return_X_y=True), Divergence("normalised", "gaussian")).order
+    array([2, 3, 0, 1])
     """
 
     form: str = "mean"
     model: str = "mixture"
     as_printed: bool = False
-    reads = "mixed"
-    forms = _FORMS
+    reads = MIXED
+
+    def check(self) -> None:
+        """Judge the parameters."""
+        choose("form", self.form, ["mean", "normalised", "sbfs"])
+        check_continuous("model", self.model)
+        check_flag("as_printed", self.as_printed)
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """The floating scheme has an order of its own."""
+        return self.form != "sbfs"
 
     def rank(
         self,
@@ -227,12 +248,10 @@ class Divergence:
         """All columns."""
         matrix = divergences(columns, labels, n_classes, engine, self.model, self.as_printed)
         if self.form == "mean":
-            scores = matrix.mean(0)
-            return Ranking(by_score(scores), scores)
+            return Ranking.by_score(matrix.mean(0))
         weights = _normalise(matrix)
         if self.form == "normalised":
-            scores = weights.mean(0)
-            return Ranking(by_score(scores), scores)
+            return Ranking.by_score(weights.mean(0))
         shares = np.bincount(labels, columns.weights, n_classes) / columns.weights.sum()
         return floating_scheme(weights, shares)
 
@@ -289,11 +308,3 @@ def floating_scheme(weights: NDArray[np.float64], shares: NDArray[np.float64]) -
 def _normalise(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     total = matrix.sum(1, keepdims=True)
     return np.divide(matrix, total, out=np.zeros_like(matrix), where=total > 0)
-
-
-#: Rankings of this module by name.
-DIVERGENCES = {
-    "divergence": Divergence(),
-    "divergence-normalised": Divergence("normalised"),
-    "divergence-sbfs": Divergence("sbfs"),
-}

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import choose
 from ..data.kernels.options import CHI2, INFORMATION
-from .base import DiscreteColumns, Ranking, by_score, pack
+from .base import DiscreteColumns, Ranking, RankingMethod, by_score, pack
 
 
 @dataclass(frozen=True)
-class MutualInformation:
+class MutualInformation(RankingMethod):
     """Rank by I(column; class), the plug-in estimate from counts, in nat.
 
     Examples
@@ -34,12 +35,11 @@ class MutualInformation:
         n_features: int,
     ) -> Ranking:
         """All columns by their information about the class."""
-        scores = information_with(columns, labels, n_classes, engine)
-        return Ranking(by_score(scores), scores)
+        return Ranking.by_score(information_with(columns, labels, n_classes, engine))
 
 
 @dataclass(frozen=True)
-class ChiSquare:
+class ChiSquare(RankingMethod):
     """Rank by Pearson's chi-square of column and class: the statistic, not its p-value.
 
     Examples
@@ -62,12 +62,11 @@ class ChiSquare:
         n_features: int,
     ) -> Ranking:
         """All columns by their chi-square with the class."""
-        scores = association_with(CHI2, columns, labels, n_classes, engine)
-        return Ranking(by_score(scores), scores)
+        return Ranking.by_score(association_with(CHI2, columns, labels, n_classes, engine))
 
 
 @dataclass(frozen=True)
-class MRMR:
+class MRMR(RankingMethod):
     """Rank greedily by relevance against redundancy (Peng 2005).
 
     The next column has the largest I(column; class) less (``"difference"``), or divided by
@@ -89,7 +88,15 @@ class MRMR:
     """
 
     form: str = "difference"
-    forms = ("difference", "quotient")
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        choose("form", self.form, ["difference", "quotient"])
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """A column may be worth more when it is taken than the one before it was."""
+        return False
 
     def rank(
         self,
@@ -130,7 +137,7 @@ class MRMR:
 
 
 @dataclass(frozen=True)
-class CMIM:
+class CMIM(RankingMethod):
     """Rank by conditional mutual information, maximised (Fleuret 2004).
 
     The next column is the one whose smallest value among I(class; column) and I(class; column |

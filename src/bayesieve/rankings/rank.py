@@ -16,11 +16,9 @@ from ..models.choice import choose_models
 from ..models.columns import read_column
 from ..models.registry import MODELS
 from . import RANKINGS
-from .base import DiscreteColumns, MixedColumns, Ranking
+from .base import DISCRETE, MIXED, DiscreteColumns, MixedColumns, OwnRanking, Ranking, RankingMethod
 from .columns import mixed_columns
 from .cuts import mdl_cuts
-from .divergence import DIVERGENCES
-from .weights import Weights
 
 
 def rank(
@@ -71,15 +69,11 @@ def rank(
     check_jobs(n_jobs)
     read = read_sample(BaseEstimator(), X, y, None)
     sizes = np.bincount(read.labels)
-    if getattr(method, "k", 0) >= sizes.min():
-        small = int(sizes.argmin())
-        name = f"combination {small}" if read.targets.labelled else str(read.classes[small])
-        warnings.warn(
-            f"class {name!r} has {sizes[small]} row(s), not more than the k={method.k} neighbours "
-            "asked for; it is compared by those it has.",
-            UserWarning,
-            stacklevel=2,
-        )
+    small = int(sizes.argmin())
+    name = f"combination {small}" if read.targets.labelled else str(read.classes[small])
+    caution = method.caution(name, int(sizes[small]))
+    if caution is not None:
+        warnings.warn(caution, UserWarning, stacklevel=2)
     if n_features is not None:
         check_number("n_features", n_features, low=1, high=len(read.table.names), whole=True)
     return rank_table(read.table, read.labels, method, n_features, n_jobs)
@@ -88,7 +82,7 @@ def rank(
 def rank_table(
     table: Table,
     labels: NDArray[np.int64],
-    method: Any,
+    method: RankingMethod,
     n_features: int | None = None,
     n_jobs: int | None = None,
 ) -> Ranking:
@@ -107,25 +101,22 @@ def rank_table(
 
 def ranking_names() -> list[str]:
     """Every name that `rank` knows."""
-    return [*RANKINGS, *DIVERGENCES, "weights"]
+    return list(RANKINGS)
 
 
-def check_ranking(method: Any, parameter: str = "method") -> Any:
-    """A ranking by name, or an object with `rank`."""
-    if not hasattr(method, "rank") or isinstance(method, type):
-        known = {**RANKINGS, **DIVERGENCES, "weights": Weights()}
-        method = known[choose(parameter, method, known)]
-    if hasattr(method, "form"):
-        choose("form", method.form, method.forms)
-    if hasattr(method, "model"):
-        choose("model", method.model, [name for name in MODELS if not MODELS[name].discrete])
-    if hasattr(method, "k"):
-        check_number("k", method.k, low=1, whole=True)
+def check_ranking(method: Any, parameter: str = "method") -> RankingMethod:
+    """A ranking by name, or an object with `rank`, whose parameters it judges itself."""
+    if isinstance(method, type) or not callable(getattr(method, "rank", None)):
+        method = RANKINGS[choose(parameter, method, RANKINGS)]
+    if not isinstance(method, RankingMethod):
+        method = OwnRanking(method)
+    choose(f"{parameter}.reads", method.reads, [DISCRETE, MIXED])
+    method.check()
     return method
 
 
 def columns_for(
-    method: Any,
+    method: RankingMethod,
     table: Table,
     models: list[str],
     rows: NDArray[np.int64],
@@ -134,7 +125,7 @@ def columns_for(
     n_classes: int,
 ) -> DiscreteColumns | MixedColumns:
     """The columns in the form that a ranking reads: codes, or numbers and codes."""
-    if getattr(method, "reads", "discrete") == "mixed":
+    if method.reads == MIXED:
         return mixed_columns(table, models, rows, weights)
     return discrete_columns(table, models, rows, labels, weights, n_classes)
 

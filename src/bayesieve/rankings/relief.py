@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import MixedColumns, Ranking, by_score
+from ..checks import check_number
+from .base import MIXED, MixedColumns, Ranking, RankingMethod
 
 _BLOCK = 32  # rows whose sums are added up in one go, whatever the number of threads
 
 
 @dataclass(frozen=True)
-class ReliefF:
+class ReliefF(RankingMethod):
     """Rank by how much farther the nearest rows of other classes are than those of the own class.
 
     Every row is compared with its k nearest rows of each class (sum of differences over columns,
@@ -35,7 +36,21 @@ class ReliefF:
     """
 
     k: int = 10
-    reads = "mixed"
+    reads = MIXED
+    takes_weights = False
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        check_number("k", self.k, low=1, whole=True)
+
+    def caution(self, name: str, n_rows: int) -> str | None:
+        """A class with few rows has fewer neighbours to offer."""
+        if n_rows > self.k:
+            return None
+        return (
+            f"class {name!r} has {n_rows} row(s), not more than the k={self.k} neighbours asked "
+            "for; it is compared by those it has."
+        )
 
     def rank(
         self,
@@ -74,8 +89,7 @@ class ReliefF:
         scores = np.zeros(len(values))
         for part in out:
             scores += part
-        scores /= labels.size
-        return Ranking(by_score(scores), scores)
+        return Ranking.by_score(scores / labels.size)
 
 
 def _scaled(columns: MixedColumns) -> NDArray[np.float64]:

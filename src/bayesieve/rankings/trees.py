@@ -8,15 +8,16 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from .base import DiscreteColumns, Ranking, by_score
+from ..checks import check_number
+from .base import DiscreteColumns, Ranking, RankingMethod
 
 
 @dataclass(frozen=True)
-class TreeLevels:
+class TreeLevels(RankingMethod):
     """Rank by how many trees, each grown on a small sample, use a column in their top levels.
 
     Equally frequent columns are ranked by how much impurity they removed there; columns that no
-    tree uses come last, in the order of the table.
+    tree uses come last, in the order of the table.  Weights of rows are not used.
 
     Parameters
     ----------
@@ -41,6 +42,14 @@ class TreeLevels:
     levels: int = 3
     sample: float = 0.1
     random_state: int = 0
+    takes_weights = False
+
+    def check(self) -> None:
+        """Judge the parameters."""
+        check_number("n_trees", self.n_trees, low=1, whole=True)
+        check_number("levels", self.levels, low=1, whole=True)
+        check_number("sample", self.sample, low=0.0, high=1.0)
+        check_number("random_state", self.random_state, low=0, whole=True)
 
     def rank(
         self,
@@ -67,8 +76,7 @@ class TreeLevels:
             at = np.unique(grown.tree_.feature[grown.tree_.feature >= 0])
             used[at] += 1
             removed += grown.feature_importances_
-        scores = used + removed / (1 + removed.sum())
-        return Ranking(by_score(scores), scores)
+        return Ranking.by_score(used + removed / (1 + removed.sum()))
 
 
 def _sample(columns: DiscreteColumns, rows: NDArray[np.int64]) -> Any:

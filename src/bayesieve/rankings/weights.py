@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import MixedColumns, Ranking, by_score
+from .base import MIXED, MixedColumns, Ranking, RankingMethod
 
 
 @dataclass(frozen=True)
-class Weights:
+class Weights(RankingMethod):
     """Rank by |w|, the weight of a column in the linear discriminant of naive Bayes.
 
     Binary columns: the log-ratio of the odds of a 1 in both classes, with frequencies smoothed
@@ -28,7 +28,7 @@ class Weights:
     np.int64(27)
     """
 
-    reads = "mixed"
+    reads = MIXED
 
     def rank(
         self,
@@ -41,8 +41,7 @@ class Weights:
         """All columns."""
         problems = [labels == 1] if n_classes == 2 else [labels == k for k in range(n_classes)]
         found = [self._of(columns, mine) for mine in problems]
-        scores = np.max(found, axis=0)
-        return Ranking(by_score(scores), scores)
+        return Ranking.by_score(np.max(found, axis=0))
 
     def _of(self, columns: MixedColumns, mine: NDArray[np.bool_]) -> NDArray[np.float64]:
         """|w| of every column for one class against the rest."""

@@ -78,8 +78,8 @@ class Forecast:
     def cost(self, objective: Any) -> Cost | None:
         """What is left, or None where that is not known."""
         ahead = self._search.outlook(objective, self._limits)
-        if ahead is None or ahead.unit not in self._pace:
-            return None
+        if ahead is None or ahead.unit not in self._pace or (ahead.bound and ahead.least):
+            return None  # at most for a phase, at least for all: neither can be said of the search
         unit = "steps" if ahead.unit == "steps" else "subsets"
         least = ahead.least or self.steps == 1
         return Cost(ahead.amount * self._pace[ahead.unit], ahead.amount, unit, ahead.bound, least)

@@ -105,8 +105,10 @@ class Settler:
         return Gain(None, None, tried, block)
 
     def value(self, key: Key) -> float:
-        """A key in the criterion's own units; a loss of the user's is its own value."""
-        return float(key) if self._rule is None else self._rule.value(key)
+        """A key in the criterion's own units; of a user's, the loss, or the gain it stands for."""
+        if self._rule is not None:
+            return self._rule.value(key)
+        return -float(key) if self._criterion.greater_is_better else float(key)
 
     def standard_error(self, columns: Sequence[int]) -> float:
         """How far the score of a subset may be off by the luck of the rows."""

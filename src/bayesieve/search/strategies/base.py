@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
 from ...checks import choose
@@ -185,12 +186,16 @@ class Sweep(NamedTuple):
 
 
 def sweep_ahead(objective: Subset, limits: Limits) -> Sweep:
-    """Greedy sweeps score every candidate at each of their remaining steps."""
+    """Greedy sweeps score every candidate at each of their remaining steps.
+
+    Where columns move together, this is the most: a unit that would put an exact size out of reach
+    now may well be a candidate later.
+    """
     if objective.direction == FORWARD:
-        candidates = len(objective.addable(limits.most, limits.exact))
+        candidates = len(objective.addable(limits.most))
         steps = min(candidates, limits.most - objective.size)
     else:
-        candidates = len(objective.droppable(limits.least, limits.target))
+        candidates = len(objective.droppable(limits.least))
         steps = min(candidates, objective.size - limits.least)
     grouped = any(objective.width(unit) > 1 for unit in range(objective.n_units))
     return Sweep(steps, candidates, steps * candidates - steps * (steps - 1) // 2, grouped)
@@ -199,6 +204,17 @@ def sweep_ahead(objective: Subset, limits: Limits) -> Sweep:
 def check_direction(name: str, direction: str) -> None:
     """Forward or backward."""
     choose(name, direction, [FORWARD, BACKWARD])
+
+
+def check_seed(seed: Any) -> None:
+    """None, or a whole number."""
+    if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool)):
+        raise TypeError(f"search.random_state must be None or a whole number; got {seed!r}.")
+
+
+def draw_by(seed: int | None) -> random.Random:
+    """A source of randomness; numpy's whole numbers are seeds too."""
+    return random.Random(None if seed is None else int(seed))
 
 
 @dataclass

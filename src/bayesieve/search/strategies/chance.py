@@ -1,12 +1,11 @@
 """Random subsets (RFS, Ruta 2014): the baseline of every search."""
 
-import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
 
 from ...checks import check_number
-from .base import Hints, Limits, Search, Subset, draw_units
+from .base import Hints, Limits, Search, Subset, check_seed, draw_by, draw_units
 
 RANDOM = "random"
 
@@ -41,8 +40,10 @@ class RandomSearch(Search):
         check_number("search.draws", self.draws, low=1, whole=True)
         if not isinstance(self.sizes, Iterable):
             raise TypeError(f"search.sizes must be a sequence of sizes; got {self.sizes!r}.")
-        if not self.sizes or not all(isinstance(n, Integral) and int(n) >= 1 for n in self.sizes):
+        sizes = list(self.sizes)
+        if not sizes or not all(isinstance(n, Integral) and int(n) >= 1 for n in sizes):
             raise ValueError(f"search.sizes must hold whole numbers from 1 on; got {self.sizes!r}.")
+        check_seed(self.random_state)
 
     @property
     def draws_without_seed(self) -> bool:  # type: ignore[override]
@@ -55,7 +56,7 @@ class RandomSearch(Search):
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Every subset is a state of its own."""
-        draw = random.Random(self.random_state)
+        draw = draw_by(self.random_state)
         everything = sum(objective.width(unit) for unit in range(objective.n_units))
         most = min(limits.most, everything)
         sizes = [size for size in self.sizes if limits.least <= size <= most]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...checks import check_number, choose
-from .base import FORWARD, Hints, Limits, Search, Subset, draw_units
+from .base import FORWARD, Hints, Limits, Search, Subset, check_seed, draw_by, draw_units
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class DiversifiedSearch(Search):
             choose("search.begin", self.begin, ["empty", "best"])
         else:
             check_number("search.begin", self.begin, low=0, whole=True)
+        check_seed(self.random_state)
 
     @property
     def draws_without_seed(self) -> bool:  # type: ignore[override]
@@ -52,7 +53,7 @@ class DiversifiedSearch(Search):
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Scans in turns."""
-        draw = random.Random(self.random_state)
+        draw = draw_by(self.random_state)
         objective.start(self._first(objective, limits, draw), FORWARD)
         yield from self._fill(objective, limits, min(limits.least, 1))
         changed = True

@@ -42,10 +42,10 @@ class FloatingSearch(Search):
         """Judge the parameter."""
         check_direction("search.direction", self.direction)
 
-    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
-        """Back and forth, but not less far than a plain sweep."""
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
+        """Back and forth, but not less far than a plain sweep, where that is known."""
         ahead = sweep_ahead(objective, limits)
-        return Outlook(ahead.tries, ahead.grouped, least=True)
+        return None if ahead.grouped else Outlook(ahead.tries, least=True)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Steps and backtracking until the limit is reached."""

@@ -47,9 +47,12 @@ class RankedSearch(Search):
         return self.stop == "no-improvement"
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook:
-        """One column a step."""
+        """One column a step, of those in the order."""
         ahead = sweep_ahead(objective, limits)
-        return Outlook(ahead.steps, ahead.grouped or self.may_end_early, unit="steps")
+        steps, bound = ahead.steps, ahead.grouped or self.may_end_early
+        if self.order is not None:
+            steps = min(steps, len(set(self.order).difference(objective.selected)))
+        return Outlook(steps, bound, unit="steps")
 
     def given(self, hints: Hints) -> "RankedSearch":
         """The same search with its order filled in."""
