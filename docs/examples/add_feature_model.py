@@ -4,13 +4,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesieve import NaiveBayes, NaiveBayesSelector
-from bayesieve.models import MODELS, Terms
+from bayesieve.models import MODELS, FeatureModel, Terms
 
 
-class PoissonModel:
+class PoissonModel(FeatureModel):
     """log P(x | class) = x log m - m - log x!, with m the mean count of the class."""
 
-    name, discrete, silent_unseen, leaves_one_out = "poisson", False, False, False
+    name = "poisson"
     statistics, merge = MODELS["gaussian"].statistics, MODELS["gaussian"].merge  # by class
 
     def terms(self, statistics, values, grid, settings):
@@ -23,11 +23,8 @@ class PoissonModel:
         terms = np.where(x < 0, -1000.0, np.clip(terms, -1000.0, 1000.0))
         return Terms(np.where(np.isnan(x), 0.0, terms))
 
-    def limit(self, finite, settings):
-        return finite  # `terms` keeps to the bound
-
     def bound(self, settings):
-        return 1000.0
+        return 1000.0  # `terms` keeps to it
 
 
 MODELS["poisson"] = PoissonModel()  # a feature model is always asked for by name

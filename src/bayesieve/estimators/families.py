@@ -132,10 +132,7 @@ def _warn_of_idle_components(summary: Summary) -> None:
     """Name a class and column with fewer distinct values than its mixture has components."""
     found = []
     for spec, statistics in zip(summary.specs, summary.statistics, strict=True):
-        components = getattr(MODELS[spec.model], "components", 0)
-        if components > 1:
-            few = (statistics.n_distinct[0] > 0) & (statistics.n_distinct[0] < components)
-            found += [(spec, int(k), int(statistics.n_distinct[0, k])) for k in np.flatnonzero(few)]
+        found += [(spec, k, n) for k, n in MODELS[spec.model].idle_classes(statistics)]
     if found:
         spec, k, n = found[0]
         others = f" (and {len(found) - 1} more such cases)" if len(found) > 1 else ""

@@ -10,7 +10,8 @@ from ..checks import plain_value
 from ..data.html import html_table
 from ..estimators.held import fitted_of
 from ..models.fitted import FittedProblem
-from ..models.moments import deviations
+from ..models.mixture import Mixtures
+from ..models.moments import Moments, deviations
 
 _TAIL = 3.0
 
@@ -272,9 +273,10 @@ def _continuous_divergence(
     One grid for all classes would miss a narrow class beside a wide one.
     """
     spec, column = problem.specs[j], problem.columns[j]
-    speaker: Any = column.model
     with np.errstate(all="ignore"):
-        bells = speaker.bells(column.statistics, column.grid, column.settings)
+        bells = column.model.bells(column.statistics, column.grid, column.settings)
+    if bells is None:
+        return _divergence_over_values(problem, j, weight)
     found = []
     for k, mine in enumerate(bells):
         total = 0.0
@@ -288,6 +290,22 @@ def _continuous_divergence(
             total += float(np.exp(each.share) * (chances @ (terms[:, k] - others)))
         found.append(max(total, 0.0) if np.isfinite(total) else 0.0)
     return found
+
+
+def _divergence_over_values(
+    problem: FittedProblem, j: int, weight: NDArray[np.float64]
+) -> list[float]:
+    """The same without a closed form: over the values seen, or points between their ends."""
+    spec = problem.specs[j]
+    assert spec.distinct is not None
+    points = spec.distinct
+    if points.size != spec.n_distinct:
+        points = np.linspace(points[0], points[-1], _FINE)
+    if not points.size:
+        return [0.0] * len(problem.classes)
+    terms = _continuous_terms(problem, j, points)
+    chances = np.exp(terms - terms.max(0))
+    return _divergence(chances / chances.sum(0), weight)
 
 
 def _lattice(spec: Any, bells: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -308,11 +326,14 @@ def _ends(spec: Any, statistics: Any) -> tuple[float, float]:
     """The range of a continuous column without its farthest tails, never empty."""
     if not spec.distinct.size:
         return 0.0, 1.0
+    ends = float(spec.distinct[0]), float(spec.distinct[-1])
+    if not isinstance(statistics, Moments | Mixtures):
+        return ends if ends[0] < ends[1] else (ends[0] - 1.0, ends[1] + 1.0)
     known = statistics.weight[0] > 0
     mean = statistics.mean[0][known]
     sd = deviations(statistics)[known]
-    low = max(float(spec.distinct[0]), float((mean - _TAIL * sd).min()))
-    high = min(float(spec.distinct[-1]), float((mean + _TAIL * sd).max()))
+    low = max(ends[0], float((mean - _TAIL * sd).min()))
+    high = min(ends[1], float((mean + _TAIL * sd).max()))
     return (low, high) if low < high else (low - spec.resolution, high + spec.resolution)
 
 
@@ -335,7 +356,9 @@ def _others(weight: NDArray[np.float64], k: int) -> NDArray[np.float64]:
 
 
 def _moments(name: str, statistics: Any, class_count: NDArray[np.float64]) -> dict[str, Any]:
-    """What a continuous column's terms came from."""
+    """What a continuous column's terms came from, where that is moments."""
+    if not isinstance(statistics, Moments | Mixtures):
+        return {}
     weight = statistics.weight[0]
     found = {
         "rows": weight.tolist(),
@@ -343,7 +366,7 @@ def _moments(name: str, statistics: Any, class_count: NDArray[np.float64]) -> di
         "sd": deviations(statistics).tolist(),
         "missing": np.maximum(class_count - weight, 0.0).tolist(),
     }
-    if hasattr(statistics, "share"):
+    if isinstance(statistics, Mixtures):
         power = statistics.variance_power[0].astype(np.int64)
         sd = np.ldexp(np.sqrt(np.maximum(statistics.variance[0], 0.0)), power)
         parts = zip(statistics.share[0], statistics.centre[0], sd, strict=True)

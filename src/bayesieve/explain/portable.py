@@ -10,13 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import plain_value
+from ..data.columns import ColumnSpec
 from ..estimators.held import fitted_of
 from ..models.fitted import FittedProblem
 from ..models.gaussian import DENSITY_BOUND
+from ..models.tables import ColumnTerms
+
+# Distinct values up to which a column without a closed form travels as a table of them.
+_MOST_VALUES = 1000
 
 
-def portable(model: Any) -> dict[str, Any]:
+def portable(model: Any, by_values: bool = False) -> dict[str, Any]:
     """Features, and for each problem (one, or one a label) its classes, prior and terms.
+
+    Parameters
+    ----------
+    model : a fitted model.
+    by_values : may a column without a closed form travel as a table of the values it was learnt
+        from?  It then says nothing about others; where that will not do, it is refused by name.
 
     Returns
     -------
@@ -30,20 +41,34 @@ def portable(model: Any) -> dict[str, Any]:
     fitted = fitted_of(model)
     names = fitted.labels or (None,)
     return {
-        "features": [_feature(spec) for spec in fitted.specs],
+        "features": [
+            _feature(spec, by_values and _has_no_form(column))
+            for spec, column in zip(fitted.specs, fitted.problems[0].columns, strict=True)
+        ],
         "problems": [
-            _problem(name, problem) for name, problem in zip(names, fitted.problems, strict=True)
+            _problem(name, problem, by_values)
+            for name, problem in zip(names, fitted.problems, strict=True)
         ],
     }
 
 
-def _feature(spec: Any) -> dict[str, Any]:
-    numbers = spec.levels is None
-    ends = spec.distinct[[0, -1]].tolist() if numbers and spec.distinct.size else None
+def _has_no_form(column: ColumnTerms) -> bool:
+    """Is it a continuous column whose model is no sum of bells?"""
+    if column.model.discrete:
+        return False
+    with np.errstate(all="ignore"):
+        return column.model.bells(column.statistics, column.grid, column.settings) is None
+
+
+def _feature(spec: ColumnSpec, as_levels: bool = False) -> dict[str, Any]:
+    levels = spec.distinct if as_levels else spec.levels
+    ends = None
+    if spec.levels is None and spec.distinct is not None and spec.distinct.size:
+        ends = spec.distinct[[0, -1]].tolist()
     return {
         "name": spec.name,
         "model": spec.model,
-        "levels": None if numbers else [plain_value(level) for level in spec.levels],
+        "levels": None if levels is None else [plain_value(level) for level in levels],
         "presence": spec.presence,
         "grid": spec.grid,
         "range": ends,
@@ -60,7 +85,7 @@ def plain_classes(classes: NDArray[Any]) -> list[Any]:
     return [plain_value(value) for value in classes]
 
 
-def _problem(name: str | None, problem: FittedProblem) -> dict[str, Any]:
+def _problem(name: str | None, problem: FittedProblem, by_values: bool) -> dict[str, Any]:
     return {
         "name": name,
         "classes": plain_classes(problem.classes),
@@ -69,25 +94,31 @@ def _problem(name: str | None, problem: FittedProblem) -> dict[str, Any]:
         "impossible": problem.scale.impossible,
         "temperature": problem.temperature,
         "prior": problem.fixed_prior.tolist(),
-        "terms": [
-            _bells(spec, column) if table is None else {"table": table[: spec.n_codes - 1].tolist()}
-            for spec, column, table in zip(
-                problem.specs, problem.columns, problem.tables, strict=True
-            )
-        ],
+        "terms": [_terms(problem, j, by_values) for j in range(len(problem.specs))],
     }
 
 
-def _bells(spec: Any, column: Any) -> dict[str, Any]:
-    """One continuous column."""
-    model, settings = column.model, column.settings
-    if not hasattr(model, "bells"):
+def _terms(problem: FittedProblem, j: int, by_values: bool) -> dict[str, Any]:
+    """One column: a table of values, or bells."""
+    spec, column, table = problem.specs[j], problem.columns[j], problem.tables[j]
+    if table is not None:
+        return {"table": table[: spec.n_codes - 1].tolist()}
+    if not _has_no_form(column):
+        return _bells(spec, column)
+    assert spec.distinct is not None
+    if not by_values or spec.n_distinct > min(_MOST_VALUES, spec.distinct.size):
         raise ValueError(
             f"column {spec.name!r} is modelled as {spec.model!r}, which offers no `bells`: it "
             "cannot be written as a sum of bell curves, and speaks in Python only."
         )
+    return {"table": problem.speak(j, spec.distinct).tolist()}
+
+
+def _bells(spec: ColumnSpec, column: ColumnTerms) -> dict[str, Any]:
+    """One continuous column."""
+    model, settings = column.model, column.settings
     with np.errstate(all="ignore"):  # what is not finite is refused below
-        found = model.bells(column.statistics, column.grid, settings)
+        found = model.bells(column.statistics, column.grid, settings) or []
     classes = [[bells.to_list() for bells in mine] for mine in found]
     bells = [b for mine in found for b in mine]
     numbers = [x for b in bells for x in (b.share, *b.levels, *b.offsets, b.mean, b.sd)]

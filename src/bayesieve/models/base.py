@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .bells import Bells
 
 Floats = NDArray[np.float64]
 
@@ -158,8 +161,11 @@ class Settings:
     bits: int = MOST_BITS
 
 
-class FeatureModel(Protocol):
+class FeatureModel:
     """One distribution: how a column speaks about the classes.
+
+    A model of one's own is a subclass with a `name`, `statistics`, `merge`, `terms` and `bound`;
+    what it does not say has an answer here.
 
     Examples
     --------
@@ -175,30 +181,22 @@ class FeatureModel(Protocol):
            [0.5 , 0.75]])
     """
 
-    @property
-    def name(self) -> str:
-        """Public name."""
-
-    @property
-    def discrete(self) -> bool:
-        """Does the column hold codes (True) or numbers (False)?"""
-
-    @property
-    def silent_unseen(self) -> bool:
-        """Does a level without any training row say nothing?"""
-
-    @property
-    def leaves_one_out(self) -> bool:
-        """Is there a closed form for the terms of a row that is taken out?"""
+    name: str  #: public
+    discrete: bool = False  #: does the column hold codes (True) or numbers (False)?
+    silent_unseen: bool = False  #: does a level without any training row say nothing?
+    leaves_one_out: bool = False  #: is there a closed form for a row that is taken out?
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Any:
         """Statistics of one column for every set."""
+        raise NotImplementedError(f"feature model {type(self).__name__!r} must give statistics.")
 
     def merge(self, one: Any, other: Any) -> Any:
         """Statistics of two disjoint groups of rows together."""
+        raise NotImplementedError(f"feature model {self.name!r} cannot merge statistics.")
 
     def terms(self, statistics: Any, values: NDArray[Any], grid: Grid, settings: Settings) -> Terms:
         """Terms of the values: sets x values x classes."""
+        raise NotImplementedError(f"feature model {type(self).__name__!r} must give terms.")
 
     def left_out(
         self,
@@ -210,9 +208,28 @@ class FeatureModel(Protocol):
         sets: TrainingSets,
     ) -> Terms:
         """Own-class terms when one row with that value and class is taken out: values x classes."""
+        raise NotImplementedError(f"feature model {self.name!r} has no closed form for that.")
 
     def limit(self, finite: Floats, settings: Settings) -> Floats:
         """Bring the terms of whole lines (last axis: classes) within the bound."""
+        return finite
 
     def bound(self, settings: Settings) -> float | None:
         """Largest size of a term known beforehand, or None: look at the table."""
+        return None
+
+    def bells(self, statistics: Any, grid: Grid, settings: Settings) -> list[list["Bells"]] | None:
+        """Each class's components as sums of bell curves, or None: it has no such form."""
+        return None
+
+    def empty_term(self, grid: Grid, settings: Settings) -> float:
+        """What a class without any value of the column says."""
+        return 0.0
+
+    def least_term(self, settings: Settings) -> float | None:
+        """The least that a value can say, where there is such a floor."""
+        return None
+
+    def idle_classes(self, statistics: Any) -> list[tuple[int, int]]:
+        """Classes with fewer distinct values than the model has components, and how many."""
+        return []

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Floats, Grid, Settings, Terms, TrainingSets
+from .base import FeatureModel, Floats, Grid, Settings, Terms, TrainingSets
 from .logarithm import log_one, log_shares
 
 
 @dataclass(frozen=True)
-class CountModel:
+class CountModel(FeatureModel):
     """P(value | class) from counts and pseudo-counts.
 
     The last code of a column says nothing (missing, or a value never seen): its terms are 0 and it

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from .base import Floats, Grid, Settings, Terms, TrainingSets
+from .base import FeatureModel, Floats, Grid, Settings, Terms, TrainingSets
 from .bells import Bells, density_bells, interval_bells
 from .moments import Moments, merge_moments, moments_of
 from .powers import add, exponent_of, shifted, spread, together
@@ -32,7 +32,7 @@ _CANCELLED = 1e-3  # share of the squares below which a downdate is recomputed
 
 
 @dataclass(frozen=True)
-class GaussianModel:
+class GaussianModel(FeatureModel):
     """Normal distribution per class (Weka's intervals by default) or with a pooled variance.
 
     Without `extra_variance` a value's term is the log-probability of the interval of one resolution
@@ -222,7 +222,7 @@ class GaussianModel:
         return Terms(finite[0] if squeeze else finite)
 
     @property
-    def leaves_one_out(self) -> bool:
+    def leaves_one_out(self) -> bool:  # type: ignore[override]
         """Is there a closed form for the terms of a row that is taken out?"""
         return not self.pooled
 

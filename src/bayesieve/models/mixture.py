@@ -54,9 +54,15 @@ class MixtureModel(GaussianModel):
     as_printed: bool = False
 
     @property
-    def leaves_one_out(self) -> bool:
+    def leaves_one_out(self) -> bool:  # type: ignore[override]
         """EM has no closed form."""
         return False
+
+    def idle_classes(self, statistics: Any) -> list[tuple[int, int]]:
+        """Classes with fewer distinct values than components."""
+        distinct = statistics.n_distinct[0]
+        few = (distinct > 0) & (distinct < self.components) & (self.components > 1)
+        return [(int(k), int(distinct[k])) for k in np.flatnonzero(few)]
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Any:
         """Moments and mixtures of every set and class."""

@@ -49,17 +49,18 @@ def gather(model: Any, X: Any, y: Any, extras: Extras, sample_weight: Any = None
     table = read_table(model, X, reset=False)
     judged = performance(model, X, y, sample_weight)
     labels = fitted.labels or (None,)
+    spoken = _in_nat(portable(fitted, by_values=True))
     return {
         "title": extras.title,
         "summary": _summary(selector, fitted, table, y),
         "fates": [] if selector is None else fates(selector, extras.left_out),
         "path": None if selector is None else _path(selector),
         "model": [explain_model(fitted, label=label).to_dict() for label in labels],
-        "portable": _in_nat(portable(fitted)),
+        "portable": spoken,
         "performance": judged.to_dict(),
         "stability": _stability(extras.stability, selector),
         "no_stability": extras.no_stability,
-        "rows": embedded_rows(selector, fitted, table, y, extras),
+        "rows": embedded_rows(selector, fitted, spoken["features"], table, y, extras),
     }
 
 

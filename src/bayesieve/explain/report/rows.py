@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import plain_value
-from ...data.columns import encode
-from ...data.tables import SparseTable, Table
+from ...data.columns import encode, to_codes
+from ...data.tables import Table
 from ...estimators.selector import NaiveBayesSelector
 from ...models.fitted import FittedBayes
 
@@ -21,9 +21,23 @@ _MOST_POINTS = 400  # of a signal in the page
 
 
 def embedded_rows(
-    selector: NaiveBayesSelector | None, fitted: FittedBayes, table: Table, y: Any, extras: Any
+    selector: NaiveBayesSelector | None,
+    fitted: FittedBayes,
+    shown: list[dict[str, Any]],
+    table: Table,
+    y: Any,
+    extras: Any,
 ) -> dict[str, Any] | None:
-    """A sample of the rows: position, truth, part, and the values the model reads."""
+    """A sample of the rows: position, truth, part, and the values the model reads.
+
+    Parameters
+    ----------
+    selector : who chose the columns, or None.
+    fitted : the model.
+    shown : its features as the page has them.
+    table, y : the rows.
+    extras : what is asked for.
+    """
     if not extras.include_rows:
         return None
     draw = np.random.RandomState(extras.random_state)
@@ -41,7 +55,7 @@ def embedded_rows(
         "at": at.tolist(),
         "truth": [_truth(truth[i]) for i in at],
         "validation": validation[at].tolist(),
-        "values": _values(fitted, table, columns, at),
+        "values": _values(fitted, shown, table.pick(columns), at),
         "signals": _signals(fitted, at, validation, extras),
     }
 
@@ -64,19 +78,21 @@ def _truth(value: Any) -> Any:
 
 
 def _values(
-    fitted: FittedBayes, table: Table, columns: NDArray[np.int64], at: NDArray[np.int64]
+    fitted: FittedBayes, shown: list[dict[str, Any]], chosen: Table, at: NDArray[np.int64]
 ) -> list[list[Any]]:
     """Of each column of the model: positions of levels (-1: missing or unseen), or numbers."""
-    found = []
-    part = table.pick(columns) if isinstance(table, SparseTable) else table
-    places = range(columns.size) if isinstance(table, SparseTable) else columns
-    for spec, j in zip(fitted.specs, places, strict=True):
-        raw = part.column(int(j))[at]
-        if spec.levels is None:
+    found: list[list[Any]] = []
+    for j, spec in enumerate(fitted.specs):
+        raw = chosen.column(j)[at]
+        levels = shown[j]["levels"]
+        if levels is None:
             found.append([None if value != value else float(value) for value in raw])
-            continue
-        codes = encode(spec, raw)
-        found.append([-1 if code == spec.n_codes - 1 else int(code) for code in codes])
+        elif spec.levels is None:  # no closed form: a table of the values seen
+            codes = to_codes(np.array(levels), raw)
+            found.append([-1 if code == len(levels) else int(code) for code in codes])
+        else:
+            codes = encode(spec, raw)
+            found.append([-1 if code == spec.n_codes - 1 else int(code) for code in codes])
     return found
 
 
