@@ -17,7 +17,7 @@ from ..criteria.auc import AUC
 from ..data.files.atomic import write_text
 from ..data.files.base import BadUseError, check_width, some
 from ..data.files.batches import Column, read_batches
-from ..data.files.formats import SEPARATORS, format_of
+from ..data.files.formats import format_of
 from ..data.files.output import whole_folder
 from ..estimators.held import rows_of
 from ..estimators.naive_bayes import NaiveBayes
@@ -154,7 +154,7 @@ def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: Any, target: str | No
     y = np.asarray(y)
     if model.classes_.dtype.kind not in "OU" or y.dtype.kind in "OU":
         return y
-    if target is not None and format_of(data) in SEPARATORS:
+    if target is not None and format_of(data).separator is not None:
         parts = list(read_batches(data, [Column(target, True)]))
         return pl.concat(parts)[target].to_numpy()
     return y.astype(str)

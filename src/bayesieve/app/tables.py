@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from ..data.files.base import BadUseError, Content, check_width, some, whole_numbers
-from ..data.files.formats import COLUMNAR, SEPARATORS, format_of, read_data
+from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
-from ..data.files.text import TextTable
 from ..data.pack import pack
 
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
@@ -37,12 +36,11 @@ def read_problem(
     A large table is packed as it is read, so that it never stands in memory as it is in the file;
     the answers are the same.
     """
-    ending = format_of(path)
-    if path.stat().st_size < _LARGE or ending not in (*SEPARATORS, *COLUMNAR):
+    file = format_of(path)
+    if path.stat().st_size < _LARGE or not file.in_blocks:
         problem = split_target(read_data(path), target, labels)
         return (problem, []) if identifiers else without_identifiers(problem)
-    if ending in SEPARATORS:
-        TextTable(path, SEPARATORS[ending]).check()
+    file.check(path)
     source = open_source(path)
     if (target is None) == (not labels):
         raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from .base import BadUseError, Content
+from .base import BadUseError, Content, FileFormat
 
 _QUOTED = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\""""
 
@@ -42,18 +42,27 @@ class _Attribute:
         return bool(self.levels) and self.levels[0] == "0" and all(map(_is_number, self.levels))
 
 
-def read_arff(path: Path) -> Content:
-    """The table of an ARFF file; sparse rows give a sparse matrix.
+@dataclass(frozen=True)
+class ArffFormat(FileFormat):
+    """ARFF files; sparse rows give a sparse matrix.
 
     In sparse rows, what is not written is 0, or the first value of a nominal attribute; nominal
     attributes with numbers for values, 0 first, count as numbers there.
     """
-    try:
-        return _read(path)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadUseError(f"{path.name} cannot be read as arff: {error}.") from error
-    except UnicodeError as error:
-        raise BadUseError(f"{path.name} is not a text file in UTF-8; save it as such.") from error
+
+    endings: tuple[str, ...]
+    gzipped = True
+
+    def read(self, path: Path) -> Content:
+        """The whole table."""
+        try:
+            return _read(path)
+        except (OSError, EOFError, zlib.error) as error:
+            raise BadUseError(f"{path.name} cannot be read as arff: {error}.") from error
+        except UnicodeError as error:
+            raise BadUseError(
+                f"{path.name} is not a text file in UTF-8; save it as such."
+            ) from error
 
 
 def _read(path: Path) -> Content:

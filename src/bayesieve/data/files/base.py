@@ -1,6 +1,6 @@
 """What is read from a file, and the words for what cannot be read or written."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, overload
@@ -102,6 +102,48 @@ class Content:
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.X.shape[0])
+
+
+class FileFormat:
+    """How files with some endings are read: a member of `FORMATS`.
+
+    A subclass gives `endings` and `read`; where a file need not be held as a whole, `blocks` too.
+    """
+
+    endings: tuple[str, ...]  #: of the file's name, in small letters
+    gzipped: bool = False  #: may .gz follow?
+    separator: str | None = None  #: between the cells of text files
+    in_blocks: bool = False  #: can it be read some rows at a time?
+
+    def read(self, path: Path) -> Content:
+        """The whole table."""
+        raise NotImplementedError(f"file format {type(self).__name__!r} must read files.")
+
+    def check(self, path: Path) -> None:
+        """Refuse a file with mistakes before it is read in blocks."""
+
+    def blocks(self, path: Path, names: list[str], most_rows: int) -> Iterator[pl.DataFrame]:
+        """Frames of these columns, of about so many rows, in the order of the file."""
+        content = self.read(path)
+        check_names(names, content.names)
+        yield content.X.select(names)
+
+
+def check_names(wanted: list[str], there: Sequence[str]) -> None:
+    """All columns of a model must be in the file."""
+    known = there if isinstance(there, NumberedNames) else set(there)
+    missing = [name for name in dict.fromkeys(wanted) if name not in known]
+    if missing:
+        raise BadUseError(
+            f"the table lacks {len(missing)} of the model's {len(wanted)} columns, such as "
+            f"{missing[0]!r}; it has {some(there)}."
+        )
+
+
+def unreadable(path: Path, error: BaseException, kind: str = "") -> BadUseError:
+    """What to say of a file that a library gave up on."""
+    kind = kind or unzipped(path)[0][1:]
+    return BadUseError(f"{path.name} cannot be read as {kind}: {first_line(error)}.")
 
 
 def first_line(error: BaseException) -> str:

@@ -1,6 +1,6 @@
 """The columns of a model from a file of any size, some rows at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from .base import BadUseError, Content, NumberedNames, some
-from .formats import COLUMNAR, SEPARATORS, format_of, read_data, scan, unreadable
-from .text import TextTable
+from .base import BadUseError, Content, NumberedNames, check_names
+from .formats import format_of, read_data
 
 # Of a batch: enough for numpy to work on, little for the memory.
 _MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 22
@@ -29,15 +28,11 @@ def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS)
     CSV, TSV, Parquet and Arrow files are never held in memory as a whole.  Every cell is read as
     what the model takes the column for, so that a batch reads as the whole file does.
     """
-    ending = format_of(path)
+    file = format_of(path)
     names = [column.name for column in columns]
     most_rows = max(min(most_rows, _MOST_CELLS // max(len(columns), 1)), 1)
-    if ending in SEPARATORS:
-        table = TextTable(path, SEPARATORS[ending])
-        _check_names(names, table.names)
-        frames = table.frames(names)
-    elif ending in COLUMNAR:
-        frames = _slices(path, ending, names, most_rows)
+    if file.in_blocks:
+        frames = file.blocks(path, names, most_rows)
     else:
         content = read_data(path)
         if content.sparse:
@@ -45,7 +40,7 @@ def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS)
             for at in range(0, content.n_rows, most_rows):
                 yield matrix[at : at + most_rows]
             return
-        _check_names(names, content.names)
+        check_names(names, content.names)
         frames = iter([content.X.select(names)])
     n_rows = 0
     for frame in frames:
@@ -56,32 +51,10 @@ def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS)
         raise BadUseError(f"{path.name} has no rows.")
 
 
-def _slices(path: Path, ending: str, names: list[str], most_rows: int) -> Iterator[pl.DataFrame]:
-    """Some rows of a Parquet or Arrow file after the other."""
-    try:
-        lazy = scan(path, ending)
-        _check_names(names, lazy.collect_schema().names())
-        height = lazy.select(pl.len()).collect().item()
-        for at in range(0, height, most_rows):
-            yield lazy.select(names).slice(at, most_rows).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise unreadable(path, ending, error) from error
-
-
-def _check_names(wanted: list[str], there: Sequence[str]) -> None:
-    known = there if isinstance(there, NumberedNames) else set(there)
-    missing = [name for name in dict.fromkeys(wanted) if name not in known]
-    if missing:
-        raise BadUseError(
-            f"the table lacks {len(missing)} of the model's {len(wanted)} columns, such as "
-            f"{missing[0]!r}; it has {some(there)}."
-        )
-
-
 def _pick(content: Content, names: list[str]) -> Any:
     """Columns of a sparse matrix by name."""
     if isinstance(content.names, NumberedNames):
-        _check_names([name for name in names if not _is_numbered(name)], content.names)
+        check_names([name for name in names if not _is_numbered(name)], content.names)
         # svmlight does not write columns that are zero everywhere.
         return _pick_numbered(content.X, [content.names.place(name) for name in names])
     at = {name: j for j, name in enumerate(content.names)}
@@ -92,7 +65,7 @@ def _pick(content: Content, names: list[str]) -> Any:
                 f"column {odd!r} is text, which sparse rows cannot give to a model; write the file "
                 "with full rows."
             )
-        _check_names(names, list(at))
+        check_names(names, list(at))
     return content.X[:, [at[name] for name in names]]
 
 

@@ -7,12 +7,13 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from .base import BadUseError, first_line
+from .base import BadUseError, Content, FileFormat, check_names, first_line
 from .sources import LONGEST, csv_words, long_cells
 
 # Bytes read at a time, and bytes after which a line is taken for a mistake.
@@ -23,6 +24,37 @@ _LETTERS = 40  # of a cell in a message
 
 # What broken disks and gzip files raise.
 _UNREADABLE = (OSError, EOFError, zlib.error)
+
+
+@dataclass(frozen=True)
+class TextFormat(FileFormat):
+    """Text with delimiters and a header.
+
+    Parameters
+    ----------
+    endings : of the names of such files.
+    separator : between two cells.
+    """
+
+    endings: tuple[str, ...]
+    separator: str = ","
+    gzipped = True
+    in_blocks = True
+
+    def read(self, path: Path) -> Content:
+        """The whole table."""
+        frame = TextTable(path, self.separator).whole()
+        return Content(frame, frame.columns)
+
+    def check(self, path: Path) -> None:
+        """Look at every row."""
+        TextTable(path, self.separator).check()
+
+    def blocks(self, path: Path, names: list[str], most_rows: int) -> Iterator[pl.DataFrame]:
+        """Some megabytes of the file at a time, as text."""
+        table = TextTable(path, self.separator)
+        check_names(names, table.names)
+        yield from table.frames(names)
 
 
 class TextTable:
