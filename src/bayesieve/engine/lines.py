@@ -148,7 +148,7 @@ def scoring(
         choose("cv", cv, ["train", "loo"])
         loo = cv == "loo"
         lines = Lines.sort(guiding, mine if loo else np.zeros_like(mine), mine, weights[guiding])
-        return Scored(one_set(mine, weights[guiding], class_weight), lines, loo, guiding)
+        return Scored(one_set(mine, weights[guiding], class_weight, guiding), lines, loo, guiding)
     theirs = guiding if numbers is None else numbers[guiding]
     splits = find_splits(cv, mine, theirs, groups, labels.size if n_rows is None else n_rows)
     rows = [test for _, test in splits]
@@ -157,7 +157,7 @@ def scoring(
     lines = Lines.sort(guiding[at], sets, mine[at], weights[guiding][at])
     copies, left_out = training_copies([train for train, _ in splits], guiding.size)
     training = guiding[copies]
-    found = TrainingSets(mine[copies], weights[training], left_out, class_weight)
+    found = TrainingSets(mine[copies], weights[training], left_out, class_weight, training)
     return Scored(found, lines, False, training)
 
 

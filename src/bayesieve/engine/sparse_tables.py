@@ -224,8 +224,9 @@ class _BayesTables:
         n_codes = spec.n_codes if values is None else values.size
         parts = []
         for classes in self._trained.classes.T:
+            scoring = problem.scoring
             sets = TrainingSets(
-                classes, self._weights, problem.scoring.left_out, problem.class_weight
+                classes, self._weights, scoring.left_out, problem.class_weight, scoring.training
             )
             statistics = model.statistics(
                 column if values is None else values[column], spec.n_codes, sets

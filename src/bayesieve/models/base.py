@@ -45,6 +45,7 @@ class TrainingSets:
     weights : how many rows each row stands for.
     left_out : one array of row indices per set: set g is estimated on all rows but these.
     class_weight : factor on the counts of each class.
+    numbers : the number of each row in the whole table, ascending; their own order by default.
 
     Examples
     --------
@@ -62,6 +63,12 @@ class TrainingSets:
     weights: Floats
     left_out: tuple[Ints, ...]
     class_weight: Floats
+    numbers: Ints | None = None
+
+    @property
+    def row_numbers(self) -> Ints:
+        """The number of each row in the whole table."""
+        return np.arange(self.labels.size) if self.numbers is None else self.numbers
 
     @property
     def n_sets(self) -> int:
@@ -98,7 +105,9 @@ class TrainingSets:
         )
 
 
-def one_set(labels: Ints, weights: Floats, class_weight: Floats) -> TrainingSets:
+def one_set(
+    labels: Ints, weights: Floats, class_weight: Floats, numbers: Ints | None = None
+) -> TrainingSets:
     """One set of tables, from all rows.
 
     Examples
@@ -108,7 +117,7 @@ def one_set(labels: Ints, weights: Floats, class_weight: Floats) -> TrainingSets
     >>> one_set(np.array([0, 1, 1]), np.ones(3), np.ones(2)).class_counts
     array([[1., 2.]])
     """
-    return TrainingSets(labels, weights, (np.empty(0, np.int64),), class_weight)
+    return TrainingSets(labels, weights, (np.empty(0, np.int64),), class_weight, numbers)
 
 
 class Grid(NamedTuple):

@@ -26,24 +26,24 @@ def moments_of(column: Floats, sets: TrainingSets) -> Moments:
 
     out = Moments(*np.zeros((4, sets.n_sets, sets.n_classes)))
     for g, rows in enumerate(sets.rows):
-        moments_by_class(
-            column, sets.labels, sets.weights, rows, out.weight[g], out.mean[g], out.squares[g]
-        )
+        found = (out.weight[g], out.mean[g], out.squares[g])
+        moments_by_class(column, sets.labels, sets.weights, rows, sets.row_numbers, *found)
         # Squares that did not fit: the same numbers in another unit, which is a power of two.
         for k in np.flatnonzero(np.isnan(out.squares[g])):
             mine = rows[(sets.labels[rows] == k) & ~np.isnan(column[rows])]
             power, weights = exponent_of(column[mine]), sets.weights[mine]
             unit = int(np.frexp(weights.max())[1])  # weights may be small, too
-            found = np.empty((3, 1))
+            alone = np.empty((3, 1))
             moments_by_class(
                 np.ldexp(column[mine], -power),
                 np.zeros(mine.size, np.int64),
                 np.ldexp(weights, -unit),
                 np.arange(mine.size),
-                *found,
+                sets.row_numbers[mine],
+                *alone,
             )
-            out.mean[g, k] = np.ldexp(found[1, 0], power)
-            out.squares[g, k] = np.ldexp(found[2, 0], unit)
+            out.mean[g, k] = np.ldexp(alone[1, 0], power)
+            out.squares[g, k] = np.ldexp(alone[2, 0], unit)
             out.power[g, k] = power
     return out
 
@@ -55,7 +55,8 @@ def merge_moments(one: Moments, other: Moments) -> Moments:
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         apart = other.mean - one.mean
         mean = one.mean + apart * share
-        squares = one.squares + other.squares + apart * apart * one.weight * share
+        # In the order of the kernel: blocks that are merged here are blocks that it merged.
+        squares = one.squares + (other.squares + apart * apart * one.weight * share)
     power = np.zeros_like(count)
     same = (one.weight <= 0) | (other.weight <= 0) | (apart == 0)
     plain = (squares >= LEAST_SQUARES) & (squares <= MOST_SQUARES) | (same & (squares == 0))

@@ -166,7 +166,8 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
     if validating.size:
         # All guiding rows train: those of the search itself where it scores them as they are.
         if cv != "train":
-            sets = one_set(sample.labels[guiding], sample.weights[guiding], sets.class_weight)
+            labels, weights = sample.labels[guiding], sample.weights[guiding]
+            sets = one_set(labels, weights, sets.class_weight, guiding)
         lines = validation_lines(sample.labels, sample.weights, validating)
         plans.append(DenseColumns(sets, lines, False, n_columns, room, guiding))
     class_weight = task.float_factors(np.arange(sample.labels.size))

@@ -29,13 +29,14 @@ def count_by_class(codes, labels, weights, left_out, pointers, out):
 
 
 @njit(**EXACT)
-def moments_by_class(values, labels, weights, rows, count, mean, squares):
+def moments_by_class(values, labels, weights, rows, numbers, count, mean, squares):
     """Weight, mean and sum of squared deviations of each class over the given rows.
 
     Two passes over each block of rows, the second also correcting the mean of the first; blocks
-    merged in order by Chan's formula.  NaN is skipped.  Equal values have that mean and no squares,
-    to the bit: where nothing is added to a variance, rounding would speak in its place.  Squares
-    that do not fit are NaN.
+    merged in order by Chan's formula.  A block is 1024 numbers of the table, whichever of its rows
+    are here, so that folds and parts of the rows have the same borders.  NaN is skipped.  Equal
+    values have that mean and no squares, to the bit: where nothing is added to a variance, rounding
+    would speak in its place.  Squares that do not fit are NaN.
     """
     n_classes = count.size
     lone = np.full(n_classes, np.nan)
@@ -47,8 +48,11 @@ def moments_by_class(values, labels, weights, rows, count, mean, squares):
     count[:] = 0.0
     mean[:] = 0.0
     squares[:] = 0.0
-    for first in range(0, rows.size, _ROWS):
-        last = min(first + _ROWS, rows.size)
+    last = 0
+    while last < rows.size:
+        first, block = last, numbers[rows[last]] // _ROWS
+        while last < rows.size and numbers[rows[last]] // _ROWS == block:
+            last += 1
         block_count[:] = 0.0
         block_mean[:] = 0.0
         block_squares[:] = 0.0
