@@ -118,7 +118,7 @@ def test_a_failure_is_one_sentence_and_exit_code_1(capsys, monkeypatch):
 
 
 def test_examples_run():
-    folder = Path(__file__).parents[1] / "examples"
+    folder = Path(__file__).parents[2] / "examples"
     scripts = sorted(folder.glob("*.py"))
     assert scripts
     for script in scripts:

@@ -400,7 +400,7 @@ def test_a_disk_that_fills_up_while_predictions_are_written(table, monkeypatch, 
 
 
 def run(command):
-    source = str(Path(__file__).parent.parent / "src")
+    source = str(Path(__file__).parents[2] / "src")
     return subprocess.run(
         command, shell=True, executable="/bin/bash", capture_output=True, text=True, timeout=120,
         env={**os.environ, "PYTHONPATH": source, "B": f"{sys.executable} -m bayesieve"},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-VICTIM = Path(__file__).parent / "victim.py"
+VICTIM = Path(__file__).parents[1] / "victim.py"
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
