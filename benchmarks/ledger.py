@@ -25,7 +25,7 @@ from sklearn.naive_bayes import BernoulliNB
 from bayesieve import NaiveBayesSelector
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import ColumnSpec
-from bayesieve.data.weights import class_factors
+from bayesieve.data.sample import class_factors
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.lines import scoring
@@ -33,8 +33,7 @@ from bayesieve.engine.tables import DenseColumns
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.search import GreedySearch, Limits
-from bayesieve.search.objective import Objective
-from bayesieve.search.settle import Settler
+from bayesieve.search.objective import Objective, Settler
 from timing import median_time
 
 N_ROWS, N_SCORES, N_LEVELS, N_CLASSES, N_THREADS = 3000, 90, 9, 4, 2

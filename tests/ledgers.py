@@ -4,19 +4,18 @@ import numpy as np
 
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
+from bayesieve.data.sample import Targets, class_factors
 from bayesieve.data.tables import RawTable
-from bayesieve.data.targets import Targets
-from bayesieve.data.weights import class_factors
-from bayesieve.engine import Threads, Units
+from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.lines import scoring
 from bayesieve.engine.sparse import SparseLedger
 from bayesieve.engine.sparse_tables import Scoring, SparseProblem, bayes_tables
 from bayesieve.engine.tables import DenseColumns
+from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.models.columns import read_moves
-from bayesieve.search.objective import Objective
-from bayesieve.search.settle import Settler
+from bayesieve.search.objective import Objective, Settler
 
 DISCRETE = ("bernoulli", "categorical")
 

@@ -13,9 +13,11 @@ from sklearn.metrics import roc_auc_score
 
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.criteria import AUC, CRITERIA, SizePenalty, has_standard_error
-from bayesieve.engine import Threads, Units, threads
+from bayesieve.engine import threads
+from bayesieve.engine.contract import Units
+from bayesieve.engine.threads import Threads
 from bayesieve.estimators import selector as selector_module
-from bayesieve.search.settle import Settler
+from bayesieve.search.objective import Settler
 from ledgers import dense_ledger, sparse_ledger
 
 TARGET, COPY = 0, 4  # of a column and of another

@@ -7,10 +7,10 @@ import pytest
 
 import reference
 from bayesieve.criteria import AUC, CRITERIA, Criterion
-from bayesieve.engine import Measure, Partitioned, Units
-from bayesieve.engine.contract import AS_IT_IS
+from bayesieve.engine.contract import AS_IT_IS, Measure, Units
+from bayesieve.engine.partitioned import Partitioned
 from bayesieve.search import SEARCHES, Limits
-from bayesieve.search.settle import Settler
+from bayesieve.search.objective import Settler
 from ledgers import dense_ledger, objective_of, sparse_ledger
 
 ROW_CRITERIA = ["error", "probability", "log-likelihood"]

@@ -11,7 +11,8 @@ from sklearn.feature_selection import SelectKBest
 
 from bayesieve import NaiveBayesSelector, TreeLevels, rank
 from bayesieve.data.tables import RawTable
-from bayesieve.engine import Threads, threads
+from bayesieve.engine import threads
+from bayesieve.engine.threads import Threads
 from bayesieve.rankings import RANKINGS, Ranking, RankingMethod
 from bayesieve.rankings.rank import check_ranking, columns_for, ranking_names
 from bayesieve.search import RankedSearch

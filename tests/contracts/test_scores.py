@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from bayesieve.engine import Threads, threads
+from bayesieve.engine import threads
+from bayesieve.engine.threads import Threads
 from bayesieve.indicators import SCORES, Indicators, ScoreColumn
 
 every = pytest.mark.parametrize("name", SCORES)

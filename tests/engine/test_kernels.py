@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from bayesieve.engine.lines import Lines
-from bayesieve.engine.rows import DenseRows
+from bayesieve.engine.lines import DenseRows, Lines
 from bayesieve.engine.threads import Threads
 from bayesieve.models.kernels.fixed import exp_fixed, log_fixed
 from bayesieve.models.kernels.statistics import moments_by_class
@@ -153,7 +152,7 @@ def test_terms_made_when_read_are_the_terms_kept(monkeypatch, criterion, cv):
     filled = []
     fill = DenseRows.fill
     monkeypatch.setattr(DenseRows, "fill", lambda *args: filled.append(1) or fill(*args))
-    monkeypatch.setattr("bayesieve.engine.rows.TERM_CACHE_BYTES", 0)
+    monkeypatch.setattr("bayesieve.engine.lines.TERM_CACHE_BYTES", 0)
     other, made = make_objective(X, y, criterion, cv, models=models, units=units)
     assert not filled
     for unit in (1, 6, 5):

@@ -14,9 +14,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector
 from bayesieve.criteria import AUC
-from bayesieve.engine import Units
+from bayesieve.engine.contract import Units
 from bayesieve.search import DiversifiedSearch, RandomSearch, RankedSearch
-from bayesieve.search.settle import Settler
+from bayesieve.search.objective import Settler
 from incidents import incidents, mean_auc
 from ledgers import sparse_ledger, total_scores
 

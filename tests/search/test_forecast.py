@@ -9,7 +9,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bayesieve.estimators.selector
-import bayesieve.search.forecast
 import bayesieve.search.run
 from bayesieve import NaiveBayesSelector
 from bayesieve.estimators.families import BayesFamily
@@ -37,7 +36,7 @@ class Clock:
 def clock(monkeypatch):
     found = Clock()
     monkeypatch.setattr(bayesieve.search.run, "time", found)
-    monkeypatch.setattr(bayesieve.search.forecast, "time", found)
+    monkeypatch.setattr(bayesieve.search.run, "time", found)
     return found
 
 

@@ -44,6 +44,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 # Names of columns shown to people.
 _SHOWN = 20
 
+
 # Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
 _RESAMPLES, _MOST_CELLS = 20, 2_000_000
 

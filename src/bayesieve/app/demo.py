@@ -13,6 +13,7 @@ from ..indicators.transformer import Indicators
 
 _STRONGEST = 10
 
+
 _RESAMPLES = 4  # for the report: a few seconds
 
 

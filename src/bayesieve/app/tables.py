@@ -16,6 +16,7 @@ from ..data.pack import pack
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
 
+
 # Bytes of a file from which on it is packed.
 _LARGE = 2**26
 

@@ -11,8 +11,10 @@ from .kinds import in_kind_of
 #: Columns with at most this many distinct values are stored as one byte a cell.
 MOST_CODES = 255
 
+
 # Distinct values kept for merging batches; beyond, their number is an upper bound.
 _KEEP_DISTINCT = 2**16
+
 
 # Weka's resolution for a column with a single value.
 _LONE_RESOLUTION = 0.01

@@ -16,6 +16,7 @@ from .tables import infinity_error, kind_of_column
 # Numbers with more distinct values than two bytes tell apart are stored as they are.
 _MOST_NUMBERS = 2**16 - 1
 
+
 # Distinct texts that may come again before they are sorted out.
 _UNSORTED = 2**16
 

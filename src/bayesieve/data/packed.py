@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 # A table in memory leaves this share of its size to the terms that a ledger keeps, or this much.
 _CACHE_SHARE = 8
 
+
 _LEAST_CACHE = 2**25
 
 

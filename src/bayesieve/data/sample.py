@@ -1,13 +1,239 @@
-"""Tables and targets as the estimators read them."""
+"""Rows as the estimators read them: targets, weights, and all of them with their table."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from .tables import Table, read_table
-from .targets import Targets, check_several_classes, is_label_matrix, read_labels, read_target
-from .weights import read_weights
+from ..checks import choose
+from .tables import Table, _is_nan, is_frame, read_table
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Class problems that rows take part in: one of many classes, or one of two classes a label.
+
+    Parameters
+    ----------
+    classes : class index of every row in every problem, rows x problems.
+    n_classes : classes of each problem; 2 where there is more than one.
+    names : a name for each problem.
+    labelled : a matrix of labels was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models import Targets
+    >>> targets = Targets(np.array([[0, 1], [0, 0]]), 2, ("rain", "wind"), labelled=True)
+    >>> targets.n_groups, targets.odds, targets.positive.tolist()
+    (2, True, [True, False])
+    """
+
+    classes: NDArray[np.int64]
+    n_classes: int
+    names: tuple[str, ...]
+    labelled: bool = False
+
+    @property
+    def n_groups(self) -> int:
+        """How many problems."""
+        return self.classes.shape[1]
+
+    @property
+    def odds(self) -> bool:
+        """Two classes everywhere: the log-odds of the second say all."""
+        return self.n_classes == 2
+
+    @cached_property
+    def member(self) -> NDArray[np.int64]:
+        """Class columns of every row: problem g has the columns from g * n_classes on."""
+        return self.classes + self.n_classes * np.arange(self.n_groups)
+
+    @cached_property
+    def positive(self) -> NDArray[np.bool_]:
+        """Rows with any label, or not of the first class."""
+        return np.asarray(self.classes.any(axis=1))
+
+    def take(self, rows: NDArray[np.int64]) -> "Targets":
+        """Some rows only."""
+        return Targets(self.classes[rows], self.n_classes, self.names, self.labelled)
+
+
+def read_target(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Classes, and the class index of every row."""
+    if y is None:
+        raise ValueError(
+            "y is needed (requires y to be passed, but the target y is None): give one class a row."
+        )
+    if scipy.sparse.issparse(y):
+        raise TypeError("y: one class a row must be a dense array; got a sparse one.")
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_rows:
+        raise ValueError(f"y has {len(y)} values, but X has {n_rows} rows; give one class a row.")
+    if y.dtype.kind in "fc" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity; drop or repair these rows first.")
+    if y.dtype == object and any(v is None or _is_nan(v) for v in y.tolist()):
+        raise ValueError("Input y contains NaN (missing classes); drop these rows first.")
+    try:
+        with np.errstate(invalid="ignore"):  # numbers beyond the largest integer
+            check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(value).__name__ for value in y.tolist()})
+        raise TypeError(
+            f"y must hold classes of one kind, all text or all numbers; got {', '.join(kinds)}."
+        ) from error
+    return classes, labels.astype(np.int64).ravel()
+
+
+def is_label_matrix(y: Any) -> bool:
+    """Is this a matrix of labels, one column a label, rather than one class a row?"""
+    if y is None or isinstance(y, str):
+        return False
+    if scipy.sparse.issparse(y):
+        return y.ndim == 2
+    shape = getattr(y, "shape", None)
+    if shape is None:
+        try:
+            shape = np.asarray(y).shape
+        except ValueError:  # lists of unequal length: not a matrix
+            return False
+    return len(shape) == 2 and shape[1] > 1
+
+
+def read_labels(y: Any, n_rows: int) -> Targets:
+    """A 0/1 matrix of labels."""
+    names = None
+    if is_frame(y):
+        try:
+            frame = nw.from_native(y, eager_only=True)
+        except nw.exceptions.DuplicateError as error:
+            raise ValueError(
+                f"y has labels of the same name; names must differ. {error}"
+            ) from error
+        names, y = [str(name) for name in frame.columns], frame.to_numpy()
+    y = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
+    if y.dtype == object and all(isinstance(v, Real | np.bool_) for v in y.ravel().tolist()):
+        y = y.astype(np.float64)
+    names = names or [f"{j}" for j in range(y.shape[1])]
+    if y.shape[0] != n_rows:
+        raise ValueError(
+            f"y has {y.shape[0]} rows, but X has {n_rows}; give one row of labels each."
+        )
+    if y.dtype.kind not in "fiub":
+        raise TypeError(
+            f"y: a matrix of labels must hold 0 and 1 only; got values of type {y.dtype}."
+        )
+    odd = (y != 0) & (y != 1)
+    if odd.any():
+        i, j = np.argwhere(odd)[0]
+        raise ValueError(
+            f"y: a matrix of labels must hold 0 and 1 only; got {y[i, j]!r} at row {i}, label "
+            f"{names[j]!r}. Give one class a row for several classes."
+        )
+    return Targets(y.astype(np.int64), 2, tuple(names), labelled=True)
+
+
+def check_several_classes(classes: NDArray[Any]) -> None:
+    """A classifier needs a choice."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold at least 2 classes; got 1 class ({classes[0]!r}) where "
+            "sample_weight is positive. Nothing can be told apart."
+        )
+
+
+def class_factors(
+    class_weight: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int
+) -> list[Fraction]:
+    """Weight of each class as an exact fraction; "balanced" is n / (K n_k)."""
+    if class_weight is None:
+        return [Fraction(1)] * n_classes
+    if class_weight == "balanced":
+        counts = np.bincount(labels, weights, n_classes)
+        total = Fraction(float(counts.sum()))
+        return [total / (n_classes * Fraction(float(count))) for count in counts]
+    return [Fraction(class_weight.get(k, 1.0)) for k in range(n_classes)]
+
+
+_CLASS_WEIGHTS = (1e-9, 1e9)
+
+
+def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> dict[int, float] | str | None:
+    """None, "balanced", or a mapping of classes to positive numbers (as class indices)."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return class_weight
+    if isinstance(class_weight, str):
+        choose("class_weight", class_weight, ["balanced"])
+    if not isinstance(class_weight, Mapping):
+        raise TypeError(
+            "class_weight must be None, 'balanced' or a mapping of classes to weights; got "
+            f"{type(class_weight).__name__}."
+        )
+    known = {value: k for k, value in enumerate(classes.tolist())}
+    weights = {}
+    for key, value in class_weight.items():
+        if key not in known:
+            raise ValueError(
+                f"class_weight names class {key!r}; allowed are {', '.join(map(repr, known))}."
+            )
+        low, high = _CLASS_WEIGHTS
+        if not isinstance(value, Real) or not low <= float(value) <= high:
+            raise ValueError(
+                f"class_weight[{key!r}] must be a positive number from {low:g} to {high:g}; got "
+                f"{value!r}."
+            )
+        weights[known[key]] = float(value)
+    return weights
+
+
+# Beyond as many repeated rows, exact sums would lose the ninth digit of a score.
+_MOST_WEIGHT = 2**31
+
+
+def read_weights(sample_weight: Any, X: Table, *, whole: bool = False) -> NDArray[np.float64]:
+    """One weight a row, none negative, not all zero; integers where `whole`."""
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        raise ValueError("sample_weight must not be all zero: no row is left.")
+    try:
+        weights = _check_sample_weight(
+            sample_weight, np.empty((X.n_rows, 1)), dtype=np.float64, copy=True
+        )
+    except OverflowError as error:
+        raise ValueError(
+            "sample_weight must be numbers up to about 1.8e308; got a larger one. Divide all "
+            "weights by a common number."
+        ) from error
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight must not be negative; got {weights.min():g} at row "
+            f"{int(weights.argmin())}. A weight says how many rows a row stands for."
+        )
+    most = _MOST_WEIGHT if whole else np.finfo(float).max
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > most:
+        raise ValueError(
+            f"sample_weight must not add up to more than {most:g}; got {total:g}. Divide all "
+            "weights by a common number."
+        )
+    if whole and (weights != np.rint(weights)).any():
+        first = int(np.flatnonzero(weights != np.rint(weights))[0])
+        raise ValueError(
+            f"sample_weight must be whole numbers here (how often a row is repeated); got "
+            f"{weights[first]:g} at row {first}. Use class_weight for the balance between classes."
+        )
+    return weights
+
 
 # Combinations of labels in fewer rows are split together: with some label, or with none.
 _RARE = 10

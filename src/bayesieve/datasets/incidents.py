@@ -12,17 +12,24 @@ from ..checks import check_number
 #: Labels of `make_incidents` and the share of reports that carry each.
 LABELS = {"rescuers hurt": 0.012, "children hurt": 0.013, "civilians hurt": 0.06}
 
+
 _N_KINDS = 80  # kinds of incident
+
 
 _TAIL = 1.1  # of the distribution of feature frequencies
 
+
 _IN_KIND = 0.75  # share of a feature's occurrences within its kind of incident
+
 
 _FAMILY = 5  # features that say about the same, on average
 
+
 _WIDER = 0.7  # share of a family that is present wherever its fact is, and elsewhere too
 
+
 _SIGNALS = 25  # facts that speak for each label
+
 
 _MULTI = 0.01  # share of features with several values
 

@@ -33,6 +33,7 @@ class Entry:
 #: Sets that come with scikit-learn.
 BUNDLED = {"iris": "load_iris", "wine": "load_wine", "wdbc": "load_breast_cancer"}
 
+
 #: Every set by name; a new one is one entry here.
 REGISTRY = {
     "abalone": Entry(4177, 8, 28, "02cecbf8cf57b4a3", openml=183),

@@ -11,7 +11,9 @@ from ..checks import check_number
 #: The classes of `make_signals`, in the order of their numbers.
 CLASSES = ("normal", "mean shift", "variance shift", "trend")
 
+
 _CENTRE = (0.2, 0.8)  # the central 60 % of a signal
+
 
 _MEAN, _SD, _TREND = (1.0, 5.0), (2.0, 6.0), (1.0, 5.0)
 

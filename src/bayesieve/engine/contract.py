@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+
+
 Floats = NDArray[np.float64]
+
 
 #: Asks for the ledger as it is, among the units asked for.
 AS_IT_IS = -1
@@ -26,7 +29,7 @@ class Units:
 
     Examples
     --------
-    >>> from bayesieve.engine import Units
+    >>> from bayesieve.engine.contract import Units
     >>> units = Units(((0,), (1, 2)))
     >>> len(units), units.widths.tolist(), [part.tolist() for part in units.flat]
     (2, [1, 2], [[0, 1, 3], [0, 1, 2]])

@@ -7,15 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, ROW_KINDS
-from ..models import Settings
-from ..models.base import Floats, Ints
+from ..models.base import Floats, Ints, Settings
 from .contract import Bounds, Measure, Outline, Scores, Units, walk
 from .kernels.arrays import TermArrays, UnitArrays
-from .rows import DenseRows
+from .lines import DenseRows
 from .tables import DenseColumns, DenseTables
 from .threads import Threads
 
 _FLOAT32 = 2.0**-24
+
+
 # Roundings of a line's value in a scan beside one a class: the posterior, the factors (each in
 # numerator and denominator), a product, a quotient, a difference; and some to spare.
 _ROUNDINGS = 12
@@ -135,7 +136,7 @@ class DenseLedger:
         return sums
 
     def _move(self, sums: Ints, columns: Sequence[int], sign: int) -> None:
-        from .kernels.ledger import apply_feature
+        from .kernels.dense import apply_feature
 
         slots, terms = self._terms(columns)
         for slot in slots:
@@ -162,8 +163,7 @@ class DenseLedger:
     # -- answers -------------------------------------------------------------------------------
 
     def _count_errors(self, slots: "_Slots", which: Ints, sign: int) -> Ints:
-        from .kernels.ledger import margins
-        from .kernels.settle import count_errors
+        from .kernels.dense import count_errors, margins
 
         if "ahead" not in self._derived:
             self._derived["ahead"] = self._padded(np.int64)
@@ -183,7 +183,7 @@ class DenseLedger:
 
     def _scan(self, kind: int, slots: "_Slots", which: Ints, sign: int) -> tuple[Floats, float]:
         """Approximate losses, and how far each may be from the truth."""
-        from .kernels.ledger import log_own, posterior
+        from .kernels.dense import log_own, posterior
         from .kernels.scan import scan
 
         unit = self._tables.scale.unit
@@ -211,7 +211,7 @@ class DenseLedger:
 
     def _settle(self, kind: int, bits: int, units: Units, which: Ints, sign: int) -> Ints:
         """Losses by class from the integer sums."""
-        from .kernels.settle import settle
+        from .kernels.dense import settle
 
         slots, scales = self._slots(units), (self._tables.scale.unit, 2.0**bits)
         out = np.empty((which.size, self.outline.n_classes), np.int64)

@@ -19,7 +19,7 @@ class Partitioned:
 
     Examples
     --------
-    >>> from bayesieve.engine import Measure
+    >>> from bayesieve.engine.contract import Measure
     >>> Measure("error").adds_over_rows, Measure("pairs").adds_over_rows
     (True, False)
     """

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import ColumnSpec
+from ..data.sample import Targets
 from ..data.sparse import Moves
-from ..data.targets import Targets
-from ..models import MODELS, Settings, Terms, TrainingSets, build_columns
-from ..models.base import Floats, Grid, Ints
+from ..models.base import Floats, Grid, Ints, Settings, Terms, TrainingSets
 from ..models.counts import binary_mean
+from ..models.registry import MODELS, build_columns
 from ..models.tables import Scale, in_units_of_scale, prior_terms
 
 

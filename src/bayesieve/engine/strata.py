@@ -7,6 +7,7 @@ from .kernels.arrays import EntryArrays, StrataArrays
 
 Ints = NDArray[np.int64]
 
+
 # Beyond this share of moved lines, sorting anew is cheaper than merging.
 _MERGE = 0.25
 

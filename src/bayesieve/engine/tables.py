@@ -10,18 +10,13 @@ from numpy.typing import NDArray
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.kernels.options import LANES
 from ..data.packed import Lookup, Room
-from ..models import MODELS, Settings, Terms, TrainingSets, build_columns
-from ..models.tables import (
-    Scale,
-    choose_scale,
-    in_units_of_scale,
-    left_out_priors,
-    prior_terms,
-)
-from .lines import Lines
-from .rows import DenseRows
+from ..models.base import Settings, Terms, TrainingSets
+from ..models.registry import MODELS, build_columns
+from ..models.tables import Scale, choose_scale, in_units_of_scale, left_out_priors, prior_terms
+from .lines import DenseRows, Lines
 
 Ints = NDArray[np.int64]
+
 
 # A linear scan needs terms that differ by less than this many nat between classes.
 _LINEAR_NAT = 60.0

@@ -1,21 +1,8 @@
 """An estimator of estimators whose `estimator=None` means a `NaiveBayes`."""
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .naive_bayes import NaiveBayes
-
-
-def restrict_names(model: Any, columns: NDArray[np.int64]) -> None:
-    """Let a model know the names, the number and the feature models of the columns it kept."""
-    if isinstance(getattr(model, "features", None), Mapping):
-        model.features = dict(enumerate(model.fitted_.feature_models))
-    model.n_features_in_ = len(columns)
-    if hasattr(model, "feature_names_in_"):
-        model.feature_names_in_ = model.feature_names_in_[columns]
 
 
 class DefaultEstimator:

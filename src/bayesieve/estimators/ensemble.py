@@ -16,9 +16,9 @@ from ..criteria.auc import SizePenalty
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import Scoring, SparseProblem
-from ..models.choice import choose_models
-from ..models.columns import read_moves, warn_of_unknown
-from .defaults import DefaultEstimator, restrict_names
+from ..models.columns import choose_models, read_moves, warn_of_unknown
+from .defaults import DefaultEstimator
+from .families import restrict_names
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
 

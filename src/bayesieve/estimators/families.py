@@ -1,20 +1,20 @@
 """The two families of models that a selector can search: naive Bayes, and votes."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import check_flag, check_number, choose, plain_value
 from ..data.sample import Sample
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
 from ..engine.vote_tables import vote_tables
-from ..models.base import Floats, Settings
+from ..models.base import Floats, Settings, check_priors, check_smoothing
 from ..models.fitted import FittedBayes, fit_problem
 from ..models.registry import MODELS
-from ..models.settings import check_priors, check_smoothing
 from ..models.summary import Summary, summarise
 from ..models.votes import FittedVotes, fit_votes
 
@@ -144,3 +144,12 @@ def _warn_of_idle_components(summary: Summary) -> None:
             UserWarning,
             stacklevel=5,
         )
+
+
+def restrict_names(model: Any, columns: NDArray[np.int64]) -> None:
+    """Let a model know the names, the number and the feature models of the columns it kept."""
+    if isinstance(getattr(model, "features", None), Mapping):
+        model.features = dict(enumerate(model.fitted_.feature_models))
+    model.n_features_in_ = len(columns)
+    if hasattr(model, "feature_names_in_"):
+        model.feature_names_in_ = model.feature_names_in_[columns]

@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.sample import read_sample
+from ..data.sample import is_label_matrix, read_sample
 from ..data.tables import Table, read_table
-from ..data.targets import is_label_matrix
-from ..models.choice import choose_models
-from ..models.columns import warn_of_unknown
+from ..models.columns import choose_models, warn_of_unknown
 from ..models.fitted import FittedBayes
 from .families import BayesFamily
 

@@ -20,14 +20,14 @@ from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
 from ..models.columns import warn_of_unknown
 from ..search.hints import RowHints
-from ..search.objective import Objective
+from ..search.objective import Objective, Settler
 from ..search.path import Path, Recorder
 from ..search.plan import Ledgers, Task, dense_ledgers, sparse_ledgers
 from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, open_journal
-from ..search.settle import Settler
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
-from .defaults import DefaultEstimator, restrict_names
+from .defaults import DefaultEstimator
+from .families import restrict_names
 from .naive_bayes import NaiveBayes
 from .parameters import chooser_of, judge_data, judge_parameters
 

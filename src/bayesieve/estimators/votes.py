@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.sample import read_sample
 from ..data.tables import Table, read_table
-from ..models.choice import choose_models
-from ..models.columns import warn_of_unknown
+from ..models.columns import choose_models, warn_of_unknown
 from ..models.votes import FittedVotes
 from .families import VotesFamily
 

@@ -11,10 +11,8 @@ from sklearn.base import BaseEstimator
 
 from ..checks import check_number, choose, plain_value
 from ..data.columns import encode
-from ..data.sample import Sample, read_sample
+from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
-from ..data.targets import is_label_matrix
-from ..data.weights import check_class_weight, class_factors
 from ..estimators.held import bayes_of, rows_of
 from ..estimators.selector import NaiveBayesSelector
 from ..models.base import one_set

@@ -15,7 +15,7 @@ from ..data.sample import Sample, read_sample
 from ..data.split import read_rows
 from ..data.tables import SparseTable
 from ..estimators.naive_bayes import NaiveBayes
-from ..models.choice import choose_models
+from ..models.columns import choose_models
 from ..rankings.rank import check_ranking, rank_table
 
 _INNER = 5

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from ..criteria.auc import AUC
 from ..criteria.base import Criterion
 from ..criteria.row_values import auc_parts
+from ..data.sample import check_class_weight, class_factors
 from ..data.tables import Table
-from ..data.weights import check_class_weight, class_factors
 from ..models.fitted import FittedBayes
 from ..models.votes import FittedVotes
 

@@ -13,9 +13,8 @@ from sklearn.utils.validation import _num_samples
 
 from ..checks import check_jobs, check_number
 from ..criteria.base import Criterion
-from ..data.sample import Sample, read_sample
+from ..data.sample import Sample, read_sample, read_weights
 from ..data.split import find_splits, read_split_groups
-from ..data.weights import read_weights
 from ..engine.threads import count_threads
 from ..estimators.parameters import judge_parameters
 from ..estimators.selector import NaiveBayesSelector

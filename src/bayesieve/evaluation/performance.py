@@ -9,7 +9,7 @@ from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..checks import plain_value
-from ..data.weights import read_weights
+from ..data.sample import read_weights
 from ..estimators.held import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
@@ -22,7 +22,9 @@ __all__ = ["Performance", "Verdict", "performance"]
 
 _BINS = 10
 
+
 _MOST_POINTS = 200  # of a ROC curve
+
 
 _FOLDS = 5
 

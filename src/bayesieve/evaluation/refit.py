@@ -6,13 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ..data.sample import Sample, read_sample
+from ..data.sample import Sample, check_class_weight, class_factors, read_sample
 from ..data.tables import Table, read_table
-from ..data.weights import check_class_weight, class_factors
 from ..estimators.parameters import family_of
 from ..estimators.selector import NaiveBayesSelector
-from ..models.choice import choose_models
-from ..models.columns import share
+from ..models.columns import choose_models, share
 from ..models.fitted import FittedBayes
 
 Ints = NDArray[np.int64]

@@ -14,13 +14,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from ..checks import check_jobs, check_number
-from ..data.sample import read_sample
-from ..data.weights import read_weights
+from ..data.sample import read_sample, read_weights
 from ..engine.threads import count_threads
 from ..estimators.parameters import family_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
-from ..models.choice import choose_models
-from ..models.columns import share
+from ..models.columns import choose_models, share
 
 # Draws of one sample before we say that the rows do not suit.
 _PATIENCE = 100

@@ -7,8 +7,10 @@ from .portable import portable
 
 _ROW = '"bayesieve_row"'
 
+
 # What no decision needs.
 _UNUSED = ("class_count", "impossible", "temperature")
+
 
 _MOST = repr(1.7976931348623157e308)
 

@@ -15,9 +15,12 @@ from ..models.moments import Moments, deviations
 
 _TAIL = 3.0
 
+
 _POINTS = 101  # of a continuous column's scale
 
+
 _REACH = 8.0  # standard deviations beyond which a continuous column is not integrated
+
 
 _FINE = 401
 

@@ -4,9 +4,12 @@ from typing import Any
 
 _FOR, _AGAINST, _QUIET = "#1b6ca8", "#c0392b", "#7a7a7a"
 
+
 _MOST_LETTERS = 40
 
+
 _FAR = 10.0  # nat, 22000 to 1: scales that go farther end in an arrow
+
 
 _TEXTS_ACROSS = 21  # values that fit side by side on the scales of a nomogram
 

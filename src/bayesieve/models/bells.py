@@ -16,12 +16,16 @@ from .base import Floats
 #: Points to choose from; the largest number serves the widest interval (six standard deviations).
 _COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
 
+
 _REFERENCE = 96
+
 
 _ACCURACY = 1e-12
 
+
 # Beyond this many standard deviations an interval's probability is below Weka's floor.
 _FARTHEST = 19.0
+
 
 _HALF_LOG_2PI = float(np.log(2 * np.pi) / 2)
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from ..data.columns import ColumnSpec, encode
 from ..data.tables import SparseTable, Table
 from .base import Floats, Ints, Settings, Terms
-from .choice import check_batch
+from .columns import check_batch
 from .linear import linear_form
-from .moments import total_variance
-from .powers import size, times
+from .moments import size, times, total_variance
 from .registry import MODELS, build_columns, spoken_tables
 from .summary import Summary
 from .tables import ColumnTerms, Scale, choose_scale, in_units_of_scale, prior_terms

@@ -9,24 +9,30 @@ from scipy.special import ndtr
 
 from .base import FeatureModel, Floats, Grid, Settings, Terms, TrainingSets
 from .bells import Bells, density_bells, interval_bells
-from .moments import Moments, merge_moments, moments_of
-from .powers import add, exponent_of, shifted, spread, together
+from .moments import Moments, add, exponent_of, merge_moments, moments_of, shifted, spread, together
 
 #: A density's terms stay within this many nat of 0, so that any sum of them fits the ledger.
 DENSITY_BOUND = 2.0**14
 
+
 #: Weka's floor on the probability of a single value.
 LEAST_LOG = float(np.log(1e-75))
 
+
 _HUGE = 1e300
+
 
 _LOG_2 = float(np.log(2))
 
+
 _LOG_2PI = float(np.log(2 * np.pi))
+
 
 _NARROW = 1e-3  # half widths (in standard deviations) below which the interval is a series
 
+
 _FARTHEST = 1e10  # standard deviations; its square fits, and all beyond is at the floor
+
 
 _CANCELLED = 1e-3  # share of the squares below which a downdate is recomputed
 

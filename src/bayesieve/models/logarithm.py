@@ -22,8 +22,10 @@ Ints = NDArray[np.int64]
 #: Numbers beyond this are not taken apart: their primes are too far to look for.
 MOST_NUMBER = 2**32
 
+
 # Denominators up to this make a float a fraction: 0.1, 1/3, or n / (classes x rows of a class).
 _MOST_DENOMINATOR = 2**20
+
 
 _LEAST_TABLE, _MOST_TABLE = 2**10, 2**20
 

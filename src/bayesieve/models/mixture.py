@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from .base import Floats, Grid, Settings, Terms, TrainingSets
 from .gaussian import GaussianModel
-from .powers import exponent_of
+from .moments import exponent_of
 
 #: Most components of a mixture.
 MOST_COMPONENTS = 7
+
 
 _STEPS = 1000
 

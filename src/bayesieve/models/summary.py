@@ -12,8 +12,7 @@ from ..data.kinds import in_kind_of
 from ..data.sample import Sample
 from ..data.tables import SparseTable, Table
 from .base import Floats, Ints, one_set
-from .choice import check_batch
-from .columns import count_present, read_column
+from .columns import check_batch, count_present, read_column
 from .registry import MODELS
 
 

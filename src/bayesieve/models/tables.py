@@ -17,6 +17,7 @@ Made = TypeVar("Made")
 
 _ROOM_BITS = 62
 
+
 # exp of minus this is 0 in float64: one impossible term outweighs any finite sum.
 _BEYOND = 1024.0
 

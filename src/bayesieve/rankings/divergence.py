@@ -12,7 +12,7 @@ from ..data.html import html_table
 from ..data.sample import read_sample
 from ..engine.threads import Threads, count_threads
 from ..models.base import Settings, one_set
-from ..models.choice import choose_models
+from ..models.columns import choose_models
 from ..models.registry import MODELS, build_columns
 from .base import MIXED, MixedColumns, Ranking, RankingMethod
 from .columns import mixed_columns

@@ -12,8 +12,7 @@ from ..data.columns import MOST_CODES
 from ..data.sample import read_sample
 from ..data.tables import SparseTable, Table, room_of
 from ..engine.threads import Threads, count_threads
-from ..models.choice import choose_models
-from ..models.columns import read_column
+from ..models.columns import choose_models, read_column
 from ..models.registry import MODELS
 from . import RANKINGS
 from .base import DISCRETE, MIXED, DiscreteColumns, MixedColumns, OwnRanking, Ranking, RankingMethod

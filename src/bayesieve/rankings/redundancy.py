@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 from ..checks import check_flag, check_jobs
 from ..data.sample import read_sample
 from ..engine.threads import Threads, count_threads
-from ..models.choice import choose_models
-from ..models.columns import read_moves
+from ..models.columns import choose_models, read_moves
 
 #: What `Elimination.by` says of a feature that never meets a positive row.
 NEVER = -2

@@ -8,9 +8,8 @@ from typing import Any
 import narwhals as nw
 
 from ..data.html import html_table
-from .objective import Objective
+from .objective import Objective, Verdicts
 from .progress import in_features
-from .settle import Verdicts
 
 # A subset that is just within the margin stays so, however the machine rounds.
 _ROUNDING = 1e-12

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from ..data.columns import ColumnSpec, encode
 from ..data.packed import Lookup, PackedTable
-from ..data.sample import Sample
+from ..data.sample import Sample, class_factors
 from ..data.split import find_splits, means_loo, training_copies
 from ..data.tables import Table, room_of
-from ..data.weights import class_factors
 from ..engine.contract import Ledger
 from ..engine.dense import DenseLedger
 from ..engine.lines import scoring, validation_lines
@@ -23,10 +22,9 @@ from ..engine.sparse import SparseLedger
 from ..engine.sparse_tables import Scoring, SparseProblem, SparseTables
 from ..engine.tables import DenseColumns
 from ..engine.threads import Threads
-from ..models.base import Settings, one_set
+from ..models.base import Settings, check_priors, one_set
 from ..models.columns import read_column, read_moves
 from ..models.fitted import FittedBayes
-from ..models.settings import check_priors
 from ..models.summary import Counter, Summary
 from .strategies.base import Limits
 

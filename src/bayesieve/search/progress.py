@@ -10,6 +10,7 @@ from .strategies.base import Limits, Outlook, Search
 # Seconds between two lines: rewritten on a terminal, one below the other elsewhere.
 _PAUSE, _LOG_PAUSE = 0.1, 5.0
 
+
 # Seconds of a phase before the time left is estimated.
 _WARM = 0.5
 

@@ -18,6 +18,7 @@ from .base import Conclusion, Record, Reproduction
 
 TABLE = "Table 1"
 
+
 #: Row, search, criterion, the paper's number of features and test error.
 ROWS: tuple[tuple[str, Any, str, int, float], ...] = (
     ("MI filter, Error", RankedSearch("mutual-information"), "error", 422, 0.1387),
@@ -36,7 +37,9 @@ ROWS: tuple[tuple[str, Any, str, int, float], ...] = (
 #: A row that the paper speaks of but does not print.
 UNPRINTED = ("Forward search, Log-likelihood", "forward", "log-likelihood")
 
+
 SEARCHES = ("Forward search", "Backward search", "Forward-Backward", "Backward-Forward")
+
 
 _SEEDS = 1000  # replications of one seed, at most
 

@@ -29,7 +29,9 @@ from .base import Conclusion, Record, Reproduction, load_or_tell
 
 SIMULATED = "incidents (simulated)"
 
+
 REAL = ("tmc2007_500", "ml20ng")
+
 
 #: Method, its row in the paper's words, features at its peak, score at its peak.
 METHODS: dict[str, tuple[str, float | None, float | None]] = {
@@ -56,9 +58,12 @@ ELIMINATED = {
 
 _TEST = 0.3  # of the rows, never seen by selection
 
+
 _VALIDATION = 0.3  # of the rest
 
+
 _ENSEMBLE = (3000, 200, 12000)  # rows, features and entries for flat against ensemble
+
 
 _LONGEST = 500
 

@@ -46,7 +46,9 @@ SETS = {
 
 RANKINGS = ("D(k)", "Dnorm(k)", "SBFS", "ReliefF")
 
+
 VERDICTS = {">": 1, "=": 0, "<": -1}
+
 
 #: Table 2: components; accuracy and size for each ranking; verdict.
 TABLE_2: dict[str, tuple[Any, ...]] = {
@@ -84,9 +86,12 @@ TABLE_3: dict[str, tuple[Any, ...]] = {
 
 MODELS = {"Table 2, naive Bayes": TABLE_2, "Table 3, nearest neighbours": TABLE_3}
 
+
 N_FOLDS = 5
 
+
 _MOST_NEIGHBOURS = 21
+
 
 _LEVEL = 0.05  # of the verdict's test
 

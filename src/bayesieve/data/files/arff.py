@@ -18,12 +18,15 @@ from .base import BadUseError, Content, FileFormat
 
 _QUOTED = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\""""
 
+
 _NAME = re.compile(rf"\s*(?:{_QUOTED}|([^\s{{'\"]+))\s*(.*)", re.DOTALL)
+
 
 _CELL = re.compile(rf"\s*(?:{_QUOTED}|([^,'\"]*?))\s*(,|$)")
 
 
 _ENTRY = re.compile(rf"\s*(\d{{1,18}})\s+(?:{_QUOTED}|([^,'\"]*?))\s*(?:,|$)")
+
 
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 

@@ -16,6 +16,7 @@ from .base import BadUseError, Content, FileFormat, check_width, unreadable, who
 # Parts of a sparse matrix in an npz file, in one format or another.
 _PARTS = {"data", "indices", "indptr", "shape", "format", "_is_array", "row", "col", "offsets"}
 
+
 # What broken files raise, from one library or another.
 _BROKEN = (ValueError, EOFError, KeyError, TypeError, zlib.error, zipfile.BadZipFile, OSError)
 

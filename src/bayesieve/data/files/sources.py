@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: What separates the cells of a text file, by the file's ending.
 TEXT = {".csv": ",", ".tsv": "\t"}
 
+
 #: Endings of files that are stored column by column.
 COLUMNAR = (".parquet", ".arrow", ".feather", ".ipc")
 

@@ -22,6 +22,7 @@ _BLOCK, _LONGEST = 8 << 20, LONGEST
 
 _LETTERS = 40  # of a cell in a message
 
+
 # What broken disks and gzip files raise.
 _UNREADABLE = (OSError, EOFError, zlib.error)
 

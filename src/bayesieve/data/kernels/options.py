@@ -5,22 +5,30 @@ from typing import Any
 # No fast-math: the order and the rounding of every operation are part of the result.
 EXACT: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
 
+
 # Scans only shortlist candidates, within an error bound that holds for any order of summation.
 SCAN: dict[str, Any] = {**EXACT, "fastmath": True}
 
+
 # Rows handled together: the scratch of a block stays in the first-level cache.
 BLOCK = 512
+
 
 # Scans round pieces of lines up to this many, so that vectors have no remainder.  What they find
 # for the lines beyond is overwritten or not read; arrays of lines are padded by as many.
 LANES = 16
 
+
 # The two-sample tests that the kernels know.
 U_TEST, KS_TEST, F_TEST = 0, 1, 2
 
+
 # The criteria that the kernels know.
 ERROR, PROBABILITY, LOG_LIKELIHOOD = 0, 1, 2
+
+
 ROW_KINDS = {"error": ERROR, "probability": PROBABILITY, "log-likelihood": LOG_LIKELIHOOD}
+
 
 # How the kernels can compare two columns.
 INFORMATION, CHI2 = 0, 1

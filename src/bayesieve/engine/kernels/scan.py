@@ -14,11 +14,23 @@ from ...data.kernels.options import BLOCK, LANES, PROBABILITY, SCAN
 
 # Gains multiplied before their exponent is set aside: each is between e^-65 and e^65.
 _TOGETHER = 8
+
+
 _STRIDE = BLOCK // _TOGETHER
+
+
 _LN2 = 0.6931471805599453
+
+
 _EXPONENT_BIAS = 1023
+
+
 _MANTISSA_BITS = 52
+
+
 _MANTISSA = (1 << _MANTISSA_BITS) - 1
+
+
 _ONE = _EXPONENT_BIAS << _MANTISSA_BITS
 
 

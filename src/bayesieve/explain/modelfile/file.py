@@ -17,8 +17,7 @@ from ...estimators.selector import NaiveBayesSelector
 from ...models.base import Grid, Settings, Terms
 from ...models.fitted import FittedBayes, FittedProblem
 from ...models.mixture import Mixtures
-from ...models.moments import Moments, plain_squares, plain_variances
-from ...models.powers import WideVariance
+from ...models.moments import Moments, WideVariance, plain_squares, plain_variances
 from ...models.registry import MODELS, spoken_tables
 from ...models.summary import Summary
 from ...models.tables import ColumnTerms, Scale
@@ -29,6 +28,7 @@ __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "sa
 
 
 FORMAT, VERSION = "bayesieve-model", 1
+
 
 # Calibrated models; readers of the first version would leave the temperature out.
 _CALIBRATED = 2

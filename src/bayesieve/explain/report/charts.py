@@ -11,26 +11,37 @@ import altair as alt
 
 _MOST_FEATURES = 40  # bars or scales in one chart
 
+
 _FAR = 10.0  # nat: scales of a nomogram end here
+
 
 _MOST_LETTERS = 60
 
+
 _TEXTS_ACROSS = 16  # values that fit side by side on the scales
+
 
 #: Labels with charts of their own, and classes or labels in one chart.
 MOST_LABELS, MOST_LINES = 8, 12
 
+
 _HEIGHT = 300
+
 
 _ENDS = [{"a": 0, "b": 0}, {"a": 1, "b": 1}]  # of the diagonal
 
+
 _MOST_STEPS = 1500  # of a path in its chart
+
 
 _COLOURS = 8  # of the page
 
+
 _NARROW = 420  # pixels
 
+
 _NEVER = -1e6  # nat: stands for log 0 in a chart; finite terms are far above
+
 
 # Readable on light and on dark paper.
 _MAIN, _LOUD, _QUIET = "#3b8fd4", "#d9534f", "#8a939c"

@@ -9,6 +9,7 @@ from ..plain import jsonable
 
 _SCRIPTS = ("model.js", "charts.js", "explorer.js")
 
+
 _MISSING = "a report needs altair, vl-convert-python and jinja2: pip install 'bayesieve[cli]'."
 
 

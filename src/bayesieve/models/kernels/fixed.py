@@ -12,17 +12,24 @@ from ...data.kernels.options import EXACT
 # Beyond this distance a class adds nothing to a value rounded to 2^-40 (exp(-50) < 2^-72).
 FAR = 50.0
 
+
 _LOG2E = 1.4426950408889634
+
 
 _LN2_HI = 0.6931471803691238  # ln 2 in two parts: the product with an integer below 2^20 is exact
 
+
 _LN2_LO = 1.9082149292705877e-10
+
 
 _LN2 = 0.6931471805599453
 
+
 _SQRT2 = 1.4142135623730951
 
+
 _POW2_ZERO = 80
+
 
 _POW2 = 2.0 ** np.arange(-_POW2_ZERO, _POW2_ZERO + 1)
 

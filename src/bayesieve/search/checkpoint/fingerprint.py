@@ -12,6 +12,7 @@ import numpy as np
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, Fraction)
 
+
 # Classes of these packages change with their versions only.
 _KNOWN = ("bayesieve", "builtins", "numpy", "sklearn", "scipy")
 

@@ -37,17 +37,24 @@ except ImportError:  # not on Windows
 
 _NAME = b"bayesieve-checkpoint "
 
+
 _VERSION = 1
+
 
 _TITLE = _NAME + b"%d\n" % _VERSION
 
+
 _MARK_SIZE = 39
+
 
 _HEAD = len(_TITLE) + _MARK_SIZE
 
+
 _PAUSE = 1.0  # seconds between two writes
 
+
 _PLAIN_INT = 2**53
+
 
 _OTHERWISE = "Remove the file to start afresh, or give another path."
 

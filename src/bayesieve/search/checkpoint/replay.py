@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...criteria.base import Key
-from ..objective import Objective
-from ..settle import Gain, Verdicts
+from ..objective import Gain, Objective, Verdicts
 from .journal import Journal, pack, unpack
 
 _PAUSE, _END = "pause", "end"

@@ -10,6 +10,7 @@ from .base import EXHAUSTIVE, Limits, Outlook, Search, Subset
 
 _TIMED = 64  # subsets timed before a refusal
 
+
 _PAUSE = 1024  # subsets between two yields
 
 

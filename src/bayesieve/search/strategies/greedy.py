@@ -4,16 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...checks import choose
-from .base import (
-    Limits,
-    Outlook,
-    Search,
-    Subset,
-    check_direction,
-    first_subset,
-    sweep,
-    sweep_ahead,
-)
+from .base import Limits, Outlook, Search, Subset, check_direction, first_subset, sweep, sweep_ahead
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,10 @@ from ....search.strategies.ranked import RankedSearch
 
 N_FOLDS = 10
 
+
 #: Shares of variance that the paper tries for PCA.
 SHARES = (0.65, 0.75, 0.85, 0.95)
+
 
 #: The paper's selection methods.
 SEARCHES: dict[str, Any] = {

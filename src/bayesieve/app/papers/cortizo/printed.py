@@ -22,6 +22,7 @@ SETS = {
 
 METHODS = ("NB", "Best", "FBL", "IG", "Chi2", "PCA", "LF", "LB")
 
+
 #: Table 2, accuracies in the order of `METHODS`; None where the paper has none.
 TABLE_2: dict[str, tuple[float | None, ...]] = {
     "Abalone": (0.240, 0.266, 0.266, 0.266, 0.266, 0.245, 0.265, 0.265),
@@ -60,6 +61,7 @@ BEST_SIZE = {
 
 #: Table 3: average accuracy, share of the error removed, times best.
 SUMMARY = ("Avg. accuracy", "Trim", "Times best")
+
 
 TABLE_3: dict[str, tuple[float | None, ...]] = {
     "NB": (0.7331, 0.0, None),
