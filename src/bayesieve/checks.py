@@ -4,6 +4,7 @@ import difflib
 import math
 import os
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,25 @@ def check_flag(name: str, value: Any) -> bool:
 def check_file(name: str, value: Any) -> Path:
     """The path of a file, there or not."""
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
-        raise TypeError(f"{name} must be None or the path of a file; got {value!r}.")
+        raise TypeError(f"{name} must be the path of a file; got {value!r}.")
     return Path(value)
+
+
+# Denominators up to this make a float a fraction: 0.1, 1/3, or n / (classes x rows of a class).
+_MOST_DENOMINATOR = 2**20
+
+
+def as_fraction(number: float) -> Fraction | None:
+    """The fraction with a small denominator that this float stands for, or None.
+
+    Examples
+    --------
+    >>> from bayesieve.checks import as_fraction
+    >>> as_fraction(0.1), as_fraction(1e-10)
+    (Fraction(1, 10), None)
+    """
+    found = Fraction(number).limit_denominator(_MOST_DENOMINATOR)
+    return found if float(found) == number else None
 
 
 def column_indices(parameter: str, keys: Any, names: list[str]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -154,4 +155,10 @@ def loss_of(criterion: Criterion, ledger: Ledger, found: Iterable[Scores]) -> fl
     classes = whole.classes[0]
     worth = whole.weights * np.array(outline.factors, dtype=np.float64)[classes]
     scores = np.ldexp(whole.sums[0].astype(np.float64), -outline.bits)
-    return criterion.loss(scores, classes, worth)
+    value = criterion.loss(scores, classes, worth)
+    if not isinstance(value, Real) or value != value:
+        raise ValueError(
+            f"criterion {criterion.name!r} must give a number for every subset; loss gave "
+            f"{value!r}."
+        )
+    return value

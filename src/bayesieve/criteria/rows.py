@@ -56,7 +56,8 @@ class RowCriterion(Criterion):
     ``"error"`` is the share of wrong decisions; ``"probability"`` the mean of P(Y != y), the error
     as the model itself estimates it (Rabenoro 2015, section 4.2); ``"log-likelihood"`` the mean of
     log P(Y = y), reported as such (higher is better).  Without smoothing a line's class may be
-    impossible; each log 0 then counts as a large finite number of nat, so that fewer are better.
+    impossible; each log 0 then counts as some thousands of nat, more where there are more columns,
+    which the other lines of a long table may outweigh: with ``smoothing=0`` prefer another one.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from ..checks import choose
+from ..checks import as_fraction, choose, plain_value
 from .tables import Table, _is_nan, is_frame, read_table
 
 
@@ -147,7 +147,7 @@ def check_several_classes(classes: NDArray[Any]) -> None:
     """A classifier needs a choice."""
     if len(classes) < 2:
         raise ValueError(
-            f"y must hold at least 2 classes; got 1 class ({classes[0]!r}) where "
+            f"y must hold at least 2 classes; got 1 class ({plain_value(classes[0])!r}) where "
             "sample_weight is positive. Nothing can be told apart."
         )
 
@@ -162,7 +162,9 @@ def class_factors(
         counts = np.bincount(labels, weights, n_classes)
         total = Fraction(float(counts.sum()))
         return [total / (n_classes * Fraction(float(count))) for count in counts]
-    return [Fraction(class_weight.get(k, 1.0)) for k in range(n_classes)]
+    given = [float(class_weight.get(k, 1.0)) for k in range(n_classes)]
+    # 0.1 is a tenth, not the float beside it: three errors at 0.1 weigh one at 0.3.
+    return [as_fraction(weight) or Fraction(weight) for weight in given]
 
 
 _CLASS_WEIGHTS = (1e-9, 1e9)
@@ -187,7 +189,7 @@ def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> dict[int, fl
                 f"class_weight names class {key!r}; allowed are {', '.join(map(repr, known))}."
             )
         low, high = _CLASS_WEIGHTS
-        if not isinstance(value, Real) or not low <= float(value) <= high:
+        if not isinstance(value, Real) or isinstance(value, bool) or not low <= value <= high:  # type: ignore[operator]
             raise ValueError(
                 f"class_weight[{key!r}] must be a positive number from {low:g} to {high:g}; got "
                 f"{value!r}."
@@ -202,6 +204,8 @@ _MOST_WEIGHT = 2**31
 
 def read_weights(sample_weight: Any, X: Table, *, whole: bool = False) -> NDArray[np.float64]:
     """One weight a row, none negative, not all zero; integers where `whole`."""
+    if sample_weight is not None and np.asarray(sample_weight).dtype.kind in "US":
+        raise ValueError(f"sample_weight must hold numbers, one a row; got {sample_weight!r}.")
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise ValueError("sample_weight must not be all zero: no row is left.")
     try:

@@ -101,6 +101,11 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         return X
     if isinstance(X, RawTable | SparseTable):
         return X  # read before, and shared by many fits
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError(
+            f"X must be a table that is there; got a lazy frame ({type(X).__module__}). Call "
+            "collect() first, or bayesieve.pack."
+        )
     if is_frame(X):
         return _read_frame(estimator, X, reset)
     if scipy.sparse.issparse(X):

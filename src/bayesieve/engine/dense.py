@@ -65,10 +65,10 @@ class DenseLedger:
         return found
 
     def cut(self, n_parts: int) -> list["DenseLedger"]:
-        """The same lines in several ledgers, each with all lines of its rows."""
+        """The same lines in several ledgers, each with all lines of its rows; none is empty."""
         found = []
         distinct = np.unique(self._rows.lines.rows)
-        for part in np.array_split(distinct, n_parts):
+        for part in np.array_split(distinct, min(n_parts, distinct.size)):
             at = np.flatnonzero(np.isin(self._rows.lines.rows, part))
             rows = self._rows.take(at)
             found.append(DenseLedger(self._tables, rows, self.outline.factors, self._threads))

@@ -71,9 +71,10 @@ class SparseLedger:
         self._strata: Strata | None = None
 
     def cut(self, n_parts: int) -> list["SparseLedger"]:
-        """The same lines in several ledgers, each with all lines of its rows."""
+        """The same lines in several ledgers, each with all lines of its rows; none is empty."""
         found = []
-        for part in np.array_split(np.unique(self._rows), n_parts):
+        distinct = np.unique(self._rows)
+        for part in np.array_split(distinct, min(n_parts, distinct.size)):
             lines = np.flatnonzero(np.isin(self._problem.scoring.rows, part))
             found.append(
                 SparseLedger(

@@ -1,5 +1,6 @@
 """The two families of models that a selector can search: naive Bayes, and votes."""
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ class BayesFamily:
         """Judge the settings."""
         check_smoothing(self.smoothing)
         if self.var_smoothing is not None:
-            check_number("var_smoothing", self.var_smoothing, low=0.0)
+            check_number("var_smoothing", self.var_smoothing, low=0.0, high=sys.float_info.max)
         check_flag("rounded", self.rounded)
 
     def check_sample(self, sample: Sample) -> None:
@@ -121,7 +122,7 @@ class VotesFamily:
 
     def restrict(self, fitted: FittedVotes, columns: Sequence[int], sample: Sample) -> FittedVotes:
         """Some columns, whose votes are counted anew."""
-        return fitted.restrict(columns).counted(sample.pick(np.asarray(columns)))
+        return fitted.restrict(columns).counted(sample.pick(np.array(columns, np.int64)))
 
     def sparse_tables(self, problem: SparseProblem, fitted: FittedVotes) -> SparseTables:
         """Votes for the rows of a sparse ledger."""

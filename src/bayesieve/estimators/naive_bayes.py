@@ -46,7 +46,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         deviation at least a sixth of the resolution, the term at least log 1e-75.  With a number,
         they follow scikit-learn's GaussianNB: densities, with this share of the largest variance of
         all continuous columns added to every variance (one that is 0 even so counts as the smallest
-        normal float, 2.2e-308).  Like the resolution and the levels, that
+        normal float, 2.2e-308); a column's terms stay within 2^14 nat of 0, which tells from a
+        thousand standard deviations on.  Like the resolution and the levels, that
         variance is learnt once from all rows and columns given to ``fit``; folds and subsets of a
         selector share it.
     rounded : bool, default=False
@@ -159,7 +160,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """Hold a fitted value, wherever it was made."""
         self.fitted_ = fitted
         self.classes_, self.class_count_ = fitted.classes, fitted.class_count
-        self.__dict__.pop("label_names_", None)
+        for name in ("label_names_", "calibration_"):  # of what was held before
+            self.__dict__.pop(name, None)
         if fitted.labelled:
             self.label_names_ = list(fitted.labels)
         return self
@@ -194,7 +196,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._check_batch_target(y, classes, old)
         known = None
         if not is_label_matrix(y):
-            known = old.only.classes if old is not None else np.unique(np.asarray(classes))
+            known = old.only.classes if old is not None else _distinct(classes)
         sample = read_sample(self, X, y, sample_weight, known, reset=old is None)
         if old is not None and sample.targets.labelled and sample.targets.names != old.labels:
             raise ValueError(
@@ -230,7 +232,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         if old is None and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if classes is not None and old is not None:
-            given = np.unique(np.asarray(classes))
+            given = _distinct(classes)
             if not np.array_equal(given, old.classes):
                 raise ValueError(
                     f"classes={given.tolist()} is not the same as on last call to partial_fit, "
@@ -336,3 +338,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         table = read_table(self, X, reset=False)
         warn_of_unknown(self.fitted_.specs, table)
         return table
+
+
+def _distinct(classes: Any) -> NDArray[Any]:
+    """The classes that will ever come, sorted."""
+    try:
+        return np.unique(np.asarray(classes))
+    except TypeError as error:
+        raise TypeError(
+            f"classes must be of one kind, all text or all numbers; got {classes!r}."
+        ) from error

@@ -263,7 +263,8 @@ class NaiveBayesSelector(
         restrict_names(model, columns)
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.
-        self.__dict__.pop("feature_names_in_", None)
+        for name in ("feature_names_in_", "calibration_"):
+            self.__dict__.pop(name, None)
         keep_names(self, X, reset=True)
         self.classes_ = model.classes_
         self.selected_ = selected

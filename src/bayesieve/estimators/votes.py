@@ -89,6 +89,7 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         self.fitted_ = fitted
         self.votes_for_, self.share_ = fitted.votes_for, fitted.share
         self.classes_ = fitted.classes
+        self.__dict__.pop("label_names_", None)
         if fitted.labelled:
             self.label_names_ = list(fitted.labels)
         return self

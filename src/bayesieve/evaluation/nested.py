@@ -16,7 +16,7 @@ from ..criteria.base import Criterion
 from ..data.sample import Sample, read_sample, read_weights
 from ..data.split import find_splits, read_split_groups
 from ..engine.threads import count_threads
-from ..estimators.parameters import judge_parameters
+from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
 from .held_out import held_out_error, held_out_score
 
@@ -30,6 +30,7 @@ class Fold:
     honest: float  #: the criterion on the held-out rows
     error: float  #: share of wrong decisions on the held-out rows
     weight: float  #: held-out rows, with their repeats
+    chooser: float  #: what chose the subset, on the held-out rows: its error, weighted as it was
     columns: tuple[int, ...]  #: the subset, as the search ranks it
 
 
@@ -102,7 +103,7 @@ class Nested:
         """How much too good the score was that chose; NaN where the guiding score chose."""
         if self.validation_name == "validation_score":
             return self.validation - self.honest
-        return self.error - self.validation
+        return self._all("chooser") - self.validation
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -318,12 +319,14 @@ def _judge(
     step = path.steps[path.chosen]
     table, weights = read.table.take(test), read.weights[test]
     trained = target[train], read.weights[train]
+    chooser = chooser_of(selector, criterion)
     fold = Fold(
         step.score,
         step.validation_error,
         held_out_score(selector, criterion, table, target[test], weights, trained),
         held_out_error(selector, table, target[test], weights),
         float(weights.sum()),
+        held_out_score(selector, chooser, table, target[test], weights, trained),
         tuple(selector.selected_.tolist()),
     )
     return fold, path.validation_name

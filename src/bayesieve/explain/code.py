@@ -1,5 +1,6 @@
 """A model as code that runs elsewhere: a SQL query, or a Python function without dependencies."""
 
+import keyword
 import math
 from typing import Any
 
@@ -53,6 +54,8 @@ def to_sql(model: Any, table: str = "data") -> str:
     SELECT "bayesieve_row".*, (CASE WHEN 0 >= (...) THEN 0 ELSE 1 END) AS "prediction"
     FROM "data" AS "bayesieve_row"
     """
+    if not isinstance(table, str) or not table:
+        raise ValueError(f"table must be the name of a table; got {table!r}.")
     data = portable(model)
     answers = []
     for problem in data["problems"]:
@@ -87,8 +90,8 @@ def to_python(model: Any, name: str = "predict") -> str:
     >>> space["predict"]({"x0": 1})
     'yes'
     """
-    if not name.isidentifier():
-        raise ValueError(f"name must be a Python identifier; got {name!r}.")
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        raise ValueError(f"name must be a Python identifier, and no keyword; got {name!r}.")
     data = portable(model)
     for part, unused in (("features", ["model", "range"]), ("problems", _UNUSED)):
         data[part] = [{k: v for k, v in each.items() if k not in unused} for each in data[part]]
@@ -120,6 +123,27 @@ _PYTHON = '''def {name}(row):
         top = max(total)
         return top + log(sum(exp(each - top) for each in total))
 
+    def plain(text):
+        """The number that a text is the plain writing of, or None."""
+        if text in ("True", "False"):
+            return int(text == "True")
+        try:
+            number = int(text) if text.lstrip("-").isdecimal() else float(text)
+            return number if str(number) == text and abs(number) < inf else None
+        except (ValueError, OverflowError):
+            return None
+
+    def place(x, levels):
+        """Where a value is among levels, texts or numbers; None: nowhere."""
+        if isinstance(x, str) and levels and not isinstance(levels[0], str):
+            x = plain(x)
+        elif not isinstance(x, str):
+            x = float(x)
+            if levels and isinstance(levels[0], str):
+                same = [at for at, level in enumerate(levels) if plain(level) == x]
+                return same[0] if len(same) == 1 else None
+        return levels.index(x) if x in levels else None
+
     def speak(x, feature, term, n_classes, bits):
         """What one value says about each class, in integers."""
         nothing = [0] * n_classes
@@ -128,10 +152,8 @@ _PYTHON = '''def {name}(row):
         if feature["levels"] is not None:
             if feature["presence"]:
                 x = 1.0 if x != 0 else 0.0
-            for level, each in zip(feature["levels"], term["table"]):
-                if level == x and isinstance(level, str) == isinstance(x, str):
-                    return each
-            return nothing
+            at = place(x, feature["levels"])
+            return nothing if at is None else term["table"][at]
         if feature["grid"] is not None:
             x = round(x / feature["grid"]) * feature["grid"]
         nats = [density(x, components, term) for components in term["classes"]]

@@ -13,6 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import as_fraction
+
 Floats = NDArray[np.float64]
 
 
@@ -21,10 +23,6 @@ Ints = NDArray[np.int64]
 
 #: Numbers beyond this are not taken apart: their primes are too far to look for.
 MOST_NUMBER = 2**32
-
-
-# Denominators up to this make a float a fraction: 0.1, 1/3, or n / (classes x rows of a class).
-_MOST_DENOMINATOR = 2**20
 
 
 _LEAST_TABLE, _MOST_TABLE = 2**10, 2**20
@@ -62,19 +60,6 @@ def additive_log(numbers: Ints, bits: int) -> Ints:
 def log_one(number: int, bits: int) -> float:
     """The additive logarithm of one number, in nat."""
     return float(np.ldexp(float(additive_log(np.array([number]), bits)[0]), -bits))
-
-
-def as_fraction(number: float) -> Fraction | None:
-    """The fraction with a small denominator that this float stands for, or None.
-
-    Examples
-    --------
-    >>> from bayesieve.models.logarithm import as_fraction
-    >>> as_fraction(0.1), as_fraction(1e-10)
-    (Fraction(1, 10), None)
-    """
-    found = Fraction(number).limit_denominator(_MOST_DENOMINATOR)
-    return found if float(found) == number else None
 
 
 def log_shares(

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import as_fraction
 from .base import MOST_BITS, FeatureModel, Floats, Grid, Ints, Settings, Terms, TrainingSets
-from .logarithm import as_fraction, log_parts
+from .logarithm import log_parts
 
 Made = TypeVar("Made")
 

@@ -3,13 +3,12 @@
 import json
 import re
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import plain_value
+from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
 from ...estimators.naive_bayes import NaiveBayes
@@ -123,7 +122,7 @@ def load_model(path: Any) -> NaiveBayes:
     >>> again.predict([[1]])
     array(['in'], dtype='<U3')
     """
-    text = Path(path).read_text(encoding="utf-8")
+    text = check_file("path", path).read_text(encoding="utf-8")
     try:
         return model_from_dict(json.loads(text))
     except RecursionError as error:
