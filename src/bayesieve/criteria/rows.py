@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +27,10 @@ class RowRule(Rule):
     total: int = 1
     sign: int = 1
 
+    @cached_property
+    def _float_factors(self) -> Floats:
+        return np.array([float(factor) for factor in self.factors])
+
     @property
     def direct(self) -> bool:
         """Errors are counted as fast as anything else."""
@@ -42,7 +47,7 @@ class RowRule(Rule):
 
     def near(self, cells: Ints, sizes: Ints) -> Ints:
         """Floats rule out most."""
-        loss = cells @ np.array([float(factor) for factor in self.factors])
+        loss = cells @ self._float_factors
         return np.flatnonzero(loss <= loss.min() * (1 + 1e-9))
 
     def value(self, key: Key) -> float:

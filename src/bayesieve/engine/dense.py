@@ -95,9 +95,10 @@ class DenseLedger:
         if kind != ERROR:
             return self._settle(kind, measure.bits, units, which, sign)
         fast = (which >= 0) & slots.coded[which]
+        if fast.all():
+            return self._count_errors(slots, which, sign)
         out = np.empty((which.size, self.outline.n_classes), np.int64)
-        if not fast.all():
-            out[~fast] = self._settle(kind, measure.bits, units, which[~fast], sign)
+        out[~fast] = self._settle(kind, measure.bits, units, which[~fast], sign)
         if fast.any():
             out[fast] = self._count_errors(slots, which[fast], sign)
         return out

@@ -94,8 +94,9 @@ class CountModel(FeatureModel):
         else:
             with np.errstate(divide="ignore", invalid="ignore"):
                 finite = np.where(impossible, -np.log(bottom), np.log(top) - np.log(bottom))
-        nothing = np.broadcast_to(bottom <= 0, top.shape)
-        return Terms(np.where(nothing, -log_one(n_levels, settings.bits), finite), impossible)
+        if (bottom <= 0).any():
+            finite = np.where(bottom <= 0, -log_one(n_levels, settings.bits), finite)
+        return Terms(finite, impossible)
 
     def _pseudo(self, n_levels: int, settings: Settings) -> Floats:
         if settings.smoothing != "mean":

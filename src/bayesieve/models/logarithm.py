@@ -57,6 +57,7 @@ def additive_log(numbers: Ints, bits: int) -> Ints:
     return found[back].reshape(numbers.shape)
 
 
+@lru_cache(maxsize=1024)
 def log_one(number: int, bits: int) -> float:
     """The additive logarithm of one number, in nat."""
     return float(np.ldexp(float(additive_log(np.array([number]), bits)[0]), -bits))
@@ -75,15 +76,10 @@ def log_shares(
     counts, totals : c and n before class weights; ... x levels x classes, and ... x 1 x classes.
     pseudo, class_weight : a, the same for all l levels, and w.
     """
-    alpha = as_fraction(pseudo)
-    weights = [as_fraction(weight) for weight in class_weight.tolist()]
-    if alpha is None or None in weights or not (_whole(counts) and _whole(totals)):
+    units = _in_whole_numbers(pseudo, tuple(class_weight.tolist()))
+    if units is None or not (_whole(counts) and _whole(totals)):
         return None
-    p, q = alpha.as_integer_ratio()
-    ratios = [w.as_integer_ratio() for w in weights if w is not None]
-    times = np.array([float(top * q) for top, _ in ratios])
-    plus = np.array([float(bottom * p) for _, bottom in ratios])
-    one = np.array([float(bottom * q) for _, bottom in ratios])
+    times, plus, one = units
     n_levels = counts.shape[-2]
     tops, bottoms = counts * times + plus, totals * times + max(n_levels, 1) * plus
     # What remains beside log 0 is the total's part, in the same units.
@@ -100,6 +96,23 @@ def log_parts(parts: Sequence[Fraction], bits: int) -> Ints | None:
         return None
     logs = additive_log(np.array(numbers, np.int64), bits).reshape(-1, 2)
     return logs[:, 0] - logs[:, 1]
+
+
+@lru_cache(maxsize=64)
+def _in_whole_numbers(
+    pseudo: float, class_weight: tuple[float, ...]
+) -> tuple[Floats, Floats, Floats] | None:
+    """By class: what to multiply a count with, what to add, and what 1 is; None: no fractions."""
+    alpha = as_fraction(pseudo)
+    weights = [as_fraction(weight) for weight in class_weight]
+    if alpha is None or None in weights:
+        return None
+    p, q = alpha.as_integer_ratio()
+    ratios = [weight.as_integer_ratio() for weight in weights if weight is not None]
+    times = np.array([float(top * q) for top, _ in ratios])
+    plus = np.array([float(bottom * p) for _, bottom in ratios])
+    one = np.array([float(bottom * q) for _, bottom in ratios])
+    return times, plus, one
 
 
 def _whole(numbers: Floats) -> bool:
