@@ -11,7 +11,7 @@ from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.kernels.options import LANES
 from ..data.packed import Lookup, Room
 from ..models.base import Settings, Terms, TrainingSets
-from ..models.registry import MODELS, build_columns
+from ..models.registry import MODELS, build_columns, spoken_tables
 from ..models.tables import Scale, choose_scale, in_units_of_scale, left_out_priors, prior_terms
 from .lines import DenseRows, Lines
 
@@ -149,10 +149,12 @@ class DenseTables:
                 if columns.loo
                 else prior_terms(sets.class_counts, priors, sets.class_weight, bits)
             )
-            tables = [
-                self._table(f) if columns.levels[f] is not None or column.model.discrete else None
-                for f, column in enumerate(self._terms)
-            ]
+            tables: list[Terms | None] = [None] * len(columns.specs)
+            if not columns.loo:
+                tables = spoken_tables(columns.specs, self._terms)
+            for f, column in enumerate(self._terms):
+                if tables[f] is None and (columns.levels[f] is not None or column.model.discrete):
+                    tables[f] = self._table(f)
             return tables, choose_scale(self._terms, tables, self._prior)
 
         tables, self.scale = in_units_of_scale(make)

@@ -32,7 +32,7 @@ MODELS: dict[str, FeatureModel] = {model.name: model for model in _MEMBERS}
 
 
 def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[Terms | None]:
-    """Terms of all codes of each discrete column (one set of tables), None for others.
+    """Terms of all codes of each discrete column, None for others.
 
     Binary columns are handled together: there may be thousands.
 
@@ -51,14 +51,12 @@ def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[
     tables: list[Terms | None] = [None] * len(columns)
     binary = [j for j, spec in enumerate(specs) if spec.model == "bernoulli"]
     if binary:
-        stacked = np.concatenate([columns[j].statistics for j in binary])
+        stacked = np.stack([columns[j].statistics for j in binary])
         settings = columns[binary[0]].settings
         found = MODELS["bernoulli"].terms(stacked, np.arange(3), Grid(), settings)
         for i, j in enumerate(binary):
-            odd = None if found.impossible is None else found.impossible[i : i + 1]
-            tables[j] = Terms(
-                found.finite[i : i + 1], odd if odd is not None and odd.any() else None
-            )
+            odd = None if found.impossible is None else found.impossible[i]
+            tables[j] = Terms(found.finite[i], odd if odd is not None and odd.any() else None)
     for j, column in enumerate(columns):
         if tables[j] is None and column.model.discrete:
             tables[j] = column.of(np.arange(specs[j].n_codes))
