@@ -14,37 +14,38 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, eliminate
-from bayesieve.criteria import AUC
 from bayesieve.datasets import make_incidents
+from bayesieve.search import GreedySearch
 from timing import median_time
 
 THREADS = 2
 
 
-class Scans(AUC):
-    """Times every scan over many candidates."""
+class TimedForward(GreedySearch):
+    """Forward search that times every scan over many candidates."""
 
-    seconds: list[float]
+    seconds: ClassVar[list[float]] = []
 
-    def scorer(self, book, units, engine):
-        """The usual scorer, timed."""
-        made = super().scorer(book, units, engine)
-        plain, self.seconds = made.best, []
+    def steps(self, objective, limits):
+        """The usual steps, each question timed."""
+        plain = objective.best_add
+        self.seconds.clear()
 
-        def best(candidates, sign):
+        def best_add(units):
             start = time.perf_counter()
-            found = plain(candidates, sign)
+            found = plain(units)
             self.seconds.append(time.perf_counter() - start)
             return found
 
-        made.best = best
-        return made
+        objective.best_add = best_add
+        yield from super().steps(objective, limits)
 
 
 def search(data, estimator, strategy, criterion="penalised-auc", **options):
@@ -118,8 +119,8 @@ def main():
     results = {"entries": int(data.X.nnz)}
     print(f"{data.X.shape[0]} reports x {data.X.shape[1]} features, {data.X.nnz} entries, 3 labels")
 
-    scans = Scans()
-    seconds, forward = search(data, NaiveBayes(), "forward", scans, max_features=49)
+    scans = TimedForward("forward")
+    seconds, forward = search(data, NaiveBayes(), scans, "auc", max_features=49)
     results["forward_49"] = seconds
     results["scan"] = float(np.median(scans.seconds))
     results["slowest_scan"] = float(np.max(scans.seconds))
@@ -153,8 +154,8 @@ def main():
             arguments.reports, arguments.features // share, n_entries=1_700_000 // share,
             random_state=0,
         )  # fmt: skip
-        scans = Scans()
-        search(part, NaiveBayes(), "forward", scans, max_features=20)
+        scans = TimedForward("forward")
+        search(part, NaiveBayes(), scans, "auc", max_features=20)
         sizes.append(part.X.nnz)
         times.append(np.median(scans.seconds))
     results["exponent"] = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])

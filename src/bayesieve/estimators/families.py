@@ -117,7 +117,7 @@ class VotesFamily:
     def fit(
         self, sample: Sample, models: Sequence[str], class_weight: Floats | None = None
     ) -> FittedVotes:
-        """The votes of all rows; classes count as they are."""
+        """Which values vote; what votes mean is counted for the columns that are kept."""
         return fit_votes(sample, models, self.orientation == "rare")
 
     def restrict(self, fitted: FittedVotes, columns: Sequence[int], sample: Sample) -> FittedVotes:

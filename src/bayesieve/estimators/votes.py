@@ -78,7 +78,8 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         family.check()
         sample = read_sample(self, X, y, sample_weight)
         family.check_sample(sample)
-        return self.hold(family.fit(sample, choose_models(family.features, sample.table)))
+        fitted = family.fit(sample, choose_models(family.features, sample.table))
+        return self.hold(fitted.counted(sample))
 
     def family(self) -> VotesFamily:
         """The family of models that this is a member of, for selectors."""

@@ -93,7 +93,7 @@ class FittedVotes:
 
 
 def fit_votes(sample: Sample, models: Sequence[str], rare: bool) -> FittedVotes:
-    """The votes of all rows.
+    """Which values vote, as all rows show it; what votes mean is yet to be `counted`.
 
     Parameters
     ----------
@@ -105,8 +105,7 @@ def fit_votes(sample: Sample, models: Sequence[str], rare: bool) -> FittedVotes:
     every, targets = np.arange(sample.table.n_rows), sample.targets
     found = votes_for(moves, every, sample.weights, targets, rare)
     labels = targets.names if targets.labelled else ()
-    empty = FittedVotes(sample.classes, labels, tuple(specs), found, np.empty((0, 0)))
-    return empty.counted(sample)
+    return FittedVotes(sample.classes, labels, tuple(specs), found, np.empty((0, 0)))
 
 
 def votes_for(
