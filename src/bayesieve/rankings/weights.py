@@ -15,9 +15,9 @@ class Weights(RankingMethod):
 
     Binary columns: the log-ratio of the odds of a 1 in both classes, with frequencies smoothed
     towards their mean over all binary columns; for a column of several levels, the range of its
-    log-ratios.  Continuous columns, scaled to a standard deviation of 1 first, since ``|w|`` depends
-    on units: the difference of the class means over the pooled variance.  With several classes, the
-    largest ``|w|`` of one class against the rest.
+    log-ratios.  Continuous columns, scaled to a standard deviation of 1 first, since ``|w|``
+    depends on units: the difference of the class means over the pooled variance.  With several
+    classes, the largest ``|w|`` of one class against the rest.
 
     Examples
     --------
