@@ -35,6 +35,7 @@ def log_fixed(z):
     return shift * 0.6931471805599453 + 2.0 * u * p
 
 
+@cache
 def log_of(fraction):
     """Log of a positive fraction: the rounded logs of the primes of top less those of bottom."""
     return (_units(fraction.numerator) - _units(fraction.denominator)) / 2.0**BITS
@@ -48,6 +49,7 @@ def _units(number):
     return math.floor(log_fixed(float(number)) * 2**BITS + 0.5) if number > 1 else 0
 
 
+@cache
 def fraction(number):
     """The simple fraction that a float stands for."""
     return Fraction(number).limit_denominator(2**20)
@@ -68,19 +70,19 @@ def count_term(value, rows, k, problem, column, means):
     if kind == "categorical" and not any(v == value and w for v, _, w in rows):
         return 0.0, False
     factor = fraction(problem["factors"][k])
-    counts = [sum(int(w) for v, y, w in rows if v == level and y == k) * factor for level in levels]
+    counts = [sum(int(w) for v, y, w in rows if v == level and y == k) for level in levels]
     at = levels.index(value)
     if problem["smoothing"] == "mean":
         pseudo = [1.0 / len(levels)] * len(levels)
         if kind == "bernoulli":
             pseudo = [1.0 - means[k], means[k]]
-        top = float(counts[at]) + pseudo[at]
-        bottom = float(sum(counts)) + sum(pseudo)
+        top = counts[at] * float(factor) + pseudo[at]
+        bottom = sum(counts) * float(factor) + sum(pseudo)
         if top <= 0:
             return -float(np.log(bottom)), True
         return float(np.log(top) - np.log(bottom)), False
-    top = counts[at] + fraction(problem["smoothing"])
-    bottom = sum(counts) + len(levels) * fraction(problem["smoothing"])
+    top = counts[at] * factor + fraction(problem["smoothing"])
+    bottom = sum(counts) * factor + len(levels) * fraction(problem["smoothing"])
     if bottom == 0:
         return -log_of(Fraction(len(levels))), False
     if top == 0:
