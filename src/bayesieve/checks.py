@@ -7,7 +7,12 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+#: An array whose kind of numbers (or texts) does not matter to whoever takes it.
+Array: TypeAlias = NDArray[Any]
 
 
 def choose(

@@ -3,8 +3,9 @@
 import importlib.util
 import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -47,7 +48,7 @@ def demo(
     run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick, out=out)
 
 
-def _starting(incomplete: str, names: Any) -> list[str]:
+def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -421,7 +422,7 @@ def _check_figure(path: Path) -> None:
         raise typer.BadParameter("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
 
 
-def _save(found: Any, path: Path) -> None:
+def _save(found: papers.Reproduction, path: Path) -> None:
     from matplotlib.figure import Figure
 
     from ..data.files.output import whole_file

@@ -3,15 +3,17 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
 import polars as pl
 import scipy.sparse
+from numpy.typing import ArrayLike
 
+from ..checks import Array
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
 from ..data.files.atomic import write_text
@@ -22,9 +24,9 @@ from ..data.files.output import whole_folder
 from ..estimators.held import rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
-from ..explain.evidence import explain
+from ..explain.evidence import Explanation, explain
 from ..explain.modelfile.file import load_model, save_model
-from ..explain.plain import jsonable
+from ..explain.plain import Plain, jsonable
 from ..explain.report import make_report
 from ..models.columns import warn_of_unknown
 from ..rankings.rank import rank
@@ -60,7 +62,7 @@ def check_resume(checkpoint: Path | None, resume: bool) -> None:
         )
 
 
-def criterion_for(name: str, problem: Problem) -> Any:
+def criterion_for(name: str, problem: Problem) -> str | AUC:
     """The criterion; AUC leaves out labels without a positive row, which `rare_labels` told."""
     known = CRITERIA.get(name)
     if isinstance(known, AUC) and has_labels(problem):
@@ -70,7 +72,7 @@ def criterion_for(name: str, problem: Problem) -> Any:
 
 def rare_labels(problem: Problem) -> Iterator[str]:
     """A word on labels that some part of the rows may lack."""
-    if has_labels(problem):
+    if isinstance(problem.y, pl.DataFrame):
         counts = dict(zip(problem.y.columns, problem.y.sum().row(0), strict=True))
         n_rows = len(problem.y)
         rare = [name for name, n in counts.items() if min(n, n_rows - n) < _RARE]
@@ -91,8 +93,32 @@ class Pages(NamedTuple):
     left_out: Mapping[str, str] = MappingProxyType({})
 
 
+class SelectorOptions(TypedDict, total=False):
+    """Parameters of `NaiveBayesSelector` that the command line offers."""
+
+    estimator: NaiveBayes
+    search: str
+    criterion: str | AUC
+    n_features: int | None
+    cv: int | str
+    validation: float | None
+    min_features: int
+    max_features: int | None
+    class_weight: str | None
+    random_state: int
+    n_jobs: int | None
+    progress: bool
+    checkpoint: Path | None
+    time_limit: float | None
+
+
 def select_table(
-    problem: Problem, out: Path, pages: Pages, *, safe_csv: bool = False, **options: Any
+    problem: Problem,
+    out: Path,
+    pages: Pages,
+    *,
+    safe_csv: bool = False,
+    **options: Unpack[SelectorOptions],
 ) -> NaiveBayesSelector:
     """Select, and write model.json, selected.csv, path.csv and report.html."""
     check_width(len(problem.names))
@@ -134,7 +160,8 @@ def report_on_model(
     model, columns = _open_model(model_file)
     y = problem.y
     labels = list(model.fitted_.labels)
-    if has_labels(problem) != bool(labels) or (labels and list(y.columns) != labels):
+    given = y.columns if isinstance(y, pl.DataFrame) else None
+    if given != (labels or None):
         wanted = f"labels {some(labels)}" if labels else "classes"
         raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
     if not labels:
@@ -150,7 +177,7 @@ def report_on_model(
     return make_report(model, X, y, title=pages.title, include_rows=pages.include_rows)
 
 
-def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: Any, target: str | None) -> Any:
+def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: str | None) -> Array:
     """Classes as text where the model's are: a file with numbers only reads 01 as 1."""
     y = np.asarray(y)
     if model.classes_.dtype.kind not in "OU" or y.dtype.kind in "OU":
@@ -189,7 +216,7 @@ def _open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
     return model, columns
 
 
-def _fit_names(model: NaiveBayes, X: Any) -> None:
+def _fit_names(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray) -> None:
     """The columns were matched by name: the model expects names where there are some."""
     if isinstance(X, pl.DataFrame):
         model.feature_names_in_ = np.array(X.columns, dtype=object)
@@ -205,7 +232,7 @@ def predict_file(model_file: Path, data: Path, most_rows: int = 2**16) -> Iterat
         yield _predicted(model, X).write_csv(include_header=i == 0)
 
 
-def _predicted(model: NaiveBayes, X: Any) -> pl.DataFrame:
+def _predicted(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray) -> pl.DataFrame:
     """Class (or labels) and probabilities of every row."""
     rows = rows_of(model, X)
     warn_of_unknown(model.fitted_.specs, rows)
@@ -219,10 +246,10 @@ def _predicted(model: NaiveBayes, X: Any) -> pl.DataFrame:
     return pl.DataFrame({**columns, **{f"P({n})": proba[:, k] for k, n in enumerate(names)}})
 
 
-def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[int, Any]]:
+def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[int, Explanation]]:
     """Explanations of some rows of a file, in the order asked for."""
     model, columns = _open_model(model_file)
-    found: dict[int, list[Any]] = {}
+    found: dict[int, list[Explanation]] = {}
     n_rows = 0
     for X in read_batches(data, columns):
         _fit_names(model, X)
@@ -244,7 +271,9 @@ def rank_problem(problem: Problem, method: str) -> list[tuple[str, float]]:
     return [(problem.names[j], float(found.scores[j])) for j in found.order]
 
 
-def _write_rows(path: Path, header: list[str], rows: Any, safe: bool) -> None:
+def _write_rows(
+    path: Path, header: list[str], rows: Iterable[Iterable[object]], safe: bool
+) -> None:
     """A CSV file; a `safe` one holds no text that a spreadsheet takes for a formula."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
@@ -253,7 +282,7 @@ def _write_rows(path: Path, header: list[str], rows: Any, safe: bool) -> None:
     write_text(path, text.getvalue())
 
 
-def _cell(value: Any, safe: bool) -> Any:
+def _cell(value: object, safe: bool) -> object:
     if isinstance(value, float) and np.isnan(value):
         return ""
     if safe and isinstance(value, str) and value.startswith(_FORMULA):
@@ -261,7 +290,7 @@ def _cell(value: Any, safe: bool) -> Any:
     return value
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """Plain data as JSON; what is not finite as null."""
     return json.dumps(jsonable(value), indent=2)
 
@@ -271,7 +300,7 @@ def has_labels(problem: Problem) -> bool:
     return isinstance(problem.y, pl.DataFrame)
 
 
-def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[str, Any]:
+def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[str, Plain]:
     """What was chosen, as plain data."""
     step = selector.path_.steps[selector.path_.chosen]
     return {
@@ -283,13 +312,15 @@ def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[s
     }
 
 
-def in_words(result: dict[str, Any], criterion: str, n_columns: int) -> str:
+def in_words(result: dict[str, Plain], criterion: str, n_columns: int) -> str:
     """The summary for people."""
-    names, name = result["selected"], next(key for key in result if key.startswith("validation"))
+    names = cast(list[str], result["selected"])
+    name = next(key for key in result if key.startswith("validation"))
     shown = ", ".join(names[:_SHOWN])
     if len(names) > _SHOWN:
         shown += f" and {len(names) - _SHOWN} more (selected.csv has all)"
-    told = "" if np.isnan(result[name]) else f", {name.replace('_', ' ')} {result[name]:.4f}"
+    validated = cast(float, result[name])
+    told = "" if np.isnan(validated) else f", {name.replace('_', ' ')} {validated:.4f}"
     return (
         f"{len(names)} of {n_columns} column{'s' * (n_columns != 1)}: {shown}\n"
         f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"

@@ -2,9 +2,9 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 from ..datasets.signals import make_signals
 from ..estimators.selector import NaiveBayesSelector
@@ -17,7 +17,7 @@ _STRONGEST = 10
 _RESAMPLES = 4  # for the report: a few seconds
 
 
-def run_demo(console: Any, seed: int = 0, quick: bool = False, out: Path | None = None) -> None:
+def run_demo(console: Console, seed: int = 0, quick: bool = False, out: Path | None = None) -> None:
     """Run it and tell about it.
 
     Parameters
@@ -80,7 +80,7 @@ def run_demo(console: Any, seed: int = 0, quick: bool = False, out: Path | None 
         console.print(str(out / "report.html"), markup=False)
 
 
-def _show_strongest(console: Any, selector: NaiveBayesSelector, names: Any) -> None:
+def _show_strongest(console: Console, selector: NaiveBayesSelector, names: list[str]) -> None:
     """The indicators whose presence tells two classes apart most."""
     columns = np.flatnonzero(selector.support_)
     found = explain_model(selector)

@@ -4,12 +4,23 @@ import contextlib
 import os
 import sys
 import traceback
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol, cast
 
+from typer import Typer
 from typer.core import TyperCommand, TyperGroup
 
 #: Exit codes.
 FAILURE, BAD_USE, INTERRUPTED = 1, 2, 130
+
+
+class _UsageError(Protocol):
+    """What Typer raises where it does not understand a command."""
+
+    exit_code: int
+
+    def format_message(self) -> str:
+        """What is wrong."""
 
 
 class _PlainFlags:
@@ -37,7 +48,7 @@ def say(text: str) -> None:
     _send(lambda: sys.stdout.write(text))
 
 
-def _send(action: Any) -> None:
+def _send(action: Callable[[], object]) -> None:
     try:
         action()
     except BrokenPipeError:
@@ -53,7 +64,7 @@ def tell(line: str) -> None:
     sys.stderr.flush()
 
 
-def guarded(app: Any) -> None:
+def guarded(app: Typer) -> None:
     """Run a Typer application and leave with an exit code; never with a traceback, unless asked.
 
     Parameters
@@ -85,7 +96,7 @@ def guarded(app: Any) -> None:
 def _judge(error: Exception) -> int:
     """Say in one sentence what went wrong; whose fault it was is the exit code."""
     if hasattr(error, "format_message"):
-        return _judge_usage(error)
+        return _judge_usage(cast(_UsageError, error))
     text = " ".join(str(error).split())
     if isinstance(error, ValueError):
         # The library's own words for bad input.
@@ -102,7 +113,7 @@ def _judge(error: Exception) -> int:
     return FAILURE
 
 
-def _judge_usage(error: Any) -> int:
+def _judge_usage(error: _UsageError) -> int:
     """What Typer has to say about options and arguments."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":

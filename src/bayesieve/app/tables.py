@@ -3,15 +3,18 @@
 import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
+import scipy.sparse
 
+from ..checks import Array
 from ..data.files.base import BadUseError, Content, check_width, some, whole_numbers
 from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
 from ..data.pack import pack
+from ..data.packed import PackedTable
 
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
@@ -21,12 +24,20 @@ _MOSTLY = 0.5
 _LARGE = 2**26
 
 
+#: Columns of a file: a frame, a sparse matrix, or a packed table.
+Columns: TypeAlias = pl.DataFrame | PackedTable | scipy.sparse.sparray
+
+
+#: A class for every row, or a frame of labels.
+Target: TypeAlias = Array | pl.Series | pl.DataFrame
+
+
 class Problem(NamedTuple):
     """Columns to learn from (a frame or a sparse matrix), their names, and the target."""
 
-    X: Any
+    X: Columns
     names: Sequence[str]
-    y: Any
+    y: Target
 
 
 def read_problem(
@@ -52,7 +63,7 @@ def read_problem(
             raise BadUseError(_unknown_column(Content(None, []), name, source.names))
     columns = [name for name in source.names if name not in wanted]
     frame = source.read(source.find(wanted))
-    y = _label_frame(frame) if target is None else _classes(frame[target], target)
+    y: Target = _label_frame(frame) if target is None else _classes(frame[target], target)
     X = pack(source, columns=columns, identifiers=identifiers)
     return Problem(X, X.names, y), list(X.identifiers)
 
@@ -118,7 +129,7 @@ def _unknown_column(table: Content, name: str, known: list[str]) -> str:
     return f"there is no column {name!r}; the columns are {some(known)}.{hint}"
 
 
-def _classes(y: Any, target: str | None) -> Any:
+def _classes(y: pl.Series | Array, target: str | None) -> Array:
     """One class a row, of which there are several."""
     name = "the target" if target is None else f"the target {target!r}"
     series = y if isinstance(y, pl.Series) else pl.Series(y)
@@ -163,7 +174,7 @@ def _label_frame(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _check_kinds(X: Any) -> None:
+def _check_kinds(X: Columns) -> None:
     """Columns that a model cannot read are named before any work."""
     for column in X if isinstance(X, pl.DataFrame) else ():
         dtype = column.dtype

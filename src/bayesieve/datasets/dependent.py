@@ -1,10 +1,8 @@
 """Attributes that depend on others, added to a table (in the spirit of Cortizo and Giraldez)."""
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ..checks import check_number
@@ -13,7 +11,11 @@ _SLOPES = (0.5, 2.0)
 
 
 def make_dependent(
-    X: Any, n_dependent: int = 3, *, noise: float = 0.1, random_state: Any = None
+    X: ArrayLike,
+    n_dependent: int = 3,
+    *,
+    noise: float = 0.1,
+    random_state: int | np.random.RandomState | None = None,
 ) -> NDArray[np.float64]:
     """Append synthetic columns that depend linearly on original ones.
 

@@ -1,6 +1,6 @@
 """Simulated incident reports: sparse features, several rare labels (in the spirit of Ruta 2014)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -55,7 +55,7 @@ class Incidents(NamedTuple):
     ((500, 100), (500, 3), 'rescuers hurt')
     """
 
-    X: Any
+    X: scipy.sparse.csc_array
     Y: NDArray[np.uint8]
     label_names: list[str]
     signals: list[NDArray[np.int64]]
@@ -66,7 +66,7 @@ def make_incidents(
     n_features: int = 11852,
     *,
     n_entries: int = 1_700_000,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Incidents:
     """Simulate data of the shape of the AAIA'14 competition, which cannot be had any more.
 
@@ -132,7 +132,7 @@ def _draw_entries(
     kinds: NDArray[np.int64],
     leaders: NDArray[np.bool_],
     n_entries: int,
-) -> Any:
+) -> scipy.sparse.csc_array:
     """Where each feature occurs: a fact mostly in its kind of incident, the rest of its family
     where the fact does, some reports less, some more.
     """

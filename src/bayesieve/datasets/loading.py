@@ -4,22 +4,26 @@ import csv
 import gzip
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse
 import sklearn.datasets
 from numpy.typing import NDArray
 
-from ..checks import choose
+from ..checks import Array, choose
 from ..data.files.npz import _BROKEN, feature_names, read_npz
 from .registry import BUNDLED, REGISTRY, Entry
 
 #: Names a folder with data files.
 FOLDER_VARIABLE = "BAYESIEVE_DATA"
+
+
+#: What a field of a table holds; None is missing.
+Cell: TypeAlias = str | float | None
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,12 @@ class Dataset:
     """
 
     name: str
-    X: Any
-    y: NDArray[Any]
+    X: Array | scipy.sparse.sparray
+    y: Array
     feature_names: list[str]
     label_names: list[str]
     source: str
-    split: NDArray[Any] | None = None
+    split: Array | None = None
 
     def coded(self) -> tuple[NDArray[np.float64], dict[int, str]]:
         """Numbers only, and the feature model of each column for `NaiveBayes(features=)`.
@@ -82,7 +86,9 @@ class Dataset:
         return numbers, models
 
 
-def load(name: str, *, folder: Any = None, codes: str = "nominal") -> Dataset:
+def load(
+    name: str, *, folder: str | os.PathLike[str] | None = None, codes: str = "nominal"
+) -> Dataset:
     """A named data set.
 
     Read from `folder` where it is given; otherwise from scikit-learn where it is bundled there;
@@ -201,7 +207,7 @@ def _from_folder(
     return None
 
 
-def _of_arrays(name: str, X: Any, arrays: dict[str, NDArray[Any]], source: str) -> Dataset:
+def _of_arrays(name: str, X: Array | None, arrays: dict[str, Array], source: str) -> Dataset:
     if X is None or X.ndim != 2 or not {"y", "Y"} & set(arrays):
         raise ValueError("it must hold a two-dimensional X and y (or a matrix of labels Y)")
     y = arrays["Y"] if "Y" in arrays else arrays["y"].astype(str)
@@ -233,8 +239,8 @@ def _read_csv(name: str, path: Path, nominal: tuple[int, ...]) -> Dataset:
 def _of_columns(
     name: str,
     names: list[str],
-    columns: list[list[Any]],
-    classes: Any,
+    columns: Sequence[Sequence[Cell]],
+    classes: Sequence[Cell],
     source: str,
     nominal: tuple[int, ...],
 ) -> Dataset:
@@ -251,20 +257,20 @@ def _of_columns(
     return Dataset(name, X, y, names, np.unique(y).tolist(), source)
 
 
-def _numbers_or_texts(column: list[Any]) -> NDArray[Any]:
+def _numbers_or_texts(column: Sequence[Cell]) -> Array:
     try:
         return np.array([float("nan") if value in ("", None) else float(value) for value in column])
     except ValueError:
         return _texts(column)
 
 
-def _texts(column: list[Any]) -> NDArray[Any]:
+def _texts(column: Sequence[Cell]) -> Array:
     found = np.empty(len(column), object)
     found[:] = [None if v in ("", None) or v != v else _text(v) for v in column]
     return found
 
 
-def _text(value: Any) -> str:
+def _text(value: Cell) -> str:
     """A code reads the same from a file and from a table of numbers."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

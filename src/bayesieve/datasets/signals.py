@@ -1,6 +1,6 @@
 """Simulated signals with and without a change (Rabenoro 2015, section 5.1)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,7 @@ def make_signals(
     *,
     min_length: int = 100,
     max_length: int = 200,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Signals:
     """Simulate the signals of Rabenoro 2015: white noise, three kinds of change.
 

@@ -1,7 +1,5 @@
 """Breiman's waveforms: mixtures of two of three shifted triangles."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
@@ -12,7 +10,10 @@ _N_POINTS = 21
 
 
 def make_waveform(
-    n_samples: int = 5000, n_noise: int = 0, *, random_state: Any = None
+    n_samples: int = 5000,
+    n_noise: int = 0,
+    *,
+    random_state: int | np.random.RandomState | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Simulate the waveform sets (Breiman et al. 1984): 21 attributes, or 40 with 19 of noise.
 

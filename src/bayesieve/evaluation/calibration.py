@@ -3,13 +3,13 @@
 import copy
 import warnings
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ..checks import check_number, choose, plain_value
+from ..checks import Array, check_number, choose, plain_value
 from ..data.columns import encode
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
@@ -18,6 +18,7 @@ from ..estimators.selector import NaiveBayesSelector
 from ..models.base import one_set
 from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
+from .given import Model
 from .refit import read_again
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,23 @@ Ints = NDArray[np.int64]
 
 
 _MOST_STEPS = 200
+
+
+#: What a column learnt: counts, or moments.
+Statistics: TypeAlias = Floats | tuple[Floats, ...]
+
+
+Judged = TypeVar("Judged", bound=Model)
+
+
+class CalibrationData(TypedDict):
+    """`Calibration` as plain data."""
+
+    temperature: float | tuple[float, ...]
+    log_loss: tuple[float, float]
+    brier: tuple[float, float]
+    weight: float
+    note: str
 
 
 @dataclass(frozen=True)
@@ -62,9 +80,9 @@ class Calibration:
     weight: float
     note: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CalibrationData:
         """Plain data."""
-        return asdict(self)
+        return cast(CalibrationData, asdict(self))
 
     def to_text(self) -> str:
         """Two lines, and the note where there is one."""
@@ -79,14 +97,14 @@ class Calibration:
 
 
 def calibrate(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: Judged,
+    X: object,
+    y: ArrayLike,
     *,
     rows: str = "new",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     bounds: tuple[float, float] = (0.1, 100.0),
-) -> Any:
+) -> Judged:
     """Divide a model's log-odds by the one temperature that suits held-out rows best.
 
     Naive Bayes counts what two dependent features both say twice, and is too sure.  A temperature
@@ -176,10 +194,10 @@ def calibrate(
         warnings.warn(report.note, UserWarning, stacklevel=2)
     if selector is None:
         found.calibration_ = report
-        return found
+        return cast(Judged, found)
     twin = copy.copy(selector)
     twin.estimator_, twin.calibration_ = found, report
-    return twin
+    return cast(Judged, twin)
 
 
 def _class_weights(selector: NaiveBayesSelector, labels: Ints, weights: Floats) -> Floats:
@@ -206,7 +224,7 @@ def _trained_on(fitted: FittedBayes, table: Table, target: Ints, weights: Floats
     return True
 
 
-def _same_statistics(one: Any, other: Any) -> bool:
+def _same_statistics(one: Statistics, other: Statistics) -> bool:
     """The same counts, or the same moments but for the order in which rows were added up."""
     if not isinstance(one, tuple):
         return bool(np.allclose(one, other, rtol=1e-9, atol=0))
@@ -218,7 +236,7 @@ def _same_statistics(one: Any, other: Any) -> bool:
     return bool(close.all() and np.allclose(squares, other_squares, rtol=1e-9, atol=0))
 
 
-def _check_bounds(bounds: Any) -> tuple[float, float]:
+def _check_bounds(bounds: object) -> tuple[float, float]:
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise TypeError(f"bounds must be two temperatures (low, high); got {bounds!r}.")
     low, high = (
@@ -231,7 +249,7 @@ def _check_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def _held_out(
-    model: Any, fitted: FittedBayes, X: Any, y: Any, sample_weight: Any
+    model: Model, fitted: FittedBayes, X: object, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Table, Ints, Floats]:
     """Columns, true classes (rows x labels) and weights of rows that are new to the model."""
     table = rows_of(model, X)
@@ -244,7 +262,9 @@ def _held_out(
     return read.table, read.labels[:, None], read.weights
 
 
-def _read_known(table: Table, y: Any, sample_weight: Any, classes: NDArray[Any]) -> Sample:
+def _read_known(
+    table: Table, y: ArrayLike, sample_weight: ArrayLike | None, classes: Array
+) -> Sample:
     """Rows whose classes the model knows; they need not all occur."""
     if is_label_matrix(y):
         raise ValueError("y must hold one class a row, as the model was fitted; got a matrix.")
@@ -258,7 +278,7 @@ def _read_known(table: Table, y: Any, sample_weight: Any, classes: NDArray[Any])
 
 
 def _guided(
-    selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any
+    selector: NaiveBayesSelector, X: object, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[FittedBayes, Table, Ints, Floats]:
     """A model of the guiding rows, and the validation rows to judge it by."""
     if not selector.validation_rows_.size:

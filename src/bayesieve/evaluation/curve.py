@@ -1,10 +1,11 @@
 """Rankings judged by the models that walk along them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import check_cv
 from sklearn.neighbors import KNeighborsClassifier
@@ -16,7 +17,13 @@ from ..data.split import read_rows
 from ..data.tables import SparseTable
 from ..estimators.naive_bayes import NaiveBayes
 from ..models.columns import choose_models
+from ..rankings.base import RankingMethod
 from ..rankings.rank import check_ranking, rank_table
+from .given import Folds
+
+#: One feature model for all columns, or one for each name or number of a column.
+FeatureModels: TypeAlias = str | Mapping[str, str] | Mapping[int, str]
+
 
 _INNER = 5
 
@@ -58,17 +65,17 @@ class RankingEvaluation:
 class ModelSettings(TypedDict, total=False):
     """Settings of the model that `evaluate_ranking` scores."""
 
-    features: Any
+    features: FeatureModels
     k: int
 
 
 def evaluate_ranking(
-    X: Any,
-    y: Any,
-    ranking: Any = "mutual-information",
+    X: object,
+    y: ArrayLike,
+    ranking: str | RankingMethod = "mutual-information",
     model: str = "naive-bayes",
     *,
-    cv: Any = 5,
+    cv: Folds = 5,
     honest: bool = False,
     n_jobs: int | None = None,
     **settings: Unpack[ModelSettings],
@@ -152,7 +159,9 @@ def evaluate_ranking(
     return RankingEvaluation(np.array(accuracies), np.array(sizes), orders)
 
 
-def _splits(cv: Any, labels: NDArray[np.int64]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+def _splits(
+    cv: Folds, labels: NDArray[np.int64]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Training and test rows of every fold, as row numbers."""
     found = []
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(labels.size), labels)
@@ -167,7 +176,7 @@ def _splits(cv: Any, labels: NDArray[np.int64]) -> list[tuple[NDArray[Any], NDAr
 
 
 def order_of(
-    read: Sample, rows: NDArray[np.int64], method: Any, n_jobs: int | None
+    read: Sample, rows: NDArray[np.int64], method: RankingMethod, n_jobs: int | None
 ) -> NDArray[np.int64]:
     """The ranking of some rows, best column first."""
     return rank_table(read.table.take(rows), read.labels[rows], method, n_jobs=n_jobs).order
@@ -176,7 +185,7 @@ def order_of(
 class PrefixBayes:
     """Naive Bayes is additive: one fit serves all prefixes."""
 
-    def __init__(self, read: Sample, features: Any):
+    def __init__(self, read: Sample, features: FeatureModels):
         self._read, self._features = read, features
         self._models = choose_models(features, read.table)
 
@@ -200,7 +209,7 @@ class Neighbours:
 
     def __init__(self, read: Sample, k: int):
         self._labels, self._k = read.labels, k
-        self._known: dict[Any, float] = {}
+        self._known: dict[tuple[tuple[int, ...], bytes, bytes], float] = {}
         columns: list[NDArray[np.float64]] = []
         self._parts = []
         for j, model in enumerate(choose_models("auto", read.table)):

@@ -1,16 +1,17 @@
 """A fitted selector judged by its criterion on rows that took no part."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import Array
 from ..criteria.auc import AUC
 from ..criteria.base import Criterion
 from ..criteria.row_values import auc_parts
 from ..data.sample import check_class_weight, class_factors
 from ..data.tables import Table
+from ..estimators.selector import NaiveBayesSelector
 from ..models.fitted import FittedBayes
 from ..models.votes import FittedVotes
 
@@ -18,12 +19,12 @@ Floats = NDArray[np.float64]
 
 
 def held_out_score(
-    selector: Any,
+    selector: NaiveBayesSelector,
     criterion: Criterion,
     table: Table,
-    target: NDArray[Any],
+    target: Array,
     weights: Floats,
-    trained: tuple[NDArray[Any], Floats],
+    trained: tuple[Array, Floats],
 ) -> float:
     """The selector's criterion on rows of its table.
 
@@ -55,14 +56,16 @@ def held_out_score(
     return float(np.average(criterion.row_values(sums, unit, classes), weights=worth))
 
 
-def held_out_error(selector: Any, table: Table, target: NDArray[Any], weights: Floats) -> float:
+def held_out_error(
+    selector: NaiveBayesSelector, table: Table, target: Array, weights: Floats
+) -> float:
     """Share of wrong decisions; with labels, over rows and labels."""
     chosen = table.pick(np.flatnonzero(selector.support_))
     wrong = selector.estimator_.fitted_.best(chosen) != target
     return float(np.average(wrong.reshape(len(target), -1).mean(1), weights=weights))
 
 
-def _factors(selector: Any, target: NDArray[Any], weights: Floats) -> Floats:
+def _factors(selector: NaiveBayesSelector, target: Array, weights: Floats) -> Floats:
     """Class weights as the training rows balance them."""
     classes = selector.estimator_.classes_
     labels = np.searchsorted(classes, target)
@@ -72,7 +75,7 @@ def _factors(selector: Any, target: NDArray[Any], weights: Floats) -> Floats:
 
 
 def _area(
-    selector: Any, criterion: AUC, chosen: Table, target: NDArray[Any], weights: Floats
+    selector: NaiveBayesSelector, criterion: AUC, chosen: Table, target: Array, weights: Floats
 ) -> float:
     """Mean AUC over labels, less the price of the features."""
     model = selector.estimator_

@@ -1,24 +1,45 @@
 """Honest figures of a selection: the whole selector within folds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from ..checks import check_jobs, check_number
+from ..checks import Array, check_jobs, check_number
 from ..criteria.base import Criterion
 from ..data.sample import Sample, read_sample, read_weights
 from ..data.split import find_splits, read_split_groups
 from ..engine.threads import count_threads
 from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
+from .given import Folds, Seed
 from .held_out import held_out_error, held_out_score
+
+#: One figure a fold.
+Figures: TypeAlias = Sequence[float] | NDArray[np.float64] | NDArray[np.int64]
+
+
+class FigureData(TypedDict):
+    """A figure over folds; None where it is undefined."""
+
+    mean: float | None
+    standard_error: float | None
+
+
+class NestedData(TypedDict):
+    """`Nested` as plain data."""
+
+    criterion: str
+    higher_is_better: bool
+    folds: list[dict[str, float | list[int] | list[str] | None]]
+    summary: dict[str, FigureData]
 
 
 @dataclass(frozen=True)
@@ -116,12 +137,12 @@ class Nested:
         return [[self.feature_names[j] for j in fold.columns] for fold in self.folds]
 
     @staticmethod
-    def mean(values: Any) -> float:
+    def mean(values: Figures) -> float:
         """Mean over folds."""
         return float(np.mean(values))
 
     @staticmethod
-    def standard_error(values: Any) -> float:
+    def standard_error(values: Figures) -> float:
         """Standard deviation over folds by the root of their number; NaN for a single fold.
 
         Folds share most of their training rows, so it is somewhat too small.
@@ -140,7 +161,7 @@ class Nested:
             ]
         return [*rows, ("error", self.error), ("n_features", self.sizes.astype(np.float64))]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NestedData:
         """Everything as plain values; undefined numbers as None."""
 
         def plain(value: float) -> float | None:
@@ -187,13 +208,13 @@ class Nested:
 
 def nested(
     selector: NaiveBayesSelector,
-    X: Any,
-    y: Any,
+    X: object,
+    y: ArrayLike,
     *,
-    cv: Any = 5,
-    random_state: Any = None,
-    sample_weight: Any = None,
-    groups: Any = None,
+    cv: Folds = 5,
+    random_state: Seed = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> Nested:
     """Run a whole selector within folds, and judge it on rows that took no part in anything.
@@ -272,7 +293,7 @@ def nested(
 
 
 def _outer_splits(
-    cv: Any, read: Sample, groups: Any, draw: np.random.RandomState, n_rows: int
+    cv: Folds, read: Sample, groups: Array | None, draw: np.random.RandomState, n_rows: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Training and held-out rows of every fold."""
     if isinstance(cv, str | bool):
@@ -304,7 +325,7 @@ def _judge(
     read: Sample,
     train: NDArray[np.int64],
     test: NDArray[np.int64],
-    groups: Any,
+    groups: Array | None,
 ) -> tuple[Fold, str]:
     """Fit on the training rows; score the held-out ones."""
     labelled = read.targets.labelled

@@ -1,20 +1,21 @@
 """How good a chosen model is: confusion, ROC curves, calibration, rates as the threshold moves."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from ..checks import plain_value
+from ..checks import Array, plain_value
 from ..data.sample import read_weights
 from ..estimators.held import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes
+from .given import Model, Value
 from .refit import Reread, read_again
 
 __all__ = ["Performance", "Verdict", "performance"]
@@ -27,6 +28,32 @@ _MOST_POINTS = 200  # of a ROC curve
 
 
 _FOLDS = 5
+
+
+class VerdictData(TypedDict):
+    """`Verdict` as plain data."""
+
+    name: Value
+    positives: float
+    negatives: float
+    auc: float
+    roc: list[list[float]]
+    brier: float
+    calibration: list[list[float]]
+    thresholds: list[list[float]]
+
+
+class PerformanceData(TypedDict):
+    """`Performance` as plain data."""
+
+    rows: str
+    n_rows: int
+    error: float
+    log_loss: float
+    brier: float
+    classes: list[Value]
+    confusion: list[list[float]] | None
+    verdicts: list[VerdictData]
 
 
 @dataclass(frozen=True)
@@ -61,7 +88,7 @@ class Verdict:
     (0, 25, 50, 1.0)
     """
 
-    name: Any
+    name: Value
     positives: float
     negatives: float
     auc: float
@@ -111,16 +138,18 @@ class Performance:
     error: float
     log_loss: float
     brier: float
-    classes: list[Any]
+    classes: list[Value]
     confusion: list[list[float]] | None
     verdicts: list[Verdict]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PerformanceData:
         """Plain data."""
-        return asdict(self)
+        return cast(PerformanceData, asdict(self))
 
 
-def performance(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Performance:
+def performance(
+    model: Model | FittedBayes, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> Performance:
     """Judge a selection, or a finished model on rows that are new to it.
 
     Parameters
@@ -165,7 +194,7 @@ def performance(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Perfor
     return _judge("given", fitted, proba, decided, truth, weights)
 
 
-def _known_truth(fitted: FittedBayes, y: Any) -> NDArray[Any]:
+def _known_truth(fitted: FittedBayes, y: ArrayLike) -> Array:
     """The truth, in the classes or labels of the model."""
     truth = np.asarray(y)
     if fitted.labelled:
@@ -196,7 +225,7 @@ def _of_selector(again: Reread) -> Performance:
     parts = [(again.guiding, again.validation)]
     if not again.validation.size:
         parts = _folds(truth)
-    found: list[tuple[Any, ...]] = []
+    found: list[tuple[Array, ...]] = []
     for train, test in parts:
         # A temperature is the selector's, not of its tables.
         part = again.model_of(train).calibrated([each.temperature for each in fitted.problems])
@@ -206,7 +235,7 @@ def _of_selector(again: Reread) -> Performance:
     return _judge(how, fitted, *(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
-def _folds(y: NDArray[Any]) -> list[Any]:
+def _folds(y: Array) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Five parts of the rows, each class spread over them where it has enough rows."""
     stratified = y.ndim == 1 and np.unique(y, return_counts=True)[1].min() >= _FOLDS
     kind = StratifiedKFold if stratified else KFold
@@ -215,10 +244,10 @@ def _folds(y: NDArray[Any]) -> list[Any]:
 
 
 def _judge(
-    how: str, fitted: FittedBayes, proba: Any, decided: Any, truth: Any, weights: Any
+    how: str, fitted: FittedBayes, proba: Array, decided: Array, truth: Array, weights: Array
 ) -> Performance:
     if fitted.labelled:
-        names: list[Any] = list(fitted.labels)
+        names: list[Value] = list(fitted.labels)
         with np.errstate(divide="ignore"):
             losses = -np.log(np.where(truth == 1, proba, 1 - proba)).mean(1)
         squares = ((proba - truth) ** 2).mean(1)
@@ -253,7 +282,7 @@ def _count(weight: float) -> float:
 
 
 def _verdict(
-    name: Any, hit: NDArray[np.bool_], chance: NDArray[np.float64], weights: Any
+    name: Value, hit: NDArray[np.bool_], chance: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> Verdict:
     positives, negatives = float(weights[hit].sum()), float(weights[~hit].sum())
     area, curve = float("nan"), []

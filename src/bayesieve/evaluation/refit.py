@@ -1,9 +1,9 @@
 """Models of some of the rows that a selector was fitted on, made as its search made them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from ..data.sample import Sample, check_class_weight, class_factors, read_sample
@@ -43,7 +43,9 @@ class Reread(NamedTuple):
         return self.read.table.take(rows).pick(np.flatnonzero(self.selector.support_))
 
 
-def read_again(selector: NaiveBayesSelector, X: Any, y: Any, sample_weight: Any) -> Reread:
+def read_again(
+    selector: NaiveBayesSelector, X: object, y: ArrayLike, sample_weight: ArrayLike | None
+) -> Reread:
     """The table given to a selector's fit; another one is refused."""
     table = read_table(selector, X, reset=False)
     last = int(max(part.max(initial=-1) for part in _rows(selector)))

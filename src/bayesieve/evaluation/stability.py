@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
@@ -19,9 +19,29 @@ from ..engine.threads import count_threads
 from ..estimators.parameters import family_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
 from ..models.columns import choose_models, share
+from .given import Seed
 
 # Draws of one sample before we say that the rows do not suit.
 _PATIENCE = 100
+
+
+class FrequencyData(TypedDict):
+    """How often one feature was selected."""
+
+    name: str
+    frequency: float
+
+
+class StabilityData(TypedDict):
+    """`Stability` as plain data."""
+
+    n_resamples: int
+    measure: float | None
+    interval: list[float] | None
+    confidence: float
+    note: str
+    features: list[FrequencyData]
+    selected: list[list[int]]
 
 
 @dataclass(frozen=True)
@@ -60,7 +80,7 @@ class Stability:
     selected: NDArray[np.bool_]
     feature_names: tuple[str, ...]
 
-    def __init__(self, selected: Any, feature_names: Sequence[str] | None = None):
+    def __init__(self, selected: ArrayLike, feature_names: Sequence[str] | None = None):
         chosen = _read_selected(selected)
         if feature_names is None:
             feature_names = [f"x{j}" for j in range(chosen.shape[1])]
@@ -132,7 +152,7 @@ class Stability:
         half = float(norm.ppf(0.5 + confidence / 2)) * float(np.sqrt(_variance(self.selected)))
         return self.measure - half, self.measure + half
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> StabilityData:
         """Everything as plain values; undefined numbers as None."""
         low, high = self.interval()
         defined = not self.note
@@ -150,7 +170,7 @@ class Stability:
         }
 
 
-def nogueira(selected: Any) -> float:
+def nogueira(selected: ArrayLike) -> float:
     """Stability of selections (Nogueira, Sechidis and Brown 2018).
 
     1 less the mean sample variance of the columns, divided by what it would be if each row selected
@@ -202,7 +222,7 @@ def _variance(selected: NDArray[np.bool_]) -> float:
     return float(4 / n_rows**2 * np.square(shares - shares.mean()).sum())
 
 
-def _read_selected(selected: Any) -> NDArray[np.bool_]:
+def _read_selected(selected: ArrayLike) -> NDArray[np.bool_]:
     """A 0/1 matrix of at least two rows and one column, as booleans of its own."""
     given = np.asarray(selected)
     if given.ndim != 2 or given.shape[0] < 2 or given.shape[1] < 1:
@@ -220,12 +240,12 @@ def _read_selected(selected: Any) -> NDArray[np.bool_]:
 
 def stability(
     selector: NaiveBayesSelector,
-    X: Any,
-    y: Any,
+    X: object,
+    y: ArrayLike,
     *,
     n_resamples: int = 50,
-    sample_weight: Any = None,
-    random_state: Any = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Stability:
     """Repeat a selection on bootstrap samples of the rows, and say how far the results agree.

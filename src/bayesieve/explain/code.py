@@ -2,9 +2,13 @@
 
 import keyword
 import math
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import TypeVar
 
-from .portable import portable
+from ..evaluation.given import Model, Value
+from .portable import BellTerms, PortableFeature, PortableProblem, portable
+
+Item = TypeVar("Item")
 
 _ROW = '"bayesieve_row"'
 
@@ -25,7 +29,7 @@ _COLUMNS, _NUMBERS = 250, 60
 _RESULTS, _UNIONS = 1900, 400
 
 
-def to_sql(model: Any, table: str = "data") -> str:
+def to_sql(model: Model, table: str = "data") -> str:
     """The model as one SQL query that predicts every row of a table.
 
     Terms of binary and categorical columns are the model's own integers, so that the predictions
@@ -64,7 +68,7 @@ def to_sql(model: Any, table: str = "data") -> str:
     return f"SELECT {_ROW}.*, {', '.join(answers)}\nFROM {_identifier(table)} AS {_ROW}"
 
 
-def to_python(model: Any, name: str = "predict") -> str:
+def to_python(model: Model, name: str = "predict") -> str:
     """The model as the source of a Python function that needs no library.
 
     Parameters
@@ -93,11 +97,17 @@ def to_python(model: Any, name: str = "predict") -> str:
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"name must be a Python identifier, and no keyword; got {name!r}.")
     data = portable(model)
-    for part, unused in (("features", ["model", "range"]), ("problems", _UNUSED)):
-        data[part] = [{k: v for k, v in each.items() if k not in unused} for each in data[part]]
+    needed = {
+        "features": [_without(("model", "range"), feature) for feature in data["features"]],
+        "problems": [_without(_UNUSED, problem) for problem in data["problems"]],
+    }
     labelled = data["problems"][0]["name"] is not None
     answer = "found" if labelled else "found[None]"
-    return _PYTHON.format(name=name, data=data, answer=answer)
+    return _PYTHON.format(name=name, data=needed, answer=answer)
+
+
+def _without(unused: Collection[str], data: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in data.items() if key not in unused}
 
 
 _PYTHON = '''def {name}(row):
@@ -175,21 +185,21 @@ _PYTHON = '''def {name}(row):
 '''
 
 
-def _problem(features: list[dict[str, Any]], problem: dict[str, Any]) -> str:
+def _problem(features: list[PortableFeature], problem: PortableProblem) -> str:
     """One problem as a query of one value: how far each class is ahead of the first, the best."""
     n_classes = len(problem["classes"])
     prior, terms = problem["prior"], problem["terms"]
     columns = [f"{_ROW}.{_identifier(feature['name'])}" for feature in features]
-    discrete = [j for j, term in enumerate(terms) if "table" in term]
-    numbers = [j for j, term in enumerate(terms) if "table" not in term]
+    discrete = {j: term["table"] for j, term in enumerate(terms) if "table" in term}
+    numbers = {j: term for j, term in enumerate(terms) if "table" not in term}
     # Two classes of discrete columns are one sum, which needs no query of its own.
     alone = n_classes == 2 and not numbers
     queries: list[str] = []
-    for some in _batches(discrete, max(len(discrete), 1) if alone else _COLUMNS) or [[]]:
+    for some in _batches(list(discrete), max(len(discrete), 1) if alone else _COLUMNS) or [[]]:
         ahead = []
         for k in range(1, n_classes):
             sums = [
-                _from_table(columns[j], features[j], [row[k] - row[0] for row in terms[j]["table"]])
+                _from_table(columns[j], features[j], [row[k] - row[0] for row in discrete[j]])
                 for j in some
             ]
             start = 0 if queries else prior[k] - prior[0]
@@ -198,14 +208,14 @@ def _problem(features: list[dict[str, Any]], problem: dict[str, Any]) -> str:
     answers = [_value(each) for each in problem["classes"]]
     if alone:
         return _first_best(["0", *ahead], answers)
-    for some in _batches(numbers, max(min(_NUMBERS, _RESULTS // (n_classes + 1)), 1)):
-        parts = [(j, columns[j], features[j], terms[j]) for j in some]
+    for some in _batches(list(numbers), max(min(_NUMBERS, _RESULTS // (n_classes + 1)), 1)):
+        parts = [(j, columns[j], features[j], numbers[j]) for j in some]
         queries.append(_numbers(parts, n_classes, problem["bits"]))
     best = _first_best(["0", *(f"d{k}" for k in range(1, n_classes))], answers)
     return f"SELECT {best} FROM ({_added(queries, n_classes)})"
 
 
-def _batches(items: list[Any], size: int) -> list[list[Any]]:
+def _batches(items: list[Item], size: int) -> list[list[Item]]:
     return [items[at : at + size] for at in range(0, len(items), size)]
 
 
@@ -235,7 +245,9 @@ def _whole(number: int) -> str:
     return f"CAST({number} AS BIGINT)"
 
 
-def _numbers(parts: list[tuple[int, str, Any, Any]], n_classes: int, bits: int) -> str:
+def _numbers(
+    parts: list[tuple[int, str, PortableFeature, BellTerms]], n_classes: int, bits: int
+) -> str:
     """Continuous columns: log-probabilities, how far they are lifted, and what they add up to.
 
     Each stage is a query of its own, so that no expression is written twice.
@@ -264,7 +276,7 @@ def _numbers(parts: list[tuple[int, str, Any, Any]], n_classes: int, bits: int) 
     return f"SELECT {ahead} FROM (SELECT {', '.join(sums)} FROM ({query}))"
 
 
-def _from_table(column: str, feature: dict[str, Any], terms: list[int]) -> str:
+def _from_table(column: str, feature: PortableFeature, terms: list[int]) -> str:
     """What a discrete column says for one class, less what it says for the first."""
     if feature["presence"]:
         return (
@@ -273,12 +285,12 @@ def _from_table(column: str, feature: dict[str, Any], terms: list[int]) -> str:
         )
     cases = " ".join(
         f"WHEN {_value(level)} THEN {term}"
-        for level, term in zip(feature["levels"], terms, strict=True)
+        for level, term in zip(feature["levels"] or (), terms, strict=True)
     )
     return f"CASE {column} {cases} ELSE {_whole(0)} END" if cases else _whole(0)
 
 
-def _on_grid(column: str, feature: dict[str, Any]) -> str:
+def _on_grid(column: str, feature: PortableFeature) -> str:
     """The number, rounded as the model rounds: a half goes to the even multiple."""
     grid = feature["grid"]
     if grid is None:
@@ -292,7 +304,7 @@ def _on_grid(column: str, feature: dict[str, Any]) -> str:
     return f"(({nearest}) * {grid!r})"
 
 
-def _density(column: str, term: dict[str, Any], k: int) -> str:
+def _density(column: str, term: BellTerms, k: int) -> str:
     """Log-probability of a number in one class."""
     components = term["classes"][k]
     if not components:
@@ -353,7 +365,7 @@ def _lift(nats: list[str], bound: float) -> str:
     return f"CASE WHEN {best} < {low} THEN {low} - ({best}) ELSE 0 END"
 
 
-def _rounded(j: int, k: int, term: dict[str, Any], bits: int, column: str) -> str:
+def _rounded(j: int, k: int, term: BellTerms, bits: int, column: str) -> str:
     """A term in the model's integers; 0 where the value is missing or no number."""
     nat = f"t{j}_{k}"
     if term["least"] is None:
@@ -374,7 +386,7 @@ def _identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _value(value: Any) -> str:
+def _value(value: Value) -> str:
     if isinstance(value, str):
         if "\0" in value:
             raise ValueError(

@@ -1,22 +1,44 @@
 """Pictures in scikit-learn's manner: a display made from an estimator, with its axes and figure."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, Self, TypedDict, Unpack
+
+from numpy.typing import ArrayLike
 
 from ..estimators.selector import NaiveBayesSelector
+from ..evaluation.given import Model, Value
 from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
 from . import pictures as plotting
 from .evidence import Explanation, explain
 from .model import ModelExplanation, explain_model
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+class Rows(Protocol):
+    """A table that gives some of its rows: an array or a data frame."""
+
+    def __getitem__(self, rows: list[int], /) -> object:
+        """The rows of these numbers."""
+
+
+class RelevanceOptions(TypedDict, total=False):
+    """What `relevance_matrix` takes beside the table and its classes."""
+
+    model: str
+    as_printed: bool
+    n_jobs: int | None
+
 
 class _Display:
     """What all displays share: they draw, and keep where."""
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
 
-    def _keep(self, ax: Any) -> Any:
+    def _keep(self, ax: "Axes") -> Self:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -50,13 +72,13 @@ class EvidenceDisplay(_Display):
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
-        X: Any,
+        model: Model,
+        X: Rows,
         row: int = 0,
         *,
-        target: Any = None,
-        against: Any = None,
-        ax: Any = None,
+        target: Value | None = None,
+        against: Value | None = None,
+        ax: "Axes | None" = None,
     ) -> "EvidenceDisplay":
         """Explain one row of X, and draw it.
 
@@ -75,7 +97,7 @@ class EvidenceDisplay(_Display):
         rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
         return cls(explain(model, rows, target=target, against=against)[0]).plot(ax)
 
-    def plot(self, ax: Any = None, most: int = 20) -> "EvidenceDisplay":
+    def plot(self, ax: "Axes | None" = None, most: int = 20) -> "EvidenceDisplay":
         """Draw the prior and the strongest features; the others add up in one bar."""
         return self._keep(plotting.plot_evidence(self.explanation, ax, most))
 
@@ -101,27 +123,31 @@ class NomogramDisplay(_Display):
     4
     """
 
-    def __init__(self, explanation: ModelExplanation, target: Any = None, against: Any = None):
+    def __init__(
+        self,
+        explanation: ModelExplanation,
+        target: Value | None = None,
+        against: Value | None = None,
+    ):
         self.explanation = explanation
         self.target = explanation.classes[1] if target is None else target
-        self.against = against
-        if against is None:
-            self.against = next(c for c in explanation.classes if c != self.target)
+        others = (c for c in explanation.classes if c != self.target)
+        self.against = next(others) if against is None else against
 
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
+        model: Model,
         *,
-        target: Any = None,
-        against: Any = None,
+        target: Value | None = None,
+        against: Value | None = None,
         label: str | None = None,
-        ax: Any = None,
+        ax: "Axes | None" = None,
     ) -> "NomogramDisplay":
         """Draw a fitted model; with labels, the one named `label` (the first by default)."""
         return cls(explain_model(model, label=label), target, against).plot(ax)
 
-    def plot(self, ax: Any = None, most: int = 20) -> "NomogramDisplay":
+    def plot(self, ax: "Axes | None" = None, most: int = 20) -> "NomogramDisplay":
         """Draw the longest scales."""
         scales = self.explanation.nomogram(self.target, self.against)
         return self._keep(plotting.plot_nomogram(scales, self.target, self.against, ax, most))
@@ -149,11 +175,13 @@ class PathDisplay(_Display):
         self.path = path
 
     @classmethod
-    def from_estimator(cls, selector: NaiveBayesSelector, *, ax: Any = None) -> "PathDisplay":
+    def from_estimator(
+        cls, selector: NaiveBayesSelector, *, ax: "Axes | None" = None
+    ) -> "PathDisplay":
         """Draw the path of a fitted selector."""
         return cls(selector.path_).plot(ax)
 
-    def plot(self, ax: Any = None) -> "PathDisplay":
+    def plot(self, ax: "Axes | None" = None) -> "PathDisplay":
         """Draw."""
         return self._keep(plotting.plot_path(self.path, ax))
 
@@ -179,17 +207,30 @@ class RelevanceDisplay(_Display):
         self.matrix = matrix
 
     @classmethod
-    def from_data(cls, X: Any, y: Any, *, ax: Any = None, **options: Any) -> "RelevanceDisplay":
+    def from_data(
+        cls,
+        X: object,
+        y: ArrayLike,
+        *,
+        ax: "Axes | None" = None,
+        **options: Unpack[RelevanceOptions],
+    ) -> "RelevanceDisplay":
         """Compute the matrix (`options` as in `relevance_matrix`) and draw it."""
         return cls(relevance_matrix(X, y, **options)).plot(ax)
 
-    def plot(self, ax: Any = None) -> "RelevanceDisplay":
+    def plot(self, ax: "Axes | None" = None) -> "RelevanceDisplay":
         """Draw."""
         return self._keep(plotting.plot_relevance(self.matrix, ax))
 
 
 def plot_evidence(
-    model: Any, X: Any, row: int = 0, *, target: Any = None, against: Any = None, ax: Any = None
+    model: Model,
+    X: Rows,
+    row: int = 0,
+    *,
+    target: Value | None = None,
+    against: Value | None = None,
+    ax: "Axes | None" = None,
 ) -> EvidenceDisplay:
     """Draw the evidence behind the decision on one row; see `EvidenceDisplay.from_estimator`.
 
@@ -206,7 +247,12 @@ def plot_evidence(
 
 
 def plot_nomogram(
-    model: Any, *, target: Any = None, against: Any = None, label: str | None = None, ax: Any = None
+    model: Model,
+    *,
+    target: Value | None = None,
+    against: Value | None = None,
+    label: str | None = None,
+    ax: "Axes | None" = None,
 ) -> NomogramDisplay:
     """Draw a model as a nomogram; see `NomogramDisplay.from_estimator`.
 
@@ -222,7 +268,7 @@ def plot_nomogram(
     return NomogramDisplay.from_estimator(model, target=target, against=against, label=label, ax=ax)
 
 
-def plot_path(selector: Any, *, ax: Any = None) -> PathDisplay:
+def plot_path(selector: NaiveBayesSelector, *, ax: "Axes | None" = None) -> PathDisplay:
     """Draw what a selector's search visited; see `PathDisplay`.
 
     Examples
@@ -237,7 +283,9 @@ def plot_path(selector: Any, *, ax: Any = None) -> PathDisplay:
     return PathDisplay.from_estimator(selector, ax=ax)
 
 
-def plot_relevance(X: Any, y: Any, *, ax: Any = None, **options: Any) -> RelevanceDisplay:
+def plot_relevance(
+    X: object, y: ArrayLike, *, ax: "Axes | None" = None, **options: Unpack[RelevanceOptions]
+) -> RelevanceDisplay:
     """Draw which features separate which class; see `RelevanceDisplay.from_data`.
 
     Examples

@@ -1,7 +1,7 @@
 """The evidence for single decisions: one signed bar a feature, and one for the prior."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from ..data.columns import encode
 from ..data.html import html_table
 from ..data.tables import Table
 from ..estimators.held import bayes_of, rows_of
+from ..evaluation.given import Model, Value
 from ..models.fitted import FittedBayes, FittedProblem
+from .plain import ExplanationData
 
 PRIOR = "(prior)"
 
@@ -39,7 +41,7 @@ class Evidence:
     """
 
     feature: str
-    value: Any
+    value: Value | None
     log_ratio: float
     status: str
 
@@ -73,15 +75,15 @@ class Explanation:
     """
 
     row: int
-    target: Any
-    against: Any
+    target: Value
+    against: Value
     probability: float
     log_odds: float
     evidence: list[Evidence]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ExplanationData:
         """Plain data."""
-        return asdict(self)
+        return cast(ExplanationData, asdict(self))
 
     def to_text(self, width: int = 30) -> str:
         """Bars of text, the strongest evidence first.
@@ -113,7 +115,7 @@ class Explanation:
             f"{self.target} rather than {self.against}: probability {self.probability:.4g}, "
             f"log-odds {self.log_odds:+.3f}"
         )
-        columns = {
+        columns: dict[str, list[object]] = {
             "feature": [bar.feature for bar in self.evidence],
             "value": [bar.value for bar in self.evidence],
             "log-ratio": [bar.log_ratio for bar in self.evidence],
@@ -122,7 +124,9 @@ class Explanation:
         return html_table(columns, caption)
 
 
-def explain(model: Any, X: Any, *, target: Any = None, against: Any = None) -> list[Explanation]:
+def explain(
+    model: Model, X: object, *, target: Value | None = None, against: Value | None = None
+) -> list[Explanation]:
     """The evidence behind each row's decision.
 
     The bars of a row are what each feature and the prior say for the target against the other
@@ -180,12 +184,12 @@ class _Row(NamedTuple):
     number: int
     first: int
     second: int
-    classes: tuple[Any, Any]
+    classes: tuple[Value, Value]
     probability: float
     sums: NDArray[np.int64]
 
 
-def _position(problem: FittedProblem, parameter: str, wanted: Any) -> int | None:
+def _position(problem: FittedProblem, parameter: str, wanted: Value | None) -> int | None:
     if wanted is None:
         return None
     known = [plain_value(value) for value in problem.classes]
@@ -207,7 +211,7 @@ def _pair(sums: NDArray[np.int64], target: int | None, against: int | None) -> t
 
 
 #: Of each column: fixed-point terms (rows x classes), values as shown, and their status.
-Bars = list[tuple[NDArray[np.int64], list[Any], list[str]]]
+Bars = list[tuple[NDArray[np.int64], list[Value | None], list[str]]]
 
 
 def _bars(problem: FittedProblem, table: Table) -> Bars:
@@ -252,7 +256,7 @@ def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
 
 
 def _explain_labels(
-    fitted: FittedBayes, table: Table, target: Any, against: Any
+    fitted: FittedBayes, table: Table, target: Value | None, against: Value | None
 ) -> list[Explanation]:
     if against is not None:
         raise ValueError("against is for classes; a label is explained against its absence.")

@@ -1,17 +1,21 @@
 """The whole model in plain data: what each value says, where it comes from, how much it matters."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import plain_value
+from ..data.columns import ColumnSpec
 from ..data.html import html_table
 from ..estimators.held import fitted_of
-from ..models.fitted import FittedProblem
+from ..evaluation.given import Model, Value
+from ..models.bells import Bells
+from ..models.fitted import FittedBayes, FittedProblem
 from ..models.mixture import Mixtures
 from ..models.moments import Moments, deviations
+from .plain import ModelData, Source
 
 _TAIL = 3.0
 
@@ -23,6 +27,10 @@ _REACH = 8.0  # standard deviations beyond which a continuous column is not inte
 
 
 _FINE = 401
+
+
+#: The values of a feature, each with its log-ratio.
+ValueScale: TypeAlias = list[tuple[Value, float]]
 
 
 @dataclass(frozen=True)
@@ -64,10 +72,10 @@ class FeatureEvidence:
     feature: str
     model: str
     importance: list[float]
-    values: list[Any]
+    values: list[Value]
     terms: list[list[float]]
     counts: list[list[float]] | None
-    source: dict[str, Any]
+    source: Source
     beside: list[list[float]] | None = None
 
     def ratios(self, k: int, other: int) -> list[float]:
@@ -108,13 +116,15 @@ class ModelExplanation:
     """
 
     label: str | None
-    classes: list[Any]
+    classes: list[Value]
     class_count: list[float]
     log_prior: list[float]
     features: list[FeatureEvidence]
     temperature: float = 1.0
 
-    def nomogram(self, target: Any = None, against: Any = None) -> list[tuple[str, list[Any]]]:
+    def nomogram(
+        self, target: Value | None = None, against: Value | None = None
+    ) -> list[tuple[str, ValueScale]]:
         """The scale of each feature: (name, [(value, log-ratio), ...]), longest scale first.
 
         Parameters
@@ -138,7 +148,7 @@ class ModelExplanation:
         ]
         return sorted(found, key=lambda pair: -_length(pair[1]))
 
-    def ranked(self, target: Any = None) -> list[tuple[str, float]]:
+    def ranked(self, target: Value | None = None) -> list[tuple[str, float]]:
         """Features by importance for a class (for all classes together by default), largest first.
 
         Over all classes, importances count by the share of each class among the rows.
@@ -154,9 +164,9 @@ class ModelExplanation:
             found.append((each.feature, sum(parts)))
         return sorted(found, key=lambda pair: -pair[1])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ModelData:
         """Plain data."""
-        return asdict(self)
+        return cast(ModelData, asdict(self))
 
     def to_text(self) -> str:
         """One line a feature: its importance, and what speaks most for each class."""
@@ -171,7 +181,7 @@ class ModelExplanation:
             lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
         return "\n".join(lines)
 
-    def _position(self, parameter: str, wanted: Any, default: int) -> int:
+    def _position(self, parameter: str, wanted: Value | None, default: int) -> int:
         if wanted is None:
             return default
         if wanted not in self.classes:
@@ -185,7 +195,7 @@ class ModelExplanation:
         return html_table({"feature": list(names), "importance (nat)": list(scores)})
 
 
-def explain_model(model: Any, *, label: str | None = None) -> ModelExplanation:
+def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> ModelExplanation:
     """What the model says about every value, the counts behind it, and what matters most.
 
     Parameters
@@ -264,7 +274,9 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
     )
 
 
-def _continuous_terms(problem: FittedProblem, j: int, points: NDArray[np.float64]) -> Any:
+def _continuous_terms(
+    problem: FittedProblem, j: int, points: NDArray[np.float64]
+) -> NDArray[np.float64]:
     return problem.scale.release(problem.speak(j, points))
 
 
@@ -311,7 +323,7 @@ def _divergence_over_values(
     return _divergence(chances / chances.sum(0), weight)
 
 
-def _lattice(spec: Any, bells: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _lattice(spec: ColumnSpec, bells: Bells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Points over one component, and how likely it is to show each of them."""
     centres = bells.mean - bells.sd * np.array(bells.offsets)
     if not (np.isfinite(centres).all() and np.isfinite(bells.sd)):
@@ -325,8 +337,9 @@ def _lattice(spec: Any, bells: Any) -> tuple[NDArray[np.float64], NDArray[np.flo
     return points, chances / chances.sum()
 
 
-def _ends(spec: Any, statistics: Any) -> tuple[float, float]:
+def _ends(spec: ColumnSpec, statistics: object) -> tuple[float, float]:
     """The range of a continuous column without its farthest tails, never empty."""
+    assert spec.distinct is not None
     if not spec.distinct.size:
         return 0.0, 1.0
     ends = float(spec.distinct[0]), float(spec.distinct[-1])
@@ -358,12 +371,12 @@ def _others(weight: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     return rest / rest.sum() if rest.sum() > 0 else np.full(rest.size, 1 / rest.size)
 
 
-def _moments(name: str, statistics: Any, class_count: NDArray[np.float64]) -> dict[str, Any]:
+def _moments(name: str, statistics: object, class_count: NDArray[np.float64]) -> Source:
     """What a continuous column's terms came from, where that is moments."""
     if not isinstance(statistics, Moments | Mixtures):
         return {}
     weight = statistics.weight[0]
-    found = {
+    found: Source = {
         "rows": weight.tolist(),
         "mean": statistics.mean[0].tolist(),
         "sd": deviations(statistics).tolist(),
@@ -380,7 +393,7 @@ def _moments(name: str, statistics: Any, class_count: NDArray[np.float64]) -> di
     return found
 
 
-def _length(scale: list[Any]) -> float:
+def _length(scale: ValueScale) -> float:
     ratios = [ratio for _, ratio in scale]
     return max(ratios, default=0.0) - min(ratios, default=0.0)
 
@@ -392,5 +405,5 @@ def _most_telling(terms: list[list[float]], k: int) -> int | None:
     return -max(known)[1] if known else None
 
 
-def _short(value: Any) -> str:
+def _short(value: Value) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)

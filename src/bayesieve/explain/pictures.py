@@ -1,6 +1,14 @@
 """Pictures with matplotlib, which is imported only here and only when asked."""
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..rankings.divergence import RelevanceMatrix
+    from ..search.path import Path, Step
+    from .evidence import Evidence, Explanation
+    from .model import Value, ValueScale
 
 _FOR, _AGAINST, _QUIET = "#1b6ca8", "#c0392b", "#7a7a7a"
 
@@ -14,7 +22,7 @@ _FAR = 10.0  # nat, 22000 to 1: scales that go farther end in an arrow
 _TEXTS_ACROSS = 21  # values that fit side by side on the scales of a nomogram
 
 
-def new_axes(width: float, height: float) -> Any:
+def new_axes(width: float, height: float) -> "Axes":
     """Axes of a new figure."""
     try:
         import matplotlib.pyplot as plt
@@ -23,14 +31,14 @@ def new_axes(width: float, height: float) -> Any:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def plain(text: Any) -> str:
+def plain(text: object) -> str:
     """A name that fits an axis: short, on one line, and not taken for mathematics."""
     line = " ".join(str(text).split())
     short = line if len(line) <= _MOST_LETTERS else line[: _MOST_LETTERS - 1] + "…"
     return short.replace("$", r"\$")
 
 
-def plot_evidence(explanation: Any, ax: Any = None, most: int = 20) -> Any:
+def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: int = 20) -> "Axes":
     """The bars of one decision, strongest first; see `EvidenceDisplay`."""
     bars = explanation.evidence[:1] + explanation.evidence[1 : most + 1]
     left_out = explanation.evidence[most + 1 :]
@@ -75,7 +83,7 @@ def plot_evidence(explanation: Any, ax: Any = None, most: int = 20) -> Any:
     return ax
 
 
-def _label(bar: Any) -> str:
+def _label(bar: "Evidence") -> str:
     if bar.status == "prior":
         return "prior"
     value = f"{bar.value:.4g}" if isinstance(bar.value, float) else str(bar.value)
@@ -83,7 +91,13 @@ def _label(bar: Any) -> str:
     return plain(bar.feature) + (f" = {plain(value)}" if bar.value is not None else "") + note
 
 
-def plot_nomogram(scales: Any, target: Any, against: Any, ax: Any = None, most: int = 20) -> Any:
+def plot_nomogram(
+    scales: "list[tuple[str, ValueScale]]",
+    target: "Value",
+    against: "Value",
+    ax: "Axes | None" = None,
+    most: int = 20,
+) -> "Axes":
     """One scale a feature, its values where they speak; see `NomogramDisplay`."""
     shown = scales[:most]
     if ax is None:
@@ -117,26 +131,26 @@ def plot_nomogram(scales: Any, target: Any, against: Any, ax: Any = None, most: 
     return ax
 
 
-def _ticks(known: list[Any], gap: float) -> list[Any]:
+def _ticks(known: "ValueScale", gap: float) -> "ValueScale":
     """Values of a scale that are far enough apart to be read, the outermost first."""
-    found: list[Any] = []
+    found: ValueScale = []
     for value, ratio in sorted(known, key=lambda pair: -abs(pair[1])):
         if all(abs(ratio - other) > gap for _, other in found):
             found.append((value, ratio))
     return sorted(found, key=lambda pair: pair[1])
 
 
-def _tick_text(value: Any) -> str:
+def _tick_text(value: "Value") -> str:
     text = f"{value:.4g}" if isinstance(value, float) else plain(value)
     return text if len(text) <= 12 else text[:11] + "…"
 
 
-def _bare(ax: Any, *sides: str) -> None:
+def _bare(ax: "Axes", *sides: str) -> None:
     for side in sides:
         ax.spines[side].set_visible(False)
 
 
-def plot_path(path: Any, ax: Any = None) -> Any:
+def plot_path(path: "Path", ax: "Axes | None" = None) -> "Axes":
     """Score and validation error of every subset visited, against its size; see `Path.plot`."""
     if ax is None:
         ax = new_axes(7, 4.2)
@@ -174,7 +188,7 @@ def plot_path(path: Any, ax: Any = None) -> Any:
     return ax
 
 
-def _by_phase(steps: Any, heights: list[float]) -> tuple[list[float], list[float]]:
+def _by_phase(steps: "list[Step]", heights: list[float]) -> tuple[list[float], list[float]]:
     """Sizes and heights with a gap where a new phase starts elsewhere."""
     x: list[float] = []
     y: list[float] = []
@@ -187,7 +201,7 @@ def _by_phase(steps: Any, heights: list[float]) -> tuple[list[float], list[float
     return x, y
 
 
-def plot_relevance(matrix: Any, ax: Any = None) -> Any:
+def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes":
     """A heat map: which features separate which class."""
     if ax is None:
         width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)

@@ -1,12 +1,65 @@
 """Results as data that JSON can hold."""
 
 import math
-from typing import Any
+from typing import TypeAlias, TypedDict, cast
 
 import numpy as np
 
+from ..evaluation.given import Value
 
-def jsonable(value: Any) -> Any:
+#: What JSON can hold.
+Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
+
+
+#: Numbers of each class; of ``components``, a list of (share, mean, sd) of each class.
+Source: TypeAlias = dict[str, list[float] | list[list[list[float]]]]
+
+
+class FeatureData(TypedDict):
+    """`FeatureEvidence` as plain data."""
+
+    feature: str
+    model: str
+    importance: list[float]
+    values: list[Value]
+    terms: list[list[float]]
+    counts: list[list[float]] | None
+    source: Source
+    beside: list[list[float]] | None
+
+
+class ModelData(TypedDict):
+    """`ModelExplanation` as plain data."""
+
+    label: str | None
+    classes: list[Value]
+    class_count: list[float]
+    log_prior: list[float]
+    features: list[FeatureData]
+    temperature: float
+
+
+class EvidenceData(TypedDict):
+    """`Evidence` as plain data."""
+
+    feature: str
+    value: Value | None
+    log_ratio: float
+    status: str
+
+
+class ExplanationData(TypedDict):
+    """`Explanation` as plain data."""
+
+    row: int
+    target: Value
+    against: Value
+    probability: float
+    log_odds: float
+    evidence: list[EvidenceData]
+
+
+def jsonable(value: object) -> Plain:
     """The same in dicts, lists, text, numbers and None; what is not finite becomes None."""
     if isinstance(value, dict):
         return {str(key): jsonable(each) for key, each in value.items()}
@@ -18,4 +71,4 @@ def jsonable(value: Any) -> Any:
         return jsonable(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value
+    return cast(Plain, value)

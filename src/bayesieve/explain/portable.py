@@ -4,15 +4,15 @@ Discrete columns are tables of the model's own integers; continuous ones sums of
 speaks the model elsewhere (a page, a query, a function) is made from this form.
 """
 
-from typing import Any
+from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import plain_value
+from ..checks import Array, plain_value
 from ..data.columns import ColumnSpec
 from ..estimators.held import fitted_of
-from ..models.fitted import FittedProblem
+from ..evaluation.given import Model, Value
+from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import DENSITY_BOUND
 from ..models.tables import ColumnTerms
 
@@ -20,7 +20,59 @@ from ..models.tables import ColumnTerms
 _MOST_VALUES = 1000
 
 
-def portable(model: Any, by_values: bool = False) -> dict[str, Any]:
+#: One bell: log of its share, levels, offsets (lists of numbers), mean and sd.
+PortableBell: TypeAlias = list[Any]
+
+
+class PortableFeature(TypedDict):
+    """A column; without levels, it is a number."""
+
+    name: str
+    model: str
+    levels: list[Value] | None
+    presence: bool
+    grid: float | None
+    range: list[float] | None
+
+
+@final
+class TableTerms(TypedDict):
+    """What each level says: levels x classes."""
+
+    table: list[list[int]]
+
+
+@final
+class BellTerms(TypedDict):
+    """The bells of each class, and what bounds their sum."""
+
+    classes: list[list[PortableBell]]
+    empty: float
+    least: float | None
+    bound: float
+
+
+class PortableProblem(TypedDict):
+    """Which of several classes, or whether a label is there."""
+
+    name: str | None
+    classes: list[Value]
+    class_count: list[float]
+    bits: int
+    impossible: int
+    temperature: float
+    prior: list[int]
+    terms: list[TableTerms | BellTerms]
+
+
+class Portable(TypedDict):
+    """A whole model."""
+
+    features: list[PortableFeature]
+    problems: list[PortableProblem]
+
+
+def portable(model: Model | FittedBayes, by_values: bool = False) -> Portable:
     """Features, and for each problem (one, or one a label) its classes, prior and terms.
 
     Parameters
@@ -60,7 +112,7 @@ def _has_no_form(column: ColumnTerms) -> bool:
         return column.model.bells(column.statistics, column.grid, column.settings) is None
 
 
-def _feature(spec: ColumnSpec, as_levels: bool = False) -> dict[str, Any]:
+def _feature(spec: ColumnSpec, as_levels: bool = False) -> PortableFeature:
     levels = spec.distinct if as_levels else spec.levels
     ends = None
     if spec.levels is None and spec.distinct is not None and spec.distinct.size:
@@ -75,7 +127,7 @@ def _feature(spec: ColumnSpec, as_levels: bool = False) -> dict[str, Any]:
     }
 
 
-def plain_classes(classes: NDArray[Any]) -> list[Any]:
+def plain_classes(classes: Array) -> list[Value]:
     """The classes as texts, numbers and booleans, the only ones that other languages have too."""
     if classes.dtype.kind in "mM":
         raise ValueError(
@@ -85,7 +137,7 @@ def plain_classes(classes: NDArray[Any]) -> list[Any]:
     return [plain_value(value) for value in classes]
 
 
-def _problem(name: str | None, problem: FittedProblem, by_values: bool) -> dict[str, Any]:
+def _problem(name: str | None, problem: FittedProblem, by_values: bool) -> PortableProblem:
     return {
         "name": name,
         "classes": plain_classes(problem.classes),
@@ -98,7 +150,7 @@ def _problem(name: str | None, problem: FittedProblem, by_values: bool) -> dict[
     }
 
 
-def _terms(problem: FittedProblem, j: int, by_values: bool) -> dict[str, Any]:
+def _terms(problem: FittedProblem, j: int, by_values: bool) -> TableTerms | BellTerms:
     """One column: a table of values, or bells."""
     spec, column, table = problem.specs[j], problem.columns[j], problem.tables[j]
     if table is not None:
@@ -114,7 +166,7 @@ def _terms(problem: FittedProblem, j: int, by_values: bool) -> dict[str, Any]:
     return {"table": problem.speak(j, spec.distinct).tolist()}
 
 
-def _bells(spec: ColumnSpec, column: ColumnTerms) -> dict[str, Any]:
+def _bells(spec: ColumnSpec, column: ColumnTerms) -> BellTerms:
     """One continuous column."""
     model, settings = column.model, column.settings
     with np.errstate(all="ignore"):  # what is not finite is refused below

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class Score:
 
     label: str
     function: Callable[..., float]
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[object]] = field(default_factory=dict)
     thresholds: tuple[float, ...] | None = None
 
     def columns(
@@ -79,7 +79,7 @@ class Score:
             yield ScoreColumn(label, values, self.thresholds)
 
     def _value(
-        self, i: int, x: NDArray[np.float64], label: str, parameters: dict[str, Any]
+        self, i: int, x: NDArray[np.float64], label: str, parameters: dict[str, object]
     ) -> float:
         """The function's answer; NaN for a series that is not finite, and for no answer."""
         if not np.isfinite(x).all():
@@ -95,7 +95,7 @@ class Score:
 
 
 def register_score(
-    label: str, *, thresholds: Sequence[float] | None = None, **grid: Sequence[Any]
+    label: str, *, thresholds: Sequence[float] | None = None, **grid: Sequence[object]
 ) -> Callable[[Callable[..., float]], Score]:
     """Register a function of a series as a score.
 
@@ -227,7 +227,7 @@ class WindowScores:
             included; a break is the first point of a window's second half.
         """
         n_spans = len({span for _, span in self.among})
-        p_values: dict[tuple[int, int], Any] = {}  # many columns share a test
+        p_values: dict[tuple[int, int], NDArray[np.float64]] = {}  # many columns share a test
         found = []
         for column in columns:
             at, a = divmod(column // (2 + n_spans), len(self.levels))

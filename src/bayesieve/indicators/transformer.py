@@ -1,17 +1,20 @@
 """`Indicators`: series in, named binary columns out."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_jobs, choose
+from ..checks import Array, check_jobs, choose
 from ..data.tables import read_series
 from ..engine.threads import Threads, count_threads
 from .scores import SCORES, ScoreColumn, ScoreFamily, WindowScores
+
+#: Series of any lengths, or the rows of a matrix.
+SeriesLike: TypeAlias = Sequence[ArrayLike] | Array
 
 
 class Indicators(TransformerMixin, BaseEstimator):
@@ -57,7 +60,7 @@ class Indicators(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        scores: Sequence[Any] | None = None,
+        scores: Sequence[ScoreFamily | str] | None = None,
         quantiles: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 0.9),
         drop: str | None = None,
         n_jobs: int | None = None,
@@ -67,7 +70,7 @@ class Indicators(TransformerMixin, BaseEstimator):
         self.drop = drop
         self.n_jobs = n_jobs
 
-    def fit(self, series: Any, y: Any = None) -> "Indicators":
+    def fit(self, series: SeriesLike, y: object = None) -> "Indicators":
         """Learn thresholds, and which columns are redundant.
 
         Parameters
@@ -83,23 +86,23 @@ class Indicators(TransformerMixin, BaseEstimator):
         self._fit(series)
         return self
 
-    def fit_transform(self, series: Any, y: Any = None) -> NDArray[Any]:
+    def fit_transform(self, series: SeriesLike, y: object = None) -> Array:
         """Fit, and give the indicators of the same series."""
         return self._fit(series)[:, self.kept_]
 
-    def transform(self, series: Any) -> NDArray[Any]:
+    def transform(self, series: SeriesLike) -> Array:
         """Indicators: series x columns, uint8, or float64 with NaN where scores are missing."""
         check_is_fitted(self, "kept_")
         checked = read_series(series)
         found = self._columns(checked, self._scores)
         return _binarise(found, self._cuts, len(checked))[:, self.kept_]
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> Array:
         """Names such as ``share of windows (w=50) where U rejects at 0.005 > 0.3``."""
         check_is_fitted(self, "kept_")
         return np.array(self.names_, dtype=object)[self.kept_]
 
-    def fired(self, x: Any, names: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+    def fired(self, x: ArrayLike, names: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
         """Where in a series the scores behind some indicators fired.
 
         Parameters
@@ -180,7 +183,7 @@ class Indicators(TransformerMixin, BaseEstimator):
                 )
         return scores
 
-    def _fit(self, given: Any) -> NDArray[Any]:
+    def _fit(self, given: SeriesLike) -> Array:
         if self.drop is not None:
             choose("drop", self.drop, ["constant", "redundant"])
         check_jobs(self.n_jobs)
@@ -214,7 +217,7 @@ class Indicators(TransformerMixin, BaseEstimator):
             return ()
         return tuple(float(cut) for cut in np.unique(np.quantile(known, self.quantiles)))
 
-    def _redundant(self, table: NDArray[Any]) -> dict[int, str]:
+    def _redundant(self, table: Array) -> dict[int, str]:
         """What each column that may go stands for."""
         gone: dict[int, str] = {}
         first: dict[bytes, str] = {}
@@ -232,9 +235,7 @@ class Indicators(TransformerMixin, BaseEstimator):
         return gone
 
 
-def _binarise(
-    found: list[ScoreColumn], cuts: list[tuple[float, ...]], n_series: int
-) -> NDArray[Any]:
+def _binarise(found: list[ScoreColumn], cuts: list[tuple[float, ...]], n_series: int) -> Array:
     """Whether each score exceeds each of its thresholds, column by column."""
     missing = any(np.isnan(column.values).any() for column in found)
     width = sum(len(mine) for mine in cuts)

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln
 
 from ..checks import check_number, choose
@@ -62,7 +61,7 @@ def half_windows(
     return np.where((halves >= 2) & finite[:, None], halves, 0).astype(np.int64)
 
 
-def window_p_values(x: Any, test: str, width: int) -> NDArray[np.float64]:
+def window_p_values(x: ArrayLike, test: str, width: int) -> NDArray[np.float64]:
     """Two-sided p-values of a test at every break of a series, half a window on each side.
 
     Parameters

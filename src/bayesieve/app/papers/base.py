@@ -2,13 +2,27 @@
 
 import importlib
 import math
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from ...checks import check_number, choose
 from ...datasets.loading import Dataset, load
 from ...datasets.registry import BUNDLED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ...explain.plain import Plain
+
+#: Where data files are; None: where `load` looks by itself.
+Folder: TypeAlias = str | os.PathLike[str] | None
+
+
+#: Told about progress, a line at a time.
+Tell: TypeAlias = Callable[[str], None] | None
+
 
 #: Modules of this package by the name that the command line takes.
 PAPERS = {
@@ -82,16 +96,16 @@ class Reproduction:
     conclusions: list[Conclusion] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     #: Draws the figures on a matplotlib figure.
-    draw: Callable[[Any], None] | None = None
+    draw: Callable[["Figure"], None] | None = None
     figure_size: tuple[float, float] = (9, 5)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> "dict[str, Plain]":
         """All but the figure as plain data."""
         return {
             "title": self.title,
             "records": [asdict(record) for record in self.records],
             "conclusions": [asdict(conclusion) for conclusion in self.conclusions],
-            "notes": self.notes,
+            "notes": [*self.notes],
         }
 
     def to_text(self) -> str:
@@ -158,7 +172,7 @@ def _number(value: float | None) -> str:
 
 
 def load_or_tell(
-    name: str, folder: Any, missing: list[str], codes: str = "nominal"
+    name: str, folder: Folder, missing: list[str], codes: str = "nominal"
 ) -> Dataset | None:
     """A set, or None and the reason among `missing`; bundled sets stand in for absent files."""
     try:
@@ -172,7 +186,20 @@ def load_or_tell(
     return None
 
 
-def run(name: str, *, quick: bool = False, seed: int = 0, **options: Any) -> Reproduction:
+class PaperOptions(TypedDict, total=False):
+    """What a paper's module may take beside `quick` and `seed`."""
+
+    folder: Folder
+    n_jobs: int | None
+    tell: Tell
+    shuffles: int | None
+    replications: int | None
+    as_printed: bool
+
+
+def run(
+    name: str, *, quick: bool = False, seed: int = 0, **options: Unpack[PaperOptions]
+) -> Reproduction:
     """Reproduce a paper by name.
 
     Parameters

@@ -7,16 +7,19 @@ class priors that trade precision for recall.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from ...datasets.loading import load
+from ...datasets.loading import Dataset, load
 from ...estimators.naive_bayes import NaiveBayes
 from ...rankings.rank import rank
-from .base import Conclusion, Record, Reproduction, load_or_tell
+from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Set, feature model, and the first rows that train where the set has no split of its own.
 SETS: dict[str, tuple[str, int]] = {
@@ -47,8 +50,8 @@ def reproduce(
     quick: bool = False,
     seed: int = 0,
     n_jobs: int | None = -1,
-    folder: Any = None,
-    tell: Callable[[str], None] | None = None,
+    folder: Folder = None,
+    tell: Tell = None,
 ) -> Reproduction:
     """Both classifiers, the ranking by weight, and the effect of priors.
 
@@ -99,7 +102,7 @@ def reproduce(
     )
 
 
-def _one(data: Any, model: str, train: NDArray[np.bool_], n_jobs: int | None) -> Curve:
+def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None) -> Curve:
     """One set: rank by weight on the training rows, judge on the others."""
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
     y, test = data.y, ~train
@@ -115,7 +118,8 @@ def _one(data: Any, model: str, train: NDArray[np.bool_], n_jobs: int | None) ->
         predicted = fitted.classes_[(odds > 0).astype(int)]
         errors.append(1 - balanced_accuracy_score(y[test], predicted))
         areas.append(float(roc_auc_score(y[test] == fitted.classes_[1], odds)))
-    values = X[test].toarray() if hasattr(X, "toarray") else X[test]
+    judged = X[test]
+    values = judged.toarray() if hasattr(judged, "toarray") else judged
     values = values != 0 if model == "bernoulli" else values
     form = values @ fitted.coef_[0] + fitted.intercept_[0]
     linear = bool(np.allclose(form, odds, rtol=1e-6, atol=1e-6 * np.abs(odds).max()))
@@ -169,7 +173,7 @@ def _conclusions(curves: dict[str, Curve]) -> list[Conclusion]:
     ]
 
 
-def _draw(figure: Any, curves: dict[str, Curve]) -> None:
+def _draw(figure: "Figure", curves: dict[str, Curve]) -> None:
     """Error by number of features, and precision against recall as the prior moves."""
     axes = figure.subplots(1, 2)
     for (name, curve), colour in zip(

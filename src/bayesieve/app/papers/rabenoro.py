@@ -6,7 +6,7 @@ error is that of the chosen naive Bayes model on fresh test signals.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +14,16 @@ from ...datasets.signals import make_signals
 from ...estimators.selector import NaiveBayesSelector
 from ...indicators.transformer import Indicators
 from ...search.strategies.ranked import RankedSearch
-from .base import Conclusion, Record, Reproduction
+from .base import Conclusion, Folder, Record, Reproduction, Tell
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TABLE = "Table 1"
 
 
 #: Row, search, criterion, the paper's number of features and test error.
-ROWS: tuple[tuple[str, Any, str, int, float], ...] = (
+ROWS: tuple[tuple[str, str | RankedSearch, str, int, float], ...] = (
     ("MI filter, Error", RankedSearch("mutual-information"), "error", 422, 0.1387),
     ("mRMR filter, Error", RankedSearch("mrmr"), "error", 19, 0.1435),
     ("Forward search, Error", "forward", "error", 136, 0.1237),
@@ -52,8 +55,8 @@ def reproduce(
     seed: int = 0,
     replications: int | None = None,
     n_jobs: int | None = -1,
-    folder: Any = None,
-    tell: Callable[[str], None] | None = None,
+    folder: Folder = None,
+    tell: Tell = None,
 ) -> Reproduction:
     """Table 1 on fresh signals, replication by replication.
 
@@ -95,9 +98,7 @@ def reproduce(
     )
 
 
-def _replicate(
-    quick: bool, seed: int, n_jobs: int | None, tell: Callable[[str], None] | None
-) -> Result:
+def _replicate(quick: bool, seed: int, n_jobs: int | None, tell: Tell) -> Result:
     """Features and test error of every row, on signals of their own."""
     n_normal, n_anomalies = (300, 100) if quick else (3000, 1000)
     train = make_signals(n_normal, n_anomalies, random_state=2 * seed)
@@ -190,7 +191,7 @@ def _conclusions(results: list[Result], n_test: int) -> list[Conclusion]:
     return [Conclusion(claim, count(holds), len(results)) for claim, holds in claims]
 
 
-def _draw(figure: Any, results: list[Result]) -> None:
+def _draw(figure: "Figure", results: list[Result]) -> None:
     """Test error of every row: the paper's, ours, and its spread."""
     ax = figure.subplots()
     rows = [row for row, *_ in ROWS]

@@ -9,12 +9,14 @@ two real sets with several labels.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from ...checks import Array
 from ...criteria.auc import AUC, SizePenalty
 from ...datasets.incidents import make_incidents
 from ...estimators.ensemble import GreedyEnsemble, SubsetEnsemble
@@ -22,10 +24,15 @@ from ...estimators.selector import NaiveBayesSelector
 from ...estimators.votes import FeatureVotes
 from ...rankings.redundancy import eliminate
 from ...rankings.trees import TreeLevels
+from ...search.strategies.base import Search
 from ...search.strategies.chance import RandomSearch
 from ...search.strategies.diversified import DiversifiedSearch
 from ...search.strategies.ranked import RankedSearch
-from .base import Conclusion, Record, Reproduction, load_or_tell
+from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SIMULATED = "incidents (simulated)"
 
@@ -87,8 +94,8 @@ def reproduce(
     quick: bool = False,
     seed: int = 0,
     n_jobs: int | None = -1,
-    folder: Any = None,
-    tell: Callable[[str], None] | None = None,
+    folder: Folder = None,
+    tell: Tell = None,
 ) -> Reproduction:
     """All figures and tables.
 
@@ -146,12 +153,19 @@ def reproduce(
     )
 
 
-def _search(method: str, n_columns: int, seed: int, quick: bool) -> tuple[Any, dict[str, Any]]:
+class _Options(TypedDict, total=False):
+    """Settings of a selector that differ between methods."""
+
+    estimator: FeatureVotes
+    max_features: int
+
+
+def _search(method: str, n_columns: int, seed: int, quick: bool) -> tuple[str | Search, _Options]:
     """The selector's settings for a method."""
-    votes = {"estimator": FeatureVotes()}
-    longest = {"max_features": min(_LONGEST, n_columns)}
+    votes: _Options = {"estimator": FeatureVotes()}
+    longest: _Options = {"max_features": min(_LONGEST, n_columns)}
     draws = RandomSearch(tuple(range(10, _LONGEST + 1, 10)), 5 if quick else 50, seed)
-    searches: dict[str, tuple[Any, dict[str, Any]]] = {
+    searches: dict[str, tuple[str | Search, _Options]] = {
         "RFS": (draws, longest),
         "ISB": (RankedSearch("score"), longest),
         "GFS": ("forward", {"max_features": min(100, n_columns)}),
@@ -171,7 +185,9 @@ def _search(method: str, n_columns: int, seed: int, quick: bool) -> tuple[Any, d
     return searches[method]
 
 
-def _run(method: str, X: Any, Y: Any, seed: int, quick: bool, n_jobs: int | None) -> Curve:
+def _run(
+    method: str, X: scipy.sparse.sparray, Y: Array, seed: int, quick: bool, n_jobs: int | None
+) -> Curve:
     """One method: select on most of the rows, judge on the rest."""
     X = X.tocsr()
     test = np.random.default_rng(seed).random(X.shape[0]) < _TEST
@@ -201,7 +217,7 @@ def _run(method: str, X: Any, Y: Any, seed: int, quick: bool, n_jobs: int | None
     )
 
 
-def _mean_area(Y: Any, scores: Any) -> float:
+def _mean_area(Y: Array, scores: NDArray[np.float64]) -> float:
     """Mean area under the ROC curve over labels that have both kinds of rows."""
     areas = [
         roc_auc_score(y, s)
@@ -225,7 +241,9 @@ def _flat_and_ensemble(seed: int, quick: bool) -> dict[str, tuple[float, float, 
     dealt = SubsetEnsemble(order=flat.selected_).fit(*train)
     searched = GreedyEnsemble(random_state=seed).fit(*train)
 
-    def judge(scores: Callable[[Any], Any], n_features: int) -> tuple[float, float, int]:
+    def judge(
+        scores: Callable[[scipy.sparse.sparray], NDArray[np.float64]], n_features: int
+    ) -> tuple[float, float, int]:
         price = float(SizePenalty()(n_features))
         areas = [_mean_area(Y, scores(part)) - price for part, Y in (train, other)]
         return areas[0], areas[1], n_features
@@ -331,7 +349,7 @@ def _conclusions(
     return found
 
 
-def _draw(figure: Any, results: Results) -> None:
+def _draw(figure: "Figure", results: Results) -> None:
     """Figures 1 to 6, one row of panels a data set."""
     panels = [
         ("RFS",),
@@ -382,7 +400,7 @@ def _draw(figure: Any, results: Results) -> None:
                 ax.spines[side].set_visible(False)
 
 
-def _line(ax: Any, curve: Curve, colour: str, method: str, several: bool) -> None:
+def _line(ax: "Axes", curve: Curve, colour: str, method: str, several: bool) -> None:
     """Score against size; validation alone where several methods share a panel."""
     sizes, training, validation = curve.sizes, curve.training, curve.validation
     if method == "RFS":

@@ -8,8 +8,7 @@ Beside them the honest figures, with the number of features chosen within the tr
 
 import time
 import warnings
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +18,17 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test
 from sklearn.neighbors import NearestNeighbors
 
 from ...data.sample import read_sample
+from ...datasets.loading import Dataset
 from ...datasets.registry import BUNDLED
 from ...estimators.naive_bayes import NaiveBayes
 from ...evaluation.curve import Neighbours, PrefixBayes, order_of
 from ...models.mixture import MOST_COMPONENTS
 from ...rankings.divergence import Divergence
 from ...rankings.relief import ReliefF
-from .base import Conclusion, Record, Reproduction, load_or_tell
+from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: The paper's name of a set, and ours.
 SETS = {
@@ -50,8 +53,12 @@ RANKINGS = ("D(k)", "Dnorm(k)", "SBFS", "ReliefF")
 VERDICTS = {">": 1, "=": 0, "<": -1}
 
 
+#: Setting; accuracy and size for each ranking; verdict.
+Printed: TypeAlias = tuple[float, float, float, float, float, float, float, float, float, str]
+
+
 #: Table 2: components; accuracy and size for each ranking; verdict.
-TABLE_2: dict[str, tuple[Any, ...]] = {
+TABLE_2: dict[str, Printed] = {
     "Waveform21": (2, 81.45, 17.4, 81.87, 13.4, 81.93, 15.4, 81.49, 15.6, ">"),
     "Waveform40": (5, 81.01, 14, 82.11, 10.4, 82.11, 10.4, 81.59, 13, ">"),
     "Images": (5, 91.81, 10.6, 91.81, 10.2, 92.16, 9.2, 91.86, 16.2, ">"),
@@ -68,7 +75,7 @@ TABLE_2: dict[str, tuple[Any, ...]] = {
 
 
 #: Table 3: neighbours; the same.
-TABLE_3: dict[str, tuple[Any, ...]] = {
+TABLE_3: dict[str, Printed] = {
     "Waveform21": (21, 85.62, 19.2, 85.62, 18.4, 85.51, 18.6, 85.51, 18.6, "="),
     "Waveform40": (21, 86.19, 15.4, 86.31, 18.6, 86.21, 15.2, 86.83, 20, "<"),
     "Images": (1, 97.31, 12.6, 97.36, 13.2, 97.44, 13, 97.44, 14.6, "="),
@@ -104,9 +111,9 @@ def reproduce(
     quick: bool = False,
     seed: int = 0,
     n_jobs: int | None = -1,
-    folder: Any = None,
+    folder: Folder = None,
     as_printed: bool = True,
-    tell: Callable[[str], None] | None = None,
+    tell: Tell = None,
 ) -> Reproduction:
     """Tables 2 and 3 on the sets that can be had.
 
@@ -169,7 +176,7 @@ def reproduce(
 
 def _one_set(
     row: str,
-    data: Any,
+    data: Dataset,
     seed: int,
     n_jobs: int | None,
     as_printed: bool,
@@ -195,7 +202,7 @@ def _one_set(
         "SBFS": Divergence("sbfs", model, as_printed),
         "ReliefF": ReliefF(),
     }
-    walkers: dict[str, Any] = {
+    walkers: dict[str, PrefixBayes | Neighbours] = {
         names[0]: PrefixBayes(read, model),
         names[1]: Neighbours(read, neighbours),
     }
@@ -216,7 +223,11 @@ def _one_set(
                 found[name, row, ranking][f] = along[best], best + 1, along[honest], honest + 1
 
 
-def _best_neighbours(X: NDArray[np.float64], labels: NDArray[np.int64], splits: Any) -> int:
+def _best_neighbours(
+    X: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+) -> int:
     """The best k on all features: one search for the most neighbours serves all."""
     right = np.zeros(_MOST_NEIGHBOURS)
     n_classes = int(labels.max()) + 1
@@ -254,7 +265,7 @@ def _records(found: Found, settings: dict[tuple[str, str], int]) -> list[Record]
                 spread = values.std(0, ddof=1)
                 for k, what, scale in ((0, "%", 100.0), (1, "dim.", 1.0)):
                     mean, sd = scale * float(values[:, k].mean()), scale * float(spread[k])
-                    theirs = paper[1 + 2 * i + k]
+                    theirs = paper[:-1][1 + 2 * i + k]
                     records.append(Record(model, row, f"{ranking} {what}", theirs, mean, sd))
             records.append(
                 Record(model, row, "verdict", VERDICTS[paper[-1]], _verdict(found, model, row))
@@ -300,7 +311,7 @@ def _conclusions(found: Found) -> list[Conclusion]:
     return claims
 
 
-def _draw(figure: Any, found: Found) -> None:
+def _draw(figure: "Figure", found: Found) -> None:
     """Accuracy of every ranking: test rows choose (filled), training rows choose (hollow)."""
     axes = figure.subplots(1, 2, sharey=True)
     rows = list(dict.fromkeys(row for _, row, _ in found))

@@ -1,25 +1,28 @@
 """Do the parts of a model file fit together?  Asked before a model is made of them."""
 
 from itertools import pairwise
-from typing import Any
+from typing import cast
 
 import numpy as np
 
+from ...evaluation.given import Value
 from ...models.registry import MODELS
-from .schema import check_schema
+from .schema import Schema, check_schema
+from .shape import Feature, ModelFile, Numbers, ProblemData, StatisticsData
 
 _MOST_BITS = 62
 
 
-def check_model_data(data: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Raise ValueError, with the place, where a model file is not what it should be.
+def check_model_data(given: object, schema: Schema) -> ModelFile:
+    """The same, known to be a model file; or ValueError, with the place where it is none.
 
     Parameters
     ----------
-    data : what the file holds.
+    given : what the file holds.
     schema : its JSON schema.
     """
-    check_schema(data, schema, schema)
+    check_schema(given, schema, schema)
+    data = cast(ModelFile, given)
     features, labels, problems = data["features"], data["labels"], data["models"]
     _need(len(problems) == max(len(labels), 1), "models", "one model, or one for each label")
     _need(len(set(labels)) == len(labels), "labels", "names that differ")
@@ -33,6 +36,7 @@ def check_model_data(data: dict[str, Any], schema: dict[str, Any]) -> None:
         if labels:
             _need(problem["classes"] == [0, 1], f"{where}.classes", "0 and 1, as there are labels")
         _check_problem(problem, features, where)
+    return data
 
 
 def _need(fits: bool, where: str, what: str) -> None:
@@ -40,13 +44,13 @@ def _need(fits: bool, where: str, what: str) -> None:
         raise ValueError(f"{where} must hold {what}.")
 
 
-def _ascending(values: list[Any]) -> bool:
+def _ascending(values: list[Value]) -> bool:
     """Strictly, and all texts, all numbers or all booleans."""
     kinds = {"text" if isinstance(v, str) else type(v) is bool for v in values}
-    return len(kinds) < 2 and all(a < b for a, b in pairwise(values))
+    return len(kinds) < 2 and all(a < b for a, b in pairwise(cast(list[float], values)))
 
 
-def _check_feature(feature: dict[str, Any], where: str) -> None:
+def _check_feature(feature: Feature, where: str) -> None:
     _need(feature["model"] in MODELS, f"{where}.model", f"one of {', '.join(MODELS)}")
     if "levels" in feature:
         levels = feature["levels"]
@@ -61,10 +65,10 @@ def _check_feature(feature: dict[str, Any], where: str) -> None:
     _need(feature["grid"] is None or feature["grid"] > 0, f"{where}.grid", "null or a width")
 
 
-def _check_problem(problem: dict[str, Any], features: list[Any], where: str) -> None:
+def _check_problem(problem: ProblemData, features: list[Feature], where: str) -> None:
     n_classes = len(problem["classes"])
-    for name in ("class_count", "class_weight"):
-        _shape(problem[name], (n_classes,), f"{where}.{name}", least=0.0)
+    _shape(problem["class_count"], (n_classes,), f"{where}.class_count", least=0.0)
+    _shape(problem["class_weight"], (n_classes,), f"{where}.class_weight", least=0.0)
     prior = problem["prior"]
     _shape(prior["finite"], (1, n_classes), f"{where}.prior.finite")
     if prior["impossible"] is not None:
@@ -84,7 +88,9 @@ def _check_problem(problem: dict[str, Any], features: list[Any], where: str) -> 
         _check_statistics(feature, statistics, n_classes, f"{where}.statistics[{j}]")
 
 
-def _check_statistics(feature: Any, statistics: Any, n_classes: int, where: str) -> None:
+def _check_statistics(
+    feature: Feature, statistics: StatisticsData, n_classes: int, where: str
+) -> None:
     if "levels" in feature:
         _need("counts" in statistics, where, "counts, as the feature has levels")
         shape = (1, len(feature["levels"]) + 1, n_classes)
@@ -102,12 +108,18 @@ def _check_statistics(feature: Any, statistics: Any, n_classes: int, where: str)
         least = None if name == "mean" else 0.0
         _shape(statistics[name], (1, n_classes), f"{where}.{name}", least)
     for name in names[:3] if mixed else ():
-        width = len(statistics["share"][0][0]) if statistics["share"][:1] > [[]] else 0
+        share = cast(list[list[list[float]]], statistics["share"])
+        width = len(share[0][0]) if share[:1] > [[]] else 0
         least = None if name == "centre" else 0.0
         _shape(statistics[name], (1, n_classes, width), f"{where}.{name}", least)
 
 
-def _shape(value: Any, shape: tuple[int, ...], where: str, least: float | None = None) -> None:
+def _shape(
+    value: Numbers,
+    shape: tuple[int, ...],
+    where: str,
+    least: float | None = None,
+) -> None:
     """Lists of lists as an array of this shape."""
     try:
         found = np.array(value, dtype=float)

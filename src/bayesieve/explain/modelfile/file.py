@@ -1,19 +1,20 @@
 """Models as JSON files: readable, versioned, and unable to run code."""
 
 import json
+import os
 import re
 from importlib.resources import files
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
-from ...models.base import Grid, Settings, Terms
+from ...evaluation.given import Model
+from ...models.base import Floats, Grid, Settings, Terms
 from ...models.fitted import FittedBayes, FittedProblem
 from ...models.mixture import Mixtures
 from ...models.moments import Moments, WideVariance, plain_squares, plain_variances
@@ -22,6 +23,8 @@ from ...models.summary import Summary
 from ...models.tables import ColumnTerms, Scale
 from ..portable import plain_classes
 from .check import check_model_data
+from .schema import Schema
+from .shape import Feature, ModelFile, Parameters, ProblemData, StatisticsData, TermsData
 
 __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
 
@@ -33,7 +36,7 @@ FORMAT, VERSION = "bayesieve-model", 1
 _CALIBRATED = 2
 
 
-def save_model(model: Any, path: Any) -> None:
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a JSON file.
 
     Parameters
@@ -69,7 +72,7 @@ def save_model(model: Any, path: Any) -> None:
     write_text(path, text + "\n")
 
 
-def _beyond(data: dict[str, Any]) -> str:
+def _beyond(data: ModelFile) -> str:
     """The first column whose numbers overflowed."""
     for part in data["models"]:
         for feature, statistics in zip(data["features"], part["statistics"], strict=True):
@@ -82,7 +85,7 @@ def _one_line(match: re.Match[str]) -> str:
     return "[" + ", ".join(part.strip() for part in match[1].split(",")) + "]"
 
 
-def model_schema() -> dict[str, Any]:
+def model_schema() -> Schema:
     """The JSON schema (draft 2020-12) of model files.
 
     Returns
@@ -96,10 +99,10 @@ def model_schema() -> dict[str, Any]:
     {'const': 'bayesieve-model'}
     """
     text = (files(__package__) / "model.schema.json").read_text(encoding="utf-8")
-    return json.loads(text)
+    return cast(Schema, json.loads(text))
 
 
-def load_model(path: Any) -> NaiveBayes:
+def load_model(path: str | os.PathLike[str]) -> NaiveBayes:
     """Read a model from a JSON file; it predicts to the bit as the one that was saved.
 
     Parameters
@@ -137,7 +140,7 @@ def load_model(path: Any) -> NaiveBayes:
         raise ValueError(f"{path}: {error}") from error
 
 
-def model_to_dict(model: Any) -> dict[str, Any]:
+def model_to_dict(model: Model) -> ModelFile:
     """A fitted model as plain data.
 
     Examples
@@ -169,7 +172,7 @@ def model_to_dict(model: Any) -> dict[str, Any]:
     }
 
 
-def model_from_dict(data: Any) -> NaiveBayes:
+def model_from_dict(data: object) -> NaiveBayes:
     """A fitted model from plain data; nothing in it is run.
 
     Examples
@@ -190,47 +193,64 @@ def model_from_dict(data: Any) -> NaiveBayes:
             "model again."
         )
     try:
-        check_model_data(data, model_schema())
+        file = check_model_data(data, model_schema())
     except ValueError as error:
         raise ValueError(f"this is not a model file: {error}") from error
-    parameters = dict(data["parameters"])
+    parameters: dict[str, object] = dict(file["parameters"])
     if parameters["features"] is None:
-        parameters["features"] = {j: f["model"] for j, f in enumerate(data["features"])}
-    specs = [_spec(feature) for feature in data["features"]]
-    model = NaiveBayes(**parameters)
+        parameters["features"] = {j: f["model"] for j, f in enumerate(file["features"])}
+    specs = [_spec(feature) for feature in file["features"]]
+    model = NaiveBayes(**cast(_Named, parameters))
     # Numbers without sense must not become a model: no overflow, no NaN.
     with np.errstate(over="raise", invalid="raise"):
-        problems = [_rebuild(model.smoothing, specs, part) for part in data["models"]]
-    model.hold(FittedBayes(tuple(problems), tuple(data["labels"])))
+        problems = [_rebuild(model.smoothing, specs, part) for part in file["models"]]
+    model.hold(FittedBayes(tuple(problems), tuple(file["labels"])))
     model.family().check()
     model.n_features_in_ = len(specs)
-    if data["named"]:
+    if file["named"]:
         model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
     return model
 
 
-def _parameters(model: NaiveBayes) -> dict[str, Any]:
+class _Named(TypedDict):
+    """Parameters of `NaiveBayes`, every feature model named."""
+
+    features: str | dict[int, str]
+    smoothing: float | str
+    priors: str | list[float] | None
+    var_smoothing: float | None
+    rounded: bool
+
+
+def _parameters(model: NaiveBayes) -> Parameters:
     """The constructor's parameters; a mapping of features is told by the features themselves."""
     found = dict(model.get_params())
     if not isinstance(found["features"], str):
         found["features"] = None
     if found["priors"] is not None and not isinstance(found["priors"], str):
         found["priors"] = np.asarray(found["priors"], float).tolist()
-    return {key: plain_value(value) for key, value in found.items()}
+    return cast(Parameters, {key: plain_value(value) for key, value in found.items()})
 
 
-def _feature(spec: ColumnSpec) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": spec.name, "model": spec.model}
+def _feature(spec: ColumnSpec) -> Feature:
     if spec.levels is not None:
-        found |= {"levels": spec.levels.tolist(), "presence": spec.presence}
-    else:
-        assert spec.distinct is not None
-        ends = spec.distinct[[0, -1]].tolist() if spec.distinct.size else []
-        found |= {"range": ends, "n_distinct": spec.n_distinct, "grid": spec.grid}
-    return found
+        return {
+            "name": spec.name,
+            "model": spec.model,
+            "levels": spec.levels.tolist(),
+            "presence": spec.presence,
+        }
+    assert spec.distinct is not None
+    return {
+        "name": spec.name,
+        "model": spec.model,
+        "range": spec.distinct[[0, -1]].tolist() if spec.distinct.size else [],
+        "n_distinct": spec.n_distinct,
+        "grid": spec.grid,
+    }
 
 
-def _spec(feature: dict[str, Any]) -> ColumnSpec:
+def _spec(feature: Feature) -> ColumnSpec:
     if feature["model"] not in MODELS:
         raise ValueError(f"unknown feature model {feature['model']!r} of {feature['name']!r}.")
     name, model = str(feature["name"]), feature["model"]
@@ -245,7 +265,7 @@ def _spec(feature: dict[str, Any]) -> ColumnSpec:
     )
 
 
-def _problem(problem: FittedProblem, var_smoothing: Any) -> dict[str, Any]:
+def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData:
     """What one problem learnt: counts, moments, and the terms of discrete columns for readers."""
     summary, scale = problem.summary, problem.scale
     settings = problem.columns[0].settings if problem.columns else None
@@ -276,7 +296,7 @@ def _problem(problem: FittedProblem, var_smoothing: Any) -> dict[str, Any]:
     }
 
 
-def _rebuild(smoothing: Any, specs: list[ColumnSpec], data: dict[str, Any]) -> FittedProblem:
+def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: ProblemData) -> FittedProblem:
     classes, counts = np.array(data["classes"]), np.array(data["class_count"], float)
     class_weight = np.array(data["class_weight"], float)
     if len(classes) < 2 or counts.shape != (len(classes),):
@@ -310,12 +330,12 @@ def _rebuild(smoothing: Any, specs: list[ColumnSpec], data: dict[str, Any]) -> F
     return FittedProblem(summary, tuple(columns), tables, prior, scale, extra, temperature)
 
 
-def _terms(terms: Terms) -> dict[str, Any]:
+def _terms(terms: Terms) -> TermsData:
     odd = terms.impossible
     return {"finite": terms.finite.tolist(), "impossible": None if odd is None else odd.tolist()}
 
 
-def _statistics(found: Any) -> Any:
+def _statistics(found: object) -> StatisticsData:
     if isinstance(found, Moments | Mixtures):
         plain = found._replace(squares=plain_squares(found))
         if isinstance(plain, Mixtures):
@@ -330,10 +350,12 @@ def _statistics(found: Any) -> Any:
     return {"counts": found.tolist()}
 
 
-def _statistics_of(spec: ColumnSpec, data: dict[str, Any], n_classes: int) -> Any:
-    kind: Any = Mixtures if "share" in data else Moments
+def _statistics_of(
+    spec: ColumnSpec, data: StatisticsData, n_classes: int
+) -> Floats | Moments | Mixtures:
+    kind: type[Mixtures] | type[Moments] = Mixtures if "share" in data else Moments
     if "counts" in data:
-        counts: NDArray[np.float64] = np.array(data["counts"], float)
+        counts: Floats = np.array(data["counts"], float)
         if counts.shape != (1, spec.n_codes, n_classes):
             raise ValueError(f"the counts of {spec.name!r} do not fit its levels and classes.")
         return counts

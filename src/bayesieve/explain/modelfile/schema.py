@@ -5,9 +5,35 @@ The standard's own checkers are libraries of their own; a model file must be saf
 
 import math
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import TypedDict, TypeGuard, cast
 
-_KINDS: dict[str, Any] = {
+from ..plain import Plain
+
+#: The words of JSON Schema that ours uses; what a value must be.
+Schema = TypedDict(
+    "Schema",
+    {
+        "$ref": str,
+        "$defs": dict[str, "Schema"],
+        "type": str | list[str],
+        "const": Plain,
+        "enum": list[Plain],
+        "pattern": str,
+        "minimum": float,
+        "exclusiveMinimum": float,
+        "required": list[str],
+        "properties": dict[str, "Schema"],
+        "additionalProperties": bool,
+        "items": "Schema",
+        "minItems": int,
+        "oneOf": list["Schema"],
+    },
+    total=False,
+)
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
     "object": dict,
     "array": list,
     "string": str,
@@ -21,16 +47,16 @@ _KINDS: dict[str, Any] = {
 _MOST_LETTERS = 60
 
 
-def check_schema(value: Any, schema: dict[str, Any], root: dict[str, Any], where: str = "") -> None:
+def check_schema(value: object, schema: Schema, root: Schema, where: str = "") -> None:
     """Raise ValueError where the value does not fit; `root` holds what ``$ref`` names.
 
     Numbers must be finite floats: JSON has others, and Python reads them.
     """
     if "$ref" in schema:
-        found: Any = root
+        found: object = root
         for name in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[name]
-        check_schema(value, found, root, where)
+            found = cast(Mapping[str, object], found)[name]
+        check_schema(value, cast(Schema, found), root, where)
         return
     _check_value(value, schema, where)
     if "oneOf" in schema:
@@ -46,7 +72,7 @@ def check_schema(value: Any, schema: dict[str, Any], root: dict[str, Any], where
             check_schema(each, schema["items"], root, f"{where}[{i}]")
 
 
-def _check_value(value: Any, schema: dict[str, Any], where: str) -> None:
+def _check_value(value: object, schema: Schema, where: str) -> None:
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_is(value, kind) for kind in kinds):
@@ -57,16 +83,14 @@ def _check_value(value: Any, schema: dict[str, Any], where: str) -> None:
         raise _misfit(where, f"be one of {schema['enum']}", value)
     if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
         raise _misfit(where, f"match {schema['pattern']!r}", value)
-    if _is(value, "number"):
+    if _is_number(value):
         if value < schema.get("minimum", value):
             raise _misfit(where, f"be at least {schema['minimum']}", value)
         if value <= schema.get("exclusiveMinimum", -math.inf):
             raise _misfit(where, f"be above {schema['exclusiveMinimum']}", value)
 
 
-def _check_object(
-    value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any], where: str
-) -> None:
+def _check_object(value: dict[str, Plain], schema: Schema, root: Schema, where: str) -> None:
     place = f"{where}." if where else ""
     for name in schema.get("required", ()):
         if name not in value:
@@ -81,7 +105,7 @@ def _check_object(
             check_schema(each, known[name], root, place + name)
 
 
-def _check_one_of(value: Any, schema: dict[str, Any], root: dict[str, Any], where: str) -> None:
+def _check_one_of(value: object, schema: Schema, root: Schema, where: str) -> None:
     errors = []
     for choice in schema["oneOf"]:
         try:
@@ -92,18 +116,22 @@ def _check_one_of(value: Any, schema: dict[str, Any], root: dict[str, Any], wher
     raise ValueError(f"{'; or '.join(dict.fromkeys(errors))}.")
 
 
-def _is(value: Any, kind: str) -> bool:
+def _is(value: object, kind: str) -> bool:
     if isinstance(value, bool) or not isinstance(value, _KINDS[kind]):
         return kind == "boolean" and isinstance(value, bool)
     if kind in ("number", "integer"):
         try:
-            return math.isfinite(float(value))
+            return math.isfinite(float(cast(float, value)))
         except OverflowError:
             return False
     return True
 
 
-def _all_numbers(values: list[Any]) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
+    return _is(value, "number")
+
+
+def _all_numbers(values: list[float]) -> bool:
     """The same as one by one, for the many numbers of a large file."""
     try:
         return {type(each) for each in values} <= {int, float} and all(map(math.isfinite, values))
@@ -111,11 +139,11 @@ def _all_numbers(values: list[Any]) -> bool:
         return False
 
 
-def _misfit(where: str, wanted: str, value: Any) -> ValueError:
+def _misfit(where: str, wanted: str, value: object) -> ValueError:
     return ValueError(f"{where or 'the file'} must {wanted}; got {_short(value)}.")
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:  # an integer of too many digits

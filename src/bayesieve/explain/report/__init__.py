@@ -1,13 +1,18 @@
 """Reports: one self-contained HTML file about a selection."""
 
-from typing import Any, TypedDict, Unpack
+import os
+from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ...checks import check_flag, check_number, choose
 from ...data.files.atomic import write_text
 from ...estimators.selector import NaiveBayesSelector
+from ...evaluation.given import Model
 from ...evaluation.stability import stability
+from ...indicators.transformer import Indicators
 from .content import Extras, gather
 from .page import render
 from .single import explanations_page
@@ -18,13 +23,13 @@ __all__ = ["explanations_page", "make_report", "write_report"]
 class ReportOptions(TypedDict, total=False):
     """What `make_report` takes beside the model and the table."""
 
-    sample_weight: Any
+    sample_weight: ArrayLike | None
     title: str
     include_rows: bool
     n_resamples: int
     left_out: dict[str, str] | None
-    signals: Any
-    indicators: Any
+    signals: Sequence[ArrayLike] | None
+    indicators: Indicators | None
     random_state: int
     n_jobs: int | None
 
@@ -42,7 +47,7 @@ _DEFAULTS: ReportOptions = {
 }
 
 
-def make_report(model: Any, X: Any, y: Any, **options: Unpack[ReportOptions]) -> str:
+def make_report(model: Model, X: object, y: ArrayLike, **options: Unpack[ReportOptions]) -> str:
     """A report as the text of an HTML page, which needs nothing else.
 
     Parameters
@@ -121,7 +126,13 @@ def make_report(model: Any, X: Any, y: Any, **options: Unpack[ReportOptions]) ->
     return render(gather(model, X, y, extras, asked["sample_weight"]))
 
 
-def write_report(model: Any, X: Any, y: Any, path: Any, **options: Unpack[ReportOptions]) -> None:
+def write_report(
+    model: Model,
+    X: object,
+    y: ArrayLike,
+    path: str | os.PathLike[str],
+    **options: Unpack[ReportOptions],
+) -> None:
     """Write a report to a file, in one go: a failure leaves no half file.
 
     Parameters

@@ -5,9 +5,14 @@ objects, where names such as "constructor" are taken.  Their names are values, w
 axes and legends.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 import altair as alt
+
+from ...evaluation.performance import PerformanceData, VerdictData
+from ..plain import FeatureData, ModelData, Plain
+from .shape import AgreementData, Content, Marks, PathData, Spec, StepData
 
 _MOST_FEATURES = 40  # bars or scales in one chart
 
@@ -28,7 +33,7 @@ MOST_LABELS, MOST_LINES = 8, 12
 _HEIGHT = 300
 
 
-_ENDS = [{"a": 0, "b": 0}, {"a": 1, "b": 1}]  # of the diagonal
+_ENDS: Marks = [{"a": 0, "b": 0}, {"a": 1, "b": 1}]  # of the diagonal
 
 
 _MOST_STEPS = 1500  # of a path in its chart
@@ -47,9 +52,9 @@ _NEVER = -1e6  # nat: stands for log 0 in a chart; finite terms are far above
 _MAIN, _LOUD, _QUIET = "#3b8fd4", "#d9534f", "#8a939c"
 
 
-def charts(content: dict[str, Any]) -> dict[str, Any]:
+def charts(content: Content) -> dict[str, Spec]:
     """All charts that the content allows, by the name of their place in the page."""
-    found = {
+    found: dict[str, Spec | None] = {
         "roc": _roc(_some_verdicts(content["performance"])),
         "calibration": _calibration(_some_verdicts(content["performance"])),
     }
@@ -63,12 +68,12 @@ def charts(content: dict[str, Any]) -> dict[str, Any]:
     return {name: spec for name, spec in found.items() if spec is not None}
 
 
-def _named(name: str) -> Any:
+def _named(name: str) -> alt.Chart:
     """A chart of data by name: Altair would check every row of inline data against its schema."""
     return alt.Chart(alt.NamedData(name=name))
 
 
-def _spec(chart: Any, words: str, height: int, **data: list[dict[str, Any]]) -> dict[str, Any]:
+def _spec(chart: alt.Chart | alt.LayerChart, words: str, height: int, **data: Marks) -> Spec:
     """A chart as plain data, with its rows; `words` describe it to those who cannot see it."""
     spec = chart.properties(width="container", height=height, description=words).to_dict()
     spec.pop("config", None)
@@ -83,14 +88,14 @@ def _tall(n_lines: int, line: int = 18) -> int:
     return line * n_lines + 80
 
 
-def _path(path: dict[str, Any]) -> dict[str, Any]:
+def _path(path: PathData) -> Spec:
     steps = path["steps"]
     validated = any(step[5] is not None for step in steps)
     guide = {"error": "error", "probability": "error probability"}.get(
         path["criterion"], path["criterion"]
     )
     judged = path["validation_name"].replace("_", " ")
-    rows = []
+    rows: Marks = []
     phases = {phase: i for i, phase in enumerate(dict.fromkeys(step[2] for step in steps))}
     for i in _some_steps(steps, path["chosen"]):
         phase, (size, score, verdict) = phases[steps[i][2]], steps[i][3:]
@@ -100,7 +105,7 @@ def _path(path: dict[str, Any]) -> dict[str, Any]:
         if verdict is not None:
             rows.append({"step": i, "phase": phase, "size": size, "y": verdict, "what": judged})
     chosen = steps[path["chosen"]]
-    mark = {
+    mark: dict[str, Plain] = {
         "step": path["chosen"],
         "size": chosen[3],
         "y": chosen[5] if validated else chosen[4],
@@ -130,7 +135,7 @@ def _path(path: dict[str, Any]) -> dict[str, Any]:
     return _spec(chart, words, _HEIGHT, rows=rows, mark=[mark])
 
 
-def _some_steps(steps: list[Any], chosen: int) -> list[int]:
+def _some_steps(steps: list[StepData], chosen: int) -> list[int]:
     """All steps, or of a long path so many that the line looks the same; phases keep their ends."""
     every = -(-len(steps) // _MOST_STEPS)
     ends = {i for i, step in enumerate(steps) if step[0] == "s"}
@@ -138,16 +143,16 @@ def _some_steps(steps: list[Any], chosen: int) -> list[int]:
     return sorted(ends | set(range(0, len(steps), every)))
 
 
-def _some_verdicts(performance: dict[str, Any]) -> list[dict[str, Any]]:
+def _some_verdicts(performance: PerformanceData) -> list[VerdictData]:
     """The most frequent classes (or labels) in their order: more lines nobody tells apart."""
-    verdicts: list[dict[str, Any]] = performance["verdicts"]
+    verdicts = performance["verdicts"]
     often = sorted(verdicts, key=lambda v: -v["positives"])[:MOST_LINES]
     return [v for v in verdicts if any(v is each for each in often)]
 
 
-def _roc(verdicts: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _roc(verdicts: list[VerdictData]) -> Spec | None:
     names = _labels([v["name"] for v in verdicts])
-    rows = [
+    rows: Marks = [
         {"k": k, "class": name, "false alarms": x, "detection": y, "i": i}
         for k, (name, v) in enumerate(zip(names, verdicts, strict=True))
         for i, (x, y) in enumerate(v["roc"])
@@ -177,9 +182,9 @@ def _roc(verdicts: list[dict[str, Any]]) -> dict[str, Any] | None:
     return _spec(chart, words, _room(len(names)), rows=rows, ends=_ENDS)
 
 
-def _calibration(verdicts: list[dict[str, Any]]) -> dict[str, Any]:
+def _calibration(verdicts: list[VerdictData]) -> Spec:
     names = _labels([v["name"] for v in verdicts])
-    rows = [
+    rows: Marks = [
         {"k": k, "class": name, "said": said, "seen": seen, "rows": n}
         for k, (name, v) in enumerate(zip(names, verdicts, strict=True))
         for said, seen, n in v["calibration"]
@@ -204,10 +209,18 @@ def _calibration(verdicts: list[dict[str, Any]]) -> dict[str, Any]:
     return _spec(chart, words, _room(len(names)), rows=rows, ends=_ENDS)
 
 
-def _told_apart(names: list[str]) -> dict[str, Any]:
+class _Channels(TypedDict, total=False):
+    """How a chart tells classes apart."""
+
+    color: alt.Color
+    description: str
+    strokeDash: alt.StrokeDash
+
+
+def _told_apart(names: list[str]) -> _Channels:
     """Classes by colour, in their order; by dashes too, where the colours begin again."""
     legend = alt.Legend(labelExpr="classes[datum.value]", aria=False)  # lines say their names
-    found: dict[str, Any] = {
+    found: _Channels = {
         "color": alt.Color("k:N", title=None, sort=None, legend=legend),
         "description": "class:N",
     }
@@ -216,15 +229,15 @@ def _told_apart(names: list[str]) -> dict[str, Any]:
     return found
 
 
-def _named_places(what: str, names: list[str]) -> Any:
+def _named_places(what: str, names: list[str]) -> alt.Parameter:
     """The names behind positions, for the labels of axes and legends."""
     return alt.param(what, value=names)
 
 
-def _feature_axis(**options: Any) -> Any:
+def _feature_axis(grid: "bool | alt.UndefinedType" = alt.Undefined) -> alt.Y:
     """One line a feature, by position."""
     # Read aloud, an axis would tell positions; the marks tell names.
-    axis = alt.Axis(labelLimit=260, labelExpr="features[datum.value]", aria=False, **options)
+    axis = alt.Axis(labelLimit=260, labelExpr="features[datum.value]", aria=False, grid=grid)
     return alt.Y("j:O", title=None, axis=axis)
 
 
@@ -233,7 +246,7 @@ def _room(n_classes: int) -> int:
     return _HEIGHT + 14 * max(-(-n_classes // 3) - 3, 0)
 
 
-def _diagonal() -> Any:
+def _diagonal() -> alt.Chart:
     return (
         _named("ends")
         .mark_line(strokeDash=[4, 4], opacity=0.5, color="gray")
@@ -241,10 +254,10 @@ def _diagonal() -> Any:
     )
 
 
-def _relevance(model: dict[str, Any]) -> dict[str, Any] | None:
+def _relevance(model: ModelData) -> Spec | None:
     ranked = sorted(model["features"], key=lambda f: -sum(f["importance"]))[:_MOST_FEATURES]
     labels, names = _labels([f["feature"] for f in ranked]), _class_names(model)
-    rows = [
+    rows: Marks = [
         {"feature": labels[j], "class": names[k], "nat": value, "j": j, "k": k}
         for j, f in enumerate(ranked)
         for k, value in enumerate(f["importance"])
@@ -275,11 +288,11 @@ def _relevance(model: dict[str, Any]) -> dict[str, Any] | None:
     return _spec(chart, words, _tall(len(ranked)), rows=rows)
 
 
-def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
+def _nomogram(model: ModelData) -> Spec | None:
     """Scales between two classes that the reader picks."""
     names = _class_names(model)
-    rows = []
-    features = [{**f, "terms": _finite(f)} for f in model["features"]]
+    rows: Marks = []
+    features: list[FeatureData] = [{**f, "terms": _finite(f)} for f in model["features"]]
     longest = sorted(features, key=lambda f: -_length(f["terms"]))[:_MOST_FEATURES]
     labels = _labels([f["feature"] for f in longest])
     first = 1 if len(names) > 1 else 0
@@ -292,7 +305,7 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
                 "j": j,
                 "value": _value(each, i),
                 "said": _value(each, i) if i in spoken else "",
-                "t": each["terms"][i],
+                "t": [*each["terms"][i]],
             }
             for i in _shown(each)
         ]
@@ -329,7 +342,7 @@ def _nomogram(model: dict[str, Any]) -> dict[str, Any] | None:
     return _spec(chart, words, _tall(len(longest), 34), rows=rows)
 
 
-def _shown(each: dict[str, Any]) -> range:
+def _shown(each: FeatureData) -> range:
     """All levels of a discrete feature; some points of a continuous one."""
     return range(0, len(each["values"]), 1 if each["counts"] is not None else 4)
 
@@ -338,13 +351,13 @@ def _ratio(row: list[float], first: int) -> float:
     return min(max(row[first] - row[0], -_FAR), _FAR)
 
 
-def _gap(features: list[dict[str, Any]], first: int) -> float:
+def _gap(features: list[FeatureData], first: int) -> float:
     """How far apart two values must be to be written both."""
     ratios = [_ratio(f["terms"][i], first) for f in features for i in _shown(f)]
     return (max(ratios, default=0.0) - min(ratios, default=0.0)) / _TEXTS_ACROSS
 
 
-def _spoken(each: dict[str, Any], first: int, gap: float) -> set[int]:
+def _spoken(each: FeatureData, first: int, gap: float) -> set[int]:
     """Values far enough apart to be written, outermost first; beyond the end, only one."""
     found: dict[int, float] = {}
     order = sorted(_shown(each), key=lambda i: (-abs(_ratio(each["terms"][i], first)), i))
@@ -355,9 +368,9 @@ def _spoken(each: dict[str, Any], first: int, gap: float) -> set[int]:
     return set(found)
 
 
-def _stability(found: dict[str, Any]) -> dict[str, Any]:
+def _stability(found: AgreementData) -> Spec:
     labels = _labels([f["name"] for f in found["features"][:_MOST_FEATURES]])
-    rows = [
+    rows: Marks = [
         {
             "feature": labels[j],
             "share": f["frequency"],
@@ -387,7 +400,7 @@ def _stability(found: dict[str, Any]) -> dict[str, Any]:
     return _spec(chart, words, _tall(len(rows)), rows=rows)
 
 
-def _class_names(model: dict[str, Any]) -> list[str]:
+def _class_names(model: ModelData) -> list[str]:
     if model["label"] is not None:
         return [f"not {_short(model['label'])}", _short(model["label"])]
     return _labels(model["classes"])
@@ -398,7 +411,7 @@ def _length(terms: list[list[float]]) -> float:
     return max(spans, default=0.0)
 
 
-def _finite(each: dict[str, Any]) -> list[list[float]]:
+def _finite(each: FeatureData) -> list[list[float]]:
     """Terms as numbers: what is impossible in two classes is compared by what remains beside it."""
     if each["beside"] is None:
         return each["terms"]
@@ -408,7 +421,7 @@ def _finite(each: dict[str, Any]) -> list[list[float]]:
     ]
 
 
-def _value(each: dict[str, Any], i: int) -> str:
+def _value(each: FeatureData, i: int) -> str:
     """A level as it is; a point of a number's scale in a few digits."""
     value = each["values"][i]
     if isinstance(value, float):
@@ -416,7 +429,7 @@ def _value(each: dict[str, Any], i: int) -> str:
     return _short(value)
 
 
-def _labels(names: list[Any]) -> list[str]:
+def _labels(names: Sequence[object]) -> list[str]:
     """Names as they are written in a chart, which takes equal ones for one and the same."""
     found: dict[str, int] = {}
     for name in names:
@@ -431,6 +444,6 @@ def _labels(names: list[Any]) -> list[str]:
     return list(found)
 
 
-def _short(name: Any) -> str:
+def _short(name: object) -> str:
     line = " ".join(str(name).split())
     return line if len(line) <= _MOST_LETTERS else line[: _MOST_LETTERS - 1] + "…"

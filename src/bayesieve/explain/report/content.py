@@ -1,20 +1,25 @@
 """Everything a report shows, as plain data: gathered here, drawn elsewhere."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...checks import plain_value
 from ...data.tables import SparseTable, Table, read_table
 from ...estimators.held import fitted_of
 from ...estimators.selector import NaiveBayesSelector
+from ...evaluation.given import Model
 from ...evaluation.performance import performance
 from ...evaluation.stability import Stability
+from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
 from ..model import explain_model
-from ..portable import portable
+from ..plain import Plain
+from ..portable import BellTerms, Portable, PortableProblem, TableTerms, portable
 from .rows import embedded_rows
+from .shape import AgreementData, Content, NatModel, NatProblem, NatTerms, PathData, SelectionData
 
 
 @dataclass(frozen=True)
@@ -36,27 +41,29 @@ class Extras:
     include_rows: bool = False
     stability: Stability | None = None
     left_out: dict[str, str] = field(default_factory=dict)
-    signals: Any = None
-    indicators: Any = None
+    signals: Sequence[ArrayLike] | None = None
+    indicators: Indicators | None = None
     random_state: int = 0
     no_stability: str = ""
 
 
-def gather(model: Any, X: Any, y: Any, extras: Extras, sample_weight: Any = None) -> dict[str, Any]:
+def gather(
+    model: Model, X: object, y: ArrayLike, extras: Extras, sample_weight: ArrayLike | None = None
+) -> Content:
     """The content of a report on a selector (or a finished model) and a table."""
     selector = model if isinstance(model, NaiveBayesSelector) else None
     fitted = fitted_of(model)
     table = read_table(model, X, reset=False)
     judged = performance(model, X, y, sample_weight)
     labels = fitted.labels or (None,)
-    spoken = _in_nat(portable(fitted, by_values=True))
+    spoken = portable(fitted, by_values=True)
     return {
         "title": extras.title,
         "summary": _summary(selector, fitted, table, y),
         "fates": [] if selector is None else fates(selector, extras.left_out),
         "path": None if selector is None else _path(selector),
         "model": [explain_model(fitted, label=label).to_dict() for label in labels],
-        "portable": spoken,
+        "portable": _in_nat(spoken),
         "performance": judged.to_dict(),
         "stability": _stability(extras.stability, selector),
         "no_stability": extras.no_stability,
@@ -65,8 +72,8 @@ def gather(model: Any, X: Any, y: Any, extras: Extras, sample_weight: Any = None
 
 
 def _summary(
-    selector: NaiveBayesSelector | None, fitted: FittedBayes, table: Table, y: Any
-) -> dict[str, Any]:
+    selector: NaiveBayesSelector | None, fitted: FittedBayes, table: Table, y: ArrayLike
+) -> dict[str, Plain]:
     kinds: dict[str, int] = {}
     missing = 0
     if not isinstance(table, SparseTable):
@@ -83,16 +90,17 @@ def _summary(
     else:
         kinds["sparse"] = len(table.names)
     truth = np.asarray(y)
+    counts: list[Plain]
     if fitted.labelled:
         present = (truth == 1).sum(0).tolist()
         counts = [[n, count] for n, count in zip(fitted.labels, present, strict=True)]
     else:
         counts = [[plain_value(c), int((truth == c).sum())] for c in fitted.only.classes]
-    found = {
+    found: dict[str, Plain] = {
         "n_rows": table.n_rows,
         "n_columns": len(table.names),
         "n_selected": len(fitted.specs),
-        "kinds": kinds,
+        "kinds": {**kinds},
         "missing": missing,
         "labelled": fitted.labelled,
         "classes": counts,
@@ -100,7 +108,7 @@ def _summary(
     return found if selector is None else found | _settings(selector)
 
 
-def _settings(selector: NaiveBayesSelector) -> dict[str, Any]:
+def _settings(selector: NaiveBayesSelector) -> dict[str, Plain]:
     step = selector.path_.steps[selector.path_.chosen]
     return {
         "search": _name(selector.search),
@@ -116,11 +124,11 @@ def _settings(selector: NaiveBayesSelector) -> dict[str, Any]:
     }
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     return str(value) if isinstance(value, str | int) else type(value).__name__
 
 
-def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[Any]]:
+def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[str]]:
     """What became of each column, and why: [name, fate, story], the selected first."""
     path = selector.path_
     stories: dict[int, list[str]] = {j: [] for j in range(len(path.names))}
@@ -160,7 +168,7 @@ def _short(said: list[str]) -> str:
     return ", ".join(said)
 
 
-def _path(selector: NaiveBayesSelector) -> dict[str, Any]:
+def _path(selector: NaiveBayesSelector) -> PathData:
     """Moves, from which the page rebuilds every subset, and the scores."""
     path = selector.path_
     return {
@@ -170,14 +178,14 @@ def _path(selector: NaiveBayesSelector) -> dict[str, Any]:
         "validation_name": path.validation_name,
         "chosen": path.chosen,
         "steps": [
-            [
+            (
                 {"start": "s", "add": "+", "drop": "-"}[step.action],
                 list(step.units),
                 step.phase,
                 step.n_features,
                 _eight(step.score),
                 _eight(step.validation_error),
-            ]
+            )
             for step in path.steps
         ],
     }
@@ -188,30 +196,57 @@ def _eight(value: float) -> float | None:
     return None if np.isnan(value) else float(f"{value:.8g}")
 
 
-def _in_nat(data: dict[str, Any]) -> dict[str, Any]:
+def _in_nat(data: Portable) -> NatModel:
     """Integers beyond 2^53 do not survive in a page: terms in nat, and log 0 marked apart."""
-    for problem in data["problems"]:
-        bits, impossible = problem.pop("bits"), problem.pop("impossible")
-
-        def nat(fixed: int, bits: int = bits, impossible: int = impossible) -> list[float]:
-            never = bool(impossible) and fixed <= -impossible // 2
-            return [float(np.ldexp(fixed + impossible * never, -bits)), int(never)]
-
-        problem["prior"] = [nat(fixed) for fixed in problem["prior"]]
-        for term in problem["terms"]:
-            if "table" in term:
-                term["table"] = [[nat(fixed) for fixed in row] for row in term["table"]]
-    return data
+    return {
+        "features": data["features"],
+        "problems": [_problem_in_nat(problem) for problem in data["problems"]],
+    }
 
 
-def _stability(found: Stability | None, selector: NaiveBayesSelector | None) -> Any:
+def _problem_in_nat(problem: PortableProblem) -> NatProblem:
+    bits, impossible = problem["bits"], problem["impossible"]
+
+    def nat(fixed: int) -> list[float]:
+        never = bool(impossible) and fixed <= -impossible // 2
+        return [float(np.ldexp(fixed + impossible * never, -bits)), int(never)]
+
+    def terms(found: TableTerms | BellTerms) -> NatTerms | BellTerms:
+        if "table" not in found:
+            return found
+        return {"table": [[nat(fixed) for fixed in row] for row in found["table"]]}
+
+    return {
+        "name": problem["name"],
+        "classes": problem["classes"],
+        "class_count": problem["class_count"],
+        "temperature": problem["temperature"],
+        "prior": [nat(fixed) for fixed in problem["prior"]],
+        "terms": [terms(found) for found in problem["terms"]],
+    }
+
+
+def _stability(
+    found: Stability | None, selector: NaiveBayesSelector | None
+) -> AgreementData | None:
     if found is None or selector is None:
         return None
     data = found.to_dict()
-    del data["selected"]
     # By position: a sparse matrix has no names, its path may have been given some.
-    for j, each in enumerate(data["features"]):
-        each["name"], each["selected"] = selector.path_.names[j], bool(selector.support_[j])
-    data["features"].sort(key=lambda each: (-each["frequency"], not each["selected"]))
-    data["features"] = [each for each in data["features"] if each["frequency"] or each["selected"]]
-    return data
+    features: list[SelectionData] = [
+        {
+            "name": selector.path_.names[j],
+            "frequency": each["frequency"],
+            "selected": bool(selector.support_[j]),
+        }
+        for j, each in enumerate(data["features"])
+    ]
+    features.sort(key=lambda each: (-each["frequency"], not each["selected"]))
+    return {
+        "n_resamples": data["n_resamples"],
+        "measure": data["measure"],
+        "interval": data["interval"],
+        "confidence": data["confidence"],
+        "note": data["note"],
+        "features": [each for each in features if each["frequency"] or each["selected"]],
+    }

@@ -3,9 +3,10 @@
 import json
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
 
+from ...evaluation.given import Value
 from ..plain import jsonable
+from .shape import Content
 
 _SCRIPTS = ("model.js", "charts.js", "explorer.js")
 
@@ -13,7 +14,7 @@ _SCRIPTS = ("model.js", "charts.js", "explorer.js")
 _MISSING = "a report needs altair, vl-convert-python and jinja2: pip install 'bayesieve[cli]'."
 
 
-def render(content: dict[str, Any]) -> str:
+def render(content: Content) -> str:
     """The page."""
     try:
         import jinja2
@@ -50,7 +51,7 @@ def render(content: dict[str, Any]) -> str:
     )
 
 
-def embed(value: Any) -> str:
+def embed(value: object) -> str:
     """JSON that may stand inside a script element: no markup can come of any name."""
     text = json.dumps(jsonable(value), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -71,7 +72,7 @@ def _runtime() -> str:
     return bundle.replace("</script", "<\\/script")
 
 
-def _number(value: Any, digits: int = 4) -> str:
+def _number(value: float | str | None, digits: int = 4) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -79,7 +80,7 @@ def _number(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
-def _level(value: Any) -> str:
+def _level(value: Value) -> str:
     """A value of a discrete column: two of them must not look alike."""
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
@@ -88,6 +89,6 @@ def _percent(value: float) -> str:
     return "–" if value != value else f"{100 * value:.1f} %"
 
 
-def _short(value: Any, most: int = 120) -> str:
+def _short(value: object, most: int = 120) -> str:
     line = " ".join(str(value).split())
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -1,15 +1,21 @@
 """Rows of the table inside a report: only on request, and only some where there are many."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...checks import plain_value
 from ...data.columns import encode, to_codes
 from ...data.tables import Table
 from ...estimators.selector import NaiveBayesSelector
+from ...evaluation.given import Value
 from ...models.fitted import FittedBayes
+from ..portable import PortableFeature
+from .shape import RowsData, SignalData
+
+if TYPE_CHECKING:
+    from .content import Extras
 
 MOST_ROWS = 1000
 
@@ -26,11 +32,11 @@ _MOST_POINTS = 400  # of a signal in the page
 def embedded_rows(
     selector: NaiveBayesSelector | None,
     fitted: FittedBayes,
-    shown: list[dict[str, Any]],
+    shown: list[PortableFeature],
     table: Table,
-    y: Any,
-    extras: Any,
-) -> dict[str, Any] | None:
+    y: ArrayLike,
+    extras: "Extras",
+) -> RowsData | None:
     """A sample of the rows: position, truth, part, and the values the model reads.
 
     Parameters
@@ -76,15 +82,15 @@ def _draw(
     return np.sort(np.concatenate([first, draw.permutation(rest)[: most - first.size]]))
 
 
-def _truth(value: Any) -> Any:
-    return [int(v) for v in value] if np.ndim(value) else plain_value(value)
+def _truth(value: NDArray[np.int64] | Value) -> list[int] | Value:
+    return [int(v) for v in value] if isinstance(value, np.ndarray) else plain_value(value)
 
 
 def _values(
-    fitted: FittedBayes, shown: list[dict[str, Any]], chosen: Table, at: NDArray[np.int64]
-) -> list[list[Any]]:
+    fitted: FittedBayes, shown: list[PortableFeature], chosen: Table, at: NDArray[np.int64]
+) -> list[list[float | None]]:
     """Of each column of the model: positions of levels (-1: missing or unseen), or numbers."""
-    found: list[list[Any]] = []
+    found: list[list[float | None]] = []
     for j, spec in enumerate(fitted.specs):
         raw = chosen.column(j)[at]
         levels = shown[j]["levels"]
@@ -100,13 +106,13 @@ def _values(
 
 
 def _signals(
-    fitted: FittedBayes, at: NDArray[np.int64], validation: NDArray[np.bool_], extras: Any
-) -> dict[int, Any] | None:
+    fitted: FittedBayes, at: NDArray[np.int64], validation: NDArray[np.bool_], extras: "Extras"
+) -> dict[int, SignalData] | None:
     """Series of some embedded rows, and where in them each indicator of the model fired."""
     if extras.signals is None:
         return None
     pool = at[validation[at]] if validation[at].any() else at
-    found = {}
+    found: dict[int, SignalData] = {}
     names = [spec.name for spec in fitted.specs]
     for i in pool[:_MOST_SIGNALS]:
         series = np.asarray(extras.signals[int(i)], dtype=float)

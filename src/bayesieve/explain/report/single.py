@@ -1,13 +1,15 @@
 """Explanations of single decisions as a small page: bars without any script."""
 
-from typing import Any
-
+from ...evaluation.given import Value
+from ..evidence import Evidence, Explanation
 from .page import _asset
 
 _MISSING = "an HTML explanation needs jinja2: pip install 'bayesieve[cli]'."
 
 
-def explanations_page(found: list[tuple[int, Any]], title: str = "Decisions explained") -> str:
+def explanations_page(
+    found: list[tuple[int, Explanation]], title: str = "Decisions explained"
+) -> str:
     """A self-contained page of explanations.
 
     Parameters
@@ -38,7 +40,7 @@ def explanations_page(found: list[tuple[int, Any]], title: str = "Decisions expl
     return template.render(title=title, style=_asset("style.css"), decisions=decisions)
 
 
-def _bar(bar: Any, each: Any) -> dict[str, Any]:
+def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
     """What a row of the table shows; the stick as percentages of its cell."""
     sizes = [abs(b.log_ratio) for b in each.evidence if abs(b.log_ratio) != float("inf")]
     longest = max(sizes, default=0.0) or 1.0

@@ -7,16 +7,14 @@ them, what the paper lacks: the same methods inside each of ten folds (nested), 
 each tried, and how long it took.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ....checks import check_number
 from ....datasets.loading import Dataset, load
 from ....datasets.registry import BUNDLED
-from ..base import Record, Reproduction, load_or_tell
+from ..base import Folder, Record, Reproduction, Tell, load_or_tell
 from . import domains, methods
+from .methods import Outcomes
 from .printed import BASES, BEST_SIZE, DOMAINS, METHODS, SETS, TABLE_1, TABLE_2
 from .summary import conclusions, draw, table_3
 
@@ -24,17 +22,13 @@ from .summary import conclusions, draw, table_3
 CODED = ("Cmc", "TAE")
 NUMERIC = " (codes as numbers)"
 
-Tell = Callable[[str], None] | None
-#: Row, method: one outcome a shuffle.
-Outcomes = dict[tuple[str, str], list[methods.Outcome]]
-
 
 def reproduce(
     quick: bool = False,
     seed: int = 0,
     shuffles: int | None = None,
     n_jobs: int | None = -1,
-    folder: Any = None,
+    folder: Folder = None,
     tell: Tell = None,
 ) -> Reproduction:
     """Tables 1, 2 and 3 on the sets that can be had.
@@ -89,7 +83,7 @@ def reproduce(
     )
 
 
-def _tables(quick: bool, folder: Any, missing: list[str]) -> dict[str, methods.Table]:
+def _tables(quick: bool, folder: Folder, missing: list[str]) -> dict[str, methods.Table]:
     """Rows of Table 2, both readings of sets with category codes."""
     found = {}
     for row, name in SETS.items():
@@ -120,7 +114,7 @@ def _one(method: str, table: methods.Table, seed: int, n_jobs: int | None) -> me
     return methods.select(method, table, seed, n_jobs)[0]
 
 
-def _bases(quick: bool, folder: Any, missing: list[str]) -> dict[str, Dataset]:
+def _bases(quick: bool, folder: Folder, missing: list[str]) -> dict[str, Dataset]:
     """Base sets of Table 1, all columns as numbers."""
     found = {}
     for base, (name, _) in BASES.items():

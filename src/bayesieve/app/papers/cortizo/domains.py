@@ -1,13 +1,12 @@
 """Table 1: six algorithms on domains with synthetic dependent attributes."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -18,7 +17,7 @@ from .methods import folds, small_classes
 from .printed import BASES
 
 
-def algorithms(seed: int) -> dict[str, Any]:
+def algorithms(seed: int) -> dict[str, NaiveBayes | Pipeline]:
     """Counterparts of the paper's algorithms; rules have none in scikit-learn."""
     return {
         "Naive Bayes": NaiveBayes("gaussian"),
@@ -31,7 +30,7 @@ def algorithms(seed: int) -> dict[str, Any]:
     }
 
 
-def _prepared(model: Any) -> Any:
+def _prepared(model: ClassifierMixin) -> Pipeline:
     return make_pipeline(SimpleImputer(), MinMaxScaler(), model)
 
 
@@ -58,6 +57,8 @@ def changes(
     return found
 
 
-def _accuracy(model: Any, X: NDArray[np.float64], y: NDArray[np.str_], seed: int) -> float:
+def _accuracy(
+    model: NaiveBayes | Pipeline, X: NDArray[np.float64], y: NDArray[np.str_], seed: int
+) -> float:
     with small_classes():
         return float(cross_val_score(model, X, y, cv=folds(seed)).mean())

@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ....estimators.naive_bayes import NaiveBayes
 from ....estimators.selector import NaiveBayesSelector
+from ....search.strategies.base import Search
 from ....search.strategies.dependency import DependencySearch
 from ....search.strategies.exhaustive import ExhaustiveSearch
 from ....search.strategies.floating import FloatingSearch
@@ -32,7 +33,7 @@ SHARES = (0.65, 0.75, 0.85, 0.95)
 
 
 #: The paper's selection methods.
-SEARCHES: dict[str, Any] = {
+SEARCHES: dict[str, Search] = {
     "FBL": DependencySearch(),
     "IG": RankedSearch("mutual-information", stop="no-improvement"),
     "Chi2": RankedSearch("chi2", stop="no-improvement"),
@@ -42,7 +43,7 @@ SEARCHES: dict[str, Any] = {
 
 
 #: Searches that look for the best subset where all subsets are too many.
-THOROUGH: tuple[Any, ...] = (
+THOROUGH: tuple[Search, ...] = (
     GreedySearch("forward"),
     GreedySearch("backward"),
     PhaseSearch("forward"),
@@ -68,6 +69,10 @@ class Outcome(NamedTuple):
     seconds: float
 
 
+#: Row, method: one outcome a shuffle.
+Outcomes = dict[tuple[str, str], list[Outcome]]
+
+
 def folds(seed: int) -> StratifiedKFold:
     """Ten stratified folds, shuffled."""
     return StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
@@ -85,7 +90,7 @@ def selector(method: str, table: Table, seed: int, n_jobs: int | None) -> list[N
     """The selectors behind a column of Table 2; the best of several counts."""
     X, _, models = table
     if method == "NB":
-        searches: tuple[Any, ...] = (GreedySearch("forward"),)
+        searches: tuple[Search, ...] = (GreedySearch("forward"),)
     elif method == "Best":
         few = X.shape[1] <= MOST_COLUMNS
         searches = (ExhaustiveSearch(),) if few else (*SEARCHES.values(), *THOROUGH)
@@ -175,7 +180,7 @@ def _pca_nested(table: Table, train: NDArray[np.int64], test: NDArray[np.int64],
 
 def _pca_predict(
     table: Table, train: NDArray[np.int64], test: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
     """Classes of the test rows for each share of variance, and numbers of components.
 
     Components are ordered and naive Bayes is additive: the model on the first ones is a part of the

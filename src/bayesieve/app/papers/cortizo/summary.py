@@ -1,17 +1,27 @@
 """Table 3, the paper's sentences put to the test, and the figure."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ....checks import Array
 from ..base import Conclusion, Record
+from .methods import Outcomes
 from .printed import METHODS, SUMMARY, TABLE_2, TABLE_3
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Figures of each method.
+Figures: TypeAlias = Mapping[str, tuple[float | None, ...]]
+
 
 NB_WITHIN = 0.01
 
 
-def _accuracies(outcomes: Any, rows: list[str]) -> dict[str, np.ndarray]:
+def _accuracies(outcomes: Outcomes, rows: list[str]) -> dict[str, np.ndarray]:
     """Mean accuracy over shuffles of each method, set by set."""
     return {
         method: np.array([np.mean([one.accuracy for one in outcomes[row, method]]) for row in rows])
@@ -19,7 +29,9 @@ def _accuracies(outcomes: Any, rows: list[str]) -> dict[str, np.ndarray]:
     }
 
 
-def table_3(outcomes: Any, honest: dict[tuple[str, str], float], rows: list[str]) -> list[Record]:
+def table_3(
+    outcomes: Outcomes, honest: dict[tuple[str, str], float], rows: list[str]
+) -> list[Record]:
     """Average accuracy, share of the error removed and times best, guided and nested."""
     if not rows:
         return []
@@ -28,7 +40,7 @@ def table_3(outcomes: Any, honest: dict[tuple[str, str], float], rows: list[str]
     printed = {m: [TABLE_2[row][METHODS.index(m)] for row in rows] for m in TABLE_3}
     theirs = _summarise({m: np.array(values, float) for m, values in printed.items()})
     blank = dict.fromkeys(TABLE_3, (None,) * len(SUMMARY))
-    tables: list[tuple[str, Any, Any]] = [
+    tables: list[tuple[str, Figures, Figures]] = [
         ("Table 3 (the paper's recomputed from its Table 2, on the sets above)", theirs, guided),
         ("Table 3, nested", blank, nested),
     ]
@@ -55,7 +67,7 @@ def _summarise(found: dict[str, np.ndarray]) -> dict[str, tuple[float, float, in
 
 
 def conclusions(
-    outcomes: Any,
+    outcomes: Outcomes,
     honest: dict[tuple[str, str], float],
     changes: dict[tuple[str, str], list[float]],
     rows: list[str],
@@ -75,10 +87,10 @@ def conclusions(
     printed = np.array([TABLE_2[row][0] for row in rows], float)
     near = 1e-12
 
-    def sets(claim: str, held: Any) -> Conclusion:
+    def sets(claim: str, held: NDArray[np.bool_]) -> Conclusion:
         return Conclusion(claim, int(np.sum(held)), len(rows))
 
-    def once(claim: str, held: Any) -> Conclusion:
+    def once(claim: str, held: bool | np.bool_) -> Conclusion:
         return Conclusion(claim, int(bool(held)), 1)
 
     claims = [
@@ -126,11 +138,13 @@ def _of_domains(changes: dict[tuple[str, str], list[float]]) -> list[Conclusion]
     return found
 
 
-def draw(figure: Any, outcomes: Any, honest: dict[tuple[str, str], float], rows: list[str]) -> None:
+def draw(
+    figure: "Figure", outcomes: Outcomes, honest: dict[tuple[str, str], float], rows: list[str]
+) -> None:
     """Accuracy of naive Bayes, FBL and the best subset: guided (filled) and nested (hollow)."""
     ax = figure.subplots()
     heights = np.arange(len(rows), 0, -1)
-    looks: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+    looks: tuple[tuple[str, str, Callable[[Array], Array]], ...] = (
         ("NB", "#7a7a7a", lambda h: h + 0.2),
         ("FBL", "#1b6ca8", lambda h: h),
         ("Best", "#c4461b", lambda h: h - 0.2),

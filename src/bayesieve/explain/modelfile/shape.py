@@ -1,0 +1,89 @@
+"""What a model file holds, once it was held against its schema."""
+
+from collections.abc import Sequence
+from typing import NotRequired, TypeAlias, TypedDict, final
+
+from ...evaluation.given import Value
+
+#: Lists of numbers, or lists of such lists: an array.
+Numbers: TypeAlias = "Sequence[float] | Sequence[Numbers]"
+
+
+#: What one column learnt, by the name of each array.
+StatisticsData: TypeAlias = dict[str, Numbers]
+
+
+class Parameters(TypedDict):
+    """Parameters of `NaiveBayes`; features is None where each feature names its own model."""
+
+    features: str | None
+    smoothing: float | str
+    priors: str | list[float] | None
+    var_smoothing: float | None
+    rounded: bool
+
+
+@final
+class LevelFeature(TypedDict):
+    """A column with known values."""
+
+    name: str
+    model: str
+    levels: list[Value]
+    presence: bool
+
+
+@final
+class NumberFeature(TypedDict):
+    """A continuous column."""
+
+    name: str
+    model: str
+    range: list[float]
+    n_distinct: int
+    grid: float | None
+
+
+Feature: TypeAlias = LevelFeature | NumberFeature
+
+
+class TermsData(TypedDict):
+    """Log-probabilities; where impossible, what remains beside log 0."""
+
+    finite: list[list[float]]
+    impossible: list[list[bool]] | None
+
+
+class ScaleData(TypedDict):
+    """The scale of a model's integers."""
+
+    bits: int
+    impossible: str
+    bound: float
+
+
+class ProblemData(TypedDict):
+    """What one problem learnt."""
+
+    classes: list[Value]
+    class_count: list[float]
+    class_weight: list[float]
+    prior: TermsData
+    extra_variance: float | None
+    temperature: NotRequired[float]
+    binary_mean: list[list[float]] | None
+    scale: ScaleData
+    statistics: list[StatisticsData]
+    terms: list[list[list[float]] | None]
+
+
+class ModelFile(TypedDict):
+    """The whole file."""
+
+    format: str
+    version: int
+    parameters: Parameters
+    named: bool
+    features: list[Feature]
+    labels: list[str]
+    models: list[ProblemData]
