@@ -234,10 +234,11 @@ def _named_places(what: str, names: list[str]) -> alt.Parameter:
     return alt.param(what, value=names)
 
 
-def _feature_axis(grid: "bool | alt.UndefinedType" = alt.Undefined) -> alt.Y:
+def _feature_axis(grid: bool = False) -> alt.Y:
     """One line a feature, by position."""
     # Read aloud, an axis would tell positions; the marks tell names.
-    axis = alt.Axis(labelLimit=260, labelExpr="features[datum.value]", aria=False, grid=grid)
+    lines = grid or alt.Undefined
+    axis = alt.Axis(labelLimit=260, labelExpr="features[datum.value]", aria=False, grid=lines)
     return alt.Y("j:O", title=None, axis=axis)
 
 
