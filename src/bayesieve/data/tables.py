@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -12,7 +13,25 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from .kinds import NumberName
+from .narrow import NarrowColumns, Panels, find_narrow
 from .packed import PackedTable, Room
+
+# Columns of these types are taken as they are, where nothing is missing.
+_PLAIN = frozenset(
+    (
+        nw.Boolean,
+        nw.Int8,
+        nw.Int16,
+        nw.Int32,
+        nw.Int64,
+        nw.UInt8,
+        nw.UInt16,
+        nw.UInt32,
+        nw.UInt64,
+        nw.Float32,
+        nw.Float64,
+    )
+)
 
 # Frames of so many columns are read as one array where they hold numbers: one by one takes seconds.
 _WIDE = 256
@@ -20,7 +39,7 @@ _WIDE = 256
 
 @dataclass(frozen=True)
 class RawTable:
-    """Columns of float64 (NaN is missing) or of texts (None is missing)."""
+    """Columns of numbers (NaN is missing) or of texts (None is missing)."""
 
     columns: Sequence[NDArray[Any]] | NDArray[Any]
     names: list[str]
@@ -31,16 +50,34 @@ class RawTable:
         """Rows and columns."""
         return self.n_rows, len(self.names)
 
+    @cached_property
+    def narrow(self) -> NarrowColumns:
+        """The columns of small whole numbers, read when they are first asked for."""
+        return find_narrow(self.columns)
+
+    @cached_property
+    def _panels(self) -> Panels:
+        assert isinstance(self.columns, np.ndarray)
+        return Panels(self.columns)
+
+    def is_text(self, j: int) -> bool:
+        """Does a column hold texts?"""
+        return not isinstance(self.columns, np.ndarray) and self.columns[j].dtype == object
+
     def column(self, j: int) -> NDArray[Any]:
-        """One column; numbers as float64."""
-        column = self.columns[:, j] if isinstance(self.columns, np.ndarray) else self.columns[j]
+        """One column; numbers as float64.  It may be read again: nobody writes into it."""
+        if isinstance(self.columns, np.ndarray):
+            return self._panels.column(j)
+        column = self.columns[j]
         if column.dtype == object:
             return column
         return np.ascontiguousarray(column, dtype=np.float64)
 
-    def coded(self, j: int) -> tuple[NDArray[Any], None]:
-        """One column, as it is."""
-        return self.column(j), None
+    def coded(self, j: int) -> tuple[NDArray[Any], NDArray[np.uint8] | None]:
+        """Each value of a column, and which of them every row has; None: row by row as they are."""
+        if self.narrow.slots[j] < 0:
+            return self.column(j), None
+        return self.narrow.coded(j)
 
     def pick(self, columns: NDArray[np.int64]) -> "RawTable":
         """Some columns only."""
@@ -180,8 +217,9 @@ def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
         if numbers.dtype.kind in "fiub":
             if numbers.dtype.itemsize > 8:  # long doubles: judged as what they are read as
                 numbers = numbers.astype(np.float64)
-            for j in np.flatnonzero(np.isinf(numbers).any(0))[:1]:
-                _no_infinity(names[j], numbers[:, j])
+            if numbers.dtype.kind == "f" and not np.isfinite(numbers.sum()):
+                for j in np.flatnonzero(np.isinf(numbers).any(0))[:1]:
+                    _no_infinity(names[j], numbers[:, j])
             return RawTable(numbers, names, frame.shape[0])
     columns = [_series(str(each.name), each, reset) for each in frame.iter_columns()]
     return RawTable(columns, names, frame.shape[0])
@@ -217,6 +255,10 @@ def _series(name: str, series: Any, first: bool) -> NDArray[Any]:
     """A column as numbers or texts; `first`: of a fit, whose levels are plain texts."""
     kind = kind_of_column(name, series.dtype)
     if kind == "numbers":
+        if series.dtype in _PLAIN:
+            values = series.to_numpy()
+            if values.dtype.kind in "fiub":  # objects, where some are missing
+                return _no_infinity(name, values)
         try:
             values = series.cast(nw.Float64).to_numpy()
         except ValueError:  # arrow does not round integers beyond 2^53; Python does
@@ -296,8 +338,8 @@ def _is_nan(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def _no_infinity(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    if np.isinf(values).any():
+def _no_infinity(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind == "f" and np.isinf(values).any():
         raise infinity_error(name, int(np.isinf(values).argmax()))
     return values
 

@@ -61,6 +61,10 @@ class SharedTable(RawTable):
         column = super().column(j)
         return column if self.at is None else column[self.at]
 
+    def coded(self, j: int) -> tuple[NDArray[Any], None]:
+        """One column, as it is."""
+        return self.column(j), None
+
     def codes(self, j: int) -> NDArray[Any]:
         """Codes of a discrete column."""
         codes = self.known.codes[j]
@@ -133,7 +137,11 @@ def read_column(
     values, codes = table.coded(j)
     spec = learn(table.names[j], model, values, discrete, rounded, presence)
     column = encode(spec, values)
-    return spec, column if codes is None else column[codes]
+    if codes is None:
+        return spec, column
+    # Codes of the table are those of the model, as a rule.
+    same = column.dtype == codes.dtype and (column == np.arange(column.size)).all()
+    return spec, codes if same else column[codes]
 
 
 def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int = 4) -> None:
@@ -243,6 +251,9 @@ def count_present(
 
 _BINARY = (0.0, 1.0)
 
+# What columns hold whose values need not be looked at one by one.
+_ZERO_ONE, _SOME_NUMBER = np.array(_BINARY), np.array([0.5])
+
 
 def choose_models(features: Any, X: Table) -> list[str]:
     """The feature model of every column, from "auto", a name, or a mapping of columns to names."""
@@ -266,7 +277,23 @@ def choose_models(features: Any, X: Table) -> list[str]:
     if isinstance(X, SparseTable):
         # Presence, unless something else is asked for: any value may stand in a sparse column.
         return ["bernoulli" if model == "auto" else model for model in asked]
+    if isinstance(X, RawTable) and not isinstance(X, SharedTable):
+        return [_model_in(X, j, model) for j, model in enumerate(asked)]
     return [_model_of(X.coded(j)[0], X.names[j], asked[j]) for j in range(n_columns)]
+
+
+def _model_in(table: RawTable, j: int, asked: str) -> str:
+    """The same as `_model_of` for a column of a table in memory, by a look at few of its values."""
+    narrow, slot = table.narrow, table.narrow.slots[j]
+    if slot >= 0 and narrow.most[slot] <= 1:
+        raw = _ZERO_ONE
+    elif slot >= 0:
+        raw = narrow.coded(j)[0]
+    elif narrow.doubtful[j] or table.is_text(j) or asked == "bernoulli":
+        raw = table.column(j)
+    else:
+        raw = _SOME_NUMBER
+    return _model_of(raw, table.names[j], asked)
 
 
 def check_batch(model: str, raw: NDArray[Any], name: str, levels: Any = None) -> None:

@@ -1,0 +1,198 @@
+"""Columns of small whole numbers, a byte a cell: what most tables of counts and codes are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: An array whose kind of numbers (or texts) does not matter to whoever takes it.
+Array: TypeAlias = NDArray[Any]
+
+#: The code of a missing value in a binary column.
+SILENT = 2
+
+# Rows in which a table is scouted: most columns that hold something else show it here.
+_SCOUTED = 64
+
+# Columns of a row-major table that are turned together where they are read one after the other.
+_PANEL = 64
+
+_NUMBERS = frozenset("biufBIUF")
+
+
+@dataclass(frozen=True)
+class NarrowColumns:
+    """The columns of a table that hold whole numbers from 0 to 254, and missing values.
+
+    Parameters
+    ----------
+    cells : columns x rows; 255 is missing, but 2 in a binary column, so that its bytes are codes.
+    slots : row of `cells` of each column of the table; -1: it holds something else.
+    least, most : smallest and largest value of each row of `cells`.
+    missing : has a row of `cells` missing values?
+    doubtful : columns left out for a zero below zero only.
+    """
+
+    cells: NDArray[np.uint8]
+    slots: NDArray[np.int64]
+    least: NDArray[np.uint8]
+    most: NDArray[np.uint8]
+    missing: NDArray[np.bool_]
+    doubtful: NDArray[np.bool_]
+
+    @property
+    def binary(self) -> NDArray[np.bool_]:
+        """Which columns of the table hold nothing but 0, 1 and missing values."""
+        found = np.zeros(self.slots.size, bool)
+        here = self.slots >= 0
+        found[here] = self.most[self.slots[here]] <= 1
+        return found
+
+    def coded(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """Each value of a column and NaN at the end, and which of them every row has."""
+        slot = self.slots[j]
+        cells = self.cells[slot]
+        if self.most[slot] <= 1 and self.least[slot] == 0 and self.most[slot] == 1:
+            return np.array([0.0, 1.0, np.nan]), cells
+        seen = np.bincount(cells, minlength=256) > 0
+        silent = SILENT if self.most[slot] <= 1 else 255
+        seen[silent] = False
+        values = np.flatnonzero(seen)
+        code_of = np.cumsum(seen) - 1
+        code_of[silent] = values.size
+        return np.append(values.astype(np.float64), np.nan), code_of.astype(np.uint8)[cells]
+
+    def column(self, j: int) -> NDArray[np.float64]:
+        """One column as numbers."""
+        slot = self.slots[j]
+        column = self.cells[slot].astype(np.float64)
+        if self.missing[slot]:
+            column[self.cells[slot] == (SILENT if self.most[slot] <= 1 else 255)] = np.nan
+        return column
+
+
+def find_narrow(columns: Sequence[Array] | Array) -> NarrowColumns:
+    """Read all columns once: rows x columns of numbers, or a list of columns."""
+    if isinstance(columns, np.ndarray):
+        cells, flags = _of_array(columns)
+    else:
+        cells, flags = _of_columns(columns)
+    return _surveyed(cells, flags)
+
+
+def _surveyed(cells: NDArray[np.uint8], flags: NDArray[np.uint8]) -> NarrowColumns:
+    """What is told of all rows; `cells` has a row for every flag of 0."""
+    from .kernels.reading import MINUS_ZERO, extremes, recode_missing
+
+    slots = np.where(flags == 0, np.cumsum(flags == 0) - 1, -1)
+    n = len(cells)
+    least, most, missing = np.empty(n, np.uint8), np.empty(n, np.uint8), np.empty(n, bool)
+    extremes(cells, 0, n, least, most, missing)
+    recoded = np.flatnonzero(missing & (most <= 1))
+    if recoded.size:
+        recode_missing(cells, recoded, SILENT)
+    return NarrowColumns(cells, slots, least, most, missing, flags == MINUS_ZERO)
+
+
+def _of_array(table: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Bytes of a numeric array, and the flags of every column."""
+    from .kernels.reading import MISSING, ODD, turn_to_bytes
+
+    readable, floats = _readable(table)
+    n_rows, n_columns = table.shape
+    if readable.dtype == np.uint8 and readable.T.flags.c_contiguous:
+        # Bytes by columns already: they stay where they are.
+        largest = readable.max(0, initial=0)
+        if (largest < MISSING).all():
+            return readable.T, np.zeros(n_columns, np.uint8)
+    scouted = np.zeros(n_columns, np.uint8)
+    few = readable[:_SCOUTED]
+    everyone = np.arange(n_columns)
+    some = np.empty((n_columns, len(few)), np.uint8)
+    turn_to_bytes(few, floats, everyone, 0, n_columns, some, scouted)
+    wanted = np.flatnonzero(scouted & ODD == 0)
+    cells = np.empty((wanted.size, n_rows), np.uint8)
+    flags = scouted[wanted]
+    if readable.T.flags.c_contiguous:
+        for c, j in enumerate(wanted):
+            flags[c] |= _one(readable[:, j], floats, cells[c])
+    else:
+        turn_to_bytes(readable, floats, wanted, 0, wanted.size, cells, flags)
+    scouted[wanted] = flags
+    return _kept(cells, flags == 0), scouted
+
+
+def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The same for a list of columns, each of its own type."""
+    from .kernels.reading import ODD
+
+    flags = np.full(len(columns), ODD, np.uint8)
+    n_rows = len(columns[0]) if len(columns) else 0
+    scout = np.empty(_SCOUTED, np.uint8)
+    wanted = []
+    for j, column in enumerate(columns):
+        if column.dtype.kind in _NUMBERS:
+            few, floats = _readable(column[:_SCOUTED])
+            flags[j] = _one(few, floats, scout[: few.size])
+            if not flags[j] & ODD:
+                wanted.append(j)
+    cells = np.empty((len(wanted), n_rows), np.uint8)
+    for c, j in enumerate(wanted):
+        flags[j] |= _one(*_readable(columns[j]), cells[c])
+    return _kept(cells, flags[wanted] == 0), flags
+
+
+def _one(column: Array, floats: bool, out: NDArray[np.uint8]) -> int:
+    from .kernels.reading import to_bytes
+
+    return int(to_bytes(column, floats, out))
+
+
+def _kept(cells: NDArray[np.uint8], kept: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    return cells if kept.all() else cells[kept]
+
+
+def _readable(cells: Array) -> tuple[Array, bool]:
+    """Numbers of a type that kernels read, and whether they are floats."""
+    floats = cells.dtype.kind == "f"
+    if cells.dtype == bool:
+        return cells.view(np.uint8), False
+    if not cells.dtype.isnative or (floats and cells.dtype.itemsize not in (4, 8)):
+        return cells.astype(np.float64 if floats else cells.dtype.newbyteorder("=")), floats
+    return cells, floats
+
+
+class Panels:
+    """Columns of an array of rows as floats, some neighbours turned together.
+
+    Reading columns in their order takes a table's cells through the cache once; a column out of
+    order is read alone.
+
+    Parameters
+    ----------
+    cells : rows x columns of numbers.
+    """
+
+    def __init__(self, cells: Array):
+        self._cells = cells
+        self._first, self._turned = 0, np.empty((0, 0))
+        self._next = -1
+
+    def column(self, j: int) -> NDArray[np.float64]:
+        """One column."""
+        first, turned, expected = self._first, self._turned, self._next
+        self._next = j + 1
+        if first <= j < first + len(turned):
+            return turned[j - first]
+        n_rows, n_columns = self._cells.shape
+        if j != expected or self._cells.T.flags.c_contiguous or n_columns < 2:
+            return np.ascontiguousarray(self._cells[:, j], dtype=np.float64)
+        from .kernels.reading import turn_to_floats
+
+        readable, _ = _readable(self._cells[:, j : j + _PANEL])
+        turned = np.empty((readable.shape[1], n_rows))
+        turn_to_floats(readable, 0, turned)
+        self._first, self._turned = j, turned
+        return turned[0]
