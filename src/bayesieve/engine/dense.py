@@ -261,11 +261,13 @@ class _Slots:
     """Where the terms of each unit's columns are found."""
 
     def __init__(self, units: Units, tables: DenseTables):
-        pointers, columns = units.flat
+        widths = np.array([len(unit) for unit in units.members], np.int64)
+        pointers = np.append(0, np.cumsum(widths))
+        columns = np.concatenate(units.members).astype(np.int64)
         self.units = units
         self.arrays = UnitArrays(pointers, tables.slots[columns])
         first = columns[pointers[:-1]]
         self.first = tables.slots[first]
-        single = (units.widths == 1) & (self.first >= 0)
+        single = (widths == 1) & (self.first >= 0)
         self.coded = single
         self.linear = single & tables.linear_ok[first]
