@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 import reference
 from bayesieve.engine.lines import DenseRows, Lines
 from bayesieve.engine.threads import Threads
-from bayesieve.models.kernels.fixed import exp_fixed, log_fixed
-from bayesieve.models.kernels.statistics import moments_by_class
-from bayesieve.models.tables import Scale
+from bayesieve.models.base import Scale
+from bayesieve.models.kernels.exact import exp_fixed, log_fixed, moments_by_class
 from ledgers import dense_ledger, objective_of, total_scores
 
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.kernels.options import LANES
 from ..data.packed import Lookup, Room
-from ..models.base import Settings, Terms, TrainingSets
-from ..models.registry import MODELS, build_columns, spoken_tables
-from ..models.tables import Scale, choose_scale, in_units_of_scale, left_out_priors, prior_terms
+from ..models.base import Scale, Settings, Terms, TrainingSets, choose_scale, in_units_of_scale
+from ..models.columns import build_columns, spoken_tables
+from ..models.counts import left_out_priors, prior_terms
+from ..models.registry import MODELS
 from .lines import DenseRows, Lines
 
 Ints = NDArray[np.int64]

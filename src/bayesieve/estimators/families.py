@@ -13,10 +13,11 @@ from ..checks import check_flag, check_number, choose, plain_value
 from ..data.sample import Sample
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
 from ..engine.vote_tables import vote_tables
-from ..models.base import Floats, Settings, check_priors, check_smoothing
+from ..models.base import Floats, Settings
+from ..models.columns import Summary, summarise
+from ..models.counts import check_priors, check_smoothing
 from ..models.fitted import FittedBayes, fit_problem
 from ..models.registry import MODELS
-from ..models.summary import Summary, summarise
 from ..models.votes import FittedVotes, fit_votes
 
 

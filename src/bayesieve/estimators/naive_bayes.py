@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.sample import is_label_matrix, read_sample
 from ..data.tables import Table, read_table
-from ..models.columns import choose_models, warn_of_unknown
+from ..models.columns import choose_models
 from ..models.fitted import FittedBayes
+from ..models.unknown import warn_of_unknown
 from .families import BayesFamily
 
 

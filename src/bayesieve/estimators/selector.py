@@ -18,7 +18,7 @@ from ..data.split import split_rows
 from ..data.tables import Table, is_frame, keep_names, read_table
 from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
-from ..models.columns import warn_of_unknown
+from ..models.unknown import warn_of_unknown
 from ..search.checkpoint.opening import open_journal
 from ..search.hints import RowHints
 from ..search.objective import Objective, Settler

@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.sample import read_sample
 from ..data.tables import Table, read_table
-from ..models.columns import choose_models, warn_of_unknown
+from ..models.columns import choose_models
+from ..models.unknown import warn_of_unknown
 from ..models.votes import FittedVotes
 from .families import VotesFamily
 

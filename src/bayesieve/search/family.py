@@ -6,8 +6,8 @@ from typing import Any, Protocol
 from ..data.sample import Sample
 from ..engine.sparse_tables import SparseProblem, SparseTables
 from ..models.base import Settings
+from ..models.columns import Summary
 from ..models.fitted import FittedBayes
-from ..models.summary import Summary
 
 
 class Family(Protocol):

@@ -28,9 +28,9 @@ from ..engine.dense import DenseLedger
 from ..engine.lines import scoring, validation_lines
 from ..engine.tables import DenseColumns
 from ..engine.threads import Threads
-from ..models.base import check_priors, one_set
-from ..models.columns import read_column
-from ..models.summary import Counter
+from ..models.base import one_set
+from ..models.columns import Counter, read_column
+from ..models.counts import check_priors
 from . import SEARCHES
 from .checkpoint.journal import Journal
 from .checkpoint.replay import Replay, Replayed
