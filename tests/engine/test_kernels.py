@@ -173,7 +173,7 @@ def test_many_values_and_few_give_the_same(monkeypatch):
     monkeypatch.setattr(DenseRows, "fill", lambda *args: filled.append(1) or fill(*args))
     _, coded = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
     assert not filled
-    monkeypatch.setattr("bayesieve.engine.tables.MOST_CODES", 4)
+    monkeypatch.setattr("bayesieve.engine.lines.MOST_CODES", 4)
     _, plain = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
     assert len(filled) == 5
     assert plain.score_add(range(5)) == coded.score_add(range(5))

@@ -25,8 +25,7 @@ from ..data.split import means_loo
 from ..data.tables import Table, room_of
 from ..engine.contract import Ledger
 from ..engine.dense import DenseLedger
-from ..engine.lines import scoring, validation_lines
-from ..engine.tables import DenseColumns
+from ..engine.lines import DenseColumns, scoring, validation_lines
 from ..engine.threads import Threads
 from ..models.base import one_set
 from ..models.columns import Counter, read_column
