@@ -12,7 +12,7 @@ import bayesieve.estimators.selector
 import bayesieve.search.forecast
 import bayesieve.search.run
 from bayesieve import NaiveBayesSelector
-from bayesieve.estimators.families import BayesFamily
+from bayesieve.estimators.naive_bayes import BayesFamily
 from bayesieve.search import DependencySearch, GreedySearch, RandomSearch
 from bayesieve.search.hints import RowHints
 from bayesieve.search.objective import Objective

@@ -28,8 +28,7 @@ from ..search.run import Clock, Driver, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .defaults import DefaultEstimator
-from .families import restrict_names
-from .naive_bayes import NaiveBayes
+from .naive_bayes import NaiveBayes, restrict_names
 from .parameters import chooser_of, judge_data, judge_parameters
 
 
