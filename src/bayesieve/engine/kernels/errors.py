@@ -115,5 +115,5 @@ def count_errors(ahead, lines, terms, slots, candidates, sign, lo, hi, out):
             else:
                 good = 0
                 for i in range(size):
-                    good += right[i]
+                    good += np.int64(right[i])  # not a byte, without the JIT either
                 out[j, y] += size - good
