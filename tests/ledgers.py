@@ -8,10 +8,9 @@ from bayesieve.data.sample import Targets, class_factors
 from bayesieve.data.tables import RawTable
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
-from bayesieve.engine.lines import scoring
+from bayesieve.engine.lines import DenseColumns, scoring
 from bayesieve.engine.sparse import SparseLedger
 from bayesieve.engine.sparse_tables import Scoring, SparseProblem, bayes_tables
-from bayesieve.engine.tables import DenseColumns
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.models.columns import read_moves

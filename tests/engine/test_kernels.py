@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 import reference
 from bayesieve.engine.lines import DenseRows, Lines
 from bayesieve.engine.threads import Threads
-from bayesieve.models.kernels.fixed import exp_fixed, log_fixed
-from bayesieve.models.kernels.statistics import moments_by_class
-from bayesieve.models.tables import Scale
+from bayesieve.models.base import Scale
+from bayesieve.models.kernels.exact import exp_fixed, log_fixed, moments_by_class
 from ledgers import dense_ledger, objective_of, total_scores
 
 
@@ -174,7 +173,7 @@ def test_many_values_and_few_give_the_same(monkeypatch):
     monkeypatch.setattr(DenseRows, "fill", lambda *args: filled.append(1) or fill(*args))
     _, coded = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
     assert not filled
-    monkeypatch.setattr("bayesieve.engine.tables.MOST_CODES", 4)
+    monkeypatch.setattr("bayesieve.engine.lines.MOST_CODES", 4)
     _, plain = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
     assert len(filled) == 5
     assert plain.score_add(range(5)) == coded.score_add(range(5))

@@ -17,7 +17,7 @@ import reference
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, Stability, nogueira, stability
 from bayesieve.data.tables import RawTable
 from bayesieve.evaluation.stability import draw_samples
-from bayesieve.models.columns import SharedSparse, SharedTable, share
+from bayesieve.models.shared import SharedSparse, SharedTable, share
 from bayesieve.search import RankedSearch
 from tables import binary_table
 

@@ -9,9 +9,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bayesieve.estimators.selector
+import bayesieve.search.forecast
 import bayesieve.search.run
 from bayesieve import NaiveBayesSelector
-from bayesieve.estimators.families import BayesFamily
+from bayesieve.estimators.naive_bayes import BayesFamily
 from bayesieve.search import DependencySearch, GreedySearch, RandomSearch
 from bayesieve.search.hints import RowHints
 from bayesieve.search.objective import Objective
@@ -36,7 +37,7 @@ class Clock:
 def clock(monkeypatch):
     found = Clock()
     monkeypatch.setattr(bayesieve.search.run, "time", found)
-    monkeypatch.setattr(bayesieve.search.run, "time", found)
+    monkeypatch.setattr(bayesieve.search.forecast, "time", found)
     return found
 
 

@@ -28,7 +28,7 @@ from ..explain.evidence import Explanation, explain
 from ..explain.modelfile.file import load_model, save_model
 from ..explain.plain import Plain, jsonable
 from ..explain.report import make_report
-from ..models.columns import warn_of_unknown
+from ..models.unknown import warn_of_unknown
 from ..rankings.rank import rank
 from .tables import Problem, numbers_with_texts, read_problem
 

@@ -107,7 +107,8 @@ def encode(spec: ColumnSpec, raw: NDArray[Any]) -> NDArray[Any]:
     """
     if spec.levels is None:
         return _round(spec, np.ascontiguousarray(raw, dtype=np.float64))
-    raw = in_kind_of(spec.levels, raw)
+    if raw.dtype == object or spec.levels.dtype == object:
+        raw = in_kind_of(spec.levels, raw)
     if spec.presence:
         return np.where(np.isnan(raw), 2, raw != 0).astype(np.uint8)
     return to_codes(spec.levels, raw)

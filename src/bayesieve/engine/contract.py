@@ -31,8 +31,8 @@ class Units:
     --------
     >>> from bayesieve.engine.contract import Units
     >>> units = Units(((0,), (1, 2)))
-    >>> len(units), units.widths.tolist(), [part.tolist() for part in units.flat]
-    (2, [1, 2], [[0, 1, 3], [0, 1, 2]])
+    >>> len(units), [part.tolist() for part in units.flat]
+    (2, [[0, 1, 3], [0, 1, 2]])
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -41,15 +41,10 @@ class Units:
         return len(self.members)
 
     @cached_property
-    def widths(self) -> Ints:
-        """Number of columns of each unit."""
-        return np.array([len(unit) for unit in self.members], np.int64)
-
-    @cached_property
     def flat(self) -> tuple[Ints, Ints]:
         """Where each unit's columns start, and the columns."""
-        columns = [column for unit in self.members for column in unit]
-        return np.append(0, np.cumsum(self.widths)), np.array(columns, np.int64)
+        ends = np.cumsum([0, *map(len, self.members)], dtype=np.int64)
+        return ends, np.concatenate(self.members).astype(np.int64)
 
 
 @dataclass(frozen=True)

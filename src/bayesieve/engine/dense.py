@@ -1,18 +1,140 @@
-"""The dense ledger: sums of every line and class; columns as a byte a cell, or as their terms."""
+"""The dense ledger: sums of every line and class, and the terms that columns add to them.
+
+Columns are kept as a byte a cell, or as their terms; tables of terms are made once and shared by
+the ledgers that they serve.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, ROW_KINDS
-from ..models.base import Floats, Ints, Settings
+from ..models.base import Floats, Ints, Scale, Settings, Terms, choose_scale, in_units_of_scale
+from ..models.columns import build_columns, spoken_tables
+from ..models.counts import left_out_priors, prior_terms
 from .contract import Bounds, Measure, Outline, Scores, Units, walk
 from .kernels.arrays import TermArrays, UnitArrays
-from .lines import DenseRows
-from .tables import DenseColumns, DenseTables
+from .lines import DenseColumns, DenseRows
 from .threads import Threads
+
+# A linear scan needs terms that differ by less than this many nat between classes.
+_LINEAR_NAT = 60.0
+
+
+class DenseTables:
+    """Integer terms of all columns, one set a fold, and their scale.
+
+    Parameters
+    ----------
+    columns : read and counted.
+    settings, priors : the model's.
+
+    Attributes
+    ----------
+    scale : of the integers.
+    prior : sets x classes.
+    slots : row of the codes (>= 0), or -1 - position among the numbers, of each column.
+    n_codes, offsets, table : of each coded column: values, where its table starts, all tables.
+    linear : factors in the linear domain for joining (1) and leaving (-1), largest 1 a value.
+    linear_ok : may a scan use them?
+    """
+
+    def __init__(self, columns: DenseColumns, settings: Settings, priors: Any):
+        self._columns, sets = columns, columns.sets
+        self.n_classes = sets.n_classes
+        self.slots = np.array(columns.slots, np.int64)
+
+        def make(bits: int) -> tuple[list[Terms | None], Scale]:
+            exact = replace(settings, class_weight=sets.class_weight, bits=bits)
+            self._terms = build_columns(columns.specs, columns.statistics, exact, sets.n_sets)
+            self._prior = (
+                left_out_priors(sets, priors, bits)
+                if columns.loo
+                else prior_terms(sets.class_counts, priors, sets.class_weight, bits)
+            )
+            tables: list[Terms | None] = [None] * len(columns.specs)
+            if not columns.loo:
+                tables = spoken_tables(columns.specs, self._terms)
+            for f, column in enumerate(self._terms):
+                if tables[f] is None and (columns.levels[f] is not None or column.model.discrete):
+                    tables[f] = self._table(f)
+            return tables, choose_scale(self._terms, tables, self._prior)
+
+        tables, self.scale = in_units_of_scale(make)
+        self.prior = self.scale.fix(self._prior)
+        self._store(tables)
+
+    def serves(self, columns: DenseColumns) -> bool:
+        """Are these tables those of other columns too: the same training rows, stored alike?"""
+        mine = self._columns
+        return mine.sets is columns.sets and not mine.loo and mine.slots == columns.slots
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of tables."""
+        return self.prior.shape[0]
+
+    def whole_table(self, column: int) -> Terms | None:
+        """Terms of every level of a discrete column; None for numbers."""
+        return self._table(column) if self._terms[column].model.discrete else None
+
+    def of_values(self, column: int, values: NDArray[Any], table_set: int) -> Terms:
+        """Terms of numbers: values x classes."""
+        terms = self._terms[column]
+        if not self._columns.loo:
+            return terms.of(values, table_set)
+        # Distinct values only: a line's terms depend on its value and class alone.
+        distinct, back = np.unique(values, return_inverse=True)
+        training = self._columns.training[column]
+        assert training is not None
+        found = terms.left_out(distinct, training[:], self._columns.sets)
+        return Terms(found.finite[table_set, back])
+
+    def _table(self, column: int) -> Terms:
+        """Terms of every level: sets x levels x classes."""
+        columns, terms = self._columns, self._terms[column]
+        values = columns.levels[column]
+        if values is None:
+            values = np.arange(columns.specs[column].n_codes)
+        if not columns.loo:
+            return terms.of(values)
+        training = columns.training[column]
+        return terms.left_out(values, values if training is None else training[:], columns.sets)
+
+    def _store(self, tables: list[Terms | None]) -> None:
+        """A flat table of integers for every coded column."""
+        coded = np.flatnonzero(self.slots >= 0)
+        self.n_codes = np.empty(coded.size, np.int64)
+        self.offsets = np.zeros(coded.size + 1, np.int64)
+        flat = [np.empty(0, np.int64)]
+        for slot, f in enumerate(coded):
+            table = tables[f]
+            assert table is not None
+            fixed = self.scale.fix(table)
+            # Nothing is missing in any row: two codes of a binary column scan twice as fast.
+            used = fixed.shape[1] - self._columns.all_known[f]
+            self.n_codes[slot] = used
+            flat.append(fixed[:, :used].ravel())
+            self.offsets[slot + 1] = self.offsets[slot] + flat[-1].size
+        self.table = np.concatenate(flat)
+        self._linearise(coded)
+
+    def _linearise(self, coded: Ints) -> None:
+        """Factors in the linear domain for joining and for leaving, largest 1 in every row."""
+        nat = np.ldexp(self.table.reshape(-1, self.n_classes).astype(np.float64), -self.scale.bits)
+        spread = nat.max(1, initial=-np.inf) - nat.min(1, initial=np.inf)
+        self.linear_ok = np.zeros(self.slots.size, bool)
+        if coded.size:
+            rows = self.offsets[:-1] // self.n_classes
+            self.linear_ok[coded] = np.maximum.reduceat(spread, rows) < _LINEAR_NAT
+        self.linear: dict[int, NDArray[np.float32]] = {}
+        for sign in (1, -1):
+            top = (sign * nat).max(1, keepdims=True, initial=-np.inf)
+            self.linear[sign] = np.exp(sign * nat - top).astype(np.float32).ravel()
+
 
 _FLOAT32 = 2.0**-24
 
@@ -164,7 +286,7 @@ class DenseLedger:
     # -- answers -------------------------------------------------------------------------------
 
     def _count_errors(self, slots: "_Slots", which: Ints, sign: int) -> Ints:
-        from .kernels.dense import count_errors, margins
+        from .kernels.errors import count_errors, margins
 
         if "ahead" not in self._derived:
             self._derived["ahead"] = self._padded(np.int64)
@@ -184,8 +306,7 @@ class DenseLedger:
 
     def _scan(self, kind: int, slots: "_Slots", which: Ints, sign: int) -> tuple[Floats, float]:
         """Approximate losses, and how far each may be from the truth."""
-        from .kernels.dense import log_own, posterior
-        from .kernels.scan import scan
+        from .kernels.dense import log_own, posterior, scan
 
         unit = self._tables.scale.unit
         if "posterior" not in self._derived:
@@ -261,11 +382,13 @@ class _Slots:
     """Where the terms of each unit's columns are found."""
 
     def __init__(self, units: Units, tables: DenseTables):
-        pointers, columns = units.flat
+        widths = np.array([len(unit) for unit in units.members], np.int64)
+        pointers = np.append(0, np.cumsum(widths))
+        columns = np.concatenate(units.members).astype(np.int64)
         self.units = units
         self.arrays = UnitArrays(pointers, tables.slots[columns])
         first = columns[pointers[:-1]]
         self.first = tables.slots[first]
-        single = (units.widths == 1) & (self.first >= 0)
+        single = (widths == 1) & (self.first >= 0)
         self.coded = single
         self.linear = single & tables.linear_ok[first]

@@ -1,6 +1,6 @@
 """The lines of a dense ledger: which rows are scored, by which tables, and what they hold."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,11 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import choose
+from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.kernels.options import BLOCK, LANES
 from ..data.packed import Lookup, Room
 from ..data.split import Rows, find_splits, training_copies
-from ..models.base import Terms, TrainingSets, one_set
+from ..models.base import Ints, Terms, TrainingSets, one_set
+from ..models.registry import MODELS
 from .kernels.arrays import LineArrays
+
+if TYPE_CHECKING:
+    from .dense import DenseTables
 
 
 @dataclass(frozen=True)
@@ -168,13 +173,6 @@ def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], ro
     return Lines.sort(rows, np.zeros_like(mine), mine, weights[rows])
 
 
-if TYPE_CHECKING:
-    from .tables import DenseTables
-
-
-Ints = NDArray[np.int64]
-
-
 #: Term columns of continuous features are kept while they fit into this many bytes; beyond, they
 #: are made anew whenever they are read.
 TERM_CACHE_BYTES = 2**28
@@ -229,3 +227,99 @@ class DenseRows:
                 at, never = values[part].astype(np.int64), whole.impossible
                 terms = Terms(whole.finite[g, at], None if never is None else never[g, at])
             out[:, part] = tables.scale.fix(terms).T
+
+
+class DenseColumns:
+    """Reads columns one by one and keeps of each what a dense ledger needs.
+
+    Parameters
+    ----------
+    sets : the rows each table set is estimated from.
+    lines : the lines; their rows index the columns given to `add`.
+    loo : each line reads tables with itself taken out.
+    n_columns : how many columns will come.
+    room : where columns are put.
+    training_rows : the rows of `sets` among those of the columns; None: all, as they are.
+    """
+
+    def __init__(
+        self,
+        sets: TrainingSets,
+        lines: Lines,
+        loo: bool,
+        n_columns: int,
+        room: Room = Room(),  # noqa: B008
+        training_rows: Ints | None = None,
+    ):
+        self.sets, self.lines, self.loo = sets, lines, loo
+        self.specs: list[ColumnSpec] = []
+        self.statistics: list[Any] = []
+        #: Values behind the codes of each column; None where it is stored as numbers.
+        self.levels: list[NDArray[Any] | None] = []
+        #: Has no row of the table a missing value here?
+        self.all_known: list[bool] = []
+        #: Row of `codes` (>= 0), or -1 - position in `numbers`.
+        self.slots: list[int] = []
+        # Padded: kernels read whole vectors.
+        self.codes = room((n_columns, lines.rows.size + LANES), np.uint8)
+        self.room = room
+        self.training_rows = training_rows
+        self.numbers: list[NDArray[Any] | Lookup] = []
+        #: Training values of continuous columns, for leave-one-out.
+        self.training: list[NDArray[Any] | Lookup | None] = []
+
+    def add(
+        self,
+        spec: ColumnSpec,
+        training: NDArray[Any],
+        column: NDArray[Any],
+        later: Callable[[Any], Lookup] | None = None,
+        known: Any = None,
+    ) -> None:
+        """Take in a column: `training` holds the rows of `sets`, `column` those of `lines`.
+
+        Numbers are copied, or looked up in a packed table by what `later` makes of their rows.
+        `known` are statistics of the same training rows, where somebody has made them.
+        """
+        model = MODELS[spec.model]
+        self.specs.append(spec)
+        self.statistics.append(
+            model.statistics(training, spec.n_codes, self.sets) if known is None else known
+        )
+        kept = training if later is None else later(self.training_rows)
+        self.training.append(kept if self.loo and not model.discrete else None)
+        of_lines = column[self.lines.rows]
+        levels: NDArray[Any] | None = None
+        if model.discrete and spec.n_codes <= MOST_CODES + 1:
+            levels = np.arange(spec.n_codes)
+        elif not model.discrete and self._worth_coding(spec):
+            assert spec.distinct is not None
+            levels = np.append(spec.distinct, np.nan)
+            of_lines = to_codes(spec.distinct, of_lines)
+        self.levels.append(levels)
+        self.all_known.append(levels is not None and not _any_missing(spec, column))
+        if levels is None:
+            self.numbers.append(of_lines if later is None else later(self.lines.rows))
+            self.slots.append(-len(self.numbers))
+        else:
+            slot = len(self.specs) - len(self.numbers) - 1
+            self.codes[slot, : of_lines.size] = of_lines
+            self.slots.append(slot)
+
+    def rows(self) -> DenseRows:
+        """What the lines hold."""
+        n_coded = len(self.slots) - len(self.numbers)
+        return DenseRows(self.lines, self.codes[:n_coded], self.numbers, self.room)
+
+    def _worth_coding(self, spec: ColumnSpec) -> bool:
+        """Few enough values that a table is smaller than half a column of terms."""
+        n_sets = self.sets.n_classes if self.loo else self.sets.n_sets
+        few = spec.distinct is not None and spec.n_distinct == spec.distinct.size <= MOST_CODES
+        return few and 2 * n_sets * (spec.n_distinct + 1) <= self.lines.rows.size
+
+
+def _any_missing(spec: ColumnSpec, column: NDArray[Any]) -> bool:
+    """Has any row the code, or the number, that says nothing?"""
+    if spec.levels is None:
+        return bool(np.isnan(column).any())
+    return bool(spec.n_codes == 1 or (column == spec.n_codes - 1).any())

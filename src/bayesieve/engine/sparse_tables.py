@@ -10,10 +10,19 @@ from numpy.typing import NDArray
 from ..data.columns import ColumnSpec
 from ..data.sample import Targets
 from ..data.sparse import Moves
-from ..models.base import Floats, Grid, Ints, Settings, Terms, TrainingSets
-from ..models.counts import binary_mean
-from ..models.registry import MODELS, build_columns
-from ..models.tables import Scale, in_units_of_scale, prior_terms
+from ..models.base import (
+    Floats,
+    Grid,
+    Ints,
+    Scale,
+    Settings,
+    Terms,
+    TrainingSets,
+    in_units_of_scale,
+)
+from ..models.columns import build_columns
+from ..models.counts import binary_mean, prior_terms
+from ..models.registry import MODELS
 
 
 @dataclass(frozen=True)
@@ -175,7 +184,7 @@ class _BayesTables:
 
     def _binary_counts(self) -> Floats:
         """Counts of all binary columns at once: columns x sets x codes x class columns."""
-        from ..models.kernels.counting import count_moves
+        from ..models.kernels.exact import count_moves
 
         scoring, moves, totals = self._problem.scoring, self._problem.moves, self._totals
         entries = moves.of_rows(scoring.training)

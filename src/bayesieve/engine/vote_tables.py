@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..models.tables import Scale
+from ..models.base import Scale
 from ..models.votes import votes_for
 from .sparse_tables import SparseProblem, SparseTables
 

@@ -24,25 +24,21 @@ class Callbacks:
     Parameters
     ----------
     estimator : the selector whose callbacks are told.
-    context : scikit-learn's, where it offers callbacks and some are set; else None.
+    context : scikit-learn's.
     """
 
     def __init__(self, estimator: Any, context: Any):
         self.stop = False  #: a callback asked to end the search
         self._estimator = estimator
         self._context = context
-        if context is not None:
-            context.call_on_fit_task_begin(estimator=estimator)
+        context.call_on_fit_task_begin(estimator=estimator)
 
     def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
         """One step of the search is one task."""
-        if self._context is None:
-            return
         task = self._context.subcontext(task_name=f"{objective.direction} {action}")
         task.call_on_fit_task_begin(estimator=self._estimator)
         self.stop |= bool(task.call_on_fit_task_end(estimator=self._estimator))
 
     def close(self) -> None:
         """The search has ended."""
-        if self._context is not None:
-            self._context.call_on_fit_task_end(estimator=self._estimator)
+        self._context.call_on_fit_task_end(estimator=self._estimator)

@@ -16,10 +16,10 @@ from ..criteria.auc import SizePenalty
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import Scoring, SparseProblem
-from ..models.columns import choose_models, read_moves, warn_of_unknown
+from ..models.columns import choose_models, read_moves
+from ..models.unknown import warn_of_unknown
 from .defaults import DefaultEstimator
-from .families import restrict_names
-from .naive_bayes import NaiveBayes
+from .naive_bayes import NaiveBayes, restrict_names
 from .votes import FeatureVotes
 
 

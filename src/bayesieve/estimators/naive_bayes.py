@@ -1,6 +1,9 @@
-"""`NaiveBayes`: one classifier for mixed columns."""
+"""`NaiveBayes`: one classifier for mixed columns, and the family of models that it stands for."""
 
-from collections.abc import Mapping
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,11 +11,99 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.sample import is_label_matrix, read_sample
+from ..checks import check_flag, check_number, plain_value
+from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
-from ..models.columns import choose_models, warn_of_unknown
-from ..models.fitted import FittedBayes
-from .families import BayesFamily
+from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
+from ..models.base import Floats, Settings
+from ..models.columns import Summary, choose_models, summarise
+from ..models.counts import check_priors, check_smoothing
+from ..models.fitted import FittedBayes, fit_problem
+from ..models.registry import MODELS
+from ..models.unknown import warn_of_unknown
+from .batches import read_batch
+
+
+@dataclass(frozen=True)
+class BayesFamily:
+    """Naive Bayes with its settings.
+
+    Parameters
+    ----------
+    features, smoothing, priors, var_smoothing, rounded : as in `NaiveBayes`.
+    """
+
+    features: Any = "auto"
+    smoothing: Any = 1.0
+    priors: Any = None
+    var_smoothing: Any = None
+    rounded: Any = False
+
+    name = "NaiveBayes"
+    form = "lines"  #: of ledger it needs; it can be asked in both
+
+    def check(self) -> None:
+        """Judge the settings."""
+        check_smoothing(self.smoothing)
+        if self.var_smoothing is not None:
+            check_number("var_smoothing", self.var_smoothing, low=0.0, high=sys.float_info.max)
+        check_flag("rounded", self.rounded)
+
+    def check_sample(self, sample: Sample) -> None:
+        """Judge the settings that depend on the classes."""
+        check_priors(self.priors, len(sample.classes))
+
+    def fit(
+        self, sample: Sample, models: Sequence[str], class_weight: Floats | None = None
+    ) -> FittedBayes:
+        """The model of all rows."""
+        summaries = summarise(sample, models, self.rounded, class_weight)
+        return self.finish(summaries, sample.targets.names if sample.targets.labelled else ())
+
+    def finish(self, summaries: Sequence[Summary], labels: Sequence[str] = ()) -> FittedBayes:
+        """The model of what was counted, one summary a problem."""
+        smoothing = check_smoothing(self.smoothing)
+        priors = check_priors(self.priors, len(summaries[0].classes))
+        problems = [
+            fit_problem(summary, smoothing, priors, self.var_smoothing) for summary in summaries
+        ]
+        for summary in summaries:
+            _warn_of_idle_components(summary)
+        return FittedBayes(tuple(problems), tuple(labels))
+
+    def restrict(self, fitted: FittedBayes, columns: Sequence[int], sample: Sample) -> FittedBayes:
+        """Some columns of a model of all rows."""
+        return fitted.restrict(columns)
+
+    def settings(self, fitted: FittedBayes, class_weight: Floats) -> Settings:
+        """Settings of tables that are learnt on some of the rows of a model."""
+        # The variance added to all columns is learnt once, by the fit on all rows.
+        return Settings(
+            check_smoothing(self.smoothing), fitted.problems[0].extra_variance, class_weight
+        )
+
+    def sparse_tables(self, problem: SparseProblem, fitted: FittedBayes) -> SparseTables:
+        """Terms for the rows of a sparse ledger."""
+        settings = self.settings(fitted, problem.class_weight)
+        return bayes_tables(problem, settings, check_priors(self.priors, problem.targets.n_classes))
+
+
+def _warn_of_idle_components(summary: Summary) -> None:
+    """Name a class and column with fewer distinct values than its mixture has components."""
+    found = []
+    for spec, statistics in zip(summary.specs, summary.statistics, strict=True):
+        found += [(spec, k, n) for k, n in MODELS[spec.model].idle_classes(statistics)]
+    if found:
+        spec, k, n = found[0]
+        others = f" (and {len(found) - 1} more such cases)" if len(found) > 1 else ""
+        warnings.warn(
+            f"column {spec.name!r} has {n} distinct value(s) in class "
+            f"{plain_value(summary.classes[k])!r}, fewer than the components of {spec.model!r}"
+            f"{others}; idle components say nothing. Use fewer components, or 'mixture', which "
+            "chooses their number.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):
@@ -185,59 +276,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         -------
         self : NaiveBayes
         """
+        sample, summaries = read_batch(self, X, y, classes, sample_weight)
         family = self.family()
-        family.check()
-        if self.rounded:
-            raise ValueError(
-                "rounded=True needs all rows at once, since the resolution of a column changes "
-                "with every batch; use fit, or rounded=False."
-            )
-        old = getattr(self, "fitted_", None)
-        self._check_batch_target(y, classes, old)
-        known = None
-        if not is_label_matrix(y):
-            known = old.only.classes if old is not None else _distinct(classes)
-        sample = read_sample(self, X, y, sample_weight, known, reset=old is None)
-        if old is not None and sample.targets.labelled and sample.targets.names != old.labels:
-            raise ValueError(
-                f"y has the labels {list(sample.targets.names)}, but the first call had "
-                f"{list(old.labels)}; they must be the same, in the same order."
-            )
-        family.check_sample(sample)
-        if old is None:
+        if summaries is None:
             return self.hold(family.fit(sample, choose_models(self.features, sample.table)))
-        # All columns are judged before any of them changes.
-        for problem in old.problems:
-            problem.summary.check_batch(sample.table)
-        summaries = [
-            problem.summary.with_rows(sample.table, classes, sample.weights)
-            for problem, classes in zip(old.problems, sample.targets.classes.T, strict=True)
-        ]
-        return self.hold(family.finish(summaries, old.labels))
-
-    @staticmethod
-    def _check_batch_target(y: Any, classes: Any, old: FittedBayes | None) -> None:
-        """Classes or labels, as in the first batch."""
-        if is_label_matrix(y):
-            if old is not None and not old.labelled:
-                raise ValueError(
-                    "y is a matrix of labels, but the first call to partial_fit had classes."
-                )
-            return
-        if old is not None and old.labelled:
-            raise ValueError(
-                f"y must be a matrix of {len(old.labels)} labels, as in the first call to fit or "
-                "partial_fit; got one class a row."
-            )
-        if old is None and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        if classes is not None and old is not None:
-            given = _distinct(classes)
-            if not np.array_equal(given, old.classes):
-                raise ValueError(
-                    f"classes={given.tolist()} is not the same as on last call to partial_fit, "
-                    f"which was {old.classes.tolist()}."
-                )
+        return self.hold(family.finish(summaries, self.fitted_.labels))
 
     # -- speaking ------------------------------------------------------------------------------
 
@@ -340,11 +383,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return table
 
 
-def _distinct(classes: Any) -> NDArray[Any]:
-    """The classes that will ever come, sorted."""
-    try:
-        return np.unique(np.asarray(classes))
-    except TypeError as error:
-        raise TypeError(
-            f"classes must be of one kind, all text or all numbers; got {classes!r}."
-        ) from error
+def restrict_names(model: Any, columns: NDArray[np.int64]) -> None:
+    """Let a model know the names, the number and the feature models of the columns it kept."""
+    if isinstance(getattr(model, "features", None), Mapping):
+        model.features = dict(enumerate(model.fitted_.feature_models))
+    model.n_features_in_ = len(columns)
+    if hasattr(model, "feature_names_in_"):
+        model.feature_names_in_ = model.feature_names_in_[columns]

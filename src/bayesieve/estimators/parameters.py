@@ -15,7 +15,8 @@ from ..data.tables import SparseTable
 from ..models.columns import choose_models
 from ..models.registry import MODELS
 from ..search import SEARCHES
-from ..search.plan import Family, Task
+from ..search.family import Family
+from ..search.run import Task
 from ..search.strategies.base import Limits, OwnSearch, Search
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes

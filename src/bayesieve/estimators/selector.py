@@ -18,17 +18,17 @@ from ..data.split import split_rows
 from ..data.tables import Table, is_frame, keep_names, read_table
 from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
-from ..models.columns import warn_of_unknown
+from ..models.unknown import warn_of_unknown
+from ..search.checkpoint.opening import open_journal
 from ..search.hints import RowHints
 from ..search.objective import Objective, Settler
 from ..search.path import Path, Recorder
-from ..search.plan import Ledgers, Task, dense_ledgers, sparse_ledgers
 from ..search.progress import ProgressLine
-from ..search.run import Clock, Driver, open_journal
+from ..search.run import Clock, Driver, Ledgers, Task, dense_ledgers
+from ..search.sparse import sparse_ledgers
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .defaults import DefaultEstimator
-from .families import restrict_names
-from .naive_bayes import NaiveBayes
+from .naive_bayes import NaiveBayes, restrict_names
 from .parameters import chooser_of, judge_data, judge_parameters
 
 
@@ -292,11 +292,12 @@ class NaiveBayesSelector(
         if ledgers.judge is not None:
             judge = Settler(ledgers.judge, chooser_of(self, criterion), units)
         objective = Objective(driver.verdicts(guide), units, task.keep)
-        heard = SUPPORTED and getattr(self, "_skl_callbacks", None)
-        context = self._init_callback_context(max_subtasks=None) if heard else None
-        callbacks = Callbacks(self, context)
         told = None if judge is None else driver.verdicts(judge)
-        objective.listeners += [Recorder(path, told), callbacks]
+        objective.listeners.append(Recorder(path, told))
+        callbacks = None
+        if SUPPORTED and getattr(self, "_skl_callbacks", None):
+            callbacks = Callbacks(self, self._init_callback_context(max_subtasks=None))
+            objective.listeners.append(callbacks)
         line = ProgressLine(None, search, task.limits) if self.progress else None
         if line is not None:
             objective.listeners.append(line)
@@ -305,12 +306,13 @@ class NaiveBayesSelector(
         def stop() -> bool:
             if line is not None:
                 line.tick(objective)
-            return callbacks.stop
+            return callbacks is not None and callbacks.stop
 
         try:
             driver.drive(search, task.limits, objective, path, task.sizes, stop)
         finally:
-            callbacks.close()
+            if callbacks is not None:
+                callbacks.close()
             if line is not None:
                 line.close()
         margin = (judge or guide).standard_error if self.choice == "one-se" else None

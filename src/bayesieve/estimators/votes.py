@@ -1,5 +1,7 @@
 """`FeatureVotes`: a row's score is the number of its rare values (Ruta 2014)."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,11 +9,60 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.sample import read_sample
+from ..checks import choose
+from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
-from ..models.columns import choose_models, warn_of_unknown
-from ..models.votes import FittedVotes
-from .families import VotesFamily
+from ..engine.sparse_tables import SparseProblem, SparseTables
+from ..engine.vote_tables import vote_tables
+from ..models.base import Floats
+from ..models.columns import choose_models
+from ..models.unknown import warn_of_unknown
+from ..models.votes import FittedVotes, fit_votes
+
+
+@dataclass(frozen=True)
+class VotesFamily:
+    """Votes of binary columns.
+
+    Parameters
+    ----------
+    orientation : as in `FeatureVotes`.
+    """
+
+    orientation: Any = "label"
+
+    name = "FeatureVotes"
+    form = "moves"
+    features = "bernoulli"
+    smoothing = 1.0
+    priors = None
+    rounded = False
+
+    def check(self) -> None:
+        """Judge the setting."""
+        choose("orientation", self.orientation, ["label", "rare"])
+
+    def check_sample(self, sample: Sample) -> None:
+        """Two classes, or labels."""
+        if not sample.targets.odds:
+            raise ValueError(
+                f"FeatureVotes needs two classes or a 0/1 matrix of labels; got "
+                f"{len(sample.classes)} classes. Only binary classification is supported."
+            )
+
+    def fit(
+        self, sample: Sample, models: Sequence[str], class_weight: Floats | None = None
+    ) -> FittedVotes:
+        """Which values vote; what votes mean is counted for the columns that are kept."""
+        return fit_votes(sample, models, self.orientation == "rare")
+
+    def restrict(self, fitted: FittedVotes, columns: Sequence[int], sample: Sample) -> FittedVotes:
+        """Some columns, whose votes are counted anew."""
+        return fitted.restrict(columns).counted(sample.pick(np.array(columns, np.int64)))
+
+    def sparse_tables(self, problem: SparseProblem, fitted: FittedVotes) -> SparseTables:
+        """Votes for the rows of a sparse ledger."""
+        return vote_tables(problem, self.orientation == "rare")
 
 
 class FeatureVotes(ClassifierMixin, BaseEstimator):

@@ -13,8 +13,8 @@ from ..data.sample import read_weights
 from ..estimators.held import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
-from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes
+from ..models.unknown import warn_of_unknown
 from .given import Model, Value
 from .refit import Reread, read_again
 

@@ -10,8 +10,9 @@ from ..data.sample import Sample, check_class_weight, class_factors, read_sample
 from ..data.tables import Table, read_table
 from ..estimators.parameters import family_of
 from ..estimators.selector import NaiveBayesSelector
-from ..models.columns import choose_models, share
+from ..models.columns import choose_models
 from ..models.fitted import FittedBayes
+from ..models.shared import share
 
 Ints = NDArray[np.int64]
 

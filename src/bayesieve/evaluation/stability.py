@@ -18,7 +18,8 @@ from ..data.sample import read_sample, read_weights
 from ..engine.threads import count_threads
 from ..estimators.parameters import family_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
-from ..models.columns import choose_models, share
+from ..models.columns import choose_models
+from ..models.shared import share
 from .given import Seed
 
 # Draws of one sample before we say that the rows do not suit.

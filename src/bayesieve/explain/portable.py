@@ -12,9 +12,9 @@ from ..checks import Array, plain_value
 from ..data.columns import ColumnSpec
 from ..estimators.held import fitted_of
 from ..evaluation.given import Model, Value
+from ..models.base import ColumnTerms
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import DENSITY_BOUND
-from ..models.tables import ColumnTerms
 
 # Distinct values up to which a column without a closed form travels as a table of them.
 _MOST_VALUES = 1000

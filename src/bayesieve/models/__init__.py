@@ -2,7 +2,8 @@
 
 from ..data.sample import Targets
 from .base import FeatureModel, Settings, Terms, TrainingSets, one_set
-from .registry import MODELS, build_columns, spoken_tables
+from .columns import build_columns, spoken_tables
+from .registry import MODELS
 
 __all__ = [
     "MODELS",

@@ -1,13 +1,17 @@
-"""What every feature model offers, and the rows its statistics are taken from."""
+"""What every feature model offers: terms of values by class, and the integers that they become.
 
+Statistics are taken from the rows of training sets; terms are log-probabilities, rounded once to a
+common unit.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ..checks import check_number, choose
 
 if TYPE_CHECKING:
     from .bells import Bells
@@ -247,33 +251,133 @@ class FeatureModel:
         return []
 
 
-def check_priors(priors: Any, n_classes: int) -> str | NDArray[np.float64] | None:
-    """None, "uniform", or one probability a class."""
-    if priors is None:
-        return None
-    if isinstance(priors, str):
-        return choose("priors", priors, ["uniform"])
-    try:
-        given = np.asarray(priors, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"priors must be None, 'uniform' or one number for each class; got {priors!r}."
-        ) from error
-    if given.shape != (n_classes,):
-        raise ValueError(
-            f"priors must hold one number for each of the {n_classes} classes; got shape "
-            f"{given.shape}."
-        )
-    if not np.isfinite(given).all() or (given < 0).any() or not np.isclose(given.sum(), 1.0):
-        raise ValueError(
-            f"priors must be probabilities that sum to 1; got {given.tolist()}, sum "
-            f"{given.sum():g}."
-        )
-    return given
+Made = TypeVar("Made")
 
 
-def check_smoothing(smoothing: Any) -> float | str:
-    """A pseudo-count >= 0, or "mean"."""
-    if isinstance(smoothing, str):
-        return choose("smoothing", smoothing, ["mean"])
-    return float(check_number("smoothing", smoothing, low=0.0, high=1e12))
+_ROOM_BITS = 62
+
+
+# exp of minus this is 0 in float64: one impossible term outweighs any finite sum.
+_BEYOND = 1024.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Fixed point: integers in units of 2^-bits nat; a log 0 costs `impossible` units."""
+
+    bits: int
+    impossible: int
+    bound: float  #: no sum of terms exceeds this many nat
+
+    @property
+    def unit(self) -> float:
+        return 2.0**-self.bits
+
+    @classmethod
+    def for_terms(cls, bounds: Iterable[float], n_impossible: int) -> "Scale":
+        """The finest unit in which the sum over all features still fits an int64.
+
+        Parameters
+        ----------
+        bounds : largest |finite term| of every feature, and of the prior.
+        n_impossible : how many of them hold a log 0.
+        """
+        total = max(math.fsum(bounds), 1.0)
+        cost = 2.0 ** math.ceil(math.log2(2 * total + _BEYOND)) if n_impossible else 0.0
+        total += n_impossible * cost
+        bits = min(MOST_BITS, _ROOM_BITS - math.ceil(math.log2(total)))
+        return cls(bits, int(math.ldexp(cost, bits)), total)
+
+    def fix(self, terms: Terms) -> Ints:
+        """Round once; from here on, sums are exact and do not depend on order."""
+        fixed = np.rint(np.ldexp(terms.finite, self.bits)).astype(np.int64)
+        if terms.impossible is not None:
+            fixed -= self.impossible * terms.impossible
+        return fixed
+
+    def release(self, fixed: Ints) -> Floats:
+        """Back to nat; infinite where a log 0 is among the terms (of one side of a difference)."""
+        nat = np.ldexp(fixed.astype(np.float64), -self.bits)
+        if self.impossible:
+            far = np.abs(fixed) >= self.impossible // 2
+            nat[far] = np.copysign(np.inf, nat[far])
+        return nat
+
+
+class ColumnTerms(NamedTuple):
+    """Everything needed to speak for one column."""
+
+    model: FeatureModel
+    statistics: Any
+    grid: Grid
+    settings: Settings
+
+    def of(self, values: NDArray[Any], table_set: int | None = None) -> Terms:
+        """Terms of the values for all sets, or for one: [sets x] values x classes."""
+        statistics = self.statistics
+        if table_set is not None:
+            statistics = _one_set(statistics, table_set)
+        terms = self.model.terms(statistics, values, self.grid, self.settings)
+        terms = terms._replace(finite=self.model.limit(terms.finite, self.settings))
+        if table_set is None:
+            return terms
+        impossible = terms.impossible
+        return Terms(terms.finite[0], None if impossible is None else impossible[0])
+
+    def left_out(self, values: NDArray[Any], column: NDArray[Any], sets: TrainingSets) -> Terms:
+        """Terms when the line itself is taken out: own class x values x classes.
+
+        Entry [y, v, k] serves a line of class y with value v.
+        """
+        base = self.model.terms(self.statistics, values, self.grid, self.settings)
+        own = self.model.left_out(self.statistics, values, self.grid, self.settings, column, sets)
+        n_classes = own.finite.shape[-1]
+        finite = np.repeat(base.finite, n_classes, axis=0)
+        impossible = np.zeros(finite.shape, bool)
+        if base.impossible is not None:
+            impossible[:] = base.impossible
+        classes = np.arange(n_classes)
+        finite[classes, :, classes] = own.finite.T
+        impossible[classes, :, classes] = False if own.impossible is None else own.impossible.T
+        if self.model.silent_unseen:
+            alone = np.append(self.statistics[0, :-1].sum(-1) == 1, False)
+            finite[:, alone] = 0.0
+            impossible[:, alone] = False
+        return Terms(
+            self.model.limit(finite, self.settings), impossible if impossible.any() else None
+        )
+
+
+def _one_set(statistics: Any, table_set: int) -> Any:
+    """Keep a single set, whatever the statistics are made of."""
+    one = slice(table_set, table_set + 1)
+    if isinstance(statistics, tuple):
+        return type(statistics)(*(part[one] for part in statistics))
+    return statistics[one]
+
+
+def choose_scale(
+    columns: Sequence[ColumnTerms], tables: Sequence[Terms | None], prior: Terms
+) -> Scale:
+    """The scale of a model: bounds known beforehand, or read off the tables."""
+    bounds = [float(np.abs(prior.finite).max())]
+    n_impossible = int(prior.impossible is not None)
+    for column, table in zip(columns, tables, strict=True):
+        bound = column.model.bound(column.settings)
+        if bound is None:
+            assert table is not None
+            bound = float(np.abs(table.finite).max(initial=0.0))
+            n_impossible += table.impossible is not None
+        bounds.append(bound)
+    return Scale.for_terms(bounds, n_impossible)
+
+
+def in_units_of_scale(make: Callable[[int], tuple[Made, Scale]]) -> tuple[Made, Scale]:
+    """What `make` makes of a number of bits: the finest, or once more the bits of its scale.
+
+    Terms rounded to a fine unit and then to a coarser one would no longer add up exactly.
+    """
+    made, scale = make(MOST_BITS)
+    if scale.bits < MOST_BITS:
+        made, _ = make(scale.bits)
+    return made, scale

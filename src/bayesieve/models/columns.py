@@ -1,117 +1,93 @@
-"""A table whose columns are judged, learnt and encoded once, for many fits on some of its rows."""
+"""The columns of a table: each gets a model, is read, counted, and made ready to speak."""
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import choose, column_indices
-from ..data.columns import ColumnSpec, encode, is_missing, learn, to_codes
+from ..data.columns import ColumnSpec, encode, learn, merge_specs, to_codes
+from ..data.kinds import in_kind_of
 from ..data.packed import PackedTable
+from ..data.sample import Sample
 from ..data.sparse import Moves, from_codes, present
 from ..data.tables import RawTable, SparseTable, Table
-from .base import TrainingSets
+from .base import ColumnTerms, Floats, Grid, Ints, Settings, Spec, Terms, TrainingSets, one_set
+from .counts import binary_mean
 from .registry import MODELS
+from .shared import SharedSparse, SharedTable
 
-# Rows among which a known value is looked for first, and columns that a warning names.
-_FEW, _NAMED = 64, 5
+_BINARY = (0.0, 1.0)
 
-
-@dataclass(frozen=True)
-class Known:
-    """What all rows told about the columns.
-
-    Parameters
-    ----------
-    models : the feature model of each column.
-    specs : levels and resolution, by column and whether its values are rounded.
-    codes : codes of all rows of the discrete columns of a dense table.
-    """
-
-    models: tuple[str, ...]
-    specs: dict[tuple[int, bool], ColumnSpec] = field(default_factory=dict)
-    codes: dict[int, NDArray[Any]] = field(default_factory=dict)
+# What columns hold whose values need not be looked at one by one.
+_ZERO_ONE, _SOME_NUMBER = np.array(_BINARY), np.array([0.5])
 
 
-class Unpacked(Sequence[NDArray[Any]]):
-    """Columns of a packed table, each unpacked when it is read."""
-
-    def __init__(self, table: PackedTable):
-        self._table = table
-
-    def __len__(self) -> int:
-        return len(self._table.names)
-
-    def __getitem__(self, j: Any) -> Any:
-        return self._table.column(j)
-
-
-@dataclass(frozen=True)
-class SharedTable(RawTable):
-    """Some rows of a dense table, which stays where it is."""
-
-    known: Known
-    at: NDArray[np.int64] | None = None  #: the rows; None for all
-
-    def column(self, j: int) -> NDArray[Any]:
-        """One column; numbers as float64."""
-        column = super().column(j)
-        return column if self.at is None else column[self.at]
-
-    def coded(self, j: int) -> tuple[NDArray[Any], None]:
-        """One column, as it is."""
-        return self.column(j), None
-
-    def codes(self, j: int) -> NDArray[Any]:
-        """Codes of a discrete column."""
-        codes = self.known.codes[j]
-        return codes if self.at is None else codes[self.at]
-
-    def take(self, rows: NDArray[np.int64]) -> "SharedTable":
-        """Some rows only, without a copy of them."""
-        at = rows if self.at is None else self.at[rows]
-        return replace(self, at=at, n_rows=rows.size)
-
-    def pick(self, columns: NDArray[np.int64]) -> RawTable:
-        """Some columns only."""
-        found = [self.column(int(j)) for j in columns]
-        return RawTable(found, [self.names[j] for j in columns], self.n_rows)
-
-
-@dataclass(frozen=True)
-class SharedSparse(SparseTable):
-    """Some rows of a sparse table, whose columns are known from all rows."""
-
-    known: Known
-
-    def take(self, rows: NDArray[np.int64]) -> "SharedSparse":
-        """Some rows only."""
-        part = super().take(rows)
-        return SharedSparse(part.matrix, part.names, part.n_rows, self.known)
-
-
-def share(table: Table, models: list[str], rounded: bool = False) -> SharedTable | SharedSparse:
-    """Learn and encode all columns, so that fits on some of the rows need not."""
-    known = Known(tuple(models))
-    shared: SharedTable | SharedSparse
-    if isinstance(table, SparseTable):
-        shared = SharedSparse(table.matrix, table.names, table.n_rows, known)
+def choose_models(features: Any, X: Table) -> list[str]:
+    """The feature model of every column, from "auto", a name, or a mapping of columns to names."""
+    if isinstance(X, SharedTable | SharedSparse):
+        return list(X.known.models)
+    n_columns = len(X.names)
+    if isinstance(features, str):
+        choose("features", features, ["auto", *MODELS])
+        asked = [features] * n_columns
+    elif isinstance(features, Mapping):
+        asked = ["auto"] * n_columns
+        for key, model in features.items():
+            choose(f"features[{key!r}]", model, ["auto", *MODELS])
+            for j in column_indices(f"features key {key!r}", [key], X.names):
+                asked[j] = model
     else:
-        columns = Unpacked(table) if isinstance(table, PackedTable) else table.columns
-        shared = SharedTable(columns, table.names, table.n_rows, known)
-    for j, model in enumerate(models):
-        discrete = MODELS[model].discrete
-        if isinstance(shared, SharedSparse) and model == "bernoulli":
-            continue  # presence: nothing is learnt
-        raw = shared.column(j)
-        for each in {False, bool(rounded and not discrete)}:
-            known.specs[j, each] = learn(table.names[j], model, raw, discrete, each)
-        if discrete and isinstance(shared, SharedTable):
-            known.codes[j] = encode(known.specs[j, False], raw)
-    return shared
+        raise TypeError(
+            "features must be 'auto', the name of a feature model, or a mapping of column names or "
+            f"numbers to such names; got {type(features).__name__}."
+        )
+    if isinstance(X, SparseTable):
+        # Presence, unless something else is asked for: any value may stand in a sparse column.
+        return ["bernoulli" if model == "auto" else model for model in asked]
+    return [_model_of(_look_at(X, j, model), X.names[j], model) for j, model in enumerate(asked)]
+
+
+def _look_at(table: RawTable | PackedTable, j: int, asked: str) -> NDArray[Any]:
+    """Values of a column that tell which models it allows: all of them only where need be."""
+    if isinstance(table, PackedTable):
+        return table.coded(j)[0]
+    narrow, slot = table.narrow, table.narrow.slots[j]
+    if slot >= 0 and narrow.most[slot] <= 1:
+        return _ZERO_ONE
+    if narrow.doubtful[j] or table.is_text(j) or asked == "bernoulli":
+        return table.column(j)
+    return _SOME_NUMBER
+
+
+def check_batch(model: str, raw: NDArray[Any], name: str, levels: Any = None) -> None:
+    """A later batch must fit the model, and the kind of levels, its column got from the first."""
+    _model_of(raw, name, model)
+    if levels is not None and levels.size and (raw.dtype == object) != (levels.dtype == object):
+        kinds = ("text", "numbers") if levels.dtype == object else ("numbers", "text")
+        raise ValueError(f"column {name!r} held {kinds[0]} in the first batch; got {kinds[1]}.")
+
+
+def _model_of(raw: NDArray[Any], name: str, asked: str) -> str:
+    """The model asked for if the column allows it; for "auto", the one that suits it."""
+    text = raw.dtype == object
+    binary = not text and bool(((raw == 0) | (raw == 1) | np.isnan(raw)).all())
+    if asked == "auto":
+        return "categorical" if text else "bernoulli" if binary else "gaussian"
+    if asked == "bernoulli" and not binary:
+        odd = "text" if text else f"{raw[~np.isin(raw, _BINARY) & ~np.isnan(raw)][0]:g}"
+        raise ValueError(
+            f"column {name!r} is modelled as 'bernoulli', which allows 0, 1 and missing; got "
+            f"{odd}. Use 'categorical' or 'gaussian', or binarise it first."
+        )
+    if text and not MODELS[asked].discrete:
+        raise ValueError(
+            f"column {name!r} is modelled as {asked!r}, which needs numbers; got text. "
+            "Use 'categorical'."
+        )
+    return asked
 
 
 def read_column(
@@ -144,54 +120,6 @@ def read_column(
     return spec, codes if same else column[codes]
 
 
-def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int = 4) -> None:
-    """Name the columns that hold values, none of which was known to the fit.
-
-    Parameters
-    ----------
-    specs : what the fit learnt of each column of `table`.
-    table : rows to predict.
-    stacklevel : whose line the warning shows; by default the caller of a method two calls above.
-    """
-    discrete = [j for j, spec in enumerate(specs) if spec.levels is not None and not spec.presence]
-    # A known value shows soon, as a rule: all rows are looked at only where the first few are new.
-    few = table
-    if table.n_rows > _FEW and not isinstance(table, SparseTable):
-        few = table.take(np.arange(_FEW))
-    for part in (few, table):
-        discrete = [j for j in discrete if _unknown(specs[j], part, j, part is table)]
-    if not discrete:
-        return
-    names = [repr(specs[j].name) for j in discrete]
-    listed = ", ".join(names[:_NAMED]) + (
-        f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
-    )
-    first = discrete[0]
-    got = next(v for v in table.coded(first)[0].tolist() if v is not None and v != "" and v == v)
-    warnings.warn(
-        f"X holds no value that fit has seen in {listed} (got {got!r}, for one, where fit saw "
-        f"{_some(specs[first])}): such a column says nothing. Give it the kind of values it had in "
-        "fit.",
-        UserWarning,
-        stacklevel=stacklevel,
-    )
-
-
-def _unknown(spec: ColumnSpec, table: Table, j: int, whole: bool) -> bool:
-    """Is no value of the column known (and, of the whole table, is there any value)?"""
-    values = table.coded(j)[0]
-    return not (encode(spec, values) < spec.n_codes - 1).any() and not (
-        whole and is_missing(values).all()
-    )
-
-
-def _some(spec: ColumnSpec) -> str:
-    """A few levels, for a message."""
-    assert spec.levels is not None
-    levels = [repr(level) for level in spec.levels.tolist()]
-    return ", ".join(levels[:3]) + (", ..." if len(levels) > 3 else "") if levels else "no value"
-
-
 def read_moves(
     table: Table, models: Sequence[str], rounded: bool = False
 ) -> tuple[Moves, list[ColumnSpec], list[NDArray[Any] | None]]:
@@ -217,11 +145,120 @@ def read_moves(
     return from_codes(columns, n_codes), specs, values
 
 
+@dataclass(frozen=True)
+class Summary:
+    """Statistics of one class problem, or of one label.
+
+    Parameters
+    ----------
+    classes : the classes, sorted.
+    class_count : weight of the rows of each class.
+    class_weight : factor on the counts of each class.
+    specs : what each column is like.
+    statistics : of each column, as its feature model keeps them.
+    """
+
+    classes: NDArray[Any]
+    class_count: Floats
+    class_weight: Floats
+    specs: tuple[ColumnSpec, ...]
+    statistics: tuple[Any, ...]
+
+    def restrict(self, columns: Sequence[int]) -> "Summary":
+        """Some columns only."""
+        return replace(
+            self,
+            specs=tuple(self.specs[j] for j in columns),
+            statistics=tuple(self.statistics[j] for j in columns),
+        )
+
+    def check_batch(self, table: Table) -> None:
+        """Judge all columns of a later batch before any of them changes."""
+        for j, spec in enumerate(self.specs):
+            if not spec.presence:  # any value may stand for presence
+                check_batch(spec.model, table.column(j), table.names[j], spec.levels)
+
+    def with_rows(self, table: Table, labels: Ints, weights: Floats) -> "Summary":
+        """The same with more rows: statistics merge."""
+        sets = one_set(labels, weights, self.class_weight)
+        counted = Counter(self.classes, labels, weights, self.class_weight)
+        specs, statistics = [], []
+        for j, old in enumerate(self.specs):
+            raw = table.column(j)
+            if raw.dtype == object:  # names of categories that were numbers
+                assert old.levels is not None
+                raw = in_kind_of(old.levels, raw) if old.levels.dtype == object else raw
+            model = MODELS[old.model]
+            sparse = isinstance(table, SparseTable)
+            new = learn(table.names[j], old.model, raw, model.discrete, presence=sparse)
+            both = merge_specs(old, new)
+            more = model.statistics(encode(both, raw), both.n_codes, sets)
+            specs.append(both)
+            statistics.append(model.merge(_grown(old, both, self.statistics[j]), more))
+        count = self.class_count + counted.class_count
+        return replace(self, class_count=count, specs=tuple(specs), statistics=tuple(statistics))
+
+
+def _grown(old: ColumnSpec, both: ColumnSpec, known: Any) -> Any:
+    """Counts of a column that has got more levels."""
+    if both.levels is None or both.n_codes == old.n_codes:
+        return known
+    assert old.levels is not None
+    grown = np.zeros((1, both.n_codes, known.shape[-1]))
+    grown[:, np.searchsorted(both.levels, old.levels)] = known[:, :-1]
+    grown[:, -1] = known[:, -1]
+    return grown
+
+
+class Counter:
+    """Takes in columns one by one and gives their summary.
+
+    Parameters
+    ----------
+    classes : the classes, sorted.
+    labels, weights : class index and weight of every row.
+    class_weight : factor on the counts of each class; 1 by default.
+    """
+
+    def __init__(
+        self,
+        classes: NDArray[Any],
+        labels: Ints,
+        weights: Floats,
+        class_weight: Floats | None = None,
+    ):
+        self._classes = classes
+        self.class_count = np.bincount(labels, weights, len(classes)).astype(np.float64)
+        weight = np.ones(len(classes)) if class_weight is None else class_weight
+        self.sets = one_set(labels, weights, weight)
+        self._specs: list[ColumnSpec] = []
+        self._statistics: list[Any] = []
+
+    def take(self, spec: ColumnSpec, column: NDArray[Any]) -> None:
+        """Count one column."""
+        self.keep(spec, MODELS[spec.model].statistics(column, spec.n_codes, self.sets))
+
+    def keep(self, spec: ColumnSpec, statistics: Any) -> None:
+        """A column that somebody has counted."""
+        self._specs.append(spec)
+        self._statistics.append(statistics)
+
+    def summary(self) -> Summary:
+        """What was counted."""
+        return Summary(
+            self._classes,
+            self.class_count,
+            self.sets.class_weight,
+            tuple(self._specs),
+            tuple(self._statistics),
+        )
+
+
 def count_present(
     table: Table, problems: Sequence[TrainingSets]
 ) -> list[NDArray[np.float64]] | None:
     """Statistics of all columns of a sparse table by presence, for each problem; None if dense."""
-    from .kernels.counting import count_moves
+    from .kernels.exact import count_moves
 
     if not isinstance(table, SparseTable):
         return None
@@ -249,76 +286,96 @@ def count_present(
     return found
 
 
-_BINARY = (0.0, 1.0)
+def summarise(
+    sample: Sample, models: Sequence[str], rounded: bool, class_weight: Floats | None = None
+) -> tuple[Summary, ...]:
+    """One summary of all rows for each problem.
 
-# What columns hold whose values need not be looked at one by one.
-_ZERO_ONE, _SOME_NUMBER = np.array(_BINARY), np.array([0.5])
+    Parameters
+    ----------
+    sample : the rows.
+    models : the feature model of each column.
+    rounded : round continuous values to multiples of the resolution.
+    class_weight : factor on the counts of each class.
+    """
+    counters = [
+        Counter(sample.classes, classes, sample.weights, class_weight)
+        for classes in sample.targets.classes.T
+    ]
+    table = sample.table
+    present = count_present(table, [counter.sets for counter in counters])
+    for j, model in enumerate(models):
+        if present is not None and model == "bernoulli":
+            spec = learn(table.names[j], model, np.empty(0), True, presence=True)
+            for counter, found in zip(counters, present, strict=True):
+                counter.keep(spec, found[j])
+            continue
+        spec, column = read_column(table, j, model, rounded)
+        for counter in counters:
+            counter.take(spec, column)
+    return tuple(counter.summary() for counter in counters)
 
 
-def choose_models(features: Any, X: Table) -> list[str]:
-    """The feature model of every column, from "auto", a name, or a mapping of columns to names."""
-    if isinstance(X, SharedTable | SharedSparse):
-        return list(X.known.models)
-    n_columns = len(X.names)
-    if isinstance(features, str):
-        choose("features", features, ["auto", *MODELS])
-        asked = [features] * n_columns
-    elif isinstance(features, Mapping):
-        asked = ["auto"] * n_columns
-        for key, model in features.items():
-            choose(f"features[{key!r}]", model, ["auto", *MODELS])
-            for j in column_indices(f"features key {key!r}", [key], X.names):
-                asked[j] = model
-    else:
-        raise TypeError(
-            "features must be 'auto', the name of a feature model, or a mapping of column names or "
-            f"numbers to such names; got {type(features).__name__}."
+def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[Terms | None]:
+    """Terms of all codes of each discrete column, None for others.
+
+    Binary columns are handled together: there may be thousands.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from bayesieve.models import MODELS, Settings, build_columns, one_set, spoken_tables
+    >>> spec = SimpleNamespace(model="bernoulli", n_distinct=2, resolution=1.0, n_codes=3)
+    >>> sets = one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
+    >>> counts = MODELS["bernoulli"].statistics(np.array([0, 1, 1, 1], np.uint8), 3, sets)
+    >>> columns = build_columns([spec], [counts], Settings(1.0, None, np.ones(2)))
+    >>> spoken_tables([spec], columns)[0].finite.shape  # sets x codes x classes
+    (1, 3, 2)
+    """
+    tables: list[Terms | None] = [None] * len(columns)
+    binary = [j for j, spec in enumerate(specs) if spec.model == "bernoulli"]
+    if binary:
+        stacked = np.stack([columns[j].statistics for j in binary])
+        settings = columns[binary[0]].settings
+        found = MODELS["bernoulli"].terms(stacked, np.arange(3), Grid(), settings)
+        for i, j in enumerate(binary):
+            odd = None if found.impossible is None else found.impossible[i]
+            tables[j] = Terms(found.finite[i], odd if odd is not None and odd.any() else None)
+    for j, column in enumerate(columns):
+        if tables[j] is None and column.model.discrete:
+            tables[j] = column.of(np.arange(specs[j].n_codes))
+    return tables
+
+
+def build_columns(
+    specs: Sequence[Spec], statistics: Sequence[Any], settings: Settings, n_sets: int = 1
+) -> list[ColumnTerms]:
+    """Statistics and settings, ready to speak for each column.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from bayesieve.models import MODELS, Settings, build_columns, one_set
+    >>> spec = SimpleNamespace(model="gaussian", n_distinct=4, resolution=1.0)
+    >>> values, sets = np.arange(4.0), one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
+    >>> moments = MODELS["gaussian"].statistics(values, 0, sets)
+    >>> column = build_columns([spec], [moments], Settings(1.0, None, np.ones(2)))[0]
+    >>> column.of(values).finite[0].argmax(1)  # which class each value speaks for
+    array([0, 0, 1, 1])
+    """
+    if settings.smoothing == "mean":
+        binary = [
+            counts
+            for spec, counts in zip(specs, statistics, strict=True)
+            if spec.model == "bernoulli"
+        ]
+        means = binary_mean(binary, n_sets, settings.class_weight.size)
+        settings = replace(settings, binary_mean=means)
+    return [
+        ColumnTerms(
+            MODELS[spec.model], found, Grid(spec.resolution, max(spec.n_distinct, 1)), settings
         )
-    if isinstance(X, SparseTable):
-        # Presence, unless something else is asked for: any value may stand in a sparse column.
-        return ["bernoulli" if model == "auto" else model for model in asked]
-    if isinstance(X, RawTable) and not isinstance(X, SharedTable):
-        return [_model_in(X, j, model) for j, model in enumerate(asked)]
-    return [_model_of(X.coded(j)[0], X.names[j], asked[j]) for j in range(n_columns)]
-
-
-def _model_in(table: RawTable, j: int, asked: str) -> str:
-    """The same as `_model_of` for a column of a table in memory, by a look at few of its values."""
-    narrow, slot = table.narrow, table.narrow.slots[j]
-    if slot >= 0 and narrow.most[slot] <= 1:
-        raw = _ZERO_ONE
-    elif slot >= 0:
-        raw = narrow.coded(j)[0]
-    elif narrow.doubtful[j] or table.is_text(j) or asked == "bernoulli":
-        raw = table.column(j)
-    else:
-        raw = _SOME_NUMBER
-    return _model_of(raw, table.names[j], asked)
-
-
-def check_batch(model: str, raw: NDArray[Any], name: str, levels: Any = None) -> None:
-    """A later batch must fit the model, and the kind of levels, its column got from the first."""
-    _model_of(raw, name, model)
-    if levels is not None and levels.size and (raw.dtype == object) != (levels.dtype == object):
-        kinds = ("text", "numbers") if levels.dtype == object else ("numbers", "text")
-        raise ValueError(f"column {name!r} held {kinds[0]} in the first batch; got {kinds[1]}.")
-
-
-def _model_of(raw: NDArray[Any], name: str, asked: str) -> str:
-    """The model asked for if the column allows it; for "auto", the one that suits it."""
-    text = raw.dtype == object
-    binary = not text and bool(((raw == 0) | (raw == 1) | np.isnan(raw)).all())
-    if asked == "auto":
-        return "categorical" if text else "bernoulli" if binary else "gaussian"
-    if asked == "bernoulli" and not binary:
-        odd = "text" if text else f"{raw[~np.isin(raw, _BINARY) & ~np.isnan(raw)][0]:g}"
-        raise ValueError(
-            f"column {name!r} is modelled as 'bernoulli', which allows 0, 1 and missing; got "
-            f"{odd}. Use 'categorical' or 'gaussian', or binarise it first."
-        )
-    if text and not MODELS[asked].discrete:
-        raise ValueError(
-            f"column {name!r} is modelled as {asked!r}, which needs numbers; got text. "
-            "Use 'categorical'."
-        )
-    return asked
+        for spec, found in zip(specs, statistics, strict=True)
+    ]

@@ -1,13 +1,22 @@
-"""Binary and categorical columns: class-conditional counts."""
+"""Binary and categorical columns, and priors: the logarithms of shares of counts.
 
+Rounding log 2/3 and log 4/6 after a subtraction of floats may give neighbouring integers, so that
+rows with equal odds no longer tie.  Here the logarithm of a whole number is the sum of the rounded
+logarithms of its primes: log ab = log a + log b to the last unit, hence sums of such terms are
+equal integers wherever the products that they stand for are equal fractions.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import FeatureModel, Floats, Grid, Settings, Terms, TrainingSets
-from .logarithm import log_one, log_shares
+from ..checks import as_fraction, check_number, choose
+from .base import MOST_BITS, FeatureModel, Floats, Grid, Ints, Settings, Terms, TrainingSets
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,7 @@ class CountModel(FeatureModel):
 
     def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Floats:
         """Weighted counts, sets x codes x classes."""
-        from .kernels.statistics import count_by_class
+        from .kernels.exact import count_by_class
 
         counts = np.empty((sets.n_sets, n_codes, sets.n_classes))
         count_by_class(column, sets.labels, sets.weights, *sets.left_out_flat, counts)
@@ -132,3 +141,199 @@ def _with_silent_code(terms: Terms) -> Terms:
     assert terms.impossible is not None
     impossible = np.pad(terms.impossible, pad) if terms.impossible.any() else None
     return Terms(np.pad(terms.finite, pad), impossible)
+
+
+def prior_terms(
+    counts: Floats, priors: str | Floats | None, class_weight: Floats, bits: int = MOST_BITS
+) -> Terms:
+    """Log-prior of each class in each set: sets x classes.
+
+    Parameters
+    ----------
+    counts : weight of each class in each set.
+    priors : None for the counts themselves, "uniform", or one probability a class.
+    bits : logarithms of fractions are rounded to 2^-bits nat, prime by prime.
+    """
+    shape = counts.shape
+    if priors is None:
+        weighted = counts * class_weight
+        total = weighted.sum(-1, keepdims=True)
+        share = weighted / np.maximum(total, np.finfo(float).tiny)
+        rest = -np.log(np.maximum(total, 1.0)) + np.zeros_like(share)
+        parts = _shares_of_counts(counts.reshape(-1, shape[-1]), class_weight)
+    else:
+        given = np.full(shape[-1], 1 / shape[-1]) if isinstance(priors, str) else priors
+        share = np.broadcast_to(given, shape).astype(float)
+        rest = np.zeros_like(share)
+        parts = [as_fraction(part) for part in share.ravel().tolist()]
+    impossible = share <= 0
+    known = [part for part in parts if part is not None]
+    logs = log_parts(known, bits) if len(known) == share.size else None
+    if logs is not None:
+        finite = np.ldexp(logs.astype(np.float64), -bits).reshape(shape)
+    else:
+        with np.errstate(divide="ignore"):
+            finite = np.log(share)
+    return Terms(np.where(impossible, rest, finite), impossible if impossible.any() else None)
+
+
+def _shares_of_counts(counts: Floats, class_weight: Floats) -> list[Fraction | None]:
+    """Each class's share of the weighted counts of its set, exactly; None where unknown."""
+    weights = [as_fraction(weight) for weight in class_weight.tolist()]
+    shares: list[Fraction | None] = []
+    for line in counts.tolist():
+        weighted = [
+            None if weight is None or count != int(count) else weight * int(count)
+            for count, weight in zip(line, weights, strict=True)
+        ]
+        total = sum(part or Fraction(0) for part in weighted)
+        shares += [None if part is None or not total else part / total for part in weighted]
+    return shares
+
+
+def left_out_priors(
+    sets: TrainingSets, priors: str | Floats | None, bits: int = MOST_BITS
+) -> Terms:
+    """Log-priors seen by a line of each class when it is taken out: own class x classes."""
+    counts = sets.class_counts - np.eye(sets.n_classes)
+    return prior_terms(np.maximum(counts, 0.0), priors, sets.class_weight, bits)
+
+
+def check_priors(priors: Any, n_classes: int) -> str | NDArray[np.float64] | None:
+    """None, "uniform", or one probability a class."""
+    if priors is None:
+        return None
+    if isinstance(priors, str):
+        return choose("priors", priors, ["uniform"])
+    try:
+        given = np.asarray(priors, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"priors must be None, 'uniform' or one number for each class; got {priors!r}."
+        ) from error
+    if given.shape != (n_classes,):
+        raise ValueError(
+            f"priors must hold one number for each of the {n_classes} classes; got shape "
+            f"{given.shape}."
+        )
+    if not np.isfinite(given).all() or (given < 0).any() or not np.isclose(given.sum(), 1.0):
+        raise ValueError(
+            f"priors must be probabilities that sum to 1; got {given.tolist()}, sum "
+            f"{given.sum():g}."
+        )
+    return given
+
+
+def check_smoothing(smoothing: Any) -> float | str:
+    """A pseudo-count >= 0, or "mean"."""
+    if isinstance(smoothing, str):
+        return choose("smoothing", smoothing, ["mean"])
+    return float(check_number("smoothing", smoothing, low=0.0, high=1e12))
+
+
+#: Numbers beyond this are not taken apart: their primes are too far to look for.
+MOST_NUMBER = 2**32
+
+
+_LEAST_TABLE, _MOST_TABLE = 2**10, 2**20
+
+
+def additive_log(numbers: Ints, bits: int) -> Ints:
+    """Logarithms in units of 2^-bits nat with log ab = log a + log b exactly; 0 for 0.
+
+    Parameters
+    ----------
+    numbers : whole numbers from 0 to `MOST_NUMBER`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models.counts import additive_log
+    >>> one, two, three, six = additive_log(np.array([1, 2, 3, 6]), bits=40)
+    >>> one - two == three - six
+    np.True_
+    """
+    if not numbers.size:
+        return np.empty(numbers.shape, np.int64)
+    largest = int(numbers.max())
+    if largest < max(_LEAST_TABLE, min(4 * numbers.size, _MOST_TABLE)):
+        table: Ints = _table(max(_LEAST_TABLE, 1 << largest.bit_length()), bits)[numbers]
+        return table
+    from .kernels.exact import log_each
+
+    distinct, back = np.unique(numbers, return_inverse=True)
+    found = np.empty(distinct.size, np.int64)
+    log_each(np.maximum(distinct, 1), 2.0**bits, found)
+    return found[back].reshape(numbers.shape)
+
+
+@lru_cache(maxsize=1024)
+def log_one(number: int, bits: int) -> float:
+    """The additive logarithm of one number, in nat."""
+    return float(np.ldexp(float(additive_log(np.array([number]), bits)[0]), -bits))
+
+
+def log_shares(
+    counts: Floats, totals: Floats, pseudo: float, class_weight: Floats, bits: int
+) -> tuple[Ints, Ints] | None:
+    """Logarithms of (w c + a) and of (w n + l a), 2^-bits nat, up to what they have in common.
+
+    Where w c + a = 0 stands log 1.  None where counts are no whole numbers, or weights and
+    pseudo-count no small fractions.
+
+    Parameters
+    ----------
+    counts, totals : c and n before class weights; ... x levels x classes, and ... x 1 x classes.
+    pseudo, class_weight : a, the same for all l levels, and w.
+    """
+    units = _in_whole_numbers(pseudo, tuple(class_weight.tolist()))
+    if units is None or not (_whole(counts) and _whole(totals)):
+        return None
+    times, plus, one = units
+    n_levels = counts.shape[-2]
+    tops, bottoms = counts * times + plus, totals * times + max(n_levels, 1) * plus
+    # What remains beside log 0 is the total's part, in the same units.
+    tops = np.where(tops > 0, tops, one)
+    if max(tops.max(initial=0), bottoms.max(initial=0)) > MOST_NUMBER:
+        return None
+    return additive_log(tops.astype(np.int64), bits), additive_log(bottoms.astype(np.int64), bits)
+
+
+def log_parts(parts: Sequence[Fraction], bits: int) -> Ints | None:
+    """Logarithms of fractions (0 for 0), units of 2^-bits nat; None where one is too large."""
+    numbers = [number for part in parts for number in (part.numerator, part.denominator)]
+    if max(numbers) > MOST_NUMBER:
+        return None
+    logs = additive_log(np.array(numbers, np.int64), bits).reshape(-1, 2)
+    return logs[:, 0] - logs[:, 1]
+
+
+@lru_cache(maxsize=64)
+def _in_whole_numbers(
+    pseudo: float, class_weight: tuple[float, ...]
+) -> tuple[Floats, Floats, Floats] | None:
+    """By class: what to multiply a count with, what to add, and what 1 is; None: no fractions."""
+    alpha = as_fraction(pseudo)
+    weights = [as_fraction(weight) for weight in class_weight]
+    if alpha is None or None in weights:
+        return None
+    p, q = alpha.as_integer_ratio()
+    ratios = [weight.as_integer_ratio() for weight in weights if weight is not None]
+    times = np.array([float(top * q) for top, _ in ratios])
+    plus = np.array([float(bottom * p) for _, bottom in ratios])
+    one = np.array([float(bottom * q) for _, bottom in ratios])
+    return times, plus, one
+
+
+def _whole(numbers: Floats) -> bool:
+    return bool((numbers == np.rint(numbers)).all())
+
+
+@lru_cache(maxsize=4)
+def _table(size: int, bits: int) -> Ints:
+    from .kernels.exact import log_up_to
+
+    found = np.empty(size, np.int64)
+    log_up_to(2.0**bits, found)
+    found.flags.writeable = False
+    return found

@@ -9,13 +9,21 @@ from numpy.typing import NDArray
 
 from ..data.columns import ColumnSpec, encode
 from ..data.tables import SparseTable, Table
-from .base import Floats, Ints, Settings, Terms
-from .columns import check_batch
+from .base import (
+    ColumnTerms,
+    Floats,
+    Ints,
+    Scale,
+    Settings,
+    Terms,
+    choose_scale,
+    in_units_of_scale,
+)
+from .columns import Summary, build_columns, check_batch, spoken_tables
+from .counts import prior_terms
 from .linear import linear_form
 from .moments import size, times, total_variance
-from .registry import MODELS, build_columns, spoken_tables
-from .summary import Summary
-from .tables import ColumnTerms, Scale, choose_scale, in_units_of_scale, prior_terms
+from .registry import MODELS
 
 
 @dataclass(frozen=True)
@@ -86,7 +94,7 @@ class FittedProblem:
 
     def _add_present(self, rows: SparseTable, columns: Ints, sums: Ints) -> None:
         """Terms of presence columns, from their non-zeros."""
-        from .kernels.counting import add_present
+        from .kernels.exact import add_present
 
         if columns.size:
             tables = [self.tables[j] for j in columns]

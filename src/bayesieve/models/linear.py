@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .base import Floats, Ints, Terms
+from .base import ColumnTerms, Floats, Ints, Scale, Terms
 from .gaussian import GaussianModel
-from .tables import ColumnTerms, Scale
 
 
 def linear_form(

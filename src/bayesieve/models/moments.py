@@ -131,7 +131,7 @@ class Moments(NamedTuple):
 
 def moments_of(column: Floats, sets: TrainingSets) -> Moments:
     """Moments of every set."""
-    from .kernels.statistics import moments_by_class
+    from .kernels.exact import moments_by_class
 
     out = Moments(*np.zeros((4, sets.n_sets, sets.n_classes)))
     for g, rows in enumerate(sets.rows):

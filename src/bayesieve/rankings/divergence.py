@@ -12,8 +12,8 @@ from ..data.html import html_table
 from ..data.sample import read_sample
 from ..engine.threads import Threads, count_threads
 from ..models.base import Settings, one_set
-from ..models.columns import choose_models
-from ..models.registry import MODELS, build_columns
+from ..models.columns import build_columns, choose_models
+from ..models.registry import MODELS
 from .base import MIXED, MixedColumns, Ranking, RankingMethod
 from .columns import mixed_columns
 

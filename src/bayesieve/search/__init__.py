@@ -6,9 +6,8 @@ from .strategies.dependency import DependencySearch
 from .strategies.diversified import DiversifiedSearch
 from .strategies.exhaustive import ExhaustiveSearch
 from .strategies.floating import FloatingSearch
-from .strategies.greedy import GreedySearch
-from .strategies.phases import PhaseSearch
 from .strategies.ranked import RankedSearch
+from .strategies.sweeps import GreedySearch, PhaseSearch
 
 #: Every search by name; a new member is one entry here.
 SEARCHES: dict[str, Search] = {

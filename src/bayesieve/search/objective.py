@@ -56,6 +56,7 @@ class Settler:
 
     def __init__(self, ledger: Ledger, criterion: Criterion, units: Units):
         self._ledger, self._criterion, self._units = ledger, criterion, units
+        self._widths = np.array([len(unit) for unit in units.members], np.int64)
         self._rule = criterion.rule(ledger)
         self._inside: set[int] = set()  # columns in the subset
 
@@ -123,7 +124,7 @@ class Settler:
         return cells, self._sizes(which, sign)
 
     def _sizes(self, which: Ints, sign: int) -> Ints:
-        widths = np.where(which >= 0, self._units.widths[which], 0)
+        widths = np.where(which >= 0, self._widths[which], 0)
         return len(self._inside) + sign * widths
 
     def _own_loss(self, unit: int, sign: int) -> float:

@@ -1,144 +1,164 @@
-"""Runs a search so that it survives: a checkpoint, a time limit, Ctrl-C."""
+"""One search: its task, the ledgers that answer it, and a driver that survives interruptions.
 
-import sys
+One reading of the table, column by column, feeds the final model and both ledgers.  The driver
+takes the steps and knows checkpoints, a time limit and Ctrl-C.
+"""
+
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable
-from pathlib import Path as FilePath
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from math import lcm
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.tables import SparseTable
+from ..data.columns import ColumnSpec, encode
+from ..data.packed import Lookup, PackedTable
+from ..data.sample import Sample, class_factors
+from ..data.split import means_loo
+from ..data.tables import Table, room_of
+from ..engine.contract import Ledger
+from ..engine.dense import DenseLedger
+from ..engine.lines import DenseColumns, scoring, validation_lines
+from ..engine.threads import Threads
+from ..models.base import one_set
+from ..models.columns import Counter, read_column
+from ..models.counts import check_priors
 from . import SEARCHES
-from .checkpoint.fingerprint import fingerprint
 from .checkpoint.journal import Journal
 from .checkpoint.replay import Replay, Replayed
+from .family import DenseFamily, Family
+from .forecast import Cost, Forecast, Revisits
 from .objective import Objective, Verdicts
 from .path import Path
-from .plan import Task
-from .progress import in_features, in_time
-from .strategies.base import Limits, Search
+from .progress import in_features
+from .strategies.base import Limits
 
-# The first step may have waited for a compiler: up to so many seconds, or this share of it.
-_COMPILER, _WAITED = 20.0, 0.9
+Rows = NDArray[np.int64]
 
 
-# Visits of one subset from which on a search seems to go in circles.
-_CIRCLE = 1000
+@dataclass(frozen=True)
+class Task:
+    """The judged input of one fit of a selector."""
+
+    sample: Sample
+    family: Family
+    models: list[str]
+    units: list[list[int]]
+    keep: list[int]
+    limits: Limits
+    sizes: tuple[int, int]  #: numbers of columns that may be chosen
+    class_weight: Any
+    cv: Any
+    groups: NDArray[Any] | None  #: handed to the splitter
+    n_rows: int  #: of the user's table, those without weight included
+    sparse: bool  #: ledgers of sparse moves, rather than dense ones
+
+    @property
+    def table(self) -> Table:
+        """The columns."""
+        return self.sample.table
+
+    def factors(self, rows: Rows) -> list[Fraction]:
+        """Weight of each class, as these rows balance it."""
+        if self.sample.targets.labelled:
+            return [Fraction(1)] * 2
+        return class_factors(
+            self.class_weight,
+            self.sample.labels[rows],
+            self.sample.weights[rows],
+            len(self.sample.classes),
+        )
+
+    def float_factors(self, rows: Rows) -> NDArray[np.float64]:
+        """The same as floats."""
+        return np.array([float(factor) for factor in self.factors(rows)])
+
+    def row_weights(self, rows: Rows) -> NDArray[np.float64]:
+        """Weight of every row, with that of its class as these rows balance it."""
+        sample = self.sample
+        if sample.targets.labelled:
+            return sample.weights
+        return sample.weights * self.float_factors(rows)[sample.labels]
+
+    def whole_factors(self, rows: Rows) -> tuple[int, ...]:
+        """The same as whole numbers, a common denominator left out."""
+        factors = self.factors(rows)
+        shared = lcm(*(factor.denominator for factor in factors))
+        return tuple(int(factor * shared) for factor in factors)
 
 
-class Cost(NamedTuple):
-    """What a search still has to do, at the best pace seen."""
+class Ledgers(NamedTuple):
+    """Who guides a search and who judges what it found."""
 
-    seconds: float
-    amount: int  #: subsets to score, or steps
-    unit: str  #: "subsets" or "steps"
-    bound: bool  #: it may end before
-    least: bool  #: it may also take longer
-
-    def __str__(self) -> str:
-        how = "at most " if self.bound else "at least " if self.least else "about "
-        doing = "to score" if self.unit == "subsets" else "to make"
-        return f"{self.amount:,} {self.unit} {doing}, {how}{in_time(self.seconds)}"
+    guide: Ledger
+    judge: Ledger | None  #: of the validation part
+    fitted: Any  #: the model of all rows and columns
+    scored: Any  #: which rows train and which are scored, for a checkpoint
 
 
-class Forecast:
-    """Measures the first steps of a search and multiplies by what lies ahead.
-
-    Parameters
-    ----------
-    search, limits : what will run.
-    """
-
-    def __init__(self, search: Search, limits: Limits):
-        self._search, self._limits = search, limits
-        self.steps = 0  #: measured
-        self._pace: dict[str, float] = {}  # least seconds a try, and a step
-        self._mark: tuple[float, int] | None = None
-
-    def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
-        """Hear of a step: the clock starts when a phase has been set up."""
-        if action == "start":
-            self.rest(objective)
-
-    def rest(self, objective: Any) -> None:
-        """Leave out what happened up to now."""
-        self._mark = (time.perf_counter(), objective.n_tried)
-
-    def step(self, objective: Any) -> None:
-        """A step has ended."""
-        now = time.perf_counter()
-        if self._mark is not None:
-            before, tried = self._mark
-            self.steps += 1
-            seconds = now - before
-            if self.steps == 1:
-                seconds -= min(_COMPILER, _WAITED * seconds)
-            elif self.steps == 2:
-                self._pace.clear()  # better known now
-            self._see("steps", seconds)
-            if objective.n_tried > tried:
-                self._see("tries", seconds / (objective.n_tried - tried))
-        self._mark = (now, objective.n_tried)
-
-    def _see(self, unit: str, seconds: float) -> None:
-        self._pace[unit] = min(seconds, self._pace.get(unit, seconds))
-
-    def cost(self, objective: Any) -> Cost | None:
-        """What is left, or None where that is not known."""
-        ahead = self._search.outlook(objective, self._limits)
-        if ahead is None or ahead.unit not in self._pace or (ahead.bound and ahead.least):
-            return None  # at most for a phase, at least for all: neither can be said of the search
-        unit = "steps" if ahead.unit == "steps" else "subsets"
-        least = ahead.least or self.steps == 1
-        return Cost(ahead.amount * self._pace[ahead.unit], ahead.amount, unit, ahead.bound, least)
-
-    def due(self) -> bool:
-        """Is it time to look ahead?  At first often, then ever more rarely."""
-        return self.steps > 0 and (self.steps <= 8 or not self.steps & (self.steps - 1))
+def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
+    """One reading of the table feeds the final model (all rows) and the ledgers."""
+    sample, family = task.sample, cast(DenseFamily, task.family)
+    cv = "loo" if means_loo(task.cv) else task.cv
+    scored = scoring(
+        cv,
+        sample.labels,
+        sample.weights,
+        guiding,
+        task.factors(guiding),
+        sample.rows,
+        task.groups,
+        task.n_rows,
+    )
+    sets, rows = scored.sets, scored.training
+    n_columns, room = len(task.models), room_of(sample.table)
+    plans = [DenseColumns(sets, scored.lines, scored.loo, n_columns, room, rows)]
+    if validating.size:
+        # All guiding rows train: those of the search itself where it scores them as they are.
+        if cv != "train":
+            labels, weights = sample.labels[guiding], sample.weights[guiding]
+            sets = one_set(labels, weights, sets.class_weight, guiding)
+        lines = validation_lines(sample.labels, sample.weights, validating)
+        plans.append(DenseColumns(sets, lines, False, n_columns, room, guiding))
+    class_weight = task.float_factors(np.arange(sample.labels.size))
+    counter = Counter(sample.classes, sample.labels, sample.weights, class_weight)
+    for j in range(n_columns):
+        spec, column = read_column(sample.table, j, task.models[j], family.rounded)
+        later = _later(sample.table, j, spec)
+        counter.take(spec, column)
+        guides = column[guiding]
+        # Rows that a split trains on twice stand twice among those of the first plan.
+        plans[0].add(spec, guides if rows.size == guiding.size else column[rows], column, later)
+        for plan in plans[1:]:
+            known = plans[0].statistics[-1] if plan.sets is plans[0].sets else None
+            plan.add(spec, guides, column, later, known)
+    fitted = family.finish([counter.summary()])
+    settings = family.settings(fitted, plans[0].sets.class_weight)
+    priors = check_priors(family.priors, len(sample.classes))
+    found = DenseLedger.build(plans, settings, priors, task.whole_factors(guiding), threads)
+    reads = (scored.lines, rows, plans[0].sets.left_out, scored.loo)
+    return Ledgers(found[0], found[1] if validating.size else None, fitted, reads)
 
 
-class Revisits:
-    """Tells a search of one's own that it comes to the same subset again and again."""
-
-    def __init__(self) -> None:
-        self._seen: Counter[int] = Counter()
-        self._state = self._steps = 0
-        self._told = False
-
-    def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
-        """Hear of a step."""
-        self._steps += 1
-        if action == "start":
-            self._state = 0
-        for unit in units:
-            self._state ^= _mark(unit)
-        self._seen[self._state] += 1
-        if self._seen[self._state] >= _CIRCLE and not self._told:
-            self._told = True
-            warnings.warn(
-                f"the search has come to the same subset of {in_features(objective.size)} for the "
-                f"{_CIRCLE}th time, in step {self._steps - 1}: it seems to go in circles. Let it "
-                "end when a subset returns, or give time_limit.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+def _later(table: Table, j: int, spec: ColumnSpec) -> Any:
+    """A packed table has the values already: ledgers need not keep them a second time."""
+    if not isinstance(table, PackedTable):
+        return None
+    values, codes = table.coded(j)
+    values = encode(spec, values)
+    return partial(Lookup, *((None, values) if codes is None else (values, codes)))
 
 
 def is_ours(search: Any) -> bool:
     """Is this one of the searches that come with the library?"""
     return type(search) in {type(each) for each in SEARCHES.values()}
-
-
-def _mark(unit: int) -> int:
-    """64 bits of a unit: those of a subset are their exclusive or, whatever the order."""
-    mixed = (unit + 1) * 0x9E3779B97F4A7C15 & (2**64 - 1)
-    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & (2**64 - 1)
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & (2**64 - 1)
-    return mixed ^ mixed >> 31
 
 
 # Seconds from which on what is left to do is worth a word.
@@ -228,13 +248,7 @@ class Driver:
         sizes : numbers of columns that may be chosen.
         stop : does a callback ask to end it?
         """
-        if self._replay is not None:
-            # After the recorder: a record holds the validation part's answers too.
-            objective.listeners.append(self._replay.committed)
-        if not is_ours(search):
-            objective.listeners.append(Revisits())
-        forecast = Forecast(search, limits)
-        objective.listeners.append(forecast)
+        forecast = self._listen(search, limits, objective)
         known = self._replaying
         try:
             for _ in search.steps(objective, limits):
@@ -242,6 +256,8 @@ class Driver:
                     self._replay.paused()
                 if stop():
                     return
+                if forecast is None:
+                    continue
                 # A step out of the journal never ends a search, so that every run gets on.
                 if known:
                     forecast.rest(objective)
@@ -261,10 +277,23 @@ class Driver:
                 raise
             self._say("Ctrl-C", objective, path, sizes, None)
             return
-        cost = forecast.cost(objective)
+        cost = None if forecast is None else forecast.cost(objective)
         if cost is not None and (cost.bound or cost.seconds <= _LONG):
             cost = None
         self._say(f"time_limit={self._clock.limit}", objective, path, sizes, cost)
+
+    def _listen(self, search: Any, limits: Limits, objective: Objective) -> Forecast | None:
+        """Who hears of the steps; the forecast among them, where anyone waits for it."""
+        if self._replay is not None:
+            # After the recorder: a record holds the validation part's answers too.
+            objective.listeners.append(self._replay.committed)
+        if not is_ours(search):
+            objective.listeners.append(Revisits())
+        if self.say is None and self._clock.limit is None:
+            return None
+        forecast = Forecast(search, limits)
+        objective.listeners.append(forecast)
+        return forecast
 
     def _look_ahead(self, forecast: Forecast, objective: Objective) -> None:
         """Tell what the search will cost as soon as its first steps show that."""
@@ -328,39 +357,3 @@ class Driver:
 def _allowed(path: Path, sizes: tuple[int, int]) -> bool:
     """Has a subset that may be chosen been visited?"""
     return any(sizes[0] <= step.n_features <= sizes[1] for step in path.steps)
-
-
-def open_journal(
-    checkpoint: FilePath,
-    task: Task,
-    model: Any,
-    search: Any,
-    criterion: Any,
-    scored: Any,
-    rows: tuple[Any, Any],
-) -> Journal:
-    """The journal of one search, checked against everything that decides its result."""
-    read = task.sample
-    if isinstance(read.table, SparseTable):
-        matrix = read.table.matrix
-        data = [matrix.shape, matrix.indptr, matrix.indices, matrix.data]
-    else:
-        # One by one: a table is not copied to be looked at.
-        data = [fingerprint(read.table.column(j)) for j in range(len(read.table.names))]
-    parts = {
-        "X": fingerprint(data),
-        "y": fingerprint(read.targets.classes, read.classes, read.targets.labelled),
-        "sample_weight": fingerprint(read.weights, read.rows),
-        "estimator": fingerprint(model),
-        "search": fingerprint(search),
-        "criterion": fingerprint(criterion),
-        "cv": fingerprint(scored),
-        "validation (the rows drawn with random_state)": fingerprint(rows),
-        "feature_groups": fingerprint(task.units),
-        "keep": fingerprint(task.keep),
-        "n_features, max_features or min_features": fingerprint(task.limits, task.sizes),
-        "class_weight": fingerprint(task.class_weight),
-    }
-    # Read where it is, not imported: the package's face stands above this room.
-    release = sys.modules[__name__.partition(".")[0]].__version__
-    return Journal(checkpoint, release, parts)

@@ -1,10 +1,18 @@
-"""Dense running sums: moves, what scans read, and exact scores; integers in, integers out."""
+"""Dense running sums: moves, exact scores, and fast scans that shortlist and never decide.
+
+Scores are integers made of integers.  A scan works in the linear domain: with p the posterior of
+the current subset, feature f turns it into p_k t_fk / sum_k p_k t_fk: one multiply-add a class, one
+division a line, no exponential.
+
+Inner loops read slices from their start: an index with an offset could be negative, and numba's
+check for that keeps a loop from being vectorised.
+"""
 
 import numpy as np
 from numba import njit
 
-from ...data.kernels.options import BLOCK, ERROR, EXACT, LANES, PROBABILITY
-from ...models.kernels.fixed import FAR, exp_fixed, log_fixed
+from ...data.kernels.options import BLOCK, ERROR, EXACT, LANES, PROBABILITY, SCAN
+from ...models.kernels.exact import FAR, exp_fixed, log_fixed
 
 
 @njit(**EXACT)
@@ -26,20 +34,6 @@ def apply_feature(sums, lines, terms, slot, sign):
             mine = sums[k, pieces[s] : pieces[s + 1]]
             for i in range(code.size):
                 mine[i] += sign * table[base + code[i] * n_classes + k]
-
-
-@njit(**EXACT)
-def margins(sums, lines, out):
-    """How far each line's own class is ahead of every class."""
-    pieces, tiles, classes = lines.pieces, lines.tiles, lines.classes
-    n_classes = sums.shape[0]
-    for t in range(classes.size):
-        start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
-        own = sums[classes[t], start:end]
-        for k in range(n_classes):
-            other, ahead = sums[k, start:end], out[k, start:end]
-            for i in range(own.size):
-                ahead[i] = own[i] - other[i]
 
 
 @njit(**EXACT)
@@ -181,100 +175,151 @@ def settle(kind, sums, lines, terms, units, candidates, sign, unit, grain, lo, h
                     out[j, y] += value[i]
 
 
-@njit(**EXACT)
-def _needed(table, at, k, y, sign):
-    """The margin over class k that a line of class y must have to stay right."""
-    return sign * (table[at + k] - table[at + y]) + (1 if k < y else 0)
+# Gains multiplied before their exponent is set aside: each is between e^-65 and e^65.
+_TOGETHER = 8
 
 
-@njit(**EXACT)
-def _count_right(ahead, start, end, code, table, base, y, sign):
-    """How many lines of a piece stay right: two values, at most four classes, no weights.
+_STRIDE = BLOCK // _TOGETHER
 
-    All classes in one pass that stores nothing; with fewer than four, some are compared twice.
+
+_LN2 = 0.6931471805599453
+
+
+_EXPONENT_BIAS = 1023
+
+
+_MANTISSA_BITS = 52
+
+
+_MANTISSA = (1 << _MANTISSA_BITS) - 1
+
+
+_ONE = _EXPONENT_BIAS << _MANTISSA_BITS
+
+
+@njit(**SCAN)
+def _two_denominators(post, linear, base, first, den0, den1):
+    """sum_k p_k t_k of every line of a piece, once for value 0 and once for value 1.
+
+    Both answers and one choice are cheaper than choosing a factor for every class.
     """
-    n_classes = ahead.shape[0]
-    k1 = (y + 1) % n_classes
-    k2 = (y + 2) % n_classes if n_classes > 2 else k1
-    k3 = (y + 3) % n_classes if n_classes > 3 else k1
-    margin1, margin2, margin3 = ahead[k1, start:end], ahead[k2, start:end], ahead[k3, start:end]
-    at = base + n_classes
-    zero1, one1 = _needed(table, base, k1, y, sign), _needed(table, at, k1, y, sign)
-    zero2, one2 = _needed(table, base, k2, y, sign), _needed(table, at, k2, y, sign)
-    zero3, one3 = _needed(table, base, k3, y, sign), _needed(table, at, k3, y, sign)
-    right = 0
-    for i in range(code.size):
-        is_one = code[i] != 0
-        right += np.int64(
-            (margin1[i] >= (one1 if is_one else zero1))
-            & (margin2[i] >= (one2 if is_one else zero2))
-            & (margin3[i] >= (one3 if is_one else zero3))
-        )
-    return right
-
-
-@njit(**EXACT)
-def _right(ahead, first, code, n_values, table, base, y, sign, need, right):
-    """Which lines of a piece stay right, for a column of any number of values."""
-    n_classes = ahead.shape[0]
-    right[:] = 1
+    n_classes = post.shape[0]
+    size = den0.size
     for k in range(n_classes):
-        if k == y:
-            continue
-        margin = ahead[k, first : first + right.size]
-        for v in range(n_values):
-            need[v] = _needed(table, base + v * n_classes, k, y, sign)
-        if n_values == 2:
-            zero, one = need[0], need[1]
-            for i in range(right.size):
-                right[i] &= np.uint8(margin[i] >= (one if code[i] != 0 else zero))
+        t0, t1 = linear[base + k], linear[base + n_classes + k]
+        p = post[k, first : first + size]
+        if k == 0:
+            for i in range(size):
+                den0[i] = p[i] * t0
+                den1[i] = p[i] * t1
         else:
-            for i in range(right.size):
-                right[i] &= np.uint8(margin[i] >= need[code[i]])
+            for i in range(size):
+                den0[i] += p[i] * t0
+                den1[i] += p[i] * t1
 
 
-@njit(**EXACT)
-def count_errors(ahead, lines, terms, slots, candidates, sign, lo, hi, out):
-    """Errors by true class for single coded features, straight from the margins.
+@njit(**SCAN)
+def _denominators(post, linear, base, code, first, den):
+    """sum_k p_k t_k of every line of a piece, for columns of any number of values."""
+    n_classes = post.shape[0]
+    for k in range(n_classes):
+        p = post[k, first : first + den.size]
+        if k == 0:
+            for i in range(den.size):
+                den[i] = p[i] * linear[base + code[i] * n_classes + k]
+        else:
+            for i in range(den.size):
+                den[i] += p[i] * linear[base + code[i] * n_classes + k]
 
-    A line stays right when its margin over every class k exceeds what the feature gives k more
-    than the line's own class: one comparison a class.
+
+@njit(**SCAN)
+def _sum_log(gain, size, product, bits):
+    """Sum of the logarithms of a tile: products, exponents set aside, one logarithm."""
+    for i in range(size, BLOCK):
+        gain[i] = 1.0
+    for i in range(_STRIDE):
+        product[i] = gain[i]
+    for together in range(1, _TOGETHER):
+        more = gain[together * _STRIDE : (together + 1) * _STRIDE]
+        for i in range(_STRIDE):
+            product[i] *= more[i]
+    exponent = 0
+    for i in range(_STRIDE):
+        exponent += (bits[i] >> _MANTISSA_BITS) - _EXPONENT_BIAS
+        bits[i] = (bits[i] & _MANTISSA) | _ONE
+    rest = 1.0
+    for i in range(_STRIDE):
+        rest *= product[i]
+    return exponent * _LN2 + np.log(rest)
+
+
+@njit(**SCAN)
+def _sum_improbable(probable, weights):
+    """Sum of P(Y != y) over a tile.
+
+    Added up in float64, so that the error bound holds for any order of summation.
+    """
+    one = np.float32(1.0)
+    total = 0.0
+    if weights.size:
+        for i in range(probable.size):
+            total += weights[i] * np.float64(one - probable[i])
+    else:
+        for i in range(probable.size):
+            total += np.float64(one - probable[i])
+    return total
+
+
+@njit(**SCAN)
+def scan(kind, post, lines, weights, terms, linear, slots, candidates, lo, hi, out):
+    """Sums by true class for single coded features lo..hi.
+
+    PROBABILITY: of P(Y != y).  LOG_LIKELIHOOD: of the change of log P(Y = y).
     """
     pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
-    weights = lines.weights
-    codes, n_codes, offsets, table = terms.codes, terms.n_codes, terms.offsets, terms.table
-    n_classes = ahead.shape[0]
-    right = np.empty(BLOCK + LANES, np.uint8)
-    need = np.empty(256, np.int64)
+    codes, n_codes, offsets = terms.codes, terms.n_codes, terms.offsets
+    n_classes = post.shape[0]
+    den0 = np.empty(BLOCK + LANES, np.float32)
+    den1 = np.empty(BLOCK + LANES, np.float32)
+    gain = np.empty(BLOCK + LANES, np.float32)
+    ones = np.ones(BLOCK + LANES, np.float32)
+    product = np.empty(_STRIDE)
+    bits = product.view(np.int64)
     for j in range(lo, hi):
         slot = slots[candidates[j]]
         n_values = n_codes[slot]
-        out[j, :] = 0
-        simple = n_values == 2 and n_classes <= 4 and weights.size == 0
+        out[j, :] = 0.0
         for t in range(classes.size):
             y = classes[t]
-            start = pieces[tiles[t]]
-            size = pieces[tiles[t + 1]] - start
+            start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
+            size = end - start
             for s in range(tiles[t], tiles[t + 1]):
-                first, at = pieces[s], pieces[s] - start
                 base = offsets[slot] + sets[s] * n_values * n_classes
-                if simple:
-                    end = pieces[s + 1]
-                    code = codes[slot, first:end]
-                    good = _count_right(ahead, first, end, code, table, base, y, sign)
-                    out[j, y] += end - first - good
-                    continue
+                first, at = pieces[s], pieces[s] - start
                 length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
                 code = codes[slot, first : first + length]
-                mine = right[at : at + length]
-                _right(ahead, first, code, n_values, table, base, y, sign, need, mine)
-            if simple:
-                continue
-            if weights.size:
+                # own = p_y: the gain is the new P(Y = y); own = 1: the factor it changes by.
+                own = post[y, first : first + length] if kind == PROBABILITY else ones[:length]
+                mine = gain[at : at + length]
+                if n_values == 2:
+                    _two_denominators(post, linear, base, first, den0[:length], den1[:length])
+                    t0, t1 = linear[base + y], linear[base + n_classes + y]
+                    for i in range(length):
+                        # Both are read before the choice: a load behind a condition would not
+                        # vectorise.
+                        d0, d1 = den0[i], den1[i]
+                        is_one = code[i] != 0
+                        mine[i] = own[i] * (t1 if is_one else t0) / (d1 if is_one else d0)
+                else:
+                    _denominators(post, linear, base, code, first, den0[:length])
+                    for i in range(length):
+                        t = linear[base + code[i] * n_classes + y]
+                        mine[i] = own[i] * t / den0[i]
+            tile_weights = weights[start:end] if weights.size else weights
+            if kind == PROBABILITY:
+                out[j, y] += _sum_improbable(gain[:size], tile_weights)
+            elif weights.size:
                 for i in range(size):
-                    out[j, y] += (1 - right[i]) * weights[start + i]
+                    out[j, y] += tile_weights[i] * np.log(np.float64(gain[i]))
             else:
-                good = 0
-                for i in range(size):
-                    good += right[i]
-                out[j, y] += size - good
+                out[j, y] += _sum_log(gain, size, product, bits)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import ERROR, EXACT, PROBABILITY
-from ...models.kernels.fixed import FAR, exp_fixed, log_fixed
+from ...models.kernels.exact import FAR, exp_fixed, log_fixed
 from .moves import gather
 
 

@@ -14,13 +14,12 @@ from ...data.files.atomic import write_text
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
-from ...models.base import Floats, Grid, Settings, Terms
+from ...models.base import ColumnTerms, Floats, Grid, Scale, Settings, Terms
+from ...models.columns import Summary, spoken_tables
 from ...models.fitted import FittedBayes, FittedProblem
 from ...models.mixture import Mixtures
 from ...models.moments import Moments, WideVariance, plain_squares, plain_variances
-from ...models.registry import MODELS, spoken_tables
-from ...models.summary import Summary
-from ...models.tables import ColumnTerms, Scale
+from ...models.registry import MODELS
 from ..portable import plain_classes
 from .check import check_model_data
 from .schema import Schema

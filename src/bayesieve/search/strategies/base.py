@@ -1,12 +1,10 @@
-"""What every search offers, and the two sweeps that searches are made of."""
+"""What every search offers, what it sees, and what it may draw."""
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple, Protocol
-
-from ...checks import choose
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 #: Directions of a sweep, and of a search without one.
 FORWARD, BACKWARD, EXHAUSTIVE = "forward", "backward", "exhaustive"
@@ -141,6 +139,12 @@ class Search:
     draws_without_seed = False
     #: May it end before `n_features` is reached?
     may_end_early = False
+    #: Does it ask for anything beside the objective?  So it does where it says what, in `given`.
+    takes_hints: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.takes_hints = cls.given is not Search.given
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Run the search; the caller may stop it at any yield."""
@@ -154,11 +158,6 @@ class Search:
     def given(self, hints: Hints) -> "Search":
         """The same search with what it needs beside the objective filled in."""
         return self
-
-    @property
-    def takes_hints(self) -> bool:
-        """Does it ask for anything beside the objective?"""
-        return type(self).given is not Search.given
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
         """What is left to do, or None where that cannot be known."""
@@ -176,36 +175,6 @@ class OwnSearch(Search):
         yield from self.own.steps(objective, limits)
 
 
-class Sweep(NamedTuple):
-    """What lies ahead of a sweep in the direction under way."""
-
-    steps: int
-    candidates: int
-    tries: int
-    grouped: bool  #: columns that move together make fewer steps
-
-
-def sweep_ahead(objective: Subset, limits: Limits) -> Sweep:
-    """Greedy sweeps score every candidate at each of their remaining steps.
-
-    Where columns move together, this is the most: a unit that would put an exact size out of reach
-    now may well be a candidate later.
-    """
-    if objective.direction == FORWARD:
-        candidates = len(objective.addable(limits.most))
-        steps = min(candidates, limits.most - objective.size)
-    else:
-        candidates = len(objective.droppable(limits.least))
-        steps = min(candidates, objective.size - limits.least)
-    grouped = any(objective.width(unit) > 1 for unit in range(objective.n_units))
-    return Sweep(steps, candidates, steps * candidates - steps * (steps - 1) // 2, grouped)
-
-
-def check_direction(name: str, direction: str) -> None:
-    """Forward or backward."""
-    choose(name, direction, [FORWARD, BACKWARD])
-
-
 def check_seed(seed: Any) -> None:
     """None, or a whole number."""
     if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool)):
@@ -215,50 +184,6 @@ def check_seed(seed: Any) -> None:
 def draw_by(seed: int | None) -> random.Random:
     """A source of randomness; numpy's whole numbers are seeds too."""
     return random.Random(None if seed is None else int(seed))
-
-
-@dataclass
-class Best:
-    """The best subset seen: lowest loss, then fewest columns, then first seen."""
-
-    limits: Limits
-    units: tuple[int, ...] | None = None
-    rank: tuple[Any, int] | None = field(default=None)
-
-    def see(self, objective: Subset) -> None:
-        """Compare the subset as it is now."""
-        if not self.limits.allow(objective.size):
-            return
-        rank = (objective.score(), objective.size)
-        if self.rank is None or rank < self.rank:
-            self.rank, self.units = rank, objective.snapshot()
-
-
-def grow(objective: Subset, limits: Limits, until_worse: bool = False) -> Iterator[None]:
-    """Add the best unit, again and again; `until_worse` ends when that is no strict gain."""
-    while candidates := objective.addable(limits.most, limits.exact):
-        unit, key = objective.best_add(candidates)
-        if until_worse and objective.size >= limits.least and not key < objective.score():
-            return
-        objective.add(unit)
-        yield
-
-
-def shrink(objective: Subset, limits: Limits, until_worse: bool = False) -> Iterator[None]:
-    """Drop the unit that is missed least; `until_worse` ends when that is no strict gain."""
-    while candidates := objective.droppable(limits.least, limits.target):
-        unit, key = objective.best_drop(candidates)
-        if until_worse and objective.size <= limits.most and not key < objective.score():
-            return
-        objective.drop(unit)
-        yield
-
-
-def sweep(
-    direction: str, objective: Subset, limits: Limits, until_worse: bool = False
-) -> Iterator[None]:
-    """`grow` or `shrink`."""
-    return (grow if direction == FORWARD else shrink)(objective, limits, until_worse)
 
 
 def draw_units(
@@ -290,10 +215,3 @@ def draw_units(
             taken.append(others[at])
             room = left
     return (*kept, *sorted(taken))
-
-
-def first_subset(direction: str, objective: Subset) -> tuple[int, ...]:
-    """Where a sweep starts: the units to keep, or all of them."""
-    if direction == FORWARD:
-        return tuple(sorted(objective.keep))
-    return tuple(range(objective.n_units))

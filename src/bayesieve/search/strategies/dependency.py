@@ -4,17 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .base import (
-    BACKWARD,
-    Hints,
-    Limits,
-    Outlook,
-    Search,
-    Subset,
-    first_subset,
-    shrink,
-    sweep_ahead,
-)
+from .base import BACKWARD, Hints, Limits, Outlook, Search, Subset
+from .sweeps import first_subset, shrink, sweep_ahead
 
 
 @dataclass(frozen=True)

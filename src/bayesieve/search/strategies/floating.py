@@ -4,16 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .base import (
-    FORWARD,
-    Limits,
-    Outlook,
-    Search,
-    Subset,
-    check_direction,
-    first_subset,
-    sweep_ahead,
-)
+from .base import FORWARD, Limits, Outlook, Search, Subset
+from .sweeps import check_direction, first_subset, sweep_ahead
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...checks import choose
-from .base import FORWARD, Hints, Limits, Outlook, Search, Subset, first_subset, sweep_ahead
+from .base import FORWARD, Hints, Limits, Outlook, Search, Subset
+from .sweeps import first_subset, sweep_ahead
 
 #: The ranking by each feature's own guiding score.
 SCORE = "score"

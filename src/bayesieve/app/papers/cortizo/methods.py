@@ -21,9 +21,8 @@ from ....search.strategies.base import Search
 from ....search.strategies.dependency import DependencySearch
 from ....search.strategies.exhaustive import ExhaustiveSearch
 from ....search.strategies.floating import FloatingSearch
-from ....search.strategies.greedy import GreedySearch
-from ....search.strategies.phases import PhaseSearch
 from ....search.strategies.ranked import RankedSearch
+from ....search.strategies.sweeps import GreedySearch, PhaseSearch
 
 N_FOLDS = 10
 

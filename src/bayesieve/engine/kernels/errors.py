@@ -1,0 +1,119 @@
+"""Errors of single columns, counted from the margins of the lines."""
+
+import numpy as np
+from numba import njit
+
+from ...data.kernels.options import BLOCK, EXACT, LANES
+
+
+@njit(**EXACT)
+def margins(sums, lines, out):
+    """How far each line's own class is ahead of every class."""
+    pieces, tiles, classes = lines.pieces, lines.tiles, lines.classes
+    n_classes = sums.shape[0]
+    for t in range(classes.size):
+        start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
+        own = sums[classes[t], start:end]
+        for k in range(n_classes):
+            other, ahead = sums[k, start:end], out[k, start:end]
+            for i in range(own.size):
+                ahead[i] = own[i] - other[i]
+
+
+@njit(**EXACT)
+def _needed(table, at, k, y, sign):
+    """The margin over class k that a line of class y must have to stay right."""
+    return sign * (table[at + k] - table[at + y]) + (1 if k < y else 0)
+
+
+@njit(**EXACT)
+def _count_right(ahead, start, end, code, table, base, y, sign):
+    """How many lines of a piece stay right: two values, at most four classes, no weights.
+
+    All classes in one pass that stores nothing; with fewer than four, some are compared twice.
+    """
+    n_classes = ahead.shape[0]
+    k1 = (y + 1) % n_classes
+    k2 = (y + 2) % n_classes if n_classes > 2 else k1
+    k3 = (y + 3) % n_classes if n_classes > 3 else k1
+    margin1, margin2, margin3 = ahead[k1, start:end], ahead[k2, start:end], ahead[k3, start:end]
+    at = base + n_classes
+    zero1, one1 = _needed(table, base, k1, y, sign), _needed(table, at, k1, y, sign)
+    zero2, one2 = _needed(table, base, k2, y, sign), _needed(table, at, k2, y, sign)
+    zero3, one3 = _needed(table, base, k3, y, sign), _needed(table, at, k3, y, sign)
+    right = 0
+    for i in range(code.size):
+        is_one = code[i] != 0
+        right += np.int64(
+            (margin1[i] >= (one1 if is_one else zero1))
+            & (margin2[i] >= (one2 if is_one else zero2))
+            & (margin3[i] >= (one3 if is_one else zero3))
+        )
+    return right
+
+
+@njit(**EXACT)
+def _right(ahead, first, code, n_values, table, base, y, sign, need, right):
+    """Which lines of a piece stay right, for a column of any number of values."""
+    n_classes = ahead.shape[0]
+    right[:] = 1
+    for k in range(n_classes):
+        if k == y:
+            continue
+        margin = ahead[k, first : first + right.size]
+        for v in range(n_values):
+            need[v] = _needed(table, base + v * n_classes, k, y, sign)
+        if n_values == 2:
+            zero, one = need[0], need[1]
+            for i in range(right.size):
+                right[i] &= np.uint8(margin[i] >= (one if code[i] != 0 else zero))
+        else:
+            for i in range(right.size):
+                right[i] &= np.uint8(margin[i] >= need[code[i]])
+
+
+@njit(**EXACT)
+def count_errors(ahead, lines, terms, slots, candidates, sign, lo, hi, out):
+    """Errors by true class for single coded features, straight from the margins.
+
+    A line stays right when its margin over every class k exceeds what the feature gives k more
+    than the line's own class: one comparison a class.
+    """
+    pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
+    weights = lines.weights
+    codes, n_codes, offsets, table = terms.codes, terms.n_codes, terms.offsets, terms.table
+    n_classes = ahead.shape[0]
+    right = np.empty(BLOCK + LANES, np.uint8)
+    need = np.empty(256, np.int64)
+    for j in range(lo, hi):
+        slot = slots[candidates[j]]
+        n_values = n_codes[slot]
+        out[j, :] = 0
+        simple = n_values == 2 and n_classes <= 4 and weights.size == 0
+        for t in range(classes.size):
+            y = classes[t]
+            start = pieces[tiles[t]]
+            size = pieces[tiles[t + 1]] - start
+            for s in range(tiles[t], tiles[t + 1]):
+                first, at = pieces[s], pieces[s] - start
+                base = offsets[slot] + sets[s] * n_values * n_classes
+                if simple:
+                    end = pieces[s + 1]
+                    code = codes[slot, first:end]
+                    good = _count_right(ahead, first, end, code, table, base, y, sign)
+                    out[j, y] += end - first - good
+                    continue
+                length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
+                code = codes[slot, first : first + length]
+                mine = right[at : at + length]
+                _right(ahead, first, code, n_values, table, base, y, sign, need, mine)
+            if simple:
+                continue
+            if weights.size:
+                for i in range(size):
+                    out[j, y] += (1 - right[i]) * weights[start + i]
+            else:
+                good = 0
+                for i in range(size):
+                    good += np.int64(right[i])  # not a byte, without the JIT either
+                out[j, y] += size - good

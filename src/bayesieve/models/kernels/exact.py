@@ -1,0 +1,249 @@
+"""Counts, moments and elementary functions that are the same with and without the JIT.
+
+The functions use additions, multiplications, comparisons and one table of powers of two: operations
+that IEEE 754 fixes to the last bit, on every machine.
+"""
+
+import numpy as np
+from numba import njit
+
+from ...data.kernels.options import EXACT
+
+# Beyond this distance a class adds nothing to a value rounded to 2^-40 (exp(-50) < 2^-72).
+FAR = 50.0
+
+
+_LOG2E = 1.4426950408889634
+
+
+_LN2_HI = 0.6931471803691238  # ln 2 in two parts: the product with an integer below 2^20 is exact
+
+
+_LN2_LO = 1.9082149292705877e-10
+
+
+_LN2 = 0.6931471805599453
+
+
+_SQRT2 = 1.4142135623730951
+
+
+_POW2_ZERO = 80
+
+
+_POW2 = 2.0 ** np.arange(-_POW2_ZERO, _POW2_ZERO + 1)
+
+
+@njit(**EXACT)
+def exp_fixed(x):
+    """exp(x) for |x| <= 50, by range reduction and a polynomial of degree 13."""
+    k = np.floor(x * _LOG2E + 0.5)
+    r = (x - k * _LN2_HI) - k * _LN2_LO
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return p * _POW2[np.int64(k) + _POW2_ZERO]
+
+
+@njit(**EXACT)
+def log_fixed(z):
+    """log(z) for z >= 1, by halving into [0.707, 1.414) and the series of atanh."""
+    shift = 0.0
+    while z >= _SQRT2:
+        z = z * 0.5
+        shift = shift + 1.0
+    u = (z - 1.0) / (z + 1.0)
+    q = u * u
+    p = 1.0 / 23.0
+    p = p * q + 1.0 / 21.0
+    p = p * q + 1.0 / 19.0
+    p = p * q + 1.0 / 17.0
+    p = p * q + 1.0 / 15.0
+    p = p * q + 1.0 / 13.0
+    p = p * q + 1.0 / 11.0
+    p = p * q + 1.0 / 9.0
+    p = p * q + 1.0 / 7.0
+    p = p * q + 1.0 / 5.0
+    p = p * q + 1.0 / 3.0
+    p = p * q + 1.0
+    return shift * _LN2 + 2.0 * u * p
+
+
+@njit(**EXACT)
+def _of_prime(prime, unit):
+    """The rounded logarithm of a prime: the only place where anything is rounded."""
+    return np.int64(np.floor(log_fixed(np.float64(prime)) * unit + 0.5))
+
+
+@njit(**EXACT)
+def log_up_to(unit, out):
+    """Logarithms of 0 (as 0), 1, 2, ...: a sieve of smallest factors."""
+    size = out.size
+    smallest = np.zeros(size, np.int32)
+    out[:2] = 0
+    for number in range(2, size):
+        if smallest[number] == 0:
+            out[number] = _of_prime(number, unit)
+            for multiple in range(number * number, size, number):
+                if smallest[multiple] == 0:
+                    smallest[multiple] = number
+        else:
+            factor = smallest[number]
+            out[number] = out[factor] + out[number // factor]
+
+
+@njit(**EXACT)
+def log_each(numbers, unit, out):
+    """Logarithms of single numbers >= 1, by trial division."""
+    two, three = _of_prime(2, unit), _of_prime(3, unit)
+    for i in range(numbers.size):
+        left = numbers[i]
+        total = np.int64(0)
+        while left % 2 == 0:
+            left //= 2
+            total += two
+        while left % 3 == 0:
+            left //= 3
+            total += three
+        factor, step = 5, 2
+        while factor * factor <= left:
+            while left % factor == 0:
+                left //= factor
+                total += _of_prime(factor, unit)
+            factor += step
+            step = 6 - step
+        if left > 1:
+            total += _of_prime(left, unit)
+        out[i] = total
+
+
+_ROWS = 1024  # rows a block of moments
+
+
+# Sums of squares beyond these have overflowed or lost digits.
+_LEAST, _MOST = 2.0**-960, 2.0**1000
+
+
+@njit(**EXACT)
+def count_by_class(codes, labels, weights, left_out, pointers, out):
+    """Weighted counts of each code in each class: out[set, code, class].
+
+    Set g is trained on all rows but left_out[pointers[g]:pointers[g + 1]].
+    """
+    total = np.zeros(out.shape[1:], out.dtype)
+    for i in range(codes.size):
+        total[codes[i], labels[i]] += weights[i]
+    for g in range(out.shape[0]):
+        out[g] = total
+        for p in range(pointers[g], pointers[g + 1]):
+            i = left_out[p]
+            out[g, codes[i], labels[i]] -= weights[i]
+
+
+@njit(**EXACT)
+def moments_by_class(values, labels, weights, rows, numbers, count, mean, squares):
+    """Weight, mean and sum of squared deviations of each class over the given rows.
+
+    Two passes over each block of rows, the second also correcting the mean of the first; blocks
+    merged in order by Chan's formula.  A block is 1024 numbers of the table, whichever of its rows
+    are here, so that folds and parts of the rows have the same borders.  NaN is skipped.  Equal
+    values have that mean and no squares, to the bit: where nothing is added to a variance, rounding
+    would speak in its place.  Squares that do not fit are NaN.
+    """
+    n_classes = count.size
+    lone = np.full(n_classes, np.nan)
+    varied = np.zeros(n_classes, np.bool_)
+    block_count = np.empty(n_classes)
+    block_mean = np.empty(n_classes)
+    block_squares = np.empty(n_classes)
+    left_over = np.empty(n_classes)
+    count[:] = 0.0
+    mean[:] = 0.0
+    squares[:] = 0.0
+    last = 0
+    while last < rows.size:
+        first, block = last, numbers[rows[last]] // _ROWS
+        while last < rows.size and numbers[rows[last]] // _ROWS == block:
+            last += 1
+        block_count[:] = 0.0
+        block_mean[:] = 0.0
+        block_squares[:] = 0.0
+        left_over[:] = 0.0
+        for p in range(first, last):
+            i = rows[p]
+            if not np.isnan(values[i]):
+                block_count[labels[i]] += weights[i]
+                block_mean[labels[i]] += weights[i] * values[i]
+        for k in range(n_classes):
+            if block_count[k] > 0.0:
+                block_mean[k] /= block_count[k]
+        for p in range(first, last):
+            i = rows[p]
+            if not np.isnan(values[i]):
+                apart = values[i] - block_mean[labels[i]]
+                if np.isnan(lone[labels[i]]):
+                    lone[labels[i]] = values[i]
+                elif values[i] != lone[labels[i]]:
+                    varied[labels[i]] = True
+                block_squares[labels[i]] += weights[i] * apart * apart
+                left_over[labels[i]] += weights[i] * apart
+        for k in range(n_classes):
+            both = count[k] + block_count[k]
+            if block_count[k] > 0.0:
+                shift = left_over[k] / block_count[k]
+                block_mean[k] += shift
+                block_squares[k] -= shift * left_over[k]
+                apart = block_mean[k] - mean[k]
+                share = block_count[k] / both
+                mean[k] += apart * share
+                squares[k] += block_squares[k] + apart * apart * count[k] * share
+                count[k] = both
+    for k in range(n_classes):
+        if count[k] > 0.0 and not varied[k]:
+            mean[k], squares[k] = lone[k] + 0.0, 0.0  # no zero below zero
+        elif count[k] > 0.0 and not _LEAST <= squares[k] <= _MOST:
+            squares[k] = np.nan
+
+
+@njit(**EXACT)
+def count_moves(pointers, rows, kinds, first, member, weights, left_at, left_sets, counts):
+    """Weight of the moved rows by delta row, table set and class column.
+
+    Parameters
+    ----------
+    member : the class columns of each row, rows x groups.
+    weights : how often each row counts.
+    left_at, left_sets : row i is left out of the sets left_sets[left_at[i]:left_at[i + 1]].
+    counts : delta rows x sets x class columns; overwritten.
+    """
+    counts[:] = 0.0
+    for f in range(pointers.size - 1):
+        for e in range(pointers[f], pointers[f + 1]):
+            i = rows[e]
+            at = first[f] + kinds[e]
+            for g in range(member.shape[1]):
+                column = member[i, g]
+                for s in range(counts.shape[1]):
+                    counts[at, s, column] += weights[i]
+                for q in range(left_at[i], left_at[i + 1]):
+                    counts[at, left_sets[q], column] -= weights[i]
+
+
+@njit(**EXACT)
+def add_present(pointers, rows, delta, sums):
+    """Add each feature's move to the rows that it moves: sums[row, class]."""
+    for f in range(pointers.size - 1):
+        for e in range(pointers[f], pointers[f + 1]):
+            for k in range(sums.shape[1]):
+                sums[rows[e], k] += delta[f, k]

@@ -1,0 +1,63 @@
+"""What a selector asks of the models that it searches."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ..data.sample import Sample
+from ..engine.sparse_tables import SparseProblem, SparseTables
+from ..models.base import Settings
+from ..models.columns import Summary
+from ..models.fitted import FittedBayes
+
+
+class Family(Protocol):
+    """Models that a selector can search: what it asks of them."""
+
+    @property
+    def name(self) -> str:
+        """The estimator's."""
+
+    @property
+    def form(self) -> str:
+        """Of ledger it needs: "lines" or "moves"."""
+
+    @property
+    def features(self) -> Any:
+        """Feature models, as users give them."""
+
+    @property
+    def smoothing(self) -> Any:
+        """Of counts, as users give it."""
+
+    @property
+    def priors(self) -> Any:
+        """Of the classes, as users give them."""
+
+    @property
+    def rounded(self) -> bool:
+        """Are continuous values rounded first?"""
+
+    def check(self) -> None:
+        """Judge the settings."""
+
+    def check_sample(self, sample: Sample) -> None:
+        """Judge the settings that depend on the classes."""
+
+    def fit(self, sample: Sample, models: Sequence[str], class_weight: Any = None) -> Any:
+        """The model of all rows, as a value."""
+
+    def restrict(self, fitted: Any, columns: Sequence[int], sample: Sample) -> Any:
+        """Some columns of a model of all rows."""
+
+    def sparse_tables(self, problem: SparseProblem, fitted: Any) -> SparseTables:
+        """Terms for the rows of a sparse ledger."""
+
+
+class DenseFamily(Family, Protocol):
+    """Models that can be asked line by line."""
+
+    def finish(self, summaries: Sequence[Summary], labels: Sequence[str] = ()) -> FittedBayes:
+        """The model of what was counted."""
+
+    def settings(self, fitted: FittedBayes, class_weight: Any) -> Settings:
+        """Settings of tables that are learnt on some of the rows of a model."""

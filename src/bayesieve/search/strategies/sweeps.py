@@ -1,0 +1,184 @@
+"""Sweeps up and down, and the searches made of them: greedy ones, and whole phases in turn."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ...checks import choose
+from .base import BACKWARD, FORWARD, Limits, Outlook, Search, Subset
+
+
+class Sweep(NamedTuple):
+    """What lies ahead of a sweep in the direction under way."""
+
+    steps: int
+    candidates: int
+    tries: int
+    grouped: bool  #: columns that move together make fewer steps
+
+
+def sweep_ahead(objective: Subset, limits: Limits) -> Sweep:
+    """Greedy sweeps score every candidate at each of their remaining steps.
+
+    Where columns move together, this is the most: a unit that would put an exact size out of reach
+    now may well be a candidate later.
+    """
+    if objective.direction == FORWARD:
+        candidates = len(objective.addable(limits.most))
+        steps = min(candidates, limits.most - objective.size)
+    else:
+        candidates = len(objective.droppable(limits.least))
+        steps = min(candidates, objective.size - limits.least)
+    grouped = any(objective.width(unit) > 1 for unit in range(objective.n_units))
+    return Sweep(steps, candidates, steps * candidates - steps * (steps - 1) // 2, grouped)
+
+
+def check_direction(name: str, direction: str) -> None:
+    """Forward or backward."""
+    choose(name, direction, [FORWARD, BACKWARD])
+
+
+@dataclass
+class Best:
+    """The best subset seen: lowest loss, then fewest columns, then first seen."""
+
+    limits: Limits
+    units: tuple[int, ...] | None = None
+    rank: tuple[Any, int] | None = field(default=None)
+
+    def see(self, objective: Subset) -> None:
+        """Compare the subset as it is now."""
+        if not self.limits.least <= objective.size <= self.limits.most:
+            return
+        rank = (objective.score(), objective.size)
+        if self.rank is None or rank < self.rank:
+            self.rank, self.units = rank, objective.snapshot()
+
+
+def grow(objective: Subset, limits: Limits, until_worse: bool = False) -> Iterator[None]:
+    """Add the best unit, again and again; `until_worse` ends when that is no strict gain."""
+    while candidates := objective.addable(limits.most, limits.exact):
+        unit, key = objective.best_add(candidates)
+        if until_worse and objective.size >= limits.least and not key < objective.score():
+            return
+        objective.add(unit)
+        yield
+
+
+def shrink(objective: Subset, limits: Limits, until_worse: bool = False) -> Iterator[None]:
+    """Drop the unit that is missed least; `until_worse` ends when that is no strict gain."""
+    target = limits.most if limits.exact else None
+    while candidates := objective.droppable(limits.least, target):
+        unit, key = objective.best_drop(candidates)
+        if until_worse and objective.size <= limits.most and not key < objective.score():
+            return
+        objective.drop(unit)
+        yield
+
+
+def sweep(
+    direction: str, objective: Subset, limits: Limits, until_worse: bool = False
+) -> Iterator[None]:
+    """`grow` or `shrink`."""
+    return (grow if direction == FORWARD else shrink)(objective, limits, until_worse)
+
+
+def first_subset(direction: str, objective: Subset) -> tuple[int, ...]:
+    """Where a sweep starts: the units to keep, or all of them."""
+    if direction == FORWARD:
+        return tuple(sorted(objective.keep))
+    return tuple(range(objective.n_units))
+
+
+@dataclass(frozen=True)
+class GreedySearch(Search):
+    """Add the best feature at each step, or remove the worst.
+
+    Parameters
+    ----------
+    direction : {"forward", "backward"}
+        Start from nothing and add, or start from everything and remove.
+    stop : {"end", "no-improvement"}, default="end"
+        Go on to the last feature, or end when no step makes the guiding score strictly better.
+
+    Examples
+    --------
+    >>> from bayesieve.search import GreedySearch
+    >>> GreedySearch("forward", stop="no-improvement")
+    GreedySearch(direction='forward', stop='no-improvement')
+    """
+
+    direction: str
+    stop: str = "end"
+
+    def check(self) -> None:
+        """Judge the parameters."""
+        check_direction("search.direction", self.direction)
+        choose("search.stop", self.stop, ["end", "no-improvement"])
+
+    @property
+    def may_end_early(self) -> bool:  # type: ignore[override]
+        """Where no step is a gain."""
+        return self.stop == "no-improvement"
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
+        """All candidates at each remaining step."""
+        ahead = sweep_ahead(objective, limits)
+        return Outlook(ahead.tries, ahead.grouped or self.may_end_early)
+
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
+        """One sweep."""
+        objective.start(first_subset(self.direction, objective), self.direction)
+        yield from sweep(self.direction, objective, limits, self.stop == "no-improvement")
+
+
+@dataclass(frozen=True)
+class PhaseSearch(Search):
+    """Whole forward and backward phases in turn, each from the best subset so far.
+
+    A phase runs to its end; the next one starts from the best subset visited (lowest guiding loss,
+    then fewest features).  The search ends when a phase does not make the guiding score strictly
+    better: the phase before it would only repeat itself from there.  This is what Rabenoro 2015
+    calls a floating search; Pudil's, which backtracks at every step, is `FloatingSearch`.
+
+    Parameters
+    ----------
+    first : {"forward", "backward"}
+        Direction of the first phase.
+
+    Examples
+    --------
+    >>> from bayesieve.search import PhaseSearch
+    >>> PhaseSearch("backward")
+    PhaseSearch(first='backward')
+    """
+
+    first: str
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        check_direction("search.first", self.first)
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook:
+        """The phase under way; how many will follow is not known."""
+        ahead = sweep_ahead(objective, limits)
+        return Outlook(ahead.tries, ahead.grouped, " in phase", least=True)
+
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
+        """Phases until one of them does not improve."""
+        direction = self.first
+        best = Best(limits)
+        start = first_subset(direction, objective)
+        while True:
+            before = best.rank
+            objective.start(start, direction)
+            best.see(objective)
+            for _ in sweep(direction, objective, limits):
+                best.see(objective)
+                yield
+            if best.units is None or best.rank is None:
+                return
+            if before is not None and not best.rank[0] < before[0]:
+                return
+            start = best.units
+            direction = BACKWARD if direction == FORWARD else FORWARD
