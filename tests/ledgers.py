@@ -4,8 +4,9 @@ import numpy as np
 
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
-from bayesieve.data.sample import Targets, class_factors
+from bayesieve.data.sample import class_factors
 from bayesieve.data.tables import RawTable
+from bayesieve.data.targets import Targets
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.lines import DenseColumns, scoring

@@ -20,7 +20,8 @@ from sklearn.model_selection import GroupKFold
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, explain, pack, rank
 from bayesieve.data import pack as packing
-from bayesieve.data.packed import Lookup, Room
+from bayesieve.data.packed import Lookup
+from bayesieve.data.storage import Room
 
 KINDS = ("bool", "bits", "small", "wide", "float", "same", "text", "name", "category", "nothing")
 

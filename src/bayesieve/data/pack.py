@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ..checks import check_flag, check_number
 from .columns import MOST_CODES
 from .files.sources import Source, open_source
-from .packed import PackedColumn, PackedTable, Room, room_for
+from .packed import PackedColumn, PackedTable, room_for
+from .storage import Room
 from .tables import infinity_error, kind_of_column
 
 # Numbers with more distinct values than two bytes tell apart are stored as they are.

@@ -1,56 +1,18 @@
 """Tables packed to one byte a cell where that suffices, in memory or in a mapped file."""
 
-import math
-import mmap
-import os
-import tempfile
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
+
+from .storage import IN_MEMORY, Room
 
 # A table in memory leaves this share of its size to the terms that a ledger keeps, or this much.
 _CACHE_SHARE = 8
 
 
 _LEAST_CACHE = 2**25
-
-
-@dataclass(frozen=True)
-class Room:
-    """Where large arrays are put.
-
-    Parameters
-    ----------
-    folder : None for memory; otherwise arrays are mapped from files in this folder.  The files have
-        no name: they are gone with the last array that needs them, and when the process dies.
-    cache_bytes : most memory for what can be made anew; None: whoever asks decides.
-    """
-
-    folder: str | None = None
-    cache_bytes: int | None = None
-
-    def __call__(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """An array of zeros."""
-        size = math.prod(shape) * np.dtype(dtype).itemsize
-        if self.folder is None or not size:
-            return np.zeros(shape, dtype)
-        with tempfile.TemporaryFile(dir=self.folder) as file:
-            try:
-                # Reserved now: a disk that is full later would end the process without a word.
-                if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), 0, size)
-                else:  # pragma: no cover
-                    file.truncate(size)
-            except OSError as error:
-                raise OSError(
-                    error.errno,
-                    f"the folder {self.folder!r} has no room for {size / 1e6:.0f} MB of packed "
-                    f"columns ({error.strerror}); name a folder on a larger disk",
-                ) from error
-            mapped = mmap.mmap(file.fileno(), size)
-        return np.frombuffer(mapped, dtype).reshape(shape)
 
 
 class PackedColumn(NamedTuple):
@@ -105,7 +67,7 @@ class PackedTable:
     names: list[str]
     n_rows: int
     packed: tuple[PackedColumn, ...]
-    room: Room = Room()
+    room: Room = IN_MEMORY
     target: Any = None
     identifiers: tuple[str, ...] = ()
     rows: NDArray[np.int64] | None = None  #: rows of `packed` that are in the table; None: all

@@ -1,71 +1,20 @@
-"""Rows as the estimators read them: targets, weights, and all of them with their table."""
+"""Rows as the estimators read them, and which of them guide and which choose."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d
 
 from ..checks import as_fraction, choose, plain_value
-from .tables import Table, _is_nan, is_frame, read_table
-
-
-@dataclass(frozen=True)
-class Targets:
-    """Class problems that rows take part in: one of many classes, or one of two classes a label.
-
-    Parameters
-    ----------
-    classes : class index of every row in every problem, rows x problems.
-    n_classes : classes of each problem; 2 where there is more than one.
-    names : a name for each problem.
-    labelled : a matrix of labels was given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.models import Targets
-    >>> targets = Targets(np.array([[0, 1], [0, 0]]), 2, ("rain", "wind"), labelled=True)
-    >>> targets.n_groups, targets.odds, targets.positive.tolist()
-    (2, True, [True, False])
-    """
-
-    classes: NDArray[np.int64]
-    n_classes: int
-    names: tuple[str, ...]
-    labelled: bool = False
-
-    @property
-    def n_groups(self) -> int:
-        """How many problems."""
-        return self.classes.shape[1]
-
-    @property
-    def odds(self) -> bool:
-        """Two classes everywhere: the log-odds of the second say all."""
-        return self.n_classes == 2
-
-    @cached_property
-    def member(self) -> NDArray[np.int64]:
-        """Class columns of every row: problem g has the columns from g * n_classes on."""
-        return self.classes + self.n_classes * np.arange(self.n_groups)
-
-    @cached_property
-    def positive(self) -> NDArray[np.bool_]:
-        """Rows with any label, or not of the first class."""
-        return np.asarray(self.classes.any(axis=1))
-
-    def take(self, rows: NDArray[np.int64]) -> "Targets":
-        """Some rows only."""
-        return Targets(self.classes[rows], self.n_classes, self.names, self.labelled)
+from .tables import Table, _is_nan, read_table
+from .targets import Targets, read_labels
 
 
 def read_target(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -108,39 +57,6 @@ def is_label_matrix(y: Any) -> bool:
         except ValueError:  # lists of unequal length: not a matrix
             return False
     return len(shape) == 2 and shape[1] > 1
-
-
-def read_labels(y: Any, n_rows: int) -> Targets:
-    """A 0/1 matrix of labels."""
-    names = None
-    if is_frame(y):
-        try:
-            frame = nw.from_native(y, eager_only=True)
-        except nw.exceptions.DuplicateError as error:
-            raise ValueError(
-                f"y has labels of the same name; names must differ. {error}"
-            ) from error
-        names, y = [str(name) for name in frame.columns], frame.to_numpy()
-    y = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
-    if y.dtype == object and all(isinstance(v, Real | np.bool_) for v in y.ravel().tolist()):
-        y = y.astype(np.float64)
-    names = names or [f"{j}" for j in range(y.shape[1])]
-    if y.shape[0] != n_rows:
-        raise ValueError(
-            f"y has {y.shape[0]} rows, but X has {n_rows}; give one row of labels each."
-        )
-    if y.dtype.kind not in "fiub":
-        raise TypeError(
-            f"y: a matrix of labels must hold 0 and 1 only; got values of type {y.dtype}."
-        )
-    odd = (y != 0) & (y != 1)
-    if odd.any():
-        i, j = np.argwhere(odd)[0]
-        raise ValueError(
-            f"y: a matrix of labels must hold 0 and 1 only; got {y[i, j]!r} at row {i}, label "
-            f"{names[j]!r}. Give one class a row for several classes."
-        )
-    return Targets(y.astype(np.int64), 2, tuple(names), labelled=True)
 
 
 def check_several_classes(classes: NDArray[Any]) -> None:
@@ -326,3 +242,39 @@ def read_sample(
     labels = labels.astype(np.int64)
     targets = Targets(labels[:, None], len(classes), (str(classes[-1]),))
     return Sample(table, targets, labels, weights, classes, rows)
+
+
+def split_rows(
+    labels: NDArray[np.int64], share: float | None, random_state: np.random.RandomState
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Guiding and validation rows, stratified; a class with one row goes to the guiding part."""
+    if share is None:
+        return np.arange(labels.size), np.empty(0, np.int64)
+    held_out = []
+    for k in range(labels.max() + 1):
+        rows = np.flatnonzero(labels == k)
+        n_held_out = min(int(np.floor(share * rows.size + 0.5)), rows.size - 1)
+        held_out.append(random_state.permutation(rows)[:n_held_out])
+    validation = np.sort(np.concatenate(held_out))
+    if not validation.size:
+        raise ValueError(
+            f"validation={share} leaves no row to choose the subset on ({labels.size} rows). "
+            "Use validation=None, which chooses by the guiding score, or give more rows."
+        )
+    return np.setdiff1d(np.arange(labels.size), validation), validation
+
+
+def means_loo(cv: Any) -> bool:
+    """Is this leave-one-out, by name or as scikit-learn's splitter?"""
+    return (isinstance(cv, str) and cv == "loo") or isinstance(cv, LeaveOneOut)
+
+
+def read_split_groups(groups: Any, X: Any) -> NDArray[Any] | None:
+    """Groups for a splitter, one a row of X."""
+    if groups is None:
+        return None
+    groups = column_or_1d(groups)
+    n_rows = _num_samples(X)
+    if len(groups) != n_rows:
+        raise ValueError(f"groups has {len(groups)} values, but X has {n_rows} rows.")
+    return groups

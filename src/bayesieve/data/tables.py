@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from .kinds import NumberName
-from .narrow import NarrowColumns, Panels, find_narrow
-from .packed import PackedTable, Room
+from .packed import PackedTable
+from .storage import IN_MEMORY, NarrowColumns, Panels, Room, find_narrow
 
 # Columns of these types are taken as they are, where nothing is missing.
 _PLAIN = frozenset(
@@ -384,4 +384,4 @@ def read_series(series: Any) -> list[NDArray[np.float64]]:
 
 def room_of(table: Table) -> Room:
     """Where large arrays that are made of a table are put."""
-    return table.room if isinstance(table, PackedTable) else Room()
+    return table.room if isinstance(table, PackedTable) else IN_MEMORY

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ..checks import choose
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
+from ..data.folds import Rows, find_splits, training_copies
 from ..data.kernels.options import BLOCK, LANES
-from ..data.packed import Lookup, Room
-from ..data.split import Rows, find_splits, training_copies
+from ..data.packed import Lookup
+from ..data.storage import IN_MEMORY, Room
 from ..models.base import Ints, Terms, TrainingSets, one_set
 from ..models.registry import MODELS
 from .kernels.arrays import LineArrays
@@ -248,7 +249,7 @@ class DenseColumns:
         lines: Lines,
         loo: bool,
         n_columns: int,
-        room: Room = Room(),  # noqa: B008
+        room: Room = IN_MEMORY,
         training_rows: Ints | None = None,
     ):
         self.sets, self.lines, self.loo = sets, lines, loo

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..data.kernels.options import ROW_KINDS
-from ..data.sample import Targets
+from ..data.targets import Targets
 from ..models.base import Ints
 from .contract import Bounds, Measure, Outline, Scores, Units, walk
 from .kernels.arrays import EntryArrays, UnitArrays

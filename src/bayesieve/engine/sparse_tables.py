@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import ColumnSpec
-from ..data.sample import Targets
 from ..data.sparse import Moves
+from ..data.targets import Targets
 from ..models.base import (
     Floats,
     Grid,

@@ -9,8 +9,7 @@ from ..checks import check_file, check_flag, check_jobs, check_number, choose, c
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
-from ..data.sample import Sample, check_class_weight, read_weights
-from ..data.split import means_loo, read_split_groups
+from ..data.sample import Sample, check_class_weight, means_loo, read_split_groups, read_weights
 from ..data.tables import SparseTable
 from ..models.columns import choose_models
 from ..models.registry import MODELS

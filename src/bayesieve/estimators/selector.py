@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import check_file
 from ..criteria.base import Criterion
 from ..data.packed import PackedTable
-from ..data.sample import read_sample
-from ..data.split import split_rows
+from ..data.sample import read_sample, split_rows
 from ..data.tables import Table, is_frame, keep_names, read_table
 from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads

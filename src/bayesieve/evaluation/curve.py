@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from ..checks import check_flag, check_jobs, check_number, choose
 from ..data.columns import is_missing
+from ..data.folds import read_rows
 from ..data.sample import Sample, read_sample
-from ..data.split import read_rows
 from ..data.tables import SparseTable
 from ..estimators.naive_bayes import NaiveBayes
 from ..models.columns import choose_models

@@ -14,8 +14,8 @@ from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, check_jobs, check_number
 from ..criteria.base import Criterion
-from ..data.sample import Sample, read_sample, read_weights
-from ..data.split import find_splits, read_split_groups
+from ..data.folds import find_splits
+from ..data.sample import Sample, read_sample, read_split_groups, read_weights
 from ..engine.threads import count_threads
 from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector

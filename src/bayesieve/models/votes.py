@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import ColumnSpec, encode
-from ..data.sample import Sample, Targets
+from ..data.sample import Sample
 from ..data.sparse import Moves
 from ..data.tables import Table
+from ..data.targets import Targets
 from .base import Floats, Ints
 from .columns import read_moves
 

@@ -20,8 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.columns import ColumnSpec, encode
 from ..data.packed import Lookup, PackedTable
-from ..data.sample import Sample, class_factors
-from ..data.split import means_loo
+from ..data.sample import Sample, class_factors, means_loo
 from ..data.tables import Table, room_of
 from ..engine.contract import Ledger
 from ..engine.dense import DenseLedger

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..data.split import find_splits, training_copies
+from ..data.folds import find_splits, training_copies
 from ..engine.sparse import SparseLedger
 from ..engine.sparse_tables import Scoring, SparseProblem
 from ..engine.threads import Threads

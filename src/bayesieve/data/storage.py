@@ -1,11 +1,15 @@
-"""Columns of small whole numbers, a byte a cell: what most tables of counts and codes are."""
+"""How cells are kept: small whole numbers as bytes, panels of columns, memory or mapped files."""
 
+import math
+import mmap
+import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 #: An array whose kind of numbers (or texts) does not matter to whoever takes it.
 Array: TypeAlias = NDArray[Any]
@@ -196,3 +200,43 @@ class Panels:
         turn_to_floats(readable, 0, turned)
         self._first, self._turned = j, turned
         return turned[0]
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where large arrays are put.
+
+    Parameters
+    ----------
+    folder : None for memory; otherwise arrays are mapped from files in this folder.  The files have
+        no name: they are gone with the last array that needs them, and when the process dies.
+    cache_bytes : most memory for what can be made anew; None: whoever asks decides.
+    """
+
+    folder: str | None = None
+    cache_bytes: int | None = None
+
+    def __call__(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """An array of zeros."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        if self.folder is None or not size:
+            return np.zeros(shape, dtype)
+        with tempfile.TemporaryFile(dir=self.folder) as file:
+            try:
+                # Reserved now: a disk that is full later would end the process without a word.
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, size)
+                else:  # pragma: no cover
+                    file.truncate(size)
+            except OSError as error:
+                raise OSError(
+                    error.errno,
+                    f"the folder {self.folder!r} has no room for {size / 1e6:.0f} MB of packed "
+                    f"columns ({error.strerror}); name a folder on a larger disk",
+                ) from error
+            mapped = mmap.mmap(file.fileno(), size)
+        return np.frombuffer(mapped, dtype).reshape(shape)
+
+
+#: Arrays in memory, as large as they must be.
+IN_MEMORY = Room()

@@ -1,4 +1,4 @@
-"""Which rows guide a search, which validate it, and which tables each line reads."""
+"""Folds, splitters and lists of rows: which tables each line reads."""
 
 from collections.abc import Iterable
 from numbers import Integral
@@ -6,30 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import LeaveOneOut, check_cv
-from sklearn.utils.validation import _num_samples, column_or_1d
+from sklearn.model_selection import check_cv
 
 Rows = NDArray[np.int64]
-
-
-def split_rows(
-    labels: NDArray[np.int64], share: float | None, random_state: np.random.RandomState
-) -> tuple[Rows, Rows]:
-    """Guiding and validation rows, stratified; a class with one row goes to the guiding part."""
-    if share is None:
-        return np.arange(labels.size), np.empty(0, np.int64)
-    held_out = []
-    for k in range(labels.max() + 1):
-        rows = np.flatnonzero(labels == k)
-        n_held_out = min(int(np.floor(share * rows.size + 0.5)), rows.size - 1)
-        held_out.append(random_state.permutation(rows)[:n_held_out])
-    validation = np.sort(np.concatenate(held_out))
-    if not validation.size:
-        raise ValueError(
-            f"validation={share} leaves no row to choose the subset on ({labels.size} rows). "
-            "Use validation=None, which chooses by the guiding score, or give more rows."
-        )
-    return np.setdiff1d(np.arange(labels.size), validation), validation
 
 
 def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, ...]]:
@@ -45,7 +24,7 @@ def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, 
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.data.split import training_copies
+    >>> from bayesieve.data.folds import training_copies
     >>> rows, left_out = training_copies([np.array([0, 2, 2]), np.array([1, 2])], 3)
     >>> rows.tolist(), [each.tolist() for each in left_out]
     ([0, 1, 2, 2], [[1], [0, 3]])
@@ -58,11 +37,6 @@ def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, 
     return rows, tuple(
         np.flatnonzero(copy >= np.bincount(train, minlength=n_rows)[rows]) for train in trains
     )
-
-
-def means_loo(cv: Any) -> bool:
-    """Is this leave-one-out, by name or as scikit-learn's splitter?"""
-    return (isinstance(cv, str) and cv == "loo") or isinstance(cv, LeaveOneOut)
 
 
 def find_splits(
@@ -146,14 +120,3 @@ def _positions(rows: Rows, theirs: Rows) -> Rows:
     """Where these rows stand among the guiding ones; the others are left out."""
     at = np.minimum(np.searchsorted(theirs, rows), theirs.size - 1)
     return at[theirs[at] == rows]
-
-
-def read_split_groups(groups: Any, X: Any) -> NDArray[Any] | None:
-    """Groups for a splitter, one a row of X."""
-    if groups is None:
-        return None
-    groups = column_or_1d(groups)
-    n_rows = _num_samples(X)
-    if len(groups) != n_rows:
-        raise ValueError(f"groups has {len(groups)} values, but X has {n_rows} rows.")
-    return groups
