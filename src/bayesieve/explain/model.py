@@ -10,8 +10,7 @@ from ..checks import plain_value
 from ..data.html import html_table
 from ..estimators.held import fitted_of
 from ..models.fitted import FittedProblem
-from ..models.mixture import Mixtures
-from ..models.moments import Moments, deviations
+from ..models.moments import Mixtures, Moments, deviations
 
 _TAIL = 3.0
 
