@@ -1,4 +1,4 @@
-"""How a parameter is judged: the words of errors, and nothing but the standard library."""
+"""How a parameter is judged: the words of errors."""
 
 import difflib
 import math
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 from numpy.typing import NDArray
 
@@ -16,7 +16,7 @@ Array: TypeAlias = NDArray[Any]
 
 
 def choose(
-    name: str, value: Any, allowed: Iterable[str], meant: Mapping[str, str] | None = None
+    name: str, value: object, allowed: Iterable[str], meant: Mapping[str, str] | None = None
 ) -> str:
     """A name among the allowed ones, or an error that names the nearest.
 
@@ -38,6 +38,12 @@ def choose(
     raise error(f"{name} must be one of {listed}; got {value!r}.{hint}")
 
 
+@overload
+def check_number(
+    name: str, value: object, *, low: float, high: float = ..., whole: Literal[True]
+) -> int: ...
+@overload
+def check_number(name: str, value: object, *, low: float, high: float = ...) -> float: ...
 def check_number(
     name: str, value: Any, *, low: float, high: float = math.inf, whole: bool = False
 ) -> Any:
@@ -56,7 +62,7 @@ def check_number(
     return value
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """A value as it is shown in a sentence."""
     try:
         shown = repr(value)
@@ -71,13 +77,13 @@ def plain_value(value: Any) -> Any:
     return value.item() if scalar else value
 
 
-def check_callable(name: str, value: Any) -> None:
+def check_callable(name: str, value: object) -> None:
     """A function, or an object that can be called."""
     if not callable(value):
         raise TypeError(f"{name} must be callable; got {value!r}.")
 
 
-def check_jobs(n_jobs: Any) -> None:
+def check_jobs(n_jobs: object) -> None:
     """None, or a whole number that is not 0."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
         raise TypeError(f"n_jobs must be None or a whole number; got {n_jobs!r}.")
@@ -85,14 +91,14 @@ def check_jobs(n_jobs: Any) -> None:
         raise ValueError("n_jobs must not be 0; use a number of threads, or -1 for all cores.")
 
 
-def check_flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """True or False."""
     if not isinstance(plain_value(value), bool):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
 
 
-def check_file(name: str, value: Any) -> Path:
+def check_file(name: str, value: object) -> Path:
     """The path of a file, there or not."""
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise TypeError(f"{name} must be the path of a file; got {value!r}.")
@@ -116,7 +122,7 @@ def as_fraction(number: float) -> Fraction | None:
     return found if float(found) == number else None
 
 
-def column_indices(parameter: str, keys: Any, names: list[str]) -> list[int]:
+def column_indices(parameter: str, keys: object, names: list[str]) -> list[int]:
     """Column numbers from names or numbers."""
     if isinstance(keys, str) or not isinstance(keys, Iterable):
         raise TypeError(

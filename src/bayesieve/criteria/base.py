@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from ..engine.contract import Floats, Ints, Ledger, Measure, Outline, Scores
 
 #: A loss that compares exactly: lower is better.  Integers for the criteria of this package.
-Key = Any
+Key: TypeAlias = float | Fraction
 
 
 @dataclass(frozen=True)

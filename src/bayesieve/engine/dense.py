@@ -6,11 +6,11 @@ the ledgers that they serve.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from ..checks import Array
 from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, ROW_KINDS
 from ..models.base import Floats, Ints, Scale, Settings, Terms, choose_scale, in_units_of_scale
 from ..models.columns import build_columns, spoken_tables
@@ -42,7 +42,7 @@ class DenseTables:
     linear_ok : may a scan use them?
     """
 
-    def __init__(self, columns: DenseColumns, settings: Settings, priors: Any):
+    def __init__(self, columns: DenseColumns, settings: Settings, priors: str | Floats | None):
         self._columns, sets = columns, columns.sets
         self.n_classes = sets.n_classes
         self.slots = np.array(columns.slots, np.int64)
@@ -81,7 +81,7 @@ class DenseTables:
         """Terms of every level of a discrete column; None for numbers."""
         return self._table(column) if self._terms[column].model.discrete else None
 
-    def of_values(self, column: int, values: NDArray[Any], table_set: int) -> Terms:
+    def of_values(self, column: int, values: Array, table_set: int) -> Terms:
         """Terms of numbers: values x classes."""
         terms = self._terms[column]
         if not self._columns.loo:
@@ -165,7 +165,7 @@ class DenseLedger:
         self._float_factors = np.array([float(factor) for factor in factors])
         self._planes = rows.planes(tables)
         self._sums = self._start()
-        self._derived: dict[str, NDArray[Any]] = {}  # from the sums, until they change
+        self._derived: dict[str, Array] = {}  # from the sums, until they change
         self._units: _Slots | None = None
 
     @classmethod
@@ -173,7 +173,7 @@ class DenseLedger:
         cls,
         all_columns: Sequence[DenseColumns],
         settings: Settings,
-        priors: Any,
+        priors: str | Floats | None,
         factors: tuple[int, ...],
         threads: Threads,
     ) -> list["DenseLedger"]:
@@ -300,7 +300,7 @@ class DenseLedger:
         self._threads.run(task, which.size, which.size * self._sums.shape[1])
         return found
 
-    def _padded(self, dtype: Any) -> NDArray[Any]:
+    def _padded(self, dtype: DTypeLike) -> Array:
         """Room for classes x lines, as wide as the codes are; 1 where no line is."""
         return np.ones((self.outline.n_classes, self._rows.codes.shape[1]), dtype)
 

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import choose
+from ..checks import Array, choose
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.folds import Rows, find_splits, training_copies
 from ..data.kernels.options import BLOCK, LANES
 from ..data.packed import Lookup
 from ..data.storage import IN_MEMORY, Room
-from ..models.base import Ints, Terms, TrainingSets, one_set
+from ..models.base import Ints, Statistics, Terms, TrainingSets, one_set
 from ..models.registry import MODELS
 from .kernels.arrays import LineArrays
 
@@ -49,9 +49,7 @@ class Lines:
     weights: NDArray[np.int64]
 
     @classmethod
-    def sort(
-        cls, rows: NDArray[Any], sets: NDArray[Any], labels: NDArray[Any], weights: NDArray[Any]
-    ) -> "Lines":
+    def sort(cls, rows: Array, sets: Array, labels: Array, weights: Array) -> "Lines":
         """Sort lines by class and set, stably, and cut them into pieces and tiles."""
         order = np.lexsort((sets, labels))
         keys = np.stack([labels[order], sets[order]])
@@ -129,13 +127,13 @@ class Scored(NamedTuple):
 
 
 def scoring(
-    cv: Any,
+    cv: object,
     labels: NDArray[np.int64],
     weights: NDArray[np.float64],
     guiding: Rows,
     factors: list[Fraction],
     numbers: Rows | None = None,
-    groups: NDArray[Any] | None = None,
+    groups: Array | None = None,
     n_rows: int | None = None,
 ) -> Scored:
     """Training sets and lines, as `cv` makes them of the guiding rows.
@@ -193,14 +191,14 @@ class DenseRows:
 
     lines: Lines
     codes: NDArray[np.uint8]
-    numbers: list[NDArray[Any] | Lookup]
+    numbers: list[Array | Lookup]
     room: Room
 
     def take(self, at: Ints) -> "DenseRows":
         """Some lines only."""
         codes = self.room((self.codes.shape[0], at.size + LANES), np.uint8)
         codes[:, : at.size] = self.codes[:, at]
-        numbers: list[Any] = [values[:][at] for values in self.numbers]
+        numbers: list[Array | Lookup] = [values[:][at] for values in self.numbers]
         return DenseRows(self.lines.take(at), codes, numbers, self.room)
 
     def planes(self, tables: "DenseTables") -> Ints | None:
@@ -254,9 +252,9 @@ class DenseColumns:
     ):
         self.sets, self.lines, self.loo = sets, lines, loo
         self.specs: list[ColumnSpec] = []
-        self.statistics: list[Any] = []
+        self.statistics: list[Statistics] = []
         #: Values behind the codes of each column; None where it is stored as numbers.
-        self.levels: list[NDArray[Any] | None] = []
+        self.levels: list[Array | None] = []
         #: Has no row of the table a missing value here?
         self.all_known: list[bool] = []
         #: Row of `codes` (>= 0), or -1 - position in `numbers`.
@@ -265,17 +263,17 @@ class DenseColumns:
         self.codes = room((n_columns, lines.rows.size + LANES), np.uint8)
         self.room = room
         self.training_rows = training_rows
-        self.numbers: list[NDArray[Any] | Lookup] = []
+        self.numbers: list[Array | Lookup] = []
         #: Training values of continuous columns, for leave-one-out.
-        self.training: list[NDArray[Any] | Lookup | None] = []
+        self.training: list[Array | Lookup | None] = []
 
     def add(
         self,
         spec: ColumnSpec,
-        training: NDArray[Any],
-        column: NDArray[Any],
-        later: Callable[[Any], Lookup] | None = None,
-        known: Any = None,
+        training: Array,
+        column: Array,
+        later: Callable[[Rows | None], Lookup] | None = None,
+        known: Statistics | None = None,
     ) -> None:
         """Take in a column: `training` holds the rows of `sets`, `column` those of `lines`.
 
@@ -290,7 +288,7 @@ class DenseColumns:
         kept = training if later is None else later(self.training_rows)
         self.training.append(kept if self.loo and not model.discrete else None)
         of_lines = column[self.lines.rows]
-        levels: NDArray[Any] | None = None
+        levels: Array | None = None
         if model.discrete and spec.n_codes <= MOST_CODES + 1:
             levels = np.arange(spec.n_codes)
         elif not model.discrete and self._worth_coding(spec):
@@ -319,7 +317,7 @@ class DenseColumns:
         return few and 2 * n_sets * (spec.n_distinct + 1) <= self.lines.rows.size
 
 
-def _any_missing(spec: ColumnSpec, column: NDArray[Any]) -> bool:
+def _any_missing(spec: ColumnSpec, column: Array) -> bool:
     """Has any row the code, or the number, that says nothing?"""
     if spec.levels is None:
         return bool(np.isnan(column).any())

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..checks import Array
 from ..data.columns import ColumnSpec
 from ..data.sparse import Moves
 from ..data.targets import Targets
@@ -64,7 +64,7 @@ class SparseProblem:
 
     moves: Moves
     specs: Sequence[ColumnSpec]
-    values: Sequence[NDArray[Any] | None]
+    values: Sequence[Array | None]
     targets: Targets
     weights: Floats
     scoring: Scoring
@@ -93,7 +93,9 @@ class SparseTables(NamedTuple):
     scale: Scale
 
 
-def bayes_tables(problem: SparseProblem, settings: Settings, priors: Any) -> SparseTables:
+def bayes_tables(
+    problem: SparseProblem, settings: Settings, priors: str | Floats | None
+) -> SparseTables:
     """Terms of naive Bayes: what the usual value says, and by how much the others move.
 
     Parameters
@@ -108,7 +110,7 @@ def bayes_tables(problem: SparseProblem, settings: Settings, priors: Any) -> Spa
 class _BayesTables:
     """All binary columns at once, the others one by one."""
 
-    def __init__(self, problem: SparseProblem, settings: Settings, priors: Any):
+    def __init__(self, problem: SparseProblem, settings: Settings, priors: str | Floats | None):
         self._problem, self._settings, self._priors = problem, settings, priors
         self._trained, self._weights = problem.trained, problem.training_weights
         self._class_weight = np.tile(problem.class_weight, self._trained.n_groups)

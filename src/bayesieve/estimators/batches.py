@@ -1,10 +1,10 @@
 """Rows that come in batches, for `partial_fit`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..checks import Array
 from ..data.sample import Sample, is_label_matrix, read_sample
 from ..models.columns import Summary
 from ..models.fitted import FittedBayes
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_batch(
-    model: "NaiveBayes", X: Any, y: Any, classes: Any, sample_weight: Any
+    model: "NaiveBayes", X: object, y: object, classes: object, sample_weight: object
 ) -> tuple[Sample, list[Summary] | None]:
     """A batch, judged; and what was counted up to now with its rows, None for the first batch."""
     family = model.family()
@@ -48,7 +48,7 @@ def read_batch(
     return sample, summaries
 
 
-def _check_target(y: Any, classes: Any, old: FittedBayes | None) -> None:
+def _check_target(y: object, classes: object, old: FittedBayes | None) -> None:
     """Classes or labels, as in the first batch."""
     if is_label_matrix(y):
         if old is not None and not old.labelled:
@@ -65,14 +65,14 @@ def _check_target(y: Any, classes: Any, old: FittedBayes | None) -> None:
         raise ValueError("classes must be passed on the first call to partial_fit.")
     if classes is not None and old is not None:
         given = _distinct(classes)
-        if not np.array_equal(given, old.classes):
+        if not np.array_equal(given, old.only.classes):
             raise ValueError(
                 f"classes={given.tolist()} is not the same as on last call to partial_fit, "
-                f"which was {old.classes.tolist()}."
+                f"which was {old.only.classes.tolist()}."
             )
 
 
-def _distinct(classes: Any) -> NDArray[Any]:
+def _distinct(classes: object) -> Array:
     """The classes that will ever come, sorted."""
     try:
         return np.unique(np.asarray(classes))

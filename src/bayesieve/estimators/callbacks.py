@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from ..search.objective import Objective
+
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
     from sklearn.callback import with_callbacks
@@ -33,7 +35,7 @@ class Callbacks:
         self._context = context
         context.call_on_fit_task_begin(estimator=estimator)
 
-    def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
+    def __call__(self, action: str, units: tuple[int, ...], objective: Objective) -> None:
         """One step of the search is one task."""
         task = self._context.subcontext(task_name=f"{objective.direction} {action}")
         task.call_on_fit_task_begin(estimator=self._estimator)

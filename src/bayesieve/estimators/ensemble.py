@@ -1,18 +1,20 @@
 """Many small subsets, one averaged vote (Ruta 2014, section V.F)."""
 
 import random
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_callable, check_number, column_indices
+from ..checks import Array, check_callable, check_number, column_indices
 from ..criteria.auc import SizePenalty
+from ..data.columns import ColumnSpec
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import Scoring, SparseProblem
@@ -56,13 +58,16 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
     """
 
     def __init__(
-        self, estimator: Any = None, n_subsets: int = 10, order: Sequence[Any] | None = None
+        self,
+        estimator: NaiveBayes | FeatureVotes | None = None,
+        n_subsets: int = 10,
+        order: Sequence[str | int] | None = None,
     ):
         self.estimator = estimator
         self.n_subsets = n_subsets
         self.order = order
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -70,7 +75,7 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> "SubsetEnsemble":
+    def fit(self, X: object, y: object) -> "SubsetEnsemble":
         """Deal the columns out and fit every model.
 
         Parameters
@@ -78,11 +83,13 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         y : classes, or a 0/1 matrix of labels
         """
-        read, order = self._begin(X, y, NaiveBayes | FeatureVotes)
+        read, order = self._begin(X, y, (NaiveBayes, FeatureVotes))
         self._fit_subsets(read, [order[m :: self.n_subsets] for m in range(self.n_subsets)])
         return self
 
-    def _begin(self, X: Any, y: Any, allowed: Any) -> tuple[Sample, NDArray[np.int64]]:
+    def _begin(
+        self, X: object, y: object, allowed: tuple[type[NaiveBayes] | type[FeatureVotes], ...]
+    ) -> tuple[Sample, NDArray[np.int64]]:
         """Judge everything; the columns to use, best first."""
         check_number("n_subsets", self.n_subsets, low=1, whole=True)
         if self.estimator is not None:
@@ -123,10 +130,10 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
             self.estimators_.append(member)
         self.classes_ = self.estimators_[0].classes_
 
-    def _members(self, X: Any) -> list[tuple[Any, Table]]:
+    def _members(self, X: object) -> list[tuple[NaiveBayes | FeatureVotes, Table]]:
         check_is_fitted(self, "estimators_")
         table = read_table(self, X, reset=False)
-        known: dict[int, Any] = {}
+        known: dict[int, ColumnSpec] = {}
         for member, subset in zip(self.estimators_, self.subsets_, strict=True):
             known.update(zip(subset.tolist(), member.fitted_.specs, strict=True))
         used = np.array(sorted(known), np.int64)
@@ -136,12 +143,12 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
             for member, subset in zip(self.estimators_, self.subsets_, strict=True)
         ]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Mean of the members' probabilities, rows x classes or labels."""
         found = [member.fitted_.proba(part) for member, part in self._members(X)]
         return np.asarray(np.mean(found, axis=0))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> Array:
         """The most probable class of each row; with labels, 0 or 1 each."""
         proba = self.predict_proba(X)
         if isinstance(self.classes_, list):
@@ -184,17 +191,17 @@ class GreedyEnsemble(SubsetEnsemble):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: NaiveBayes | FeatureVotes | None = None,
         n_subsets: int = 10,
-        order: Sequence[Any] | None = None,
-        penalty: Any = None,
+        order: Sequence[str | int] | None = None,
+        penalty: Callable[[int], float | Fraction] | None = None,
         random_state: int = 0,
     ):
         super().__init__(estimator, n_subsets, order)
         self.penalty = penalty
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "GreedyEnsemble":
+    def fit(self, X: object, y: object) -> "GreedyEnsemble":
         """Search the subsets, then fit their models.
 
         Parameters
@@ -202,7 +209,7 @@ class GreedyEnsemble(SubsetEnsemble):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         y : two classes, or a 0/1 matrix of labels
         """
-        read, pool = self._begin(X, y, NaiveBayes)
+        read, pool = self._begin(X, y, (NaiveBayes,))
         if not read.targets.odds:
             raise ValueError(
                 f"GreedyEnsemble needs two classes or a 0/1 matrix of labels; got "
@@ -228,7 +235,13 @@ class GreedyEnsemble(SubsetEnsemble):
 class _Turns:
     """The state of a greedy ensemble: log-odds of every member, and the mean probability."""
 
-    def __init__(self, read: Sample, estimator: Any, n_subsets: int, penalty: Any):
+    def __init__(
+        self,
+        read: Sample,
+        estimator: NaiveBayes | None,
+        n_subsets: int,
+        penalty: Callable[[int], float | Fraction],
+    ):
         model = clone(NaiveBayes() if estimator is None else estimator)
         family = model.family()
         models = choose_models(family.features, read.table)

@@ -1,7 +1,5 @@
 """The fitted value that an estimator holds, and rows as it reads them."""
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,7 +11,7 @@ from .selector import NaiveBayesSelector
 _WANTED = "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got {}."
 
 
-def bayes_of(model: Any) -> NaiveBayes:
+def bayes_of(model: object) -> NaiveBayes:
     """The naive Bayes estimator itself, out of a selector where it is in one; fitted."""
     if isinstance(model, NaiveBayesSelector):
         check_is_fitted(model, "estimator_")
@@ -24,7 +22,7 @@ def bayes_of(model: Any) -> NaiveBayes:
     return model
 
 
-def fitted_of(model: Any) -> FittedBayes:
+def fitted_of(model: object) -> FittedBayes:
     """The fitted value behind an estimator, or the value itself.
 
     Examples
@@ -44,7 +42,7 @@ def fitted_of(model: Any) -> FittedBayes:
     return model.fitted_
 
 
-def rows_of(model: Any, X: Any) -> Table:
+def rows_of(model: object, X: object) -> Table:
     """X as an estimator reads it: judged, and the columns of its fitted value only."""
     table = read_table(model, X, reset=False)
     if isinstance(model, NaiveBayesSelector):

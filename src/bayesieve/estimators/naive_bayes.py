@@ -4,14 +4,15 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_flag, check_number, plain_value
+from ..checks import Array, check_flag, check_number, plain_value
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
@@ -23,6 +24,9 @@ from ..models.registry import MODELS
 from ..models.unknown import warn_of_unknown
 from .batches import read_batch
 
+if TYPE_CHECKING:
+    from .votes import FeatureVotes
+
 
 @dataclass(frozen=True)
 class BayesFamily:
@@ -33,11 +37,11 @@ class BayesFamily:
     features, smoothing, priors, var_smoothing, rounded : as in `NaiveBayes`.
     """
 
-    features: Any = "auto"
-    smoothing: Any = 1.0
-    priors: Any = None
-    var_smoothing: Any = None
-    rounded: Any = False
+    features: object = "auto"
+    smoothing: object = 1.0
+    priors: object = None
+    var_smoothing: float | None = None
+    rounded: bool = False
 
     name = "NaiveBayes"
     form = "lines"  #: of ledger it needs; it can be asked in both
@@ -191,13 +195,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     classes_: Any
     class_count_: NDArray[np.float64]
     label_names_: list[str]
-    feature_names_in_: NDArray[Any]
+    feature_names_in_: Array
 
     def __init__(
         self,
-        features: str | Mapping[Any, str] = "auto",
+        features: str | Mapping[str, str] | Mapping[int, str] = "auto",
         smoothing: float | str = 1.0,
-        priors: Any = None,
+        priors: str | ArrayLike | None = None,
         var_smoothing: float | None = None,
         rounded: bool = False,
     ):
@@ -207,7 +211,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.var_smoothing = var_smoothing
         self.rounded = rounded
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -217,7 +221,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     # -- learning ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NaiveBayes":
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "NaiveBayes":
         """Learn the tables.
 
         Parameters
@@ -258,7 +262,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return self
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self, X: object, y: object, classes: object = None, sample_weight: object = None
     ) -> "NaiveBayes":
         """Add rows to what was learnt: statistics merge.
 
@@ -291,12 +295,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return self.fitted_.feature_models
 
     @property
-    def temperature_(self) -> Any:
+    def temperature_(self) -> float | Floats:
         """What log-probabilities are divided by, 1 but for `calibrate`; with labels, one each."""
         check_is_fitted(self, "fitted_")
         return self.fitted_.temperature
 
-    def terms(self, X: Any) -> NDArray[np.float64]:
+    def terms(self, X: object) -> NDArray[np.float64]:
         """What each feature says about each class, in nat.
 
         Parameters
@@ -324,7 +328,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 out[:, j, g] = problem.nat(fixed[:, 1] - fixed[:, 0])
         return out
 
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_joint_log_proba(self, X: object) -> NDArray[np.float64]:
         """Log P(x, class), rows x classes; -inf where the class is impossible.
 
         With labels: log P(x, label = 1), rows x labels.
@@ -335,12 +339,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             return np.column_stack([joint[:, 1] for joint in found])
         return found[0]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
         """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels."""
         rows = self._rows(X)
         return self.fitted_.log_proba(rows)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
 
         Classes exclude each other: a row adds up to 1.  Labels do not.
@@ -348,12 +352,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         rows = self._rows(X)
         return self.fitted_.proba(rows)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> Array:
         """The most probable class of each row; the first of equals.  With labels, 0 or 1 each."""
         rows = self._rows(X)
         return self.fitted_.best(rows)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: object) -> NDArray[np.float64]:
         """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
 
         Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
@@ -376,16 +380,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             raise AttributeError("coef_ and intercept_ are there after fit.")
         return self.fitted_.linear()
 
-    def _rows(self, X: Any) -> Table:
+    def _rows(self, X: object) -> Table:
         check_is_fitted(self, "fitted_")
         table = read_table(self, X, reset=False)
         warn_of_unknown(self.fitted_.specs, table)
         return table
 
 
-def restrict_names(model: Any, columns: NDArray[np.int64]) -> None:
+def restrict_names(model: "NaiveBayes | FeatureVotes", columns: NDArray[np.int64]) -> None:
     """Let a model know the names, the number and the feature models of the columns it kept."""
-    if isinstance(getattr(model, "features", None), Mapping):
+    if isinstance(model, NaiveBayes) and isinstance(model.features, Mapping):
         model.features = dict(enumerate(model.fitted_.feature_models))
     model.n_features_in_ = len(columns)
     if hasattr(model, "feature_names_in_"):

@@ -1,7 +1,7 @@
 """What a selector is asked for, judged before any work."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from sklearn.utils.validation import _num_samples
 
@@ -16,12 +16,15 @@ from ..models.registry import MODELS
 from ..search import SEARCHES
 from ..search.family import Family
 from ..search.run import Task
-from ..search.strategies.base import Limits, OwnSearch, Search
+from ..search.strategies.base import Limits, OwnSearch, Search, Steps
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
 
+if TYPE_CHECKING:
+    from .selector import NaiveBayesSelector
 
-def check_repeatable(random_state: Any, split: bool, search: Search) -> None:
+
+def check_repeatable(random_state: object, split: bool, search: Search) -> None:
     """A search can be resumed only if its draws can be repeated."""
     if random_state is None and (split or search.draws_without_seed):
         raise ValueError(
@@ -30,7 +33,7 @@ def check_repeatable(random_state: Any, split: bool, search: Search) -> None:
         )
 
 
-def read_groups(groups: Any, names: list[str]) -> list[list[int]]:
+def read_groups(groups: object, names: list[str]) -> list[list[int]]:
     """Columns that move together; every column not named is a group of its own."""
     if groups is None:
         return [[j] for j in range(len(names))]
@@ -69,7 +72,7 @@ def check_reachable(size: int, units: list[list[int]], keep: list[int]) -> None:
         )
 
 
-def check_choice(choice: Any, chooser: Criterion) -> None:
+def check_choice(choice: object, chooser: Criterion) -> None:
     """The best subset, or a smaller one within the standard error of the criterion that chooses."""
     choose("choice", choice, ["best", "one-se"])
     if choice == "one-se" and not has_standard_error(chooser):
@@ -79,12 +82,12 @@ def check_choice(choice: Any, chooser: Criterion) -> None:
         )
 
 
-def check_search(search: Any, known: Mapping[str, Search], n_features: Any) -> Search:
+def check_search(search: object, known: Mapping[str, Search], n_features: object) -> Search:
     """A search by name, or an object with `steps`, whose parameters it judges itself."""
     if isinstance(search, type) or not callable(getattr(search, "steps", None)):
         search = known[choose("search", search, known)]
     if not isinstance(search, Search):
-        search = OwnSearch(search)
+        search = OwnSearch(cast(Steps, search))
     search.check()
     if search.may_end_early and n_features is not None:
         raise ValueError(
@@ -106,7 +109,7 @@ _ELSEWHERE = {
 }
 
 
-def family_of(selector: Any) -> Family:
+def family_of(selector: "NaiveBayesSelector") -> Family:
     """The family of models that a selector searches."""
     estimator = NaiveBayes() if selector.estimator is None else selector.estimator
     if not isinstance(estimator, NaiveBayes | FeatureVotes):
@@ -117,12 +120,12 @@ def family_of(selector: Any) -> Family:
     return estimator.family()
 
 
-def chooser_of(selector: Any, criterion: Criterion) -> Criterion:
+def chooser_of(selector: "NaiveBayesSelector", criterion: Criterion) -> Criterion:
     """What chooses among the subsets visited."""
     return criterion if selector.validation is None or criterion.chooses else CRITERIA["error"]
 
 
-def judge_parameters(selector: Any) -> tuple[Search, Criterion]:
+def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]:
     """Judge all that does not depend on the data; the search and the criterion."""
     family_of(selector).check()
     search = check_search(selector.search, SEARCHES, selector.n_features)
@@ -151,7 +154,11 @@ def judge_parameters(selector: Any) -> tuple[Search, Criterion]:
 
 
 def judge_data(
-    selector: Any, criterion: Criterion, sample: Sample, X: Any, params: dict[str, Any]
+    selector: "NaiveBayesSelector",
+    criterion: Criterion,
+    sample: Sample,
+    X: object,
+    params: dict[str, object],
 ) -> Task:
     """Judge everything that depends on the data."""
     family = family_of(selector)
@@ -207,7 +214,9 @@ def _is_sparse(family: Family, criterion: Criterion, sample: Sample) -> bool:
     return True
 
 
-def size_limits(selector: Any, n_columns: int, n_kept: int) -> tuple[Limits, tuple[int, int]]:
+def size_limits(
+    selector: "NaiveBayesSelector", n_columns: int, n_kept: int
+) -> tuple[Limits, tuple[int, int]]:
     """Sizes the search visits, and sizes that may be chosen."""
     least = check_number("min_features", selector.min_features, low=0, high=n_columns, whole=True)
     most = n_columns
@@ -235,7 +244,11 @@ def size_limits(selector: Any, n_columns: int, n_kept: int) -> tuple[Limits, tup
 
 
 def _check_loo(
-    selector: Any, criterion: Criterion, family: Family, models: list[str], sample: Sample
+    selector: "NaiveBayesSelector",
+    criterion: Criterion,
+    family: Family,
+    models: list[str],
+    sample: Sample,
 ) -> None:
     """Refuse leave-one-out where it has no closed form, by name."""
     if not means_loo(selector.cv):

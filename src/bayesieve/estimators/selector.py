@@ -1,16 +1,17 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_file
+from ..checks import Array, check_file
 from ..criteria.base import Criterion
 from ..data.packed import PackedTable
 from ..data.sample import read_sample, split_rows
@@ -25,6 +26,7 @@ from ..search.path import Path, Recorder
 from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
+from ..search.strategies.base import Search
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .defaults import DefaultEstimator
 from .naive_bayes import NaiveBayes, restrict_names
@@ -144,21 +146,21 @@ class NaiveBayesSelector(
     def __init__(  # noqa: PLR0913
         self,
         estimator: NaiveBayes | None = None,
-        search: Any = "backward-forward",
+        search: object = "backward-forward",
         criterion: str | Criterion = "probability",
-        cv: Any = "train",
+        cv: object = "train",
         validation: float | None = 0.5,
         n_features: int | None = None,
         max_features: int | None = None,
         min_features: int = 1,
-        feature_groups: Sequence[Sequence[Any]] | None = None,
-        keep: Iterable[Any] = (),
-        class_weight: Any = None,
-        random_state: Any = None,
+        feature_groups: Sequence[Sequence[str | int]] | None = None,
+        keep: Iterable[str | int] = (),
+        class_weight: object = None,
+        random_state: object = None,
         n_jobs: int | None = None,
         progress: bool = False,
         choice: str = "best",
-        checkpoint: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
         time_limit: float | None = None,
     ):
         self.estimator = estimator
@@ -179,7 +181,7 @@ class NaiveBayesSelector(
         self.checkpoint = checkpoint
         self.time_limit = time_limit
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -190,7 +192,7 @@ class NaiveBayesSelector(
     # -- fitting -------------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, **params: Any) -> "NaiveBayesSelector":
+    def fit(self, X: object, y: object, **params: object) -> "NaiveBayesSelector":
         """Search, choose, and fit the chosen model on all rows.
 
         Parameters
@@ -279,7 +281,7 @@ class NaiveBayesSelector(
         self,
         ledgers: Ledgers,
         criterion: Criterion,
-        search: Any,
+        search: Search,
         task: Task,
         path: Path,
         driver: Driver,
@@ -324,7 +326,7 @@ class NaiveBayesSelector(
         check_is_fitted(self, "support_")
         return self.support_
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """The chosen columns of X, in the table's order; of a packed table, a packed table."""
         if isinstance(X, PackedTable):
             return self._chosen(X)
@@ -339,33 +341,33 @@ class NaiveBayesSelector(
             columns = [chosen.column(j) for j in range(len(chosen.names))]
             return np.stack(columns, axis=1) if columns else np.empty((chosen.n_rows, 0))
 
-    def _chosen(self, X: Any) -> Table:
+    def _chosen(self, X: object) -> Table:
         """The chosen columns of X."""
         check_is_fitted(self, "support_")
         return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
 
-    def _told(self, X: Any) -> Table:
+    def _told(self, X: object) -> Table:
         """The chosen columns of X; those in which nothing is known are named."""
         chosen = self._chosen(X)
         warn_of_unknown(self.estimator_.fitted_.specs, chosen)
         return chosen
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> Array:
         """The most probable class of each row (0 or 1 for each label), by the chosen model."""
         chosen = self._told(X)
         return self.estimator_.fitted_.best(chosen)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
         chosen = self._told(X)
         return self.estimator_.fitted_.proba(chosen)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: object) -> NDArray[np.float64]:
         """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
         chosen = self._told(X)
         return self.estimator_.fitted_.decide(chosen)
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
         """The logarithm of `predict_proba`, by the chosen model."""
         chosen = self._told(X)
         return self.estimator_.fitted_.log_proba(chosen)

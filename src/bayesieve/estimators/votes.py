@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import choose
+from ..checks import Array, choose
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import SparseProblem, SparseTables
@@ -29,7 +30,7 @@ class VotesFamily:
     orientation : as in `FeatureVotes`.
     """
 
-    orientation: Any = "label"
+    orientation: str = "label"
 
     name = "FeatureVotes"
     form = "moves"
@@ -103,9 +104,9 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         self.orientation = orientation
 
     classes_: Any
-    feature_names_in_: NDArray[Any]
+    feature_names_in_: Array
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
@@ -113,7 +114,7 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "FeatureVotes":
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "FeatureVotes":
         """Learn which value of each column votes.
 
         Parameters
@@ -146,23 +147,23 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
             self.label_names_ = list(fitted.labels)
         return self
 
-    def _rows(self, X: Any) -> Table:
+    def _rows(self, X: object) -> Table:
         check_is_fitted(self, "fitted_")
         table = read_table(self, X, reset=False)
         warn_of_unknown(self.fitted_.specs, table)
         return table
 
-    def decision_function(self, X: Any) -> NDArray[np.int64]:
+    def decision_function(self, X: object) -> NDArray[np.int64]:
         """Number of votes of each row; with labels, rows x labels."""
         rows = self._rows(X)
         return self.fitted_.decide(rows)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Share of positives among training rows with as many votes, rows x classes or labels."""
         rows = self._rows(X)
         return self.fitted_.proba(rows)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> Array:
         """The more frequent class (or value of each label) among rows with as many votes."""
         rows = self._rows(X)
         return self.fitted_.best(rows)

@@ -13,8 +13,7 @@ from ..estimators.held import fitted_of
 from ..evaluation.given import Model, Value
 from ..models.bells import Bells
 from ..models.fitted import FittedBayes, FittedProblem
-from ..models.mixture import Mixtures
-from ..models.moments import Moments, deviations
+from ..models.moments import Mixtures, Moments, deviations
 from .plain import ModelData, Source
 
 _TAIL = 3.0

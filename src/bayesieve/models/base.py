@@ -8,10 +8,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..checks import Array
 
 if TYPE_CHECKING:
     from .bells import Bells
@@ -21,6 +23,10 @@ Floats = NDArray[np.float64]
 
 
 Ints = NDArray[np.int64]
+
+
+#: What a feature model keeps of a column; counts or moments, and nobody but the model knows.
+Statistics: TypeAlias = Any
 
 
 #: Terms are never finer than 2^-40 nat.
@@ -202,25 +208,25 @@ class FeatureModel:
     silent_unseen: bool = False  #: does a level without any training row say nothing?
     leaves_one_out: bool = False  #: is there a closed form for a row that is taken out?
 
-    def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Any:
+    def statistics(self, column: Array, n_codes: int, sets: TrainingSets) -> Statistics:
         """Statistics of one column for every set."""
         raise NotImplementedError(f"feature model {type(self).__name__!r} must give statistics.")
 
-    def merge(self, one: Any, other: Any) -> Any:
+    def merge(self, one: Statistics, other: Statistics) -> Statistics:
         """Statistics of two disjoint groups of rows together."""
         raise NotImplementedError(f"feature model {self.name!r} cannot merge statistics.")
 
-    def terms(self, statistics: Any, values: NDArray[Any], grid: Grid, settings: Settings) -> Terms:
+    def terms(self, statistics: Statistics, values: Array, grid: Grid, settings: Settings) -> Terms:
         """Terms of the values: sets x values x classes."""
         raise NotImplementedError(f"feature model {type(self).__name__!r} must give terms.")
 
     def left_out(
         self,
-        statistics: Any,
-        values: NDArray[Any],
+        statistics: Statistics,
+        values: Array,
         grid: Grid,
         settings: Settings,
-        column: NDArray[Any],
+        column: Array,
         sets: TrainingSets,
     ) -> Terms:
         """Own-class terms when one row with that value and class is taken out: values x classes."""
@@ -234,7 +240,9 @@ class FeatureModel:
         """Largest size of a term known beforehand, or None: look at the table."""
         return None
 
-    def bells(self, statistics: Any, grid: Grid, settings: Settings) -> list[list["Bells"]] | None:
+    def bells(
+        self, statistics: Statistics, grid: Grid, settings: Settings
+    ) -> list[list["Bells"]] | None:
         """Each class's components as sums of bell curves, or None: it has no such form."""
         return None
 
@@ -246,7 +254,7 @@ class FeatureModel:
         """The least that a value can say, where there is such a floor."""
         return None
 
-    def idle_classes(self, statistics: Any) -> list[tuple[int, int]]:
+    def idle_classes(self, statistics: Statistics) -> list[tuple[int, int]]:
         """Classes with fewer distinct values than the model has components, and how many."""
         return []
 
@@ -308,11 +316,11 @@ class ColumnTerms(NamedTuple):
     """Everything needed to speak for one column."""
 
     model: FeatureModel
-    statistics: Any
+    statistics: Statistics
     grid: Grid
     settings: Settings
 
-    def of(self, values: NDArray[Any], table_set: int | None = None) -> Terms:
+    def of(self, values: Array, table_set: int | None = None) -> Terms:
         """Terms of the values for all sets, or for one: [sets x] values x classes."""
         statistics = self.statistics
         if table_set is not None:
@@ -324,7 +332,7 @@ class ColumnTerms(NamedTuple):
         impossible = terms.impossible
         return Terms(terms.finite[0], None if impossible is None else impossible[0])
 
-    def left_out(self, values: NDArray[Any], column: NDArray[Any], sets: TrainingSets) -> Terms:
+    def left_out(self, values: Array, column: Array, sets: TrainingSets) -> Terms:
         """Terms when the line itself is taken out: own class x values x classes.
 
         Entry [y, v, k] serves a line of class y with value v.
@@ -348,7 +356,7 @@ class ColumnTerms(NamedTuple):
         )
 
 
-def _one_set(statistics: Any, table_set: int) -> Any:
+def _one_set(statistics: Statistics, table_set: int) -> Statistics:
     """Keep a single set, whatever the statistics are made of."""
     one = slice(table_set, table_set + 1)
     if isinstance(statistics, tuple):

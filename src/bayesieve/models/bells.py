@@ -7,7 +7,7 @@ mixture one sum a component.
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Bells(NamedTuple):
     mean: float
     sd: float
 
-    def to_list(self) -> list[Any]:
+    def to_list(self) -> list[float | list[float]]:
         """Plain data."""
         return [self.share, list(self.levels), list(self.offsets), self.mean, self.sd]
 

@@ -2,19 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import choose, column_indices
+from ..checks import Array, choose, column_indices
 from ..data.columns import ColumnSpec, encode, learn, merge_specs, to_codes
 from ..data.kinds import in_kind_of
 from ..data.packed import PackedTable
 from ..data.sample import Sample
 from ..data.sparse import Moves, from_codes, present
 from ..data.tables import RawTable, SparseTable, Table
-from .base import ColumnTerms, Floats, Grid, Ints, Settings, Spec, Terms, TrainingSets, one_set
+from .base import (
+    ColumnTerms,
+    Floats,
+    Grid,
+    Ints,
+    Settings,
+    Spec,
+    Statistics,
+    Terms,
+    TrainingSets,
+    one_set,
+)
 from .counts import binary_mean
 from .registry import MODELS
 from .shared import SharedSparse, SharedTable
@@ -25,7 +35,7 @@ _BINARY = (0.0, 1.0)
 _ZERO_ONE, _SOME_NUMBER = np.array(_BINARY), np.array([0.5])
 
 
-def choose_models(features: Any, X: Table) -> list[str]:
+def choose_models(features: object, X: Table) -> list[str]:
     """The feature model of every column, from "auto", a name, or a mapping of columns to names."""
     if isinstance(X, SharedTable | SharedSparse):
         return list(X.known.models)
@@ -50,7 +60,7 @@ def choose_models(features: Any, X: Table) -> list[str]:
     return [_model_of(_look_at(X, j, model), X.names[j], model) for j, model in enumerate(asked)]
 
 
-def _look_at(table: RawTable | PackedTable, j: int, asked: str) -> NDArray[Any]:
+def _look_at(table: RawTable | PackedTable, j: int, asked: str) -> Array:
     """Values of a column that tell which models it allows: all of them only where need be."""
     if isinstance(table, PackedTable):
         return table.coded(j)[0]
@@ -62,7 +72,7 @@ def _look_at(table: RawTable | PackedTable, j: int, asked: str) -> NDArray[Any]:
     return _SOME_NUMBER
 
 
-def check_batch(model: str, raw: NDArray[Any], name: str, levels: Any = None) -> None:
+def check_batch(model: str, raw: Array, name: str, levels: Array | None = None) -> None:
     """A later batch must fit the model, and the kind of levels, its column got from the first."""
     _model_of(raw, name, model)
     if levels is not None and levels.size and (raw.dtype == object) != (levels.dtype == object):
@@ -70,7 +80,7 @@ def check_batch(model: str, raw: NDArray[Any], name: str, levels: Any = None) ->
         raise ValueError(f"column {name!r} held {kinds[0]} in the first batch; got {kinds[1]}.")
 
 
-def _model_of(raw: NDArray[Any], name: str, asked: str) -> str:
+def _model_of(raw: Array, name: str, asked: str) -> str:
     """The model asked for if the column allows it; for "auto", the one that suits it."""
     text = raw.dtype == object
     binary = not text and bool(((raw == 0) | (raw == 1) | np.isnan(raw)).all())
@@ -92,7 +102,7 @@ def _model_of(raw: NDArray[Any], name: str, asked: str) -> str:
 
 def read_column(
     table: Table, j: int, model: str, rounded: bool = False, presence: bool = False
-) -> tuple[ColumnSpec, NDArray[Any]]:
+) -> tuple[ColumnSpec, Array]:
     """What a column is like, and its values as the models read them.
 
     Parameters
@@ -122,7 +132,7 @@ def read_column(
 
 def read_moves(
     table: Table, models: Sequence[str], rounded: bool = False
-) -> tuple[Moves, list[ColumnSpec], list[NDArray[Any] | None]]:
+) -> tuple[Moves, list[ColumnSpec], list[Array | None]]:
     """All columns by their moves; the numbers behind the codes of continuous ones."""
     sparse = isinstance(table, SparseTable)
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"}:
@@ -130,7 +140,7 @@ def read_moves(
         specs = [learn(name, "bernoulli", nothing, True, presence=True) for name in table.names]
         return present(table.matrix), specs, [None] * len(specs)
     specs, columns, n_codes = [], [], []
-    values: list[NDArray[Any] | None] = []
+    values: list[Array | None] = []
     for j, model in enumerate(models):
         spec, column = read_column(table, j, model, rounded, sparse)
         numbers = None
@@ -158,11 +168,11 @@ class Summary:
     statistics : of each column, as its feature model keeps them.
     """
 
-    classes: NDArray[Any]
+    classes: Array
     class_count: Floats
     class_weight: Floats
     specs: tuple[ColumnSpec, ...]
-    statistics: tuple[Any, ...]
+    statistics: tuple[Statistics, ...]
 
     def restrict(self, columns: Sequence[int]) -> "Summary":
         """Some columns only."""
@@ -199,7 +209,7 @@ class Summary:
         return replace(self, class_count=count, specs=tuple(specs), statistics=tuple(statistics))
 
 
-def _grown(old: ColumnSpec, both: ColumnSpec, known: Any) -> Any:
+def _grown(old: ColumnSpec, both: ColumnSpec, known: Floats) -> Floats:
     """Counts of a column that has got more levels."""
     if both.levels is None or both.n_codes == old.n_codes:
         return known
@@ -222,7 +232,7 @@ class Counter:
 
     def __init__(
         self,
-        classes: NDArray[Any],
+        classes: Array,
         labels: Ints,
         weights: Floats,
         class_weight: Floats | None = None,
@@ -232,13 +242,13 @@ class Counter:
         weight = np.ones(len(classes)) if class_weight is None else class_weight
         self.sets = one_set(labels, weights, weight)
         self._specs: list[ColumnSpec] = []
-        self._statistics: list[Any] = []
+        self._statistics: list[Statistics] = []
 
-    def take(self, spec: ColumnSpec, column: NDArray[Any]) -> None:
+    def take(self, spec: ColumnSpec, column: Array) -> None:
         """Count one column."""
         self.keep(spec, MODELS[spec.model].statistics(column, spec.n_codes, self.sets))
 
-    def keep(self, spec: ColumnSpec, statistics: Any) -> None:
+    def keep(self, spec: ColumnSpec, statistics: Statistics) -> None:
         """A column that somebody has counted."""
         self._specs.append(spec)
         self._statistics.append(statistics)
@@ -316,7 +326,9 @@ def summarise(
     return tuple(counter.summary() for counter in counters)
 
 
-def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[Terms | None]:
+def spoken_tables(
+    specs: Sequence[ColumnSpec], columns: Sequence[ColumnTerms]
+) -> list[Terms | None]:
     """Terms of all codes of each discrete column, None for others.
 
     Binary columns are handled together: there may be thousands.
@@ -349,7 +361,7 @@ def spoken_tables(specs: Sequence[Any], columns: Sequence[ColumnTerms]) -> list[
 
 
 def build_columns(
-    specs: Sequence[Spec], statistics: Sequence[Any], settings: Settings, n_sets: int = 1
+    specs: Sequence[Spec], statistics: Sequence[Statistics], settings: Settings, n_sets: int = 1
 ) -> list[ColumnTerms]:
     """Statistics and settings, ready to speak for each column.
 

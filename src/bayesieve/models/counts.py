@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import as_fraction, check_number, choose
+from ..checks import Array, as_fraction, check_number, choose
 from .base import MOST_BITS, FeatureModel, Floats, Grid, Ints, Settings, Terms, TrainingSets
 
 
@@ -38,7 +37,7 @@ class CountModel(FeatureModel):
     discrete: bool = True
     leaves_one_out: bool = True
 
-    def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Floats:
+    def statistics(self, column: Array, n_codes: int, sets: TrainingSets) -> Floats:
         """Weighted counts, sets x codes x classes."""
         from .kernels.exact import count_by_class
 
@@ -50,9 +49,7 @@ class CountModel(FeatureModel):
         """Counts add up."""
         return one + other
 
-    def terms(
-        self, statistics: Floats, values: NDArray[Any], grid: Grid, settings: Settings
-    ) -> Terms:
+    def terms(self, statistics: Floats, values: Array, grid: Grid, settings: Settings) -> Terms:
         """Log-probabilities of all codes; `values` and `grid` are not needed."""
         counts = statistics[..., :-1, :]
         terms = self._log_share(counts, counts.sum(-2, keepdims=True), settings)
@@ -63,10 +60,10 @@ class CountModel(FeatureModel):
     def left_out(
         self,
         statistics: Floats,
-        values: NDArray[Any],
+        values: Array,
         grid: Grid,
         settings: Settings,
-        column: NDArray[Any],
+        column: Array,
         sets: TrainingSets,
     ) -> Terms:
         """The same with one row fewer in the value's and the class's count: closed form."""
@@ -199,7 +196,7 @@ def left_out_priors(
     return prior_terms(np.maximum(counts, 0.0), priors, sets.class_weight, bits)
 
 
-def check_priors(priors: Any, n_classes: int) -> str | NDArray[np.float64] | None:
+def check_priors(priors: object, n_classes: int) -> str | NDArray[np.float64] | None:
     """None, "uniform", or one probability a class."""
     if priors is None:
         return None
@@ -224,7 +221,7 @@ def check_priors(priors: Any, n_classes: int) -> str | NDArray[np.float64] | Non
     return given
 
 
-def check_smoothing(smoothing: Any) -> float | str:
+def check_smoothing(smoothing: object) -> float | str:
     """A pseudo-count >= 0, or "mean"."""
     if isinstance(smoothing, str):
         return choose("smoothing", smoothing, ["mean"])

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..checks import Array
 from ..data.columns import ColumnSpec, encode
 from ..data.tables import SparseTable, Table
 from .base import (
@@ -46,11 +45,11 @@ class FittedProblem:
     tables: tuple[Ints | None, ...]
     prior: Terms
     scale: Scale
-    extra_variance: Any = None
+    extra_variance: float | None = None
     temperature: float = 1.0
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def classes(self) -> Array:
         """The classes, sorted."""
         return self.summary.classes
 
@@ -66,7 +65,7 @@ class FittedProblem:
 
     # -- what it says --------------------------------------------------------------------------
 
-    def speak(self, column: int, raw: NDArray[Any]) -> Ints:
+    def speak(self, column: int, raw: Array) -> Ints:
         """Terms of the values of one column, in whole units: values x classes."""
         spec, table = self.specs[column], self.tables[column]
         if table is None:
@@ -122,7 +121,7 @@ class FittedProblem:
         ahead = self.ahead(sums)
         return ahead - np.log(np.exp(ahead).sum(1, keepdims=True))
 
-    def best(self, sums: Ints) -> NDArray[Any]:
+    def best(self, sums: Ints) -> Array:
         """The most probable class; the first of equals."""
         return self.classes[sums.argmax(1)]
 
@@ -198,7 +197,7 @@ class FittedBayes:
         return [spec.model for spec in self.specs]
 
     @property
-    def classes(self) -> Any:
+    def classes(self) -> Array | list[Array]:
         """The classes; with labels, a list of them."""
         found = [problem.classes for problem in self.problems]
         return found if self.labelled else found[0]
@@ -210,7 +209,7 @@ class FittedBayes:
         return np.stack(counts) if self.labelled else counts[0]
 
     @property
-    def temperature(self) -> Any:
+    def temperature(self) -> float | Floats:
         """What log-probabilities are divided by; with labels, one each."""
         found = np.array([problem.temperature for problem in self.problems])
         return found if self.labelled else float(found[0])
@@ -219,7 +218,7 @@ class FittedBayes:
         """Exact integer sums of each problem: rows x classes."""
         return [problem.sums(rows) for problem in self.problems]
 
-    def best(self, rows: Table) -> NDArray[Any]:
+    def best(self, rows: Table) -> Array:
         """The most probable class of each row; with labels, 0 or 1 each."""
         pairs = zip(self.problems, self.sums(rows), strict=True)
         found = [problem.best(sums) for problem, sums in pairs]
@@ -229,7 +228,7 @@ class FittedBayes:
         """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels."""
         return self.best_and_proba(rows)[1]
 
-    def best_and_proba(self, rows: Table) -> tuple[NDArray[Any], Floats]:
+    def best_and_proba(self, rows: Table) -> tuple[Array, Floats]:
         """Both answers, from one sum over the columns."""
         found = [
             (problem.best(sums), problem.proba(sums))
@@ -286,7 +285,10 @@ class FittedBayes:
 
 
 def fit_problem(
-    summary: Summary, smoothing: float | str, priors: Any, var_smoothing: float | None
+    summary: Summary,
+    smoothing: float | str,
+    priors: str | Floats | None,
+    var_smoothing: float | None,
 ) -> FittedProblem:
     """Turn what was counted into tables of integers.
 

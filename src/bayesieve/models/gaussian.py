@@ -1,13 +1,13 @@
 """Continuous columns: one Gaussian a class, or one variance for all classes."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from .base import FeatureModel, Floats, Grid, Settings, Terms, TrainingSets
+from ..checks import Array
+from .base import FeatureModel, Floats, Grid, Settings, Statistics, Terms, TrainingSets
 from .bells import Bells, density_bells, interval_bells
 from .moments import Moments, add, exponent_of, merge_moments, moments_of, shifted, spread, together
 
@@ -52,7 +52,7 @@ class GaussianModel(FeatureModel):
     discrete: bool = False
     silent_unseen: bool = False
 
-    def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Moments:
+    def statistics(self, column: Array, n_codes: int, sets: TrainingSets) -> Moments:
         """Moments of every set."""
         return moments_of(column, sets)
 
@@ -60,9 +60,7 @@ class GaussianModel(FeatureModel):
         """Chan's formula."""
         return merge_moments(one, other)
 
-    def terms(
-        self, statistics: Moments, values: NDArray[Any], grid: Grid, settings: Settings
-    ) -> Terms:
+    def terms(self, statistics: Moments, values: Array, grid: Grid, settings: Settings) -> Terms:
         """Log-probability or log-density of each value: sets x values x classes."""
         variance, power = _variance(statistics.weight, statistics.squares), statistics.power
         if self.pooled:
@@ -96,7 +94,7 @@ class GaussianModel(FeatureModel):
         variance, power = add(variance, power, extra)
         return np.maximum(variance, np.finfo(float).tiny), power
 
-    def bells(self, statistics: Any, grid: Grid, settings: Settings) -> list[list[Bells]]:
+    def bells(self, statistics: Statistics, grid: Grid, settings: Settings) -> list[list[Bells]]:
         """Each class's components as sums of bells; no component where the class has no value."""
         share, centre, variance, power = self._components(statistics, grid, settings)
         if self._density(settings) and not self.pooled:
@@ -120,7 +118,7 @@ class GaussianModel(FeatureModel):
         return found
 
     def _components(
-        self, statistics: Any, grid: Grid, settings: Settings
+        self, statistics: Statistics, grid: Grid, settings: Settings
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Share, centre, variance and power of the first set's components: classes x components."""
         variance, power = _variance(statistics.weight, statistics.squares)[0], statistics.power[0]
@@ -144,10 +142,10 @@ class GaussianModel(FeatureModel):
     def left_out(
         self,
         statistics: Moments,
-        values: NDArray[Any],
+        values: Array,
         grid: Grid,
         settings: Settings,
-        column: NDArray[Any],
+        column: Array,
         sets: TrainingSets,
     ) -> Terms:
         """Moments downdated by the value; recomputed from the rows where the downdate cancels."""
@@ -261,7 +259,7 @@ def _variance(count: Floats, squares: Floats) -> Floats:
     return np.where(count > 0, squares / safe, 0.0)
 
 
-def _log_interval(values: Floats, mean: Floats, sd: Floats, width: float) -> Floats:
+def _log_interval(values: Floats, mean: Floats, sd: Floats, width: float | Floats) -> Floats:
     """Log P(value - width/2 < x < value + width/2).
 
     A difference of two normal integrals in the tail where both are small; for a narrow interval,

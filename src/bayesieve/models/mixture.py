@@ -1,34 +1,19 @@
 """Continuous columns: a Gaussian mixture for every class (Sotoca et al.)."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .base import Floats, Grid, Settings, Terms, TrainingSets
+from ..checks import Array
+from .base import Floats, Grid, Settings, Statistics, Terms, TrainingSets
 from .gaussian import GaussianModel
-from .moments import exponent_of
+from .moments import Mixtures, exponent_of
 
 #: Most components of a mixture.
 MOST_COMPONENTS = 7
 
 
 _STEPS = 1000
-
-
-class Mixtures(NamedTuple):
-    """Moments of each class (sets x classes) and its mixture (sets x classes x components)."""
-
-    weight: Floats
-    mean: Floats
-    squares: Floats
-    share: Floats
-    centre: Floats
-    variance: Floats
-    n_distinct: Floats  #: distinct values of each class, sets x classes
-    power: Floats = np.zeros((1, 1))  #: of the squares, as in `Moments`
-    variance_power: Floats = np.zeros((1, 1, 1))  #: variances are in units of 4 to this
 
 
 @dataclass(frozen=True)
@@ -59,13 +44,13 @@ class MixtureModel(GaussianModel):
         """EM has no closed form."""
         return False
 
-    def idle_classes(self, statistics: Any) -> list[tuple[int, int]]:
+    def idle_classes(self, statistics: Mixtures) -> list[tuple[int, int]]:
         """Classes with fewer distinct values than components."""
         distinct = statistics.n_distinct[0]
         few = (distinct > 0) & (distinct < self.components) & (self.components > 1)
         return [(int(k), int(distinct[k])) for k in np.flatnonzero(few)]
 
-    def statistics(self, column: NDArray[Any], n_codes: int, sets: TrainingSets) -> Any:
+    def statistics(self, column: Array, n_codes: int, sets: TrainingSets) -> Statistics:
         """Moments and mixtures of every set and class."""
         from .kernels.mixture import fit_classes
 
@@ -127,20 +112,20 @@ class MixtureModel(GaussianModel):
             *moments[:3], shaped[:, :, 0], centre, variance, distinct, moments.power, powers
         )
 
-    def merge(self, one: Any, other: Any) -> Any:
+    def merge(self, one: Statistics, other: Statistics) -> Statistics:
         """Mixtures of two batches are not the mixture of both."""
         raise ValueError(
             f"the feature model {self.name!r} cannot learn in batches; use fit, or 'gaussian'."
         )
 
     def _components(
-        self, statistics: Any, grid: Grid, settings: Settings
+        self, statistics: Mixtures, grid: Grid, settings: Settings
     ) -> tuple[Floats, Floats, Floats, Floats]:
         variance = statistics.variance[0]
         power = np.broadcast_to(statistics.variance_power[0], variance.shape)
         return statistics.share[0], statistics.centre[0], variance, power
 
-    def terms(self, statistics: Any, values: NDArray[Any], grid: Grid, settings: Settings) -> Terms:
+    def terms(self, statistics: Statistics, values: Array, grid: Grid, settings: Settings) -> Terms:
         """Log-probability or log-density of each value: sets x values x classes."""
         n_components = statistics.share.shape[-1]
         power = np.broadcast_to(statistics.variance_power, statistics.variance.shape)

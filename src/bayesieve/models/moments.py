@@ -1,11 +1,12 @@
 """Weight, mean and squares of continuous columns, whatever the size of their numbers."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import Array
 from .base import Floats, TrainingSets
 
 #: Sums of squares within these bounds are exact enough as they are.
@@ -64,18 +65,22 @@ def size(variance: float, power: int) -> tuple[int, float]:
     return (exponent + 2 * power, digits) if digits else (_NOWHERE, 0.0)
 
 
-def shifted(values: Any, power: NDArray[Any]) -> Any:
+@overload
+def shifted(values: Floats, power: Floats) -> Floats: ...
+@overload
+def shifted(values: float, power: Floats) -> float | Floats: ...
+def shifted(values: float | Floats, power: Floats) -> float | Floats:
     """Numbers in units of 2 to the power."""
     return np.ldexp(values, -power.astype(np.int64)) if power.any() else values
 
 
-def exponent_of(values: Any) -> int:
+def exponent_of(values: float | Floats) -> int:
     """The power of two above the largest of the numbers; 0 where they need none."""
     exponent = int(np.frexp(np.max(np.abs(values), initial=0.0))[1])
     return exponent if abs(exponent) > _PLAIN else 0
 
 
-def add(one: Floats, powers: NDArray[Any], extra: float) -> tuple[Floats, NDArray[Any]]:
+def add(one: Floats, powers: Array, extra: float) -> tuple[Floats, Array]:
     """Variances and what is added to each of them."""
     value, power = parts_of(extra)
     if not power and not powers.any():
@@ -88,7 +93,7 @@ def add(one: Floats, powers: NDArray[Any], extra: float) -> tuple[Floats, NDArra
 
 
 def together(
-    squares: Floats, powers: NDArray[Any], live: NDArray[np.bool_], least: int | None
+    squares: Floats, powers: Array, live: NDArray[np.bool_], least: int | None
 ) -> tuple[Floats, Floats]:
     """Squares of all classes (last axis) in one power for each set, at least `least`."""
     common = np.where(live & (squares > 0), powers, _NOWHERE).max(-1)
@@ -111,7 +116,7 @@ def spread(values: Floats, weights: Floats) -> tuple[float, float, int]:
     return float(np.ldexp(mean, power)), squares, power
 
 
-def _in(squares: Floats, powers: NDArray[Any], common: NDArray[Any]) -> Floats:
+def _in(squares: Floats, powers: Array, common: Array) -> Floats:
     """Squares in units of 4 to the common power."""
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(squares, 2 * (powers - common).astype(np.int64))
@@ -127,6 +132,20 @@ class Moments(NamedTuple):
     mean: Floats
     squares: Floats
     power: Floats = np.zeros((1, 1))
+
+
+class Mixtures(NamedTuple):
+    """Moments of each class (sets x classes) and its mixture (sets x classes x components)."""
+
+    weight: Floats
+    mean: Floats
+    squares: Floats
+    share: Floats
+    centre: Floats
+    variance: Floats
+    n_distinct: Floats  #: distinct values of each class, sets x classes
+    power: Floats = np.zeros((1, 1))  #: of the squares, as in `Moments`
+    variance_power: Floats = np.zeros((1, 1, 1))  #: variances are in units of 4 to this
 
 
 def moments_of(column: Floats, sets: TrainingSets) -> Moments:
@@ -179,24 +198,27 @@ def merge_moments(one: Moments, other: Moments) -> Moments:
     return Moments(count, mean, squares, power)
 
 
-def _merge_one(one: Any, other: Any, share: float) -> tuple[float, float, float]:
+def _merge_one(
+    one: tuple[float, ...], other: tuple[float, ...], share: float
+) -> tuple[float, float, float]:
     """Mean, squares and power of two groups (weight, mean, squares, power)."""
     if one[0] <= 0 or other[0] <= 0:
-        return (other if one[0] <= 0 else one)[1:]
+        _, mean, squares, power = other if one[0] <= 0 else one
+        return mean, squares, power
     unit = exponent_of(np.array([one[1], other[1]]))
     low, high = (float(np.ldexp(each[1], -unit)) for each in (one, other))
     apart = high - low
     between = apart * apart * one[0] * share
-    squares, power = together(
+    both, common = together(
         np.array([one[2], other[2], between]),
         np.array([one[3], other[3], unit]),
         np.ones(3, bool),
         None,
     )
-    return float(np.ldexp(low + apart * share, unit)), float(squares.sum()), float(power)
+    return float(np.ldexp(low + apart * share, unit)), float(both.sum()), float(common)
 
 
-def total_variance(moments: Any) -> tuple[float, int]:
+def total_variance(moments: "Moments | Mixtures") -> tuple[float, int]:
     """Variance of a column over all classes of its first set, and its power."""
     count, mean, squares = (part[0] for part in moments[:3])
     total = count.sum()
@@ -219,19 +241,19 @@ def total_variance(moments: Any) -> tuple[float, int]:
     return float(whole.squares[0, 0]) / total, int(whole.power[0, 0])
 
 
-def deviations(moments: Any) -> Floats:
+def deviations(moments: "Moments | Mixtures") -> Floats:
     """Standard deviation of each class of the first set."""
     weight = moments.weight[0]
     variance = np.maximum(moments.squares[0], 0.0) / np.where(weight > 0, weight, 1.0)
     return np.ldexp(np.sqrt(variance), moments.power[0].astype(np.int64))
 
 
-def plain_squares(moments: Any) -> Floats:
+def plain_squares(moments: "Moments | Mixtures") -> Floats:
     """Sums of squares as floats; NaN where they do not fit."""
     return _plain(moments.squares, moments.power)
 
 
-def plain_variances(mixtures: Any) -> Floats:
+def plain_variances(mixtures: "Mixtures") -> Floats:
     """Variances of components as floats; NaN where they do not fit."""
     return _plain(mixtures.variance, mixtures.variance_power)
 

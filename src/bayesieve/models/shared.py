@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import Array
 from ..data.columns import ColumnSpec, encode, learn
 from ..data.packed import PackedTable
 from ..data.tables import RawTable, SparseTable, Table
@@ -26,10 +27,10 @@ class Known:
 
     models: tuple[str, ...]
     specs: dict[tuple[int, bool], ColumnSpec] = field(default_factory=dict)
-    codes: dict[int, NDArray[Any]] = field(default_factory=dict)
+    codes: dict[int, Array] = field(default_factory=dict)
 
 
-class Unpacked(Sequence[NDArray[Any]]):
+class Unpacked(Sequence[Array]):
     """Columns of a packed table, each unpacked when it is read."""
 
     def __init__(self, table: PackedTable):
@@ -49,16 +50,16 @@ class SharedTable(RawTable):
     known: Known
     at: NDArray[np.int64] | None = None  #: the rows; None for all
 
-    def column(self, j: int) -> NDArray[Any]:
+    def column(self, j: int) -> Array:
         """One column; numbers as float64."""
         column = super().column(j)
         return column if self.at is None else column[self.at]
 
-    def coded(self, j: int) -> tuple[NDArray[Any], None]:
+    def coded(self, j: int) -> tuple[Array, None]:
         """One column, as it is."""
         return self.column(j), None
 
-    def codes(self, j: int) -> NDArray[Any]:
+    def codes(self, j: int) -> Array:
         """Codes of a discrete column."""
         codes = self.known.codes[j]
         return codes if self.at is None else codes[self.at]

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import Array
 from ..data.columns import ColumnSpec, encode
 from ..data.sample import Sample
 from ..data.sparse import Moves
@@ -29,7 +29,7 @@ class FittedVotes:
     share : share of positive rows by number of votes, labels x (columns + 1).
     """
 
-    binary: NDArray[Any]
+    binary: Array
     labels: tuple[str, ...]
     specs: tuple[ColumnSpec, ...]
     votes_for: Ints
@@ -41,7 +41,7 @@ class FittedVotes:
         return bool(self.labels)
 
     @property
-    def classes(self) -> Any:
+    def classes(self) -> Array | list[Array]:
         """The classes; with labels, a list of them."""
         return [self.binary] * len(self.labels) if self.labelled else self.binary
 
@@ -70,7 +70,7 @@ class FittedVotes:
         """The logarithm of `proba`."""
         return np.log(self.proba(rows))
 
-    def best(self, rows: Table) -> NDArray[Any]:
+    def best(self, rows: Table) -> Array:
         """The more frequent class (or value of each label) among rows with as many votes."""
         found = self._shares(rows) > 0.5
         if self.labelled:

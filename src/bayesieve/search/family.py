@@ -1,13 +1,16 @@
 """What a selector asks of the models that it searches."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ..data.sample import Sample
 from ..engine.sparse_tables import SparseProblem, SparseTables
-from ..models.base import Settings
+from ..models.base import Floats, Settings
 from ..models.columns import Summary
 from ..models.fitted import FittedBayes
+
+#: A model of all rows, as a value: `FittedBayes`, or what another family makes.
+Fitted: TypeAlias = Any
 
 
 class Family(Protocol):
@@ -22,11 +25,11 @@ class Family(Protocol):
         """Of ledger it needs: "lines" or "moves"."""
 
     @property
-    def features(self) -> Any:
+    def features(self) -> object:
         """Feature models, as users give them."""
 
     @property
-    def smoothing(self) -> Any:
+    def smoothing(self) -> object:
         """Of counts, as users give it."""
 
     @property
@@ -43,13 +46,15 @@ class Family(Protocol):
     def check_sample(self, sample: Sample) -> None:
         """Judge the settings that depend on the classes."""
 
-    def fit(self, sample: Sample, models: Sequence[str], class_weight: Any = None) -> Any:
+    def fit(
+        self, sample: Sample, models: Sequence[str], class_weight: Floats | None = None
+    ) -> Fitted:
         """The model of all rows, as a value."""
 
-    def restrict(self, fitted: Any, columns: Sequence[int], sample: Sample) -> Any:
+    def restrict(self, fitted: Fitted, columns: Sequence[int], sample: Sample) -> Fitted:
         """Some columns of a model of all rows."""
 
-    def sparse_tables(self, problem: SparseProblem, fitted: Any) -> SparseTables:
+    def sparse_tables(self, problem: SparseProblem, fitted: Fitted) -> SparseTables:
         """Terms for the rows of a sparse ledger."""
 
 
@@ -59,5 +64,5 @@ class DenseFamily(Family, Protocol):
     def finish(self, summaries: Sequence[Summary], labels: Sequence[str] = ()) -> FittedBayes:
         """The model of what was counted."""
 
-    def settings(self, fitted: FittedBayes, class_weight: Any) -> Settings:
+    def settings(self, fitted: FittedBayes, class_weight: Floats) -> Settings:
         """Settings of tables that are learnt on some of the rows of a model."""

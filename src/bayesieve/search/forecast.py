@@ -3,12 +3,12 @@
 import time
 import warnings
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sklearn.exceptions import ConvergenceWarning
 
 from .progress import in_features, in_time
-from .strategies.base import Limits, Search
+from .strategies.base import Limits, Search, Subset
 
 # The first step may have waited for a compiler: up to so many seconds, or this share of it.
 _COMPILER, _WAITED = 20.0, 0.9
@@ -47,16 +47,16 @@ class Forecast:
         self._pace: dict[str, float] = {}  # least seconds a try, and a step
         self._mark: tuple[float, int] | None = None
 
-    def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
+    def __call__(self, action: str, units: tuple[int, ...], objective: Subset) -> None:
         """Hear of a step: the clock starts when a phase has been set up."""
         if action == "start":
             self.rest(objective)
 
-    def rest(self, objective: Any) -> None:
+    def rest(self, objective: Subset) -> None:
         """Leave out what happened up to now."""
         self._mark = (time.perf_counter(), objective.n_tried)
 
-    def step(self, objective: Any) -> None:
+    def step(self, objective: Subset) -> None:
         """A step has ended."""
         now = time.perf_counter()
         if self._mark is not None:
@@ -75,7 +75,7 @@ class Forecast:
     def _see(self, unit: str, seconds: float) -> None:
         self._pace[unit] = min(seconds, self._pace.get(unit, seconds))
 
-    def cost(self, objective: Any) -> Cost | None:
+    def cost(self, objective: Subset) -> Cost | None:
         """What is left, or None where that is not known."""
         ahead = self._search.outlook(objective, self._limits)
         if ahead is None or ahead.unit not in self._pace or (ahead.bound and ahead.least):
@@ -97,7 +97,7 @@ class Revisits:
         self._state = self._steps = 0
         self._told = False
 
-    def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
+    def __call__(self, action: str, units: tuple[int, ...], objective: Subset) -> None:
         """Hear of a step."""
         self._steps += 1
         if action == "start":

@@ -1,8 +1,7 @@
 """Plain data that searches ask for beside the objective, computed on the guiding rows."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +54,7 @@ class RowHints:
         self._units = units
         self._owner = {column: unit for unit, members in enumerate(units) for column in members}
 
-    def order(self, ranking: Any) -> tuple[int, ...]:
+    def order(self, ranking: object) -> tuple[int, ...]:
         """Units in the order of their best columns."""
         method = check_ranking(ranking, "ranking")
         columns = columns_for(
@@ -70,12 +69,12 @@ class RowHints:
         found = method.rank(columns, self._labels, self._n_classes, self._threads, self._most)
         return tuple(dict.fromkeys(self._owner[int(column)] for column in found.order))
 
-    def units_of(self, parameter: str, columns: Any) -> tuple[int, ...]:
+    def units_of(self, parameter: str, columns: object) -> tuple[int, ...]:
         """The units of columns that a user named."""
         found = column_indices(parameter, columns, self._table.names)
         return tuple(dict.fromkeys(self._owner[column] for column in found))
 
-    def named_pairs(self, pairs: Any) -> tuple[tuple[int, int], ...]:
+    def named_pairs(self, pairs: object) -> tuple[tuple[int, int], ...]:
         """The units of pairs of columns that a user named."""
         found = []
         for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
@@ -86,7 +85,7 @@ class RowHints:
                 found.append(units)
         return tuple(found)
 
-    def pairs(self, measure: str | Callable[..., float]) -> tuple[tuple[int, int], ...]:
+    def pairs(self, measure: object) -> tuple[tuple[int, int], ...]:
         """Pairs of units, the most dependent first; equals in the order of their numbers."""
         # Rounded, so that equals stay equal whatever the order in which a machine adds up.
         strength = np.round(self._strengths(measure) * _GRAIN) / _GRAIN
@@ -103,7 +102,7 @@ class RowHints:
             self._table, self._models, self._guiding, self._labels, self._weights, self._n_classes
         )
 
-    def _strengths(self, measure: str | Callable[..., float]) -> NDArray[np.float64]:
+    def _strengths(self, measure: object) -> NDArray[np.float64]:
         """Dependency of every two columns."""
         n_columns = len(self._models)
         if callable(measure):

@@ -1,7 +1,7 @@
 """The objective: all that a search sees.  Fast bounds shortlist, exact losses decide."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class Gain(NamedTuple):
     """The first strict gain among units asked in turn."""
 
     at: int | None  #: its position; None if there is none
-    key: Key
+    key: Key | None
     tried: int  #: how many were asked up to it
     block: int  #: how many to ask at once next time
 
@@ -230,25 +230,25 @@ class Objective:
                 possible.add(width)
         return [unit for unit in units if len(self._members[unit]) in possible] or units
 
-    def score(self) -> Any:
+    def score(self) -> Key:
         """Loss of the subset."""
         return self._remember((), self._verdicts.now)
 
-    def score_add(self, units: Sequence[int]) -> list[Any]:
+    def score_add(self, units: Sequence[int]) -> list[Key]:
         """Exact loss after each unit alone joins."""
         self.n_tried += len(units)
         return self._verdicts.keys(units, 1)
 
-    def score_drop(self, units: Sequence[int]) -> list[Any]:
+    def score_drop(self, units: Sequence[int]) -> list[Key]:
         """Exact loss after each unit alone leaves."""
         self.n_tried += len(units)
         return self._verdicts.keys(units, -1)
 
-    def best_add(self, units: Sequence[int]) -> tuple[int, Any]:
+    def best_add(self, units: Sequence[int]) -> tuple[int, Key]:
         """The unit whose joining gives the lowest loss (the first of equals), and that loss."""
         return self._best(units, 1)
 
-    def best_drop(self, units: Sequence[int]) -> tuple[int, Any]:
+    def best_drop(self, units: Sequence[int]) -> tuple[int, Key]:
         """The unit whose leaving gives the lowest loss (the first of equals), and that loss."""
         return self._best(units, -1)
 
@@ -260,11 +260,11 @@ class Objective:
         found = self._verdicts.first_gain(units, sign, self.score(), self._block)
         self.n_tried += found.tried
         self._block = found.block
-        if found.at is not None:
+        if found.at is not None and found.key is not None:
             self._known[units[found.at], sign] = found.key
         return found.at
 
-    def value(self, key: Any) -> float:
+    def value(self, key: Key) -> float:
         """A loss in the criterion's own units."""
         return self._verdicts.value(key)
 
@@ -302,7 +302,7 @@ class Objective:
         self._move([unit for unit in wanted if unit not in self._selected], 1)
         self._selected = wanted
 
-    def _best(self, units: Sequence[int], sign: int) -> tuple[int, Any]:
+    def _best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
         self.n_tried += len(units)
         unit, key = self._verdicts.best(units, sign)
         self._known[unit, sign] = key
@@ -327,7 +327,7 @@ class Objective:
                 del self._selected[unit]
         self._known.clear()
 
-    def _remember(self, question: tuple[int, ...], answer: Callable[[], Any]) -> Any:
+    def _remember(self, question: tuple[int, ...], answer: Callable[[], Key]) -> Key:
         if question not in self._known:
             self._known[question] = answer()
         return self._known[question]

@@ -1,12 +1,13 @@
 """What a search visited, and the choice among it."""
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 
+from ..criteria.base import Key
 from ..data.html import html_table
 from .objective import Objective, Verdicts
 from .progress import in_features
@@ -24,9 +25,9 @@ class Step:
     phase: int
     direction: str
     n_features: int
-    key: Any
+    key: Key
     score: float
-    validation_key: Any = None
+    validation_key: Key | None = None
     #: Error on the validation rows; their score, where the criterion itself chooses (AUC).
     validation_error: float = float("nan")
 
@@ -102,7 +103,7 @@ class Path:
                 "leave no such size. Change n_features, min_features or max_features."
             )
 
-        def rank(i: int) -> tuple[Any, int, tuple[int, ...]]:
+        def rank(i: int) -> tuple[Key, int, tuple[int, ...]]:
             step = self.steps[i]
             key = step.key if step.validation_key is None else step.validation_key
             # Every subset came up in exhaustive search: the order of its walk means nothing.
@@ -145,7 +146,7 @@ class Path:
             order = self._ranked_units(order, at)
         return [column for unit in order for column in self.members[unit]]
 
-    def _ranked_units(self, units: Any, at: int) -> list[int]:
+    def _ranked_units(self, units: Iterable[int], at: int) -> list[int]:
         """Order units by when the phase around step `at` dropped them for good, last first."""
         phase = self.steps[at].phase
         dropped = {}
@@ -157,7 +158,7 @@ class Path:
         never = len(self.steps)
         return sorted(units, key=lambda unit: -dropped.get(unit, never))
 
-    def to_dict(self) -> dict[str, list[Any]]:
+    def to_dict(self) -> dict[str, list[object]]:
         """The path as columns of plain values."""
         names = self.names
         return {

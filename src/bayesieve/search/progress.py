@@ -3,8 +3,9 @@
 import shutil
 import sys
 import time
-from typing import Any, TextIO
+from typing import TextIO
 
+from .objective import Objective
 from .strategies.base import Limits, Outlook, Search
 
 # Seconds between two lines: rewritten on a terminal, one below the other elsewhere.
@@ -50,14 +51,14 @@ class ProgressLine:
         self._steps = 0
         self._width = 0
 
-    def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
+    def __call__(self, action: str, units: tuple[int, ...], objective: Objective) -> None:
         """Hear of a step."""
         if self._steps == 0 or (action == "start" and self._in_phases(objective)):
             self._phase = (time.monotonic(), objective.n_tried)
         self._steps += 1
         self.tick(objective)
 
-    def tick(self, objective: Any) -> None:
+    def tick(self, objective: Objective) -> None:
         """Show where the search is, if it is time to."""
         now = time.monotonic()
         if now - self._last < (_PAUSE if self._live else _LOG_PAUSE):
@@ -69,19 +70,19 @@ class ProgressLine:
             f"score {score:.4g}, {in_time(now - self._start)}{self._left(objective, now)}"
         )
 
-    def _ahead(self, objective: Any) -> Outlook | None:
+    def _ahead(self, objective: Objective) -> Outlook | None:
         """What is left to do, where its end is known."""
         if self._search is None:
             return None
         ahead = self._search.outlook(objective, self._limits)
         return ahead if ahead is None or ahead.within or not ahead.least else None
 
-    def _in_phases(self, objective: Any) -> bool:
+    def _in_phases(self, objective: Objective) -> bool:
         """Is the end known of each phase only?"""
         ahead = self._ahead(objective)
         return ahead is not None and bool(ahead.within)
 
-    def _left(self, objective: Any, now: float) -> str:
+    def _left(self, objective: Objective, now: float) -> str:
         """The time left, as the subsets tried in this phase tell."""
         start, before = self._phase
         if now - start < _WARM:

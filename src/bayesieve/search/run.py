@@ -12,12 +12,13 @@ from fractions import Fraction
 from functools import partial
 from math import lcm
 from types import TracebackType
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ..checks import Array
 from ..data.columns import ColumnSpec, encode
 from ..data.packed import Lookup, PackedTable
 from ..data.sample import Sample, class_factors, means_loo
@@ -32,12 +33,12 @@ from ..models.counts import check_priors
 from . import SEARCHES
 from .checkpoint.journal import Journal
 from .checkpoint.replay import Replay, Replayed
-from .family import DenseFamily, Family
+from .family import DenseFamily, Family, Fitted
 from .forecast import Cost, Forecast, Revisits
 from .objective import Objective, Verdicts
 from .path import Path
 from .progress import in_features
-from .strategies.base import Limits
+from .strategies.base import Limits, Search
 
 Rows = NDArray[np.int64]
 
@@ -53,9 +54,9 @@ class Task:
     keep: list[int]
     limits: Limits
     sizes: tuple[int, int]  #: numbers of columns that may be chosen
-    class_weight: Any
-    cv: Any
-    groups: NDArray[Any] | None  #: handed to the splitter
+    class_weight: object
+    cv: object
+    groups: Array | None  #: handed to the splitter
     n_rows: int  #: of the user's table, those without weight included
     sparse: bool  #: ledgers of sparse moves, rather than dense ones
 
@@ -98,8 +99,8 @@ class Ledgers(NamedTuple):
 
     guide: Ledger
     judge: Ledger | None  #: of the validation part
-    fitted: Any  #: the model of all rows and columns
-    scored: Any  #: which rows train and which are scored, for a checkpoint
+    fitted: Fitted  #: the model of all rows and columns
+    scored: object  #: which rows train and which are scored, for a checkpoint
 
 
 def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
@@ -146,7 +147,7 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
     return Ledgers(found[0], found[1] if validating.size else None, fitted, reads)
 
 
-def _later(table: Table, j: int, spec: ColumnSpec) -> Any:
+def _later(table: Table, j: int, spec: ColumnSpec) -> Callable[[Rows | None], Lookup] | None:
     """A packed table has the values already: ledgers need not keep them a second time."""
     if not isinstance(table, PackedTable):
         return None
@@ -155,7 +156,7 @@ def _later(table: Table, j: int, spec: ColumnSpec) -> Any:
     return partial(Lookup, *((None, values) if codes is None else (values, codes)))
 
 
-def is_ours(search: Any) -> bool:
+def is_ours(search: object) -> bool:
     """Is this one of the searches that come with the library?"""
     return type(search) in {type(each) for each in SEARCHES.values()}
 
@@ -231,7 +232,7 @@ class Driver:
 
     def drive(
         self,
-        search: Any,
+        search: Search,
         limits: Limits,
         objective: Objective,
         path: Path,
@@ -281,7 +282,7 @@ class Driver:
             cost = None
         self._say(f"time_limit={self._clock.limit}", objective, path, sizes, cost)
 
-    def _listen(self, search: Any, limits: Limits, objective: Objective) -> Forecast | None:
+    def _listen(self, search: Search, limits: Limits, objective: Objective) -> Forecast | None:
         """Who hears of the steps; the forecast among them, where anyone waits for it."""
         if self._replay is not None:
             # After the recorder: a record holds the validation part's answers too.

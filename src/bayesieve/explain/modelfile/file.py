@@ -17,8 +17,7 @@ from ...evaluation.given import Model
 from ...models.base import ColumnTerms, Floats, Grid, Scale, Settings, Terms
 from ...models.columns import Summary, spoken_tables
 from ...models.fitted import FittedBayes, FittedProblem
-from ...models.mixture import Mixtures
-from ...models.moments import Moments, WideVariance, plain_squares, plain_variances
+from ...models.moments import Mixtures, Moments, WideVariance, plain_squares, plain_variances
 from ...models.registry import MODELS
 from ..portable import plain_classes
 from .check import check_model_data

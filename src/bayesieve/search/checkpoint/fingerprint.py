@@ -3,10 +3,9 @@
 import functools
 import hashlib
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, Fraction)
 _KNOWN = ("bayesieve", "builtins", "numpy", "sklearn", "scipy")
 
 
-def fingerprint(*values: Any) -> str:
+def fingerprint(*values: object) -> str:
     """A digest of values; equal values give equal digests wherever they are made.
 
     Objects are told apart by their class and their attributes, functions by their code: an address
@@ -37,7 +36,7 @@ def fingerprint(*values: Any) -> str:
     return hasher.hexdigest()
 
 
-def _feed(hasher: Any, value: Any, above: tuple[int, ...]) -> None:
+def _feed(hasher: "hashlib.blake2b", value: object, above: tuple[int, ...]) -> None:
     """Take in one value; `above` are the objects that hold it."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -67,7 +66,7 @@ def _feed(hasher: Any, value: Any, above: tuple[int, ...]) -> None:
         _feed(hasher, repr(value), above)
 
 
-def _parts(value: Any) -> list[Any] | None:
+def _parts(value: object) -> list[object] | None:
     """What an object is made of; None where it cannot be looked into."""
     if isinstance(value, np.ndarray):
         return [value.shape, *value.ravel().tolist()]
@@ -95,7 +94,7 @@ def _parts(value: Any) -> list[Any] | None:
     return None
 
 
-def _methods(kind: type) -> Iterable[Any]:
+def _methods(kind: type) -> list[tuple[str, FunctionType]]:
     """The functions of a user's own class: its name does not say what it does."""
     return [
         (name, member)

@@ -24,6 +24,7 @@ import time
 import zlib
 from collections.abc import Mapping
 from fractions import Fraction
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ class Journal:
     def __init__(self, path: Path, release: str, parts: Mapping[str, str]):
         self.path = path
         self._header: dict[str, Any] = {"release": release, "parts": dict(parts)}
-        self._file: Any = None
+        self._file: FileIO | None = None
         self.records: list[Any] = []
         self._buffer: list[bytes] = []
         self._end, self._chain = _HEAD, 0
@@ -157,7 +158,7 @@ class Journal:
 
     # -- writing -------------------------------------------------------------------------------
 
-    def append(self, record: Any, now: bool = False) -> None:
+    def append(self, record: list[object], now: bool = False) -> None:
         """Take in a record; written about every second, or `now`."""
         self._buffer.append(json.dumps(record, separators=(",", ":")).encode())
         if now or time.monotonic() - self._written > _PAUSE:
@@ -226,13 +227,13 @@ class Journal:
         self._file = file
 
     @staticmethod
-    def _write(file: Any, at: int, content: bytes) -> None:
+    def _write(file: FileIO, at: int, content: bytes) -> None:
         file.seek(at)
         view = memoryview(content)
         while view:
             view = view[file.write(view) :]
 
-    def _lock(self, file: Any) -> None:
+    def _lock(self, file: FileIO) -> None:
         """One search a file: the lock goes with the process that holds it."""
         if fcntl is None:
             return
@@ -259,7 +260,7 @@ def _mark(end: int, chain: int) -> bytes:
     return b"%s %08x\n" % (text, zlib.crc32(text))
 
 
-def pack(value: Any) -> Any:
+def pack(value: object) -> Any:
     """An answer (a number, a fraction, None, or a list or tuple of these) as JSON holds it.
 
     Examples
@@ -287,7 +288,7 @@ def pack(value: Any) -> Any:
     )
 
 
-def unpack(value: Any) -> Any:
+def unpack(value: object) -> Any:
     """The answer that `pack` was given."""
     if isinstance(value, str):
         return int(value, 16)

@@ -2,10 +2,9 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from ...data.tables import SparseTable
-from ..run import Task
+from ..run import Rows, Task
 from .fingerprint import fingerprint
 from .journal import Journal
 
@@ -13,11 +12,11 @@ from .journal import Journal
 def open_journal(
     checkpoint: Path,
     task: Task,
-    model: Any,
-    search: Any,
-    criterion: Any,
-    scored: Any,
-    rows: tuple[Any, Any],
+    model: object,
+    search: object,
+    criterion: object,
+    scored: object,
+    rows: tuple[Rows, Rows],
 ) -> Journal:
     """The journal of one search, checked against everything that decides its result."""
     read = task.sample

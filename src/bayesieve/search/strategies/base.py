@@ -1,10 +1,15 @@
 """What every search offers, what it sees, and what it may draw."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias
+
+#: What a subset is judged by: compares exactly, and lower is better.
+Loss: TypeAlias = float | Fraction
+
 
 #: Directions of a sweep, and of a search without one.
 FORWARD, BACKWARD, EXHAUSTIVE = "forward", "backward", "exhaustive"
@@ -26,12 +31,12 @@ class Subset(Protocol):
     def width(self, unit: int) -> int: ...
     def addable(self, most: int | None = None, exact: bool = False) -> list[int]: ...
     def droppable(self, least: int = 0, exact: int | None = None) -> list[int]: ...
-    def score(self) -> Any: ...
-    def best_add(self, units: list[int]) -> tuple[int, Any]: ...
-    def best_drop(self, units: list[int]) -> tuple[int, Any]: ...
+    def score(self) -> Loss: ...
+    def best_add(self, units: list[int]) -> tuple[int, Loss]: ...
+    def best_drop(self, units: list[int]) -> tuple[int, Loss]: ...
     def first_gain(self, units: list[int], sign: int) -> int | None: ...
-    def score_add(self, units: list[int]) -> list[Any]: ...
-    def start(self, units: Any, direction: str) -> None: ...
+    def score_add(self, units: list[int]) -> list[Loss]: ...
+    def start(self, units: Iterable[int], direction: str) -> None: ...
     def add(self, unit: int) -> None: ...
     def drop(self, unit: int) -> None: ...
     def toggle(self, unit: int) -> None: ...
@@ -78,16 +83,16 @@ class Hints(Protocol):
     def seed(self) -> int:
         """For searches that draw."""
 
-    def order(self, ranking: Any) -> tuple[int, ...]:
+    def order(self, ranking: object) -> tuple[int, ...]:
         """Units in the order of a ranking, best first."""
 
-    def units_of(self, parameter: str, columns: Any) -> tuple[int, ...]:
+    def units_of(self, parameter: str, columns: object) -> tuple[int, ...]:
         """The units of columns that a user named."""
 
-    def pairs(self, measure: Any) -> tuple[tuple[int, int], ...]:
+    def pairs(self, measure: object) -> tuple[tuple[int, int], ...]:
         """All pairs of units, the most dependent first."""
 
-    def named_pairs(self, pairs: Any) -> tuple[tuple[int, int], ...]:
+    def named_pairs(self, pairs: object) -> tuple[tuple[int, int], ...]:
         """The units of pairs of columns that a user named."""
 
 
@@ -142,7 +147,7 @@ class Search:
     #: Does it ask for anything beside the objective?  So it does where it says what, in `given`.
     takes_hints: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         cls.takes_hints = cls.given is not Search.given
 
@@ -164,18 +169,24 @@ class Search:
         return None
 
 
+class Steps(Protocol):
+    """All that a search of one's own must have."""
+
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]: ...
+
+
 @dataclass(frozen=True)
 class OwnSearch(Search):
     """A user's object with `steps`, and nothing else that a search may have."""
 
-    own: Any
+    own: Steps
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """The user's own."""
         yield from self.own.steps(objective, limits)
 
 
-def check_seed(seed: Any) -> None:
+def check_seed(seed: object) -> None:
     """None, or a whole number."""
     if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool)):
         raise TypeError(f"search.random_state must be None or a whole number; got {seed!r}.")

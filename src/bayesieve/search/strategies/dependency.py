@@ -1,8 +1,7 @@
 """FBL: filter the attributes that depend on each other (Cortizo and Giraldez)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from .base import BACKWARD, Hints, Limits, Outlook, Search, Subset
 from .sweeps import first_subset, shrink, sweep_ahead
@@ -39,7 +38,7 @@ class DependencySearch(Search):
     DependencySearch(measure='auto', pairs=None, order=None)
     """
 
-    measure: Any = "auto"
+    measure: str | Callable[..., float] = "auto"
     pairs: tuple[tuple[int, int], ...] | None = None
     order: tuple[int, ...] | None = None
 

@@ -3,10 +3,9 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ...checks import check_number
-from .base import EXHAUSTIVE, Limits, Outlook, Search, Subset
+from .base import EXHAUSTIVE, Limits, Loss, Outlook, Search, Subset
 
 _TIMED = 64  # subsets timed before a refusal
 
@@ -54,7 +53,7 @@ class ExhaustiveSearch(Search):
         if limits.target is not None:
             # A smaller subset that scores better must not stand in the way of those asked for.
             limits = Limits(limits.target, limits.target)
-        best: tuple[Any, ...] | None = None
+        best: tuple[Loss, int, tuple[int, ...]] | None = None
         if limits.allow(objective.size):
             best = (objective.score(), objective.size, tuple(sorted(objective.selected)))
         for i in range(1, n_subsets):

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from .base import FORWARD, Limits, Outlook, Search, Subset
+from .base import FORWARD, Limits, Loss, Outlook, Search, Subset
 from .sweeps import check_direction, first_subset, sweep_ahead
 
 
@@ -70,7 +69,7 @@ def _move(objective: Subset, limits: Limits, direction: str) -> int | None:
 
 
 def _take_back(
-    objective: Subset, limits: Limits, direction: str, moved: int, best: dict[int, Any]
+    objective: Subset, limits: Limits, direction: str, moved: int, best: dict[int, Loss]
 ) -> bool:
     """One step back, if it is not the step just made and beats the best subset of its size."""
     if direction == FORWARD:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...checks import choose
 from .base import FORWARD, Hints, Limits, Outlook, Search, Subset
@@ -34,7 +33,7 @@ class RankedSearch(Search):
     RankedSearch(ranking='mrmr', order=None, stop='no-improvement')
     """
 
-    ranking: Any = "mutual-information"
+    ranking: object = "mutual-information"
     order: tuple[int, ...] | None = None
     stop: str = "end"
 

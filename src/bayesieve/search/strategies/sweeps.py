@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...checks import choose
-from .base import BACKWARD, FORWARD, Limits, Outlook, Search, Subset
+from .base import BACKWARD, FORWARD, Limits, Loss, Outlook, Search, Subset
 
 
 class Sweep(NamedTuple):
@@ -44,7 +44,7 @@ class Best:
 
     limits: Limits
     units: tuple[int, ...] | None = None
-    rank: tuple[Any, int] | None = field(default=None)
+    rank: tuple[Loss, int] | None = field(default=None)
 
     def see(self, objective: Subset) -> None:
         """Compare the subset as it is now."""
