@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
+from bayesieve.data.kernels.exact import exp_fixed, log_fixed, moments_by_class
 from bayesieve.engine.lines import DenseRows, Lines
 from bayesieve.engine.threads import Threads
 from bayesieve.models.base import Scale
-from bayesieve.models.kernels.exact import exp_fixed, log_fixed, moments_by_class
 from ledgers import dense_ledger, objective_of, total_scores
 
 

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve.data.kernels.exact import log_each, log_up_to
 from bayesieve.models.counts import additive_log
-from bayesieve.models.kernels.exact import log_each, log_up_to
 
 
 def joint(X, y, row, smoothing, weight=None):

@@ -88,7 +88,7 @@ def find_narrow(columns: Sequence[Array] | Array) -> NarrowColumns:
 
 def _surveyed(cells: NDArray[np.uint8], flags: NDArray[np.uint8]) -> NarrowColumns:
     """What is told of all rows; `cells` has a row for every flag of 0."""
-    from .kernels.reading import MINUS_ZERO, extremes, recode_missing
+    from .kernels.exact import MINUS_ZERO, extremes, recode_missing
 
     slots = np.where(flags == 0, np.cumsum(flags == 0) - 1, -1)
     n = len(cells)
@@ -102,7 +102,7 @@ def _surveyed(cells: NDArray[np.uint8], flags: NDArray[np.uint8]) -> NarrowColum
 
 def _of_array(table: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Bytes of a numeric array, and the flags of every column."""
-    from .kernels.reading import MISSING, ODD, turn_to_bytes
+    from .kernels.exact import MISSING, ODD, turn_to_bytes
 
     readable, floats = _readable(table)
     n_rows, n_columns = table.shape
@@ -130,7 +130,7 @@ def _of_array(table: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
 
 def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """The same for a list of columns, each of its own type."""
-    from .kernels.reading import ODD
+    from .kernels.exact import ODD
 
     flags = np.full(len(columns), ODD, np.uint8)
     n_rows = len(columns[0]) if len(columns) else 0
@@ -149,7 +149,7 @@ def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np
 
 
 def _one(column: Array, floats: bool, out: NDArray[np.uint8]) -> int:
-    from .kernels.reading import to_bytes
+    from .kernels.exact import to_bytes
 
     return int(to_bytes(column, floats, out))
 
@@ -193,7 +193,7 @@ class Panels:
         n_rows, n_columns = self._cells.shape
         if j != expected or self._cells.T.flags.c_contiguous or n_columns < 2:
             return np.ascontiguousarray(self._cells[:, j], dtype=np.float64)
-        from .kernels.reading import turn_to_floats
+        from .kernels.exact import turn_to_floats
 
         readable, _ = _readable(self._cells[:, j : j + _PANEL])
         turned = np.empty((readable.shape[1], n_rows))

@@ -186,7 +186,7 @@ class _BayesTables:
 
     def _binary_counts(self) -> Floats:
         """Counts of all binary columns at once: columns x sets x codes x class columns."""
-        from ..models.kernels.exact import count_moves
+        from ..data.kernels.exact import count_moves
 
         scoring, moves, totals = self._problem.scoring, self._problem.moves, self._totals
         entries = moves.of_rows(scoring.training)

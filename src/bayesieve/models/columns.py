@@ -268,7 +268,7 @@ def count_present(
     table: Table, problems: Sequence[TrainingSets]
 ) -> list[NDArray[np.float64]] | None:
     """Statistics of all columns of a sparse table by presence, for each problem; None if dense."""
-    from .kernels.exact import count_moves
+    from ..data.kernels.exact import count_moves
 
     if not isinstance(table, SparseTable):
         return None

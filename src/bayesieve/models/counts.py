@@ -39,7 +39,7 @@ class CountModel(FeatureModel):
 
     def statistics(self, column: Array, n_codes: int, sets: TrainingSets) -> Floats:
         """Weighted counts, sets x codes x classes."""
-        from .kernels.exact import count_by_class
+        from ..data.kernels.exact import count_by_class
 
         counts = np.empty((sets.n_sets, n_codes, sets.n_classes))
         count_by_class(column, sets.labels, sets.weights, *sets.left_out_flat, counts)
@@ -256,7 +256,7 @@ def additive_log(numbers: Ints, bits: int) -> Ints:
     if largest < max(_LEAST_TABLE, min(4 * numbers.size, _MOST_TABLE)):
         table: Ints = _table(max(_LEAST_TABLE, 1 << largest.bit_length()), bits)[numbers]
         return table
-    from .kernels.exact import log_each
+    from ..data.kernels.exact import log_each
 
     distinct, back = np.unique(numbers, return_inverse=True)
     found = np.empty(distinct.size, np.int64)
@@ -328,7 +328,7 @@ def _whole(numbers: Floats) -> bool:
 
 @lru_cache(maxsize=4)
 def _table(size: int, bits: int) -> Ints:
-    from .kernels.exact import log_up_to
+    from ..data.kernels.exact import log_up_to
 
     found = np.empty(size, np.int64)
     log_up_to(2.0**bits, found)

@@ -93,7 +93,7 @@ class FittedProblem:
 
     def _add_present(self, rows: SparseTable, columns: Ints, sums: Ints) -> None:
         """Terms of presence columns, from their non-zeros."""
-        from .kernels.exact import add_present
+        from ..data.kernels.exact import add_present
 
         if columns.size:
             tables = [self.tables[j] for j in columns]

@@ -150,7 +150,7 @@ class Mixtures(NamedTuple):
 
 def moments_of(column: Floats, sets: TrainingSets) -> Moments:
     """Moments of every set."""
-    from .kernels.exact import moments_by_class
+    from ..data.kernels.exact import moments_by_class
 
     out = Moments(*np.zeros((4, sets.n_sets, sets.n_classes)))
     for g, rows in enumerate(sets.rows):

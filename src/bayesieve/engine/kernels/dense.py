@@ -11,8 +11,8 @@ check for that keeps a loop from being vectorised.
 import numpy as np
 from numba import njit
 
+from ...data.kernels.exact import FAR, exp_fixed, log_fixed
 from ...data.kernels.options import BLOCK, ERROR, EXACT, LANES, PROBABILITY, SCAN
-from ...models.kernels.exact import FAR, exp_fixed, log_fixed
 
 
 @njit(**EXACT)

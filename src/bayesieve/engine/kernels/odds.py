@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit
 
+from ...data.kernels.exact import FAR, exp_fixed, log_fixed
 from ...data.kernels.options import ERROR, EXACT, PROBABILITY
-from ...models.kernels.exact import FAR, exp_fixed, log_fixed
 from .moves import gather
 
 
