@@ -16,6 +16,7 @@ from ..checks import Array, check_flag, check_number, plain_value
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
+from ..models.alike import BinarySpecs
 from ..models.base import Floats, Settings
 from ..models.columns import Summary, choose_models, summarise
 from ..models.counts import check_priors, check_smoothing
@@ -95,6 +96,8 @@ class BayesFamily:
 def _warn_of_idle_components(summary: Summary) -> None:
     """Name a class and column with fewer distinct values than its mixture has components."""
     found = []
+    if isinstance(summary.specs, BinarySpecs):
+        return
     for spec, statistics in zip(summary.specs, summary.statistics, strict=True):
         found += [(spec, k, n) for k, n in MODELS[spec.model].idle_classes(statistics)]
     if found:

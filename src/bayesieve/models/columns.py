@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..checks import Array, choose, column_indices
 from ..data.columns import ColumnSpec, encode, learn, merge_specs, to_codes
@@ -13,6 +12,7 @@ from ..data.packed import PackedTable
 from ..data.sample import Sample
 from ..data.sparse import Moves, from_codes, present
 from ..data.tables import RawTable, SparseTable, Table
+from .alike import BinarySpecs, count_binary
 from .base import (
     ColumnTerms,
     Floats,
@@ -22,7 +22,6 @@ from .base import (
     Spec,
     Statistics,
     Terms,
-    TrainingSets,
     one_set,
 )
 from .counts import binary_mean
@@ -54,6 +53,8 @@ def choose_models(features: object, X: Table) -> list[str]:
             "features must be 'auto', the name of a feature model, or a mapping of column names or "
             f"numbers to such names; got {type(features).__name__}."
         )
+    if isinstance(X, SparseTable) and features == "auto":
+        return ["bernoulli"] * n_columns
     if isinstance(X, SparseTable):
         # Presence, unless something else is asked for: any value may stand in a sparse column.
         return ["bernoulli" if model == "auto" else model for model in asked]
@@ -171,8 +172,8 @@ class Summary:
     classes: Array
     class_count: Floats
     class_weight: Floats
-    specs: tuple[ColumnSpec, ...]
-    statistics: tuple[Statistics, ...]
+    specs: Sequence[ColumnSpec]
+    statistics: Sequence[Statistics] | Floats
 
     def restrict(self, columns: Sequence[int]) -> "Summary":
         """Some columns only."""
@@ -264,38 +265,6 @@ class Counter:
         )
 
 
-def count_present(
-    table: Table, problems: Sequence[TrainingSets]
-) -> list[NDArray[np.float64]] | None:
-    """Statistics of all columns of a sparse table by presence, for each problem; None if dense."""
-    from ..data.kernels.exact import count_moves
-
-    if not isinstance(table, SparseTable):
-        return None
-    entries = present(table.matrix).of_rows(np.arange(table.n_rows))
-    n_columns = table.matrix.shape[1]
-    nowhere = np.zeros(table.n_rows + 1, np.int64)
-    found = []
-    for sets in problems:
-        ones = np.empty((n_columns, 1, sets.n_classes))
-        count_moves(
-            entries.pointers,
-            entries.lines,
-            entries.kinds,
-            np.arange(n_columns + 1),
-            sets.labels[:, None],
-            sets.weights,
-            nowhere,
-            np.empty(0, np.int64),
-            ones,
-        )
-        counts = np.zeros((n_columns, 1, 3, sets.n_classes))
-        counts[:, :, 1] = ones
-        counts[:, :, 0] = sets.class_counts - ones
-        found.append(counts)
-    return found
-
-
 def summarise(
     sample: Sample, models: Sequence[str], rounded: bool, class_weight: Floats | None = None
 ) -> tuple[Summary, ...]:
@@ -313,12 +282,17 @@ def summarise(
         for classes in sample.targets.classes.T
     ]
     table = sample.table
-    present = count_present(table, [counter.sets for counter in counters])
+    together, found = count_binary(table, models, [counter.sets for counter in counters])
+    sparse = isinstance(table, SparseTable)
+    if together.all():
+        specs = BinarySpecs(table.names, sparse)
+        pairs = zip(counters, found, strict=True)
+        return tuple(replace(each.summary(), specs=specs, statistics=n) for each, n in pairs)
     for j, model in enumerate(models):
-        if present is not None and model == "bernoulli":
-            spec = learn(table.names[j], model, np.empty(0), True, presence=True)
-            for counter, found in zip(counters, present, strict=True):
-                counter.keep(spec, found[j])
+        if together[j]:
+            spec = learn(table.names[j], model, np.empty(0), True, presence=sparse)
+            for counter, counts in zip(counters, found, strict=True):
+                counter.keep(spec, counts[j])
             continue
         spec, column = read_column(table, j, model, rounded)
         for counter in counters:

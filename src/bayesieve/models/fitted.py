@@ -8,6 +8,7 @@ import numpy as np
 from ..checks import Array
 from ..data.columns import ColumnSpec, encode
 from ..data.tables import SparseTable, Table
+from .alike import BinarySpecs, BinaryTerms, fixed_tables, presence_of, scale_of
 from .base import (
     ColumnTerms,
     Floats,
@@ -41,8 +42,8 @@ class FittedProblem:
     """
 
     summary: Summary
-    columns: tuple[ColumnTerms, ...]
-    tables: tuple[Ints | None, ...]
+    columns: Sequence[ColumnTerms]
+    tables: Sequence[Ints | None] | Ints
     prior: Terms
     scale: Scale
     extra_variance: float | None = None
@@ -54,7 +55,7 @@ class FittedProblem:
         return self.summary.classes
 
     @property
-    def specs(self) -> tuple[ColumnSpec, ...]:
+    def specs(self) -> Sequence[ColumnSpec]:
         """What each column is like."""
         return self.summary.specs
 
@@ -83,7 +84,7 @@ class FittedProblem:
     def sums(self, rows: Table) -> Ints:
         """Exact integer sums of log-prior and terms: rows x classes."""
         sums = np.repeat(self.scale.fix(self.prior), rows.n_rows, axis=0)
-        present = np.array([spec.presence for spec in self.specs], bool)
+        present = presence_of(self.specs)
         if isinstance(rows, SparseTable):
             self._add_present(rows, np.flatnonzero(present), sums)
         for j in range(len(self.specs)):
@@ -96,8 +97,7 @@ class FittedProblem:
         from ..data.kernels.exact import add_present
 
         if columns.size:
-            tables = [self.tables[j] for j in columns]
-            fixed = np.stack([table for table in tables if table is not None])
+            fixed = fixed_tables(self.tables, columns)
             sums += fixed[:, 0].sum(0)
             part = rows.pick(columns).matrix
             pointers, lines = part.indptr.astype(np.int64), part.indices.astype(np.int64)
@@ -138,7 +138,7 @@ class FittedProblem:
                 "'gaussian-pooled' columns; got "
                 f"{len(self.classes)} classes and {sorted({spec.model for spec in self.specs})}."
             )
-        weights, constant = linear_form(self.columns, self.tables, self.prior, self.scale)
+        weights, constant = linear_form(self.columns, list(self.tables), self.prior, self.scale)
         return weights / self.temperature, constant / self.temperature
 
     # -- other values --------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class FittedBayes:
         return self.problems[0]
 
     @property
-    def specs(self) -> tuple[ColumnSpec, ...]:
+    def specs(self) -> Sequence[ColumnSpec]:
         """What each column is like."""
         return self.problems[0].specs
 
@@ -298,23 +298,37 @@ def fit_problem(
     smoothing, priors, var_smoothing : the model's settings, judged.
     """
     extra = None
+    alike = isinstance(summary.specs, BinarySpecs)
     if var_smoothing is not None:
+        pairs = [] if alike else zip(summary.specs, summary.statistics, strict=True)
         largest = [
             total_variance(statistics)
-            for spec, statistics in zip(summary.specs, summary.statistics, strict=True)
+            for spec, statistics in pairs
             if not MODELS[spec.model].discrete
         ]
         most = max(largest, default=(0.0, 0), key=lambda found: size(*found))
         extra = times(float(var_smoothing), *most)
 
-    def make(bits: int) -> tuple[tuple[Terms, list[ColumnTerms], list[Terms | None]], Scale]:
+    def prior_and_settings(bits: int) -> tuple[Terms, Settings]:
         weight = summary.class_weight
         prior = prior_terms(summary.class_count[None], priors, weight, bits)
-        settings = Settings(smoothing, extra, weight, bits=bits)
-        columns = build_columns(summary.specs, summary.statistics, settings)
+        return prior, Settings(smoothing, extra, weight, bits=bits)
+
+    def make(bits: int) -> tuple[tuple[Terms, list[ColumnTerms], list[Terms | None]], Scale]:
+        prior, settings = prior_and_settings(bits)
+        columns = build_columns(summary.specs, list(summary.statistics), settings)
         tables = spoken_tables(summary.specs, columns)
         return (prior, columns, tables), choose_scale(columns, tables, prior)
 
+    def make_together(bits: int) -> tuple[tuple[Terms, BinaryTerms, Terms], Scale]:
+        prior, settings = prior_and_settings(bits)
+        columns = BinaryTerms.of(np.asarray(summary.statistics), settings)
+        terms = columns.terms()
+        return (prior, columns, terms), scale_of(terms, prior)
+
+    if alike:
+        (prior, together, terms), scale = in_units_of_scale(make_together)
+        return FittedProblem(summary, together, scale.fix(terms)[:, 0], prior, scale, extra)
     (prior, columns, tables), scale = in_units_of_scale(make)
     fixed = tuple(None if table is None else scale.fix(table)[0] for table in tables)
     return FittedProblem(summary, tuple(columns), fixed, prior, scale, extra)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..data.columns import ColumnSpec, encode, is_missing
 from ..data.tables import SparseTable, Table
+from .alike import BinarySpecs
 
 # Rows among which a known value is looked for first, and columns that a warning names.
 _FEW, _NAMED = 64, 5
@@ -21,6 +22,8 @@ def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int =
     table : rows to predict.
     stacklevel : whose line the warning shows; by default the caller of a method two calls above.
     """
+    if isinstance(specs, BinarySpecs) and specs.presence:
+        return
     discrete = [j for j, spec in enumerate(specs) if spec.levels is not None and not spec.presence]
     # A known value shows soon, as a rule: all rows are looked at only where the first few are new.
     few = table

@@ -353,3 +353,11 @@ def recode_missing(cells, columns, code):
         for i in range(cells.shape[1]):
             if cells[c, i] == MISSING:
                 cells[c, i] = code
+
+
+@njit(**EXACT)
+def count_bytes(cells, slots, labels, weights, out):
+    """Weighted counts of each code in each class of some columns: out[column, code, class]."""
+    for c in range(slots.size):
+        for i in range(labels.size):
+            out[c, cells[slots[c], i], labels[i]] += weights[i]
