@@ -1,11 +1,11 @@
 """Levels and resolution of a column, learnt once; values as small codes."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import Array
 from .kinds import in_kind_of
 
 #: Columns with at most this many distinct values are stored as one byte a cell.
@@ -37,7 +37,7 @@ class ColumnSpec:
 
     name: str
     model: str
-    levels: NDArray[Any] | None = None
+    levels: Array | None = None
     distinct: NDArray[np.float64] | None = None
     n_distinct: int = 1
     presence: bool = False
@@ -64,7 +64,7 @@ class ColumnSpec:
 def learn(
     name: str,
     model: str,
-    raw: NDArray[Any],
+    raw: Array,
     discrete: bool,
     rounded: bool = False,
     presence: bool = False,
@@ -100,7 +100,7 @@ def merge_specs(one: ColumnSpec, other: ColumnSpec) -> ColumnSpec:
     return _continuous(one, distinct, n_distinct)
 
 
-def encode(spec: ColumnSpec, raw: NDArray[Any]) -> NDArray[Any]:
+def encode(spec: ColumnSpec, raw: Array) -> Array:
     """Codes of a discrete column (one byte where they fit), or the numbers themselves.
 
     Values of another kind than the levels (numbers for texts, say) are compared as numbers.
@@ -114,7 +114,7 @@ def encode(spec: ColumnSpec, raw: NDArray[Any]) -> NDArray[Any]:
     return to_codes(spec.levels, raw)
 
 
-def to_codes(levels: NDArray[Any], raw: NDArray[Any]) -> NDArray[Any]:
+def to_codes(levels: Array, raw: Array) -> Array:
     """Position of each value among the levels; len(levels) for missing and unknown values."""
     silent = len(levels)
     dtype = np.uint8 if silent <= MOST_CODES else np.int32
@@ -130,7 +130,7 @@ def to_codes(levels: NDArray[Any], raw: NDArray[Any]) -> NDArray[Any]:
     return codes
 
 
-def is_missing(raw: NDArray[Any]) -> NDArray[np.bool_]:
+def is_missing(raw: Array) -> NDArray[np.bool_]:
     """NaN among numbers; None and the empty text among texts."""
     if raw.dtype == object:
         return np.array([value is None or value == "" for value in raw], dtype=bool)
@@ -146,7 +146,7 @@ def _round(spec: ColumnSpec, values: NDArray[np.float64]) -> NDArray[np.float64]
     return np.where(np.isinf(rounded), values, rounded)
 
 
-def _distinct(known: NDArray[Any]) -> NDArray[Any]:
+def _distinct(known: Array) -> Array:
     if known.dtype == object:
         # Plain texts, whatever they are the names of.
         return np.array(sorted(map(str, set(known.tolist()))), dtype=object)

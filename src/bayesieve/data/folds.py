@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from ..checks import Array
+
 Rows = NDArray[np.int64]
 
 
@@ -40,7 +42,7 @@ def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, 
 
 
 def find_splits(
-    cv: Any, mine: NDArray[np.int64], theirs: Rows, groups: NDArray[Any] | None, n_rows: int
+    cv: Any, mine: NDArray[np.int64], theirs: Rows, groups: Array | None, n_rows: int
 ) -> list[tuple[Rows, Rows]]:
     """Pairs of train and test positions among the guiding rows; a row may come several times.
 

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import Array
+
 
 class NumberName(str):
     """The name of a category that is a number: equal numbers match, however they are written.
@@ -21,7 +23,7 @@ class NumberName(str):
     __slots__ = ()
 
 
-def in_kind_of(levels: NDArray[Any], raw: NDArray[Any]) -> NDArray[Any]:
+def in_kind_of(levels: Array, raw: Array) -> Array:
     """The values in the kind of the levels: floats, or texts as the levels write them.
 
     A text and a number match where the text is how Python writes that number (``"1"`` or ``"1.0"``
@@ -65,13 +67,13 @@ def _renamed(value: Any, known: set[str], written: dict[float, str | None]) -> A
     return value if same is None else same
 
 
-def _floats(raw: NDArray[Any]) -> NDArray[np.float64]:
+def _floats(raw: Array) -> NDArray[np.float64]:
     """The numbers that texts write; NaN for all others."""
     numbers = (None if value is None else _number(value) for value in raw)
     return np.array([np.nan if number is None else number for number in numbers], np.float64)
 
 
-def _written(levels: NDArray[Any]) -> dict[float, str | None]:
+def _written(levels: Array) -> dict[float, str | None]:
     """How the levels write each number; None where two of them write the same."""
     found: dict[float, str | None] = {}
     for level in levels.tolist():

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import Array
 from .storage import IN_MEMORY, Room
 
 # A table in memory leaves this share of its size to the terms that a ledger keeps, or this much.
@@ -25,8 +26,8 @@ class PackedColumn(NamedTuple):
     cells : position of each row's value among `values`; or float64.
     """
 
-    values: NDArray[Any] | None
-    cells: NDArray[Any]
+    values: Array | None
+    cells: Array
 
 
 class Lookup:
@@ -38,10 +39,10 @@ class Lookup:
     rows : the rows wanted, in this order.
     """
 
-    def __init__(self, values: NDArray[Any] | None, cells: NDArray[Any], rows: NDArray[np.int64]):
+    def __init__(self, values: Array | None, cells: Array, rows: NDArray[np.int64]):
         self._values, self._cells, self._rows = values, cells, rows
 
-    def __getitem__(self, part: slice) -> NDArray[Any]:
+    def __getitem__(self, part: slice) -> Array:
         cells = self._cells[self._rows[part]]
         return cells if self._values is None else self._values[cells]
 
@@ -98,7 +99,7 @@ class PackedTable:
         """Size of the packed columns."""
         return sum(column.cells.nbytes for column in self.packed)
 
-    def coded(self, j: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def coded(self, j: int) -> tuple[Array, Array | None]:
         """Each value of a column, and which of them every row has; None: row by row as they are."""
         values, cells = self.packed[j]
         if self.rows is not None:
@@ -112,7 +113,7 @@ class PackedTable:
             values = values[used]
         return values, cells
 
-    def column(self, j: int) -> NDArray[Any]:
+    def column(self, j: int) -> Array:
         """One column, unpacked: float64, or texts with None where missing."""
         values, codes = self.coded(j)
         return values if codes is None else values[codes]

@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d
 
-from ..checks import as_fraction, choose, plain_value
+from ..checks import Array, as_fraction, choose, plain_value
 from .tables import Table, _is_nan, read_table
 from .targets import Targets, read_labels
 
 
-def read_target(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def read_target(y: Any, n_rows: int) -> tuple[Array, NDArray[np.int64]]:
     """Classes, and the class index of every row."""
     if y is None:
         raise ValueError(
@@ -59,7 +60,7 @@ def is_label_matrix(y: Any) -> bool:
     return len(shape) == 2 and shape[1] > 1
 
 
-def check_several_classes(classes: NDArray[Any]) -> None:
+def check_several_classes(classes: Array) -> None:
     """A classifier needs a choice."""
     if len(classes) < 2:
         raise ValueError(
@@ -86,7 +87,7 @@ def class_factors(
 _CLASS_WEIGHTS = (1e-9, 1e9)
 
 
-def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> dict[int, float] | str | None:
+def check_class_weight(class_weight: Any, classes: Array) -> dict[int, float] | str | None:
     """None, "balanced", or a mapping of classes to positive numbers (as class indices)."""
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return class_weight
@@ -166,7 +167,7 @@ class Sample(NamedTuple):
     targets: Targets
     labels: NDArray[np.int64]  #: class of every row; with labels, which combination it has
     weights: NDArray[np.float64]
-    classes: NDArray[Any]
+    classes: Array
     rows: NDArray[np.int64]  #: rows of X behind them
 
     @property
@@ -200,7 +201,12 @@ class Sample(NamedTuple):
 
 
 def read_sample(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, known: Any = None, reset: bool = True
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    known: Any = None,
+    reset: bool = True,
 ) -> Sample:
     """Judge X, y and the weights; rows without weight are gone.
 
@@ -269,7 +275,7 @@ def means_loo(cv: Any) -> bool:
     return (isinstance(cv, str) and cv == "loo") or isinstance(cv, LeaveOneOut)
 
 
-def read_split_groups(groups: Any, X: Any) -> NDArray[Any] | None:
+def read_split_groups(groups: Any, X: Any) -> Array | None:
     """Groups for a splitter, one a row of X."""
     if groups is None:
         return None

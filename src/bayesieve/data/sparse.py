@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ..checks import Array
 from .columns import MOST_CODES
 
 
@@ -50,7 +51,7 @@ class Entries:
 
     pointers: NDArray[np.int64]
     lines: NDArray[np.int32]
-    kinds: NDArray[Any]
+    kinds: Array
 
 
 def present(matrix: Any) -> Moves:
@@ -67,12 +68,12 @@ def present(matrix: Any) -> Moves:
     )
 
 
-def from_codes(columns: list[NDArray[Any]], n_codes: list[int]) -> Moves:
+def from_codes(columns: list[Array], n_codes: list[int]) -> Moves:
     """Columns of codes; the most frequent code of each (the lowest of equals) is not stored."""
     n_rows = columns[0].size
     pointers, first, usual = [0], [0], []
     rows: list[NDArray[np.int32]] = []
-    kinds: list[NDArray[Any]] = []
+    kinds: list[Array] = []
     codes: list[NDArray[np.int64]] = []
     wide = max(n_codes) > MOST_CODES
     for column, count in zip(columns, n_codes, strict=True):

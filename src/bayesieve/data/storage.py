@@ -6,13 +6,11 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-#: An array whose kind of numbers (or texts) does not matter to whoever takes it.
-Array: TypeAlias = NDArray[Any]
+from ..checks import Array
 
 #: The code of a missing value in a binary column.
 SILENT = 2
@@ -216,7 +214,7 @@ class Room:
     folder: str | None = None
     cache_bytes: int | None = None
 
-    def __call__(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    def __call__(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """An array of zeros."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if self.folder is None or not size:

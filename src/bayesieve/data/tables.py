@@ -10,8 +10,10 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ..checks import Array
 from .kinds import NumberName
 from .packed import PackedTable
 from .storage import IN_MEMORY, NarrowColumns, Panels, Room, find_narrow
@@ -41,7 +43,7 @@ _WIDE = 256
 class RawTable:
     """Columns of numbers (NaN is missing) or of texts (None is missing)."""
 
-    columns: Sequence[NDArray[Any]] | NDArray[Any]
+    columns: Sequence[Array] | Array
     names: list[str]
     n_rows: int
 
@@ -64,7 +66,7 @@ class RawTable:
         """Does a column hold texts?"""
         return not isinstance(self.columns, np.ndarray) and self.columns[j].dtype == object
 
-    def column(self, j: int) -> NDArray[Any]:
+    def column(self, j: int) -> Array:
         """One column; numbers as float64.  It may be read again: nobody writes into it."""
         if isinstance(self.columns, np.ndarray):
             return self._panels.column(j)
@@ -73,7 +75,7 @@ class RawTable:
             return column
         return np.ascontiguousarray(column, dtype=np.float64)
 
-    def coded(self, j: int) -> tuple[NDArray[Any], NDArray[np.uint8] | None]:
+    def coded(self, j: int) -> tuple[Array, NDArray[np.uint8] | None]:
         """Each value of a column, and which of them every row has; None: row by row as they are."""
         if self.narrow.slots[j] < 0:
             return self.column(j), None
@@ -131,7 +133,7 @@ class SparseTable:
 Table = RawTable | SparseTable | PackedTable
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
+def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
     if isinstance(X, PackedTable):
         keep_names(estimator, X, reset=reset)
@@ -167,7 +169,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     return RawTable(columns, names, X.shape[0])
 
 
-def keep_names(estimator: Any, X: Any, *, reset: bool) -> None:
+def keep_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     """Let scikit-learn remember (or compare) width and names of X."""
     if isinstance(X, PackedTable):
         import polars as pl  # whoever packed a table has it
@@ -181,12 +183,12 @@ def is_frame(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
 
 
-def _names(estimator: Any, n_columns: int) -> list[str]:
+def _names(estimator: BaseEstimator, n_columns: int) -> list[str]:
     known = getattr(estimator, "feature_names_in_", None)
     return [f"x{j}" for j in range(n_columns)] if known is None else [str(n) for n in known]
 
 
-def _array(X: Any) -> NDArray[Any]:
+def _array(X: Any) -> Array:
     """Nested lists as an array."""
     try:
         return np.asarray(X)
@@ -197,7 +199,7 @@ def _array(X: Any) -> NDArray[Any]:
         ) from error
 
 
-def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
+def _read_frame(estimator: BaseEstimator, X: Any, reset: bool) -> RawTable:
     try:
         keep_names(estimator, X, reset=reset)
         frame = nw.from_native(X, eager_only=True)
@@ -225,7 +227,7 @@ def _read_frame(estimator: Any, X: Any, reset: bool) -> RawTable:
     return RawTable(columns, names, frame.shape[0])
 
 
-def _read_sparse(estimator: Any, X: Any, reset: bool) -> SparseTable:
+def _read_sparse(estimator: BaseEstimator, X: Any, reset: bool) -> SparseTable:
     with np.errstate(over="ignore", invalid="ignore"):
         X = validate_data(
             estimator,
@@ -251,7 +253,7 @@ def _read_sparse(estimator: Any, X: Any, reset: bool) -> SparseTable:
     return SparseTable(matrix, _names(estimator, X.shape[1]), X.shape[0])
 
 
-def _series(name: str, series: Any, first: bool) -> NDArray[Any]:
+def _series(name: str, series: Any, first: bool) -> Array:
     """A column as numbers or texts; `first`: of a fit, whose levels are plain texts."""
     kind = kind_of_column(name, series.dtype)
     if kind == "numbers":
@@ -299,7 +301,7 @@ def kind_of_column(name: str, dtype: Any) -> str:
     )
 
 
-def _object_column(name: str, raw: NDArray[Any]) -> NDArray[Any]:
+def _object_column(name: str, raw: Array) -> Array:
     """Numbers if all values are numbers, texts if all are texts, otherwise an error."""
     missing = np.array([v is None or (not isinstance(v, str) and _is_nan(v)) for v in raw], bool)
     known = raw[~missing]
@@ -338,7 +340,7 @@ def _is_nan(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def _no_infinity(name: str, values: NDArray[Any]) -> NDArray[Any]:
+def _no_infinity(name: str, values: Array) -> Array:
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise infinity_error(name, int(np.isinf(values).argmax()))
     return values
