@@ -61,7 +61,7 @@ def random_problem(seed, model, *, smoothing=1.0, priors=None, weighted=False, b
         "n_classes": n_classes,
         "models": kinds,
         "levels": [
-            [0.0, 1.0] if kind == "bernoulli" else sorted({v for v in column.tolist() if not np.isnan(v)})
+            [0.0, 1.0] if kind == "bernoulli" else sorted(set(column[~np.isnan(column)].tolist()))
             for column, kind in zip(columns, kinds, strict=True)
         ],
         "smoothing": smoothing,
