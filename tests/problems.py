@@ -55,13 +55,13 @@ def random_problem(seed, model, *, smoothing=1.0, priors=None, weighted=False, b
                   if kind.startswith("gaussian")]  # fmt: skip
         extra = var_smoothing * max(spread, default=0.0)
     problem = {
-        "X": [list(column) for column in columns],
+        "X": [column.tolist() for column in columns],
         "labels": labels.tolist(),
         "weights": [int(w) for w in weights],
         "n_classes": n_classes,
         "models": kinds,
         "levels": [
-            [0.0, 1.0] if kind == "bernoulli" else sorted({v for v in column if not np.isnan(v)})
+            [0.0, 1.0] if kind == "bernoulli" else sorted(set(column[~np.isnan(column)].tolist()))
             for column, kind in zip(columns, kinds, strict=True)
         ],
         "smoothing": smoothing,

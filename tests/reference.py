@@ -43,7 +43,7 @@ def log_of(fraction):
 
 @cache
 def _units(number):
-    for prime in range(2, number):
+    for prime in range(2, math.isqrt(number) + 1):
         if number % prime == 0:
             return _units(prime) + _units(number // prime)
     return math.floor(log_fixed(float(number)) * 2**BITS + 0.5) if number > 1 else 0
@@ -198,18 +198,19 @@ class Twin:
         self.problem = problem
         self.criterion = criterion
         self.lines = lines
-        self.cost = self._cost()
+        raw = [self._raw_terms(row, weights) for row, weights in lines]
+        self.cost = self._cost(raw)
         self.memo = {}
-        self.terms = [self._line_terms(row, weights) for row, weights in lines]
+        self.terms = [self._line_terms(found) for found in raw]
 
-    def _cost(self):
+    def _cost(self, raw):
         """What an impossible value costs: a power of two beyond twice the largest finite sum."""
         problem = self.problem
         total = 0.0
         largest = {}
         impossible = False
-        for row, weights in self.lines:
-            for j, terms in enumerate(self._raw_terms(row, weights)):
+        for found in raw:
+            for j, terms in enumerate(found):
                 largest[j] = max([largest.get(j, 0.0)] + [abs(finite) for finite, _ in terms])
                 impossible |= any(never for _, never in terms)
         for j, bound in largest.items():
@@ -250,50 +251,51 @@ class Twin:
                 found.append([(t, False) for t in gaussian_terms(value, rows, problem, column)])
         return found
 
-    def _line_terms(self, row, weights):
+    def _line_terms(self, raw):
         return [
             [
                 round(math.ldexp(finite, BITS)) - (int(self.cost * 2**BITS) if never else 0)
                 for finite, never in terms
             ]
-            for terms in self._raw_terms(row, weights)
+            for terms in raw
         ]
 
     def score(self, columns):
         """Exact loss of a set of columns, as a fraction."""
         key = frozenset(columns)
         if key not in self.memo:
-            total = weight = Fraction(0)
             problem = self.problem
+            losses, weights = [0] * problem["n_classes"], [0] * problem["n_classes"]
             for (row, _), terms in zip(self.lines, self.terms, strict=True):
                 sums = [
                     terms[0][k] + sum(terms[j + 1][k] for j in key)
                     for k in range(problem["n_classes"])
                 ]
                 y = problem["labels"][row]
-                mine = problem["weights"][row] * problem["factors"][y]
-                total += mine * self.row_value(sums, y)
-                weight += mine
-            self.memo[key] = total / weight
+                losses[y] += problem["weights"][row] * self.row_value(sums, y)
+                weights[y] += problem["weights"][row]
+            total = sum(f * n for f, n in zip(problem["factors"], losses, strict=True))
+            weight = sum(f * n for f, n in zip(problem["factors"], weights, strict=True))
+            self.memo[key] = Fraction(total, weight * 2**BITS)
         return self.memo[key]
 
     def row_value(self, sums, y):
-        """The line's contribution, rounded as the library rounds it."""
+        """The line's contribution in units of 2^-BITS, rounded as the library rounds it."""
         x = [(s - sums[y]) * 2.0**-BITS for s in sums]
         if self.criterion == "error":
             best = max(range(len(sums)), key=lambda k: (sums[k], -k))
-            return Fraction(int(best != y))
+            return 2**BITS if best != y else 0
         if self.criterion == "probability":
             odds = 0.0
             for k, apart in enumerate(x):
                 if k != y:
                     odds += exp_fixed(min(max(apart, -50.0), 50.0))
-            return Fraction(math.floor(odds / (1.0 + odds) * 2.0**BITS + 0.5), 2**BITS)
+            return math.floor(odds / (1.0 + odds) * 2.0**BITS + 0.5)
         top = max(0.0, *x)
         total = 0.0
         for apart in x:
             total += exp_fixed(max(apart - top, -50.0))
-        return Fraction(math.floor((top + log_fixed(total)) * 2.0**BITS + 0.5), 2**BITS)
+        return math.floor((top + log_fixed(total)) * 2.0**BITS + 0.5)
 
 
 # -- searches ------------------------------------------------------------------------------------

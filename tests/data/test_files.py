@@ -1,7 +1,9 @@
 """Tables from files: every format, whole and in batches."""
 
+import builtins
 import csv
 import gzip
+import io
 
 import numpy as np
 import polars as pl
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 from bayesieve import pack
+from bayesieve.app import tables as app_tables
 from bayesieve.data.files import text as text_module
 from bayesieve.data.files.base import BadUseError
 from bayesieve.data.files.batches import Column, read_batches
@@ -132,6 +135,8 @@ def test_broken_text_is_named_by_its_line(content, sentence, tmp_path):
             read_data(path)
         with pytest.raises(BadUseError, match=sentence):
             list(read_batches(path, [Column("b", True), Column("a", True)]))
+        with pytest.raises(ValueError, match=sentence):
+            pack(path)
 
 
 def test_the_cell_that_is_no_number_is_named(tmp_path, monkeypatch):
@@ -164,7 +169,7 @@ def test_a_line_that_never_ends_is_not_called_a_quote(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", ["a,b\r1,2\r3,4\r", "a\r1\r2\r", "a,b\n1,2\r3,4\n"])
 def test_lines_that_end_with_carriage_returns(content, tmp_path):
     path = write(tmp_path / "a.csv", content)
-    for read in (read_data, pack) if "\n" not in content else (read_data,):
+    for read in (read_data, pack):
         with pytest.raises(ValueError, match="has a carriage return") as caught:
             read(path)
         assert "universal-newline" not in str(caught.value)
@@ -202,6 +207,79 @@ def test_numbers_beyond_all_bounds_in_files(tmp_path):
         with pytest.raises(BadUseError, match="line 4: ") as caught:
             read_data(path)
         assert len(str(caught.value)) < 200
+
+
+class Reads:
+    """How often a file is opened, and how many bytes of its text are read."""
+
+    def __init__(self, path, monkeypatch):
+        self.path, self.opened, self.n_bytes = path, 0, 0
+        for module in (io, builtins):
+            monkeypatch.setattr(module, "open", self._counting(module.open))
+        inside = text_module._opened
+        monkeypatch.setattr(text_module, "_opened", lambda path: CountedFile(inside(path), self))
+        parse = pl.read_csv
+        monkeypatch.setattr(pl, "read_csv", lambda source, **more: parse(bytes(source), **more))
+        monkeypatch.delattr(pl, "scan_csv")
+
+    def _counting(self, real):
+        def counted(file, *options, **more):
+            self.opened += str(file) == str(self.path)
+            return real(file, *options, **more)
+
+        return counted
+
+
+class CountedFile:
+    """An open file that tells what is read."""
+
+    def __init__(self, file, reads):
+        self._file, self._reads = file, reads
+        self.close = file.close
+
+    def read(self, size):
+        return self._count(self._file.read(size))
+
+    def readline(self, size):
+        return self._count(self._file.readline(size))
+
+    def _count(self, data):
+        self._reads.n_bytes += len(data)
+        return data
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+@pytest.mark.parametrize("size", [11, 8 << 20])
+def test_a_text_file_is_read_through_once(name, size, tmp_path, monkeypatch):
+    content = "a,b,c\n" + "".join(f"{i},t{i % 3},{i % 2}\n" for i in range(50))
+    content = content.replace(",", "\t") if "tsv" in name else content
+    path = write(tmp_path / name, content)
+    monkeypatch.setattr(text_module, "_BLOCK", size)
+    reads = Reads(path, monkeypatch)
+    assert read_data(path).X.shape == (50, 3)
+    assert (reads.opened, reads.n_bytes) == (1, len(content))
+    assert pl.concat(read_batches(path, [Column("c", False)])).height == 50
+    assert (reads.opened, reads.n_bytes) == (2, 2 * len(content))
+
+
+def test_packing_reads_a_text_file_twice(tmp_path, monkeypatch):
+    """Once for its values, once for their codes; before, the header alone."""
+    header, rows = "a,b,c\n", "".join(f"{i},t{i % 3},{i % 2}\n" for i in range(500))
+    path = write(tmp_path / "a.csv", header + rows)
+    reads = Reads(path, monkeypatch)
+    packed = pack(path, target="c", block_cells=99)
+    assert packed.shape == (500, 2)
+    assert (reads.opened, reads.n_bytes) == (3, len(header) + 2 * len(header + rows))
+    # What the command line does with a large file.
+    monkeypatch.setattr(app_tables, "_LARGE", 0)
+    reads.opened = reads.n_bytes = 0
+    app_tables.read_problem(path, "c", [], identifiers=False)
+    assert (reads.opened, reads.n_bytes) == (3, len(header) + 2 * len(header + rows))
+    # Numbers that turn out to be texts are looked at once more.
+    path = write(path, header + rows + "x,y,0\n")
+    reads.opened = reads.n_bytes = 0
+    assert pack(path, block_cells=99).column(0).tolist() == [*map(str, range(500)), "x"]
+    assert (reads.opened, reads.n_bytes) == (4, 4 * len(header) + 3 * len(rows + "x,y,0\n"))
 
 
 # -- Parquet and Arrow ---------------------------------------------------------------------------

@@ -52,7 +52,6 @@ def read_problem(
     if path.stat().st_size < _LARGE or not file.in_blocks:
         problem = split_target(read_data(path), target, labels)
         return (problem, []) if identifiers else without_identifiers(problem)
-    file.check(path)
     source = open_source(path)
     if (target is None) == (not labels):
         raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
@@ -62,9 +61,8 @@ def read_problem(
         if name not in source.names:
             raise BadUseError(_unknown_column(Content(None, []), name, source.names))
     columns = [name for name in source.names if name not in wanted]
-    frame = source.read(source.find(wanted))
-    y: Target = _label_frame(frame) if target is None else _classes(frame[target], target)
-    X = pack(source, columns=columns, identifiers=identifiers)
+    X = pack(source, target=wanted, columns=columns, identifiers=identifiers)
+    y: Target = _label_frame(X.target) if target is None else _classes(X.target[target], target)
     return Problem(X, X.names, y), list(X.identifiers)
 
 

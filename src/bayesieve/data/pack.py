@@ -1,30 +1,26 @@
 """`pack`: a table in a file, read in blocks and kept small."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..checks import check_flag, check_number
 from .columns import MOST_CODES
+from .distinct import Cells, Codes, Learner, Numbers, Texts
 from .files.sources import Source, open_source
 from .packed import PackedColumn, PackedTable, room_for
 from .storage import Room
-from .tables import infinity_error, kind_of_column
 
-# Numbers with more distinct values than two bytes tell apart are stored as they are.
-_MOST_NUMBERS = 2**16 - 1
-
-
-# Distinct texts that may come again before they are sorted out.
-_UNSORTED = 2**16
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def pack(
-    source: Any,
-    folder: Any = None,
+    source: "str | PathLike[str] | pl.DataFrame | pl.LazyFrame | Source",
+    folder: str | PathLike[str] | None = None,
     *,
     target: str | Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
@@ -85,20 +81,15 @@ def pack(
     chosen = opened.find(asked)
     if not chosen:
         raise ValueError(f"{opened.name} has no column left to learn from.")
-    y: Any = opened.read(kept) if kept else None
-    if isinstance(target, str):
-        y = y[target].to_numpy()
-    learners = _learners(opened, chosen)
-    n_rows = 0
-    for j, first, series in _cells(opened, learners, int(block_cells)):
-        learners[j].learn(first, series)
-        n_rows = max(n_rows, first + len(series))
+    learners, apart = _learners(opened, chosen), {j: _Kept() for j in kept}
+    n_rows = _learn(opened, {**learners, **apart}, int(block_cells))
     if not n_rows:
         raise ValueError(f"{opened.name} has no rows (X is empty: 0 samples).")
     left_out = []
     if not identifiers:
         left_out = [j for j, each in learners.items() if each.names_rows(n_rows)]
         learners = {j: each for j, each in learners.items() if j not in left_out}
+    y = _target(opened, apart, isinstance(target, str))
     packed = _store(opened, learners, n_rows, place, int(block_cells))
     size = sum(column.cells.nbytes for column in packed)
     return PackedTable(
@@ -111,7 +102,7 @@ def pack(
     )
 
 
-def _check_folder(folder: Any) -> str | None:
+def _check_folder(folder: str | PathLike[str] | None) -> str | None:
     if folder is None:
         return None
     try:
@@ -123,129 +114,63 @@ def _check_folder(folder: Any) -> str | None:
     return str(path)
 
 
-class _Numbers:
-    """Distinct values of a column of numbers, while they are few."""
+class _Kept:
+    """A column of the target: all of it, in memory."""
 
-    def __init__(self, name: str, position: int):
-        import polars as pl
+    unsettled = False
 
-        self._name = name
-        self.expression = pl.nth(position).cast(pl.Float64).alias(str(position))
-        self.known: NDArray[np.float64] | None = np.empty(0)
+    def __init__(self) -> None:
+        self.parts: list[pl.Series] = []
 
-    def learn(self, first: int, series: Any) -> None:
-        """See some rows, from row `first` on."""
-        values = series.to_numpy()
-        infinite = np.isinf(values)
-        if infinite.any():
-            raise infinity_error(self._name, first + int(infinite.argmax()))
-        if self.known is None:
-            return
-        # Most blocks bring nothing new: looking values up is quicker than sorting them.
-        padded = np.append(self.known, np.nan)
-        new = values[(padded[np.searchsorted(self.known, values)] != values) & ~np.isnan(values)]
-        if new.size:
-            known = np.union1d(self.known, new)
-            self.known = None if known.size > _MOST_NUMBERS else known
-
-    def names_rows(self, n_rows: int) -> bool:
-        """Numbers may tell something."""
-        return False
-
-    def values(self) -> NDArray[np.float64] | None:
-        """What codes stand for; all rows have been seen."""
-        return None if self.known is None else np.append(self.known, np.nan)
-
-    def pack(self, series: Any) -> NDArray[Any]:
-        """Codes of some rows, or their numbers."""
-        values = series.to_numpy()
-        # NaN sorts behind all numbers: its code is the last one.
-        return values if self.known is None else np.searchsorted(self.known, values)
+    def learn(self, first: int, series: "pl.Series") -> None:
+        """Keep some rows."""
+        self.parts.append(series)
 
 
-class _Texts:
-    """Distinct values of a column of texts or categories."""
+def _target(source: Source, apart: dict[int, _Kept], single: bool) -> Any:
+    """An array of classes, a frame of labels, or None."""
+    import polars as pl
 
-    def __init__(self, name: str, position: int, categories: bool):
-        import polars as pl
-
-        self._categories = categories
-        self.expression = pl.nth(position).cast(pl.String).alias(str(position))
-        self._seen = pl.Series([], dtype=pl.String)
-        self._more: list[Any] = []
-        self._missing = False
-        self._levels: Any = None
-
-    def learn(self, first: int, series: Any) -> None:
-        """See some rows."""
-        self._missing |= series.null_count() > 0
-        self._more.append(series.drop_nulls().unique())
-        if sum(map(len, self._more)) > _UNSORTED + len(self._seen):
-            self._sort_out()
-
-    def names_rows(self, n_rows: int) -> bool:
-        """Is every row's text another one?"""
-        self._sort_out()
-        n_texts = len(self._seen) + self._missing
-        return not self._categories and n_rows > 1 and n_texts == n_rows
-
-    def values(self) -> NDArray[Any]:
-        """What codes stand for; all rows have been seen."""
-        import polars as pl
-
-        self._sort_out()
-        # In the order of Python's own sort, which levels of a data frame get.
-        levels = sorted(self._seen.to_list())
-        self._seen, self._levels = self._seen.clear(), pl.Enum(levels)
-        if not levels and not self._categories:
-            return np.array([np.nan])  # nothing but missing values: as good as numbers
-        values = np.empty(len(levels) + 1, object)
-        values[:-1] = levels
-        return values
-
-    def pack(self, series: Any) -> NDArray[Any]:
-        """Codes of some rows."""
-        import polars as pl
-
-        n_levels = len(self._levels.categories)
-        if not n_levels:
-            return np.zeros(len(series), np.uint8)
-        codes = series.cast(self._levels).to_physical().cast(pl.UInt32)
-        return codes.fill_null(n_levels).to_numpy()
-
-    def _sort_out(self) -> None:
-        """Every text once."""
-        import polars as pl
-
-        self._seen, self._more = pl.concat([self._seen, *self._more]).unique(), []
+    if not apart:
+        return None
+    columns = {source.names[j]: source.joined(each.parts) for j, each in apart.items()}
+    return next(iter(columns.values())).to_numpy() if single else pl.DataFrame(columns)
 
 
-_Learners = dict[int, _Numbers | _Texts]
-
-
-def _learners(source: Source, chosen: list[int]) -> _Learners:
+def _learners(source: Source, chosen: list[int]) -> dict[int, Learner]:
     """One for each column, in this order."""
-    dtypes = source.dtypes()
-    found: _Learners = {}
-    for j in chosen:
-        kind = kind_of_column(source.names[j], dtypes[j])
+    found: dict[int, Learner] = {}
+    for j, kind in zip(chosen, source.kinds(chosen), strict=True):
         if kind == "numbers":
-            found[j] = _Numbers(source.names[j], j)
+            found[j] = Numbers(source.names[j])
         else:
-            found[j] = _Texts(source.names[j], j, kind == "categories")
+            found[j] = Cells(source.names[j]) if kind == "cells" else Texts(kind == "categories")
     return found
 
 
-def _cells(source: Source, learners: _Learners, cells: int) -> Iterator[tuple[int, int, Any]]:
+def _learn(source: Source, learners: Mapping[int, Learner | _Kept], cells: int) -> int:
+    """Show every row to all of them; the number of rows."""
+    n_rows, again = 0, False
+    while learners:
+        for j, first, series in _cells(source, list(learners), cells, again):
+            learners[j].learn(first, series)
+            n_rows = max(n_rows, first + len(series))
+        learners = {j: each for j, each in learners.items() if each.unsettled}
+        again = True
+    return n_rows
+
+
+def _cells(
+    source: Source, columns: list[int], cells: int, again: bool
+) -> Iterator[tuple[int, int, "pl.Series"]]:
     """Column, first row and values of every block."""
-    expressions = [each.expression for each in learners.values()]
-    for columns, first, frame in source.blocks(list(learners), expressions, cells):
-        for j, series in zip(columns, frame.iter_columns(), strict=True):
+    for part, first, frame in source.blocks(columns, cells, again):
+        for j, series in zip(part, frame.iter_columns(), strict=True):
             yield j, first, series
 
 
 def _store(
-    source: Source, learners: _Learners, n_rows: int, folder: str | None, cells: int
+    source: Source, learners: dict[int, Learner], n_rows: int, folder: str | None, cells: int
 ) -> tuple[PackedColumn, ...]:
     """All columns in one array, each from a multiple of 8 bytes on."""
     values = {j: each.values() for j, each in learners.items()}
@@ -256,12 +181,12 @@ def _store(
     for (j, dtype), size in zip(dtypes.items(), sizes, strict=True):
         stored[j] = flat[at : at + n_rows * dtype.itemsize].view(dtype)
         at += size
-    for j, first, series in _cells(source, learners, cells):
+    for j, first, series in _cells(source, list(learners), cells, again=True):
         stored[j][first : first + len(series)] = learners[j].pack(series)
     return tuple(PackedColumn(values[j], stored[j]) for j in learners)
 
 
-def _code_type(values: NDArray[Any] | None) -> np.dtype[Any]:
+def _code_type(values: Codes | None) -> np.dtype[np.generic]:
     """The smallest type that holds every code."""
     if values is None:
         return np.dtype(np.float64)

@@ -119,9 +119,6 @@ class FileFormat:
         """The whole table."""
         raise NotImplementedError(f"file format {type(self).__name__!r} must read files.")
 
-    def check(self, path: Path) -> None:
-        """Refuse a file with mistakes before it is read in blocks."""
-
     def blocks(self, path: Path, names: list[str], most_rows: int) -> Iterator[pl.DataFrame]:
         """Frames of these columns, of about so many rows, in the order of the file."""
         content = self.read(path)

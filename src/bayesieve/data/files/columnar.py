@@ -19,7 +19,7 @@ class ColumnarFormat(FileFormat):
     def read(self, path: Path) -> Content:
         """The whole table."""
         try:
-            frame = _scan(path).collect()
+            frame = scan(path).collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise unreadable(path, error) from error
         return Content(frame, frame.columns)
@@ -27,7 +27,7 @@ class ColumnarFormat(FileFormat):
     def blocks(self, path: Path, names: list[str], most_rows: int) -> Iterator[pl.DataFrame]:
         """Some rows of these columns after the other."""
         try:
-            lazy = _scan(path)
+            lazy = scan(path)
             check_names(names, lazy.collect_schema().names())
             height = lazy.select(pl.len()).collect().item()
             for at in range(0, height, most_rows):
@@ -36,6 +36,6 @@ class ColumnarFormat(FileFormat):
             raise unreadable(path, error) from error
 
 
-def _scan(path: Path) -> pl.LazyFrame:
+def scan(path: Path) -> pl.LazyFrame:
     """Read when it is collected."""
     return pl.scan_parquet(path) if unzipped(path)[0] == ".parquet" else pl.scan_ipc(path)

@@ -1,30 +1,21 @@
 """Tables in files, read in blocks: rows of text files, columns of the others."""
 
-import csv
-import gzip
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import narwhals as nw
+
+from ..tables import kind_of_column
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-#: What separates the cells of a text file, by the file's ending.
-TEXT = {".csv": ",", ".tsv": "\t"}
-
-
-#: Endings of files that are stored column by column.
-COLUMNAR = (".parquet", ".arrow", ".feather", ".ipc")
-
-
-#: Bytes of a line, and letters of a cell, beyond which a text file is taken for something else.
-LONGEST = 64 << 20
+    from .text import TextTable
 
 
 # A cell of a text file takes at least a digit and what separates it from the next.
@@ -39,76 +30,32 @@ class Block(NamedTuple):
     frame: "pl.DataFrame"
 
 
-@contextmanager
-def long_cells() -> Iterator[None]:
-    """Let the csv module read cells above 128 KB: its limit is one for the whole process."""
-    before = csv.field_size_limit(LONGEST)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def csv_words(error: csv.Error) -> str:
-    """What the csv module could not read, in our words."""
-    if "new-line character" in str(error):
-        return (
-            "has a carriage return (CR) within a line; lines end with a line feed (LF, or CR LF): "
-            "save the table anew, as 'CSV UTF-8', or put the cell into quotation marks."
-        )
-    if "field larger" in str(error):
-        return f"has a cell of more than {LONGEST >> 20} MB; is every row on a line of its own?"
-    return f"cannot be read: {error}."
-
-
 @dataclass(frozen=True)
-class Source:
-    """A table that has not been read yet; read a few columns at a time.
+class Source(ABC):
+    """A table that has not been read yet.
 
     Parameters
     ----------
     name : how messages call it.
-    kind : what it is read as, for messages.
     names : names of the columns, as the file has them.
-    lazy : the scan; its own names may differ.
     """
 
     name: str
-    kind: str
     names: list[str]
-    lazy: "pl.LazyFrame"
 
-    def blocks(
-        self, columns: Sequence[int], expressions: Sequence[Any], cells: int
-    ) -> Iterator[Block]:
-        """All rows of some columns, as the expressions make them, about so many cells at a time."""
-        import polars as pl
+    @abstractmethod
+    def kinds(self, columns: Sequence[int]) -> list[str]:
+        """What columns hold, as `kind_of_column` calls it; "cells" where reading them will tell."""
 
-        with self.errors():
-            n_rows = self.lazy.select(pl.len()).collect().item()
-            width, rows = max(cells // max(n_rows, 1), 1), min(cells, max(n_rows, 1))
-            for at in range(0, len(columns), width):
-                lazy = self.lazy.select(expressions[at : at + width])
-                for first in range(0, n_rows, rows):
-                    frame = lazy.slice(first, rows).collect()
-                    yield Block(columns[at : at + width], first, frame)
+    @abstractmethod
+    def blocks(self, columns: Sequence[int], cells: int, again: bool = False) -> Iterator[Block]:
+        """All rows of some columns, about so many cells at a time; mistakes were named before where
+        they are read `again`.
+        """
 
-    def read(self, columns: Sequence[int]) -> "pl.DataFrame":
-        """Some columns whole, under the names that the file gives them."""
-        with self.errors():
-            frame = self._whole(columns)
-        frame.columns = [self.names[j] for j in columns]
-        return frame
-
-    def _whole(self, columns: Sequence[int]) -> "pl.DataFrame":
-        import polars as pl
-
-        return self.lazy.select([pl.nth(j).alias(str(j)) for j in columns]).collect()
-
-    def dtypes(self) -> list[Any]:
-        """Types of the columns, as narwhals calls them."""
-        with self.errors():
-            return list(nw.from_native(self.lazy).collect_schema().dtypes())
+    @abstractmethod
+    def joined(self, parts: list["pl.Series"]) -> "pl.Series":
+        """The parts of a column as one, of the type that it has in the whole table."""
 
     def find(self, names: Sequence[str]) -> list[int]:
         """Positions of columns by name."""
@@ -119,100 +66,98 @@ class Source:
                 raise ValueError(f"there is no column {name!r}; the columns are {shown}{more}.")
         return [self.names.index(name) for name in names]
 
-    @contextmanager
-    def errors(self) -> Iterator[None]:
-        """Say in one sentence what polars could not read."""
+
+@dataclass(frozen=True)
+class FrameSource(Source):
+    """A polars frame, or a file that polars reads a few columns at a time.
+
+    Parameters
+    ----------
+    lazy : the scan.
+    kind : what it is read as, for messages.
+    """
+
+    lazy: "pl.LazyFrame"
+    kind: str = "a frame"
+
+    def kinds(self, columns: Sequence[int]) -> list[str]:
+        """By the types of the columns."""
+        with _in_a_sentence(self.name, self.kind):
+            dtypes = list(nw.from_native(self.lazy).collect_schema().dtypes())
+        return [kind_of_column(self.names[j], dtypes[j]) for j in columns]
+
+    def blocks(self, columns: Sequence[int], cells: int, again: bool = False) -> Iterator[Block]:
+        """As many columns at a time as the cells allow."""
         import polars as pl
 
-        try:
-            yield
-        except csv.Error as error:
-            raise ValueError(f"{self.name} {csv_words(error)}") from error
-        except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            raise ValueError(f"{self.name} cannot be read as {self.kind}: {lines[0]}") from error
+        with _in_a_sentence(self.name, self.kind):
+            n_rows = self.lazy.select(pl.len()).collect().item()
+            width, rows = max(cells // max(n_rows, 1), 1), min(cells, max(n_rows, 1))
+            for at in range(0, len(columns), width):
+                part = columns[at : at + width]
+                lazy = self.lazy.select([pl.nth(j).alias(str(j)) for j in part])
+                for first in range(0, n_rows, rows):
+                    yield Block(part, first, lazy.slice(first, rows).collect())
+
+    def joined(self, parts: list["pl.Series"]) -> "pl.Series":
+        """One series."""
+        import polars as pl
+
+        return pl.concat(parts)
 
 
 @dataclass(frozen=True)
 class TextSource(Source):
-    """A text file; read some lines at a time, since polars' own batches take far more memory."""
+    """A text file.
+
+    Parameters
+    ----------
+    path : the file.
+    separator : between two cells.
+    """
 
     path: Path
     separator: str
 
-    def blocks(
-        self, columns: Sequence[int], expressions: Sequence[Any], cells: int
-    ) -> Iterator[Block]:
-        """All rows of some columns, as the expressions make them, about so many cells at a time."""
+    def kinds(self, columns: Sequence[int]) -> list[str]:
+        """The last row may still turn numbers into text."""
+        return ["cells"] * len(columns)
+
+    def blocks(self, columns: Sequence[int], cells: int, again: bool = False) -> Iterator[Block]:
+        """Some lines at a time, as text."""
         first = 0
-        with self.errors():
-            for frame in self._frames(_BYTES_A_CELL * cells):
-                yield Block(columns, first, frame.select(expressions))
+        with self._open() as table:
+            for frame in table.frames(columns, _BYTES_A_CELL * cells, checked=again):
+                yield Block(columns, first, frame)
                 first += frame.height
 
-    def _whole(self, columns: Sequence[int]) -> "pl.DataFrame":
+    def joined(self, parts: list["pl.Series"]) -> "pl.Series":
+        """Numbers or booleans where all cells are."""
         import polars as pl
 
-        parts = [frame.select(pl.nth(*columns)) for frame in self._frames(2**23)]
-        return pl.concat(parts)
+        from .text import as_read
 
-    def _frames(self, size: int) -> Iterator["pl.DataFrame"]:
-        """Rows from about so many bytes at a time."""
-        import polars as pl
+        return as_read(pl.concat(parts))
 
-        types = self.lazy.collect_schema().dtypes()
-        # Names of our own before every block: they tell polars how many cells a line has.
-        schema = {str(j): dtype for j, dtype in enumerate(types)}
-        header = (self.separator.join(schema) + "\n").encode()
-        with _opened(self.path) as file:
-            for lines in _whole_lines(file, size):
-                yield pl.read_csv(header + lines, separator=self.separator, schema=schema)
+    def _open(self) -> "TextTable":
+        from .text import TextTable
+
+        return TextTable(self.path, self.separator)
 
 
-def _whole_lines(file: BinaryIO, size: int) -> Iterator[bytes]:
-    """The lines behind the header, about `size` bytes at a time; a quoted line end ends no line."""
-    rest, header = b"", True
-    while more := file.read(size):
-        rest += more
-        if header:
-            rest = rest.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-            end = _first_line(rest)
-            if not end:
-                continue
-            rest, header = rest[end:], False
-        end = _last_line(rest)
-        if end:
-            yield rest[:end]
-            rest = rest[end:]
-        else:
-            size *= 2  # a very long line: look at it again only after much more of it has come
-    if rest and not header:
-        yield rest
+@contextmanager
+def _in_a_sentence(name: str, kind: str) -> Iterator[None]:
+    """Say in one sentence what polars could not read."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise ValueError(f"{name} cannot be read as {kind}: {lines[0]}") from error
 
 
-def _first_line(text: bytes) -> int:
-    """Where the first line ends, or 0."""
-    at = quotes = 0
-    while (end := text.find(b"\n", at)) >= 0:
-        quotes += text.count(b'"', at, end)
-        if quotes % 2 == 0:
-            return end + 1
-        at = end + 1
-    return 0
-
-
-def _last_line(text: bytes) -> int:
-    """Where the last whole line ends, or 0."""
-    at, quotes = len(text), text.count(b'"')
-    while (end := text.rfind(b"\n", 0, at)) >= 0:
-        quotes -= text.count(b'"', end, at)
-        if quotes % 2 == 0:
-            return end + 1
-        at = end
-    return 0
-
-
-def open_source(source: Any) -> Source:
+def open_source(source: object) -> Source:
     """A file by its ending, or a polars frame."""
     try:
         import polars as pl
@@ -225,7 +170,7 @@ def open_source(source: Any) -> Source:
         return source
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
         lazy = source.lazy()
-        return Source("source", "a frame", lazy.collect_schema().names(), lazy)
+        return FrameSource("source", lazy.collect_schema().names(), lazy)
     if not isinstance(source, str | PathLike):
         raise TypeError(
             "source must be the path of a file, or a polars frame (DataFrame or LazyFrame); got "
@@ -235,47 +180,26 @@ def open_source(source: Any) -> Source:
 
 
 def _open_file(path: Path) -> Source:
-    import polars as pl
+    from .columnar import ColumnarFormat, scan
+    from .formats import FORMATS, format_of
+    from .text import TextFormat, TextTable
 
-    if not path.is_file():
-        raise ValueError(f"the file {str(path)!r} does not exist (or is not a file).")
-    endings = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
-    ending = endings[-1] if endings else ""
-    if ending not in (*TEXT, *COLUMNAR):
-        allowed = ", ".join((*TEXT, *(f"{e}.gz" for e in TEXT), *COLUMNAR))
-        raise ValueError(f"the ending of {path.name!r} is unknown; allowed are {allowed}.")
-    label = (path.name, ending[1:])
-    with Source(*label, [], pl.LazyFrame()).errors():
-        if ending in TEXT:
-            return _open_text(label, path, TEXT[ending])
-        lazy = pl.scan_parquet(path) if ending == ".parquet" else pl.scan_ipc(path)
-        return Source(*label, lazy.collect_schema().names(), lazy)
-
-
-def _open_text(label: tuple[str, str], path: Path, separator: str) -> Source:
-    import polars as pl
-
-    schema = pl.scan_csv(path, separator=separator, infer_schema_length=None).collect_schema()
-    names = _header(path, schema.names(), separator)
-    if len(names) == 1 and any(c in names[0] for c in ";\t|,"):
-        raise ValueError(
-            f"{path.name} seems to have another delimiter: its only column is {names[0]!r}. A .csv "
-            "file is read with commas, a .tsv file with tabs."
-        )
-    return TextSource(*label, names, pl.LazyFrame(schema=schema), path, separator)
-
-
-def _header(path: Path, names: list[str], separator: str) -> list[str]:
-    """The names as the file has them: polars changes quotes and repeated names."""
-    with _opened(path) as file, long_cells():
-        lines = (line.decode("utf-8-sig") for line in file)
-        header = next(csv.reader(lines, delimiter=separator), [])
-    twice = [name for name in header if header.count(name) > 1]
-    if twice:
-        raise ValueError(f"{path.name} has several columns named {twice[0]!r}; names must differ.")
-    return header if len(header) == len(names) else names
-
-
-def _opened(path: Path) -> BinaryIO:
-    gzipped = path.suffix.lower() == ".gz"
-    return cast(BinaryIO, gzip.open(path, "rb") if gzipped else path.open("rb"))
+    file = format_of(path)
+    if isinstance(file, TextFormat):
+        with TextTable(path, file.separator) as table:
+            return TextSource(path.name, table.names, path, file.separator)
+    if isinstance(file, ColumnarFormat):
+        kind = path.suffix[1:].lower()
+        with _in_a_sentence(path.name, kind):
+            lazy = scan(path)
+            return FrameSource(path.name, lazy.collect_schema().names(), lazy, kind)
+    allowed = [
+        ending + more
+        for each in FORMATS
+        if isinstance(each, TextFormat | ColumnarFormat)
+        for ending in each.endings
+        for more in ("", ".gz")[: 1 + each.gzipped]
+    ]
+    raise ValueError(
+        f"the ending of {path.name!r} cannot be packed; allowed are {', '.join(allowed)}."
+    )

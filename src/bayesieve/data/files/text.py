@@ -1,4 +1,4 @@
-"""Text with delimiters: CSV and TSV, whole or a block of lines at a time."""
+"""Text with delimiters: CSV and TSV.  One reader, whole files and blocks of lines alike."""
 
 import csv
 import gzip
@@ -6,18 +6,19 @@ import io
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import BinaryIO, Self, cast
 
 import polars as pl
 
 from .base import BadUseError, Content, FileFormat, check_names, first_line
-from .sources import LONGEST, csv_words, long_cells
 
-# Bytes read at a time, and bytes after which a line is taken for a mistake.
-_BLOCK, _LONGEST = 8 << 20, LONGEST
+# Bytes read at a time, and bytes of a line (letters of a cell) beyond which it is a mistake.
+_BLOCK, _LONGEST = 8 << 20, 64 << 20
 
 
 _LETTERS = 40  # of a cell in a message
@@ -44,22 +45,19 @@ class TextFormat(FileFormat):
 
     def read(self, path: Path) -> Content:
         """The whole table."""
-        frame = TextTable(path, self.separator).whole()
+        with TextTable(path, self.separator) as table:
+            frame = table.whole()
         return Content(frame, frame.columns)
-
-    def check(self, path: Path) -> None:
-        """Look at every row."""
-        TextTable(path, self.separator).check()
 
     def blocks(self, path: Path, names: list[str], most_rows: int) -> Iterator[pl.DataFrame]:
         """Some megabytes of the file at a time, as text."""
-        table = TextTable(path, self.separator)
-        check_names(names, table.names)
-        yield from table.frames(names)
+        with TextTable(path, self.separator) as table:
+            check_names(names, table.names)
+            yield from table.frames([table.names.index(name) for name in names])
 
 
 class TextTable:
-    """A text file with a header and delimiters.
+    """A text file with a header and delimiters, open: it is read through once, from its start.
 
     Parameters
     ----------
@@ -68,48 +66,69 @@ class TextTable:
 
     Attributes
     ----------
-    names : names of the columns, as the file has them.
+    names : names of the columns, as the file has them; known from `with` on.
     """
 
     def __init__(self, path: Path, separator: str):
         self.path, self.separator = path, separator
-        self.names, self._header_lines = self._read_header()
-        self._blank_end = 0
+        self.names: list[str] = []
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = _opened(self.path)
+        except OSError as error:
+            raise self._broken(error) from error
+        try:
+            self.names, self._header_lines = self._read_header()
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
 
     def whole(self) -> pl.DataFrame:
         """The table; numbers where all cells of a column are numbers."""
-        self.check()
+        # Names of our own: polars changes quotes and repeated names.
+        header = self.separator.join(map(str, range(len(self.names)))).encode() + b"\n"
+        between = b"\n" if len(self.names) > 1 else b""
+        rows = between.join(block for _, block in self.blocks())
         try:
-            frame = pl.read_csv(self.path, separator=self.separator, infer_schema_length=None)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            for line, block in self._blocks():
-                self._find_mistake(block, line)
+            frame = pl.read_csv(header + rows, separator=self.separator, infer_schema_length=None)
+        except pl.exceptions.PolarsError as error:
+            self._find_mistake(rows, self._header_lines + 1)
             raise self._broken(error) from error
-        if self._blank_end:
-            frame = frame.head(-self._blank_end)
-        # polars changes quotes and repeated names.
         frame.columns = self.names
         return frame.with_columns(
             [found for column in frame if (found := _hidden_numbers(column)) is not None]
         )
 
-    def check(self) -> None:
-        """Look at every row: polars fills up short ones."""
-        for _ in self._blocks():
-            pass
+    def frames(
+        self, places: Sequence[int], size: int | None = None, checked: bool = False
+    ) -> Iterator[pl.DataFrame]:
+        """Some columns as text, from about so many bytes (some megabytes) at a time.
 
-    def frames(self, names: list[str]) -> Iterator[pl.DataFrame]:
-        """Some columns as text, some megabytes of the file at a time."""
-        at = {name: j for j, name in enumerate(self.names)}
-        places = [at[name] for name in names]
+        A file that was read before has been `checked`.
+        """
+        names = [self.names[j] for j in places]
         schema = dict.fromkeys(self.names, pl.String)
-        for line, block in self._blocks():
+        for line, block in self.blocks(size, checked):
             if len(self.names) == 1:
                 yield self._single(block)
                 continue
             try:
                 frame = pl.read_csv(
-                    block, separator=self.separator, has_header=False, schema=schema, columns=places
+                    block,
+                    separator=self.separator,
+                    has_header=False,
+                    schema=schema,
+                    columns=sorted(places),
                 )
             except pl.exceptions.PolarsError as error:
                 self._find_mistake(block, line)
@@ -119,21 +138,16 @@ class TextTable:
     def _single(self, block: bytes) -> pl.DataFrame:
         """The only column; an empty line is a missing value, which polars would skip."""
         rows = csv.reader(io.StringIO(block.decode("utf-8"), newline=""), delimiter=self.separator)
-        with long_cells():
+        with _long_cells():
             cells = [row[0] if row else None for row in rows]
         return pl.DataFrame({self.names[0]: cells}, schema={self.names[0]: pl.String})
-
-    def _open(self) -> Any:
-        if self.path.suffix.lower() == ".gz":
-            return gzip.open(self.path, "rb")
-        return self.path.open("rb")
 
     def _read_header(self) -> tuple[list[str], int]:
         """Names, and the number of lines up to and with the header."""
         try:
-            with self._open() as file, long_cells():
+            with _long_cells():
                 # Only the header is decoded here, so that later lines can be named.
-                lines = iter(lambda: file.readline(_LONGEST), b"")
+                lines = iter(lambda: self._file.readline(_LONGEST), b"")
                 texts = (line.decode("utf-8" if i else "utf-8-sig") for i, line in enumerate(lines))
                 reader = csv.reader(texts, delimiter=self.separator)
                 names: list[str] = next((row for row in reader if row), [])
@@ -155,28 +169,29 @@ class TextTable:
             )
         return names, reader.line_num
 
-    def _blocks(self) -> Iterator[tuple[int, bytes]]:
-        """Blocks of whole rows, checked, each with the number of its first line."""
-        line = self._header_lines + 1
+    def blocks(self, size: int | None = None, checked: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Blocks of whole rows, each with the number of its first line; mistakes are named."""
+        line, rest = self._header_lines + 1, b""
+        size = least = _BLOCK if size is None else size
         try:
-            with self._open() as file:
-                for _ in range(self._header_lines):
-                    file.readline()
-                rest = b""
-                while chunk := file.read(_BLOCK):
-                    block, rest = self._cut(rest + chunk, line)
-                    if block:
+            while chunk := self._file.read(size):
+                block, rest = self._cut(rest + chunk, line)
+                # A very long line: look at it again only after much more of it has come.
+                size = least if block else 2 * size
+                if block:
+                    if not checked:
                         self._check(block, line)
-                        yield line, block
-                        line += block.count(b"\n") + (not block.endswith(b"\n"))
+                    yield line, block
+                    line += block.count(b"\n") + (not block.endswith(b"\n"))
         except _UNREADABLE as error:
             raise self._broken(error) from error
+        # Empty lines at the end are no rows.
         block = rest.rstrip(b"\r\n") if len(self.names) > 1 else rest
-        self._blank_end = rest[len(block) :].count(b"\n") - (block != b"" and block != rest)
         if block:
             if block.count(b'"') % 2:
                 raise self._open_quote(block, line)
-            self._check(block, line)
+            if not checked:
+                self._check(block, line)
             yield line, block
 
     def _open_quote(self, data: bytes, line: int) -> BadUseError:
@@ -244,7 +259,7 @@ class TextTable:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
         start = line
         try:
-            with long_cells():
+            with _long_cells():
                 for row in reader:
                     if len(row) != width and (row or width > 1):
                         raise self._odd_row(start, len(row))
@@ -268,13 +283,13 @@ class TextTable:
                 f"{name} is not a text file in UTF-8; save the table as 'CSV UTF-8'."
             )
         if isinstance(error, csv.Error):
-            return BadUseError(f"{name} {csv_words(error)}")
-        cell = re.match(r"could not parse `(.*)` as dtype `\w+` at column (.*) \(", str(error))
+            return BadUseError(f"{name} {_csv_words(error)}")
+        cell = re.match(r"could not parse `(.*)` as dtype `\w+` at column '(\d+)' \(", str(error))
         if cell is not None:
             shown = cell[1] if len(cell[1]) <= _LETTERS else cell[1][: _LETTERS - 1] + "…"
             return BadUseError(
-                f"{name}: column {cell[2]} holds {shown!r}, a number too large to be read; mend "
-                "it, or leave the cell empty."
+                f"{name}: column {self.names[int(cell[2])]!r} holds {shown!r}, a number too large "
+                "to be read; mend it, or leave the cell empty."
             )
         if "malformed" in str(error):
             return BadUseError(
@@ -285,11 +300,72 @@ class TextTable:
         return BadUseError(f"{name} cannot be read as {kind}: {first_line(error)}.")
 
 
+def _opened(path: Path) -> BinaryIO:
+    gzipped = path.suffix.lower() == ".gz"
+    return cast(BinaryIO, gzip.open(path, "rb")) if gzipped else path.open("rb")
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let the csv module read cells above 128 KB: its limit is one for the whole process."""
+    before = csv.field_size_limit(_LONGEST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _csv_words(error: csv.Error) -> str:
+    """What the csv module could not read, in our words."""
+    if "new-line character" in str(error):
+        return (
+            "has a carriage return (CR) within a line; lines end with a line feed (LF, or CR LF): "
+            "save the table anew, as 'CSV UTF-8', or put the cell into quotation marks."
+        )
+    if "field larger" in str(error):
+        return f"has a cell of more than {_LONGEST >> 20} MB; is every row on a line of its own?"
+    return f"cannot be read: {error}."
+
+
+def as_numbers(texts: pl.Series) -> pl.Series | None:
+    """Cells of text as numbers, empty ones as missing; None where a cell is no number.
+
+    Spaces around a number do not matter.
+    """
+    numbers = texts.cast(pl.Float64, strict=False)
+    if numbers.null_count() == texts.null_count():
+        return numbers
+    bare = texts.str.strip_chars()
+    numbers = bare.cast(pl.Float64, strict=False)
+    return None if (numbers.is_null() & bare.is_not_null() & (bare != "")).any() else numbers
+
+
+def as_flags(texts: pl.Series) -> pl.Series | None:
+    """Cells that say true or false as booleans; None where a cell says something else."""
+    lower = texts.str.to_lowercase()
+    known = lower.is_in(["true", "false"])
+    return lower == "true" if known.all() and known.any() else None
+
+
+def stand_for_no_number(texts: pl.Series) -> bool:
+    """Do cells without any finite number read as numbers nevertheless?  polars' rule."""
+    known = texts.drop_nulls()
+    return bool(len(known)) and known.str.contains(r"^[-+]?(inf|NaN)$").all()
+
+
+def as_read(texts: pl.Series) -> pl.Series:
+    """A column of text as it reads in a whole file: numbers or booleans where all cells are."""
+    numbers = as_numbers(texts)
+    if numbers is None:
+        flags = as_flags(texts)
+        return texts if flags is None else flags
+    if not numbers.is_finite().any():
+        return numbers if stand_for_no_number(texts) else texts
+    whole = texts.cast(pl.Int64, strict=False)
+    return whole if whole.null_count() == texts.null_count() else numbers
+
+
 def _hidden_numbers(column: pl.Series) -> pl.Series | None:
     """Numbers of a text column whose cells are all numbers, with spaces around them, or empty."""
-    if column.dtype != pl.String:
-        return None
-    bare = column.str.strip_chars()
-    numbers = bare.cast(pl.Float64, strict=False)
-    texts = numbers.is_null() & bare.is_not_null() & (bare != "")
-    return numbers if numbers.is_finite().any() and not texts.any() else None
+    numbers = as_numbers(column) if column.dtype == pl.String else None
+    return numbers if numbers is not None and numbers.is_finite().any() else None
