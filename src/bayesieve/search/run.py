@@ -20,7 +20,7 @@ from .objective import Objective, Verdicts
 from .path import Path
 from .plan import Task
 from .progress import in_features, in_time
-from .strategies.base import Limits, Search
+from .strategies.base import EXHAUSTIVE, Limits, Search
 
 # The first step may have waited for a compiler: up to so many seconds, or this share of it.
 _COMPILER, _WAITED = 20.0, 0.9
@@ -61,7 +61,8 @@ class Forecast:
 
     def __call__(self, action: str, units: tuple[int, ...], objective: Any) -> None:
         """Hear of a step: the clock starts when a phase has been set up."""
-        if action == "start":
+        if action == "start" and not (self._mark and objective.direction == EXHAUSTIVE):
+            # Exhaustive search has one phase: later on, it tells of subsets that it keeps.
             self.rest(objective)
 
     def rest(self, objective: Any) -> None:
