@@ -18,6 +18,7 @@ import victim
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.criteria import AUC, Criterion, SizePenalty
 from bayesieve.search import RankedSearch
+from bayesieve.search import walk as walking
 from bayesieve.search.checkpoint import journal
 from bayesieve.search.checkpoint.fingerprint import fingerprint
 from bayesieve.search.checkpoint.journal import Journal, pack, unpack
@@ -33,8 +34,20 @@ def fit(checkpoint, **parameters):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_search_goes_on_from_any_record(name, tmp_path):
-    parameters, X, y = CASES[name]
+def test_every_search_goes_on_from_any_record(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(walking, "_WALK", float("inf"))  # records do not depend on the time
+    goes_on_from_any_record(*CASES[name], tmp_path)
+
+
+def test_walks_of_one_step_go_on_from_any_record(tmp_path, monkeypatch):
+    """So it is where a subset takes long."""
+    monkeypatch.setattr(walking, "_WALK", 1e-9)
+    monkeypatch.setattr(walking, "_TRIP", 0.0)
+    parameters, X, y = CASES["exhaustive"]
+    goes_on_from_any_record(parameters, X[:, :6], y, tmp_path)
+
+
+def goes_on_from_any_record(parameters, X, y, tmp_path):
     selector = NaiveBayesSelector(**parameters, random_state=0)
     wanted = victim.outcome(selector.fit(X, y), X)
     whole = tmp_path / "whole"

@@ -1,12 +1,20 @@
 """Exhaustive search against every subset of a size, scored from the definition."""
 
+import time
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from bayesieve import NaiveBayesSelector
+from bayesieve.criteria import CRITERIA, Criterion
+from bayesieve.engine.contract import Units
+from bayesieve.engine.dense import DenseLedger
+from bayesieve.search import ExhaustiveSearch, Limits
+from bayesieve.search import walk as walking
+from ledgers import dense_ledger
 
 
 def random_problem(seed):
@@ -91,3 +99,103 @@ def test_a_number_of_features_is_that_number_as_both_bounds(seed, validation, cr
         assert paths[0] == paths[1]
         assert one.selected_.tolist() == other.selected_.tolist()
         assert one.n_tried_ == other.n_tried_
+
+
+class OneByOne:
+    """The same search, a step at a time: every subset is entered, scored and compared."""
+
+    def steps(self, objective, limits):
+        free = [unit for unit in range(objective.n_units) if unit not in objective.keep]
+        objective.start(tuple(sorted(objective.keep)), "exhaustive")
+        if limits.target is not None:
+            limits = Limits(limits.target, limits.target)
+        best, inside = None, set(objective.keep)
+        for i in range(2 ** len(free)):
+            if i:
+                unit = free[(i & -i).bit_length() - 1]
+                inside ^= {unit}
+                objective.restore(tuple(sorted(inside)))
+            rank = (objective.score(), objective.size, sorted(inside))
+            if limits.allow(objective.size) and (best is None or rank < best):
+                best = rank
+                if i:
+                    objective.visited()
+        yield
+
+
+class Farthest(Criterion):
+    """A criterion of a user's: the mean distance to the true class."""
+
+    name = "farthest"
+
+    def loss(self, scores, classes, weights):
+        own = scores[np.arange(len(classes)), classes]
+        return float(np.round(weights @ (scores.max(axis=1) - own), 6))
+
+
+@pytest.mark.parametrize("seconds", [0.2, 1e-9])
+@pytest.mark.parametrize("criterion", ["error", "probability", "auc", "own"])
+@pytest.mark.parametrize("seed", range(8))
+def test_walks_visit_what_single_steps_visit(seed, criterion, seconds, monkeypatch):
+    """Also where every walk ends after its first trip."""
+    monkeypatch.setattr(walking, "_WALK", seconds)
+    monkeypatch.setattr(walking, "_TRIP", seconds / 4)
+    X, y, groups, keep = random_problem(seed)
+    y = np.minimum(y, 1)
+
+    bounds = [{}, {"max_features": 3}, {"min_features": 2, "max_features": 3}]
+    if list(subsets_of_size(X.shape[1], groups, keep, 2)):
+        bounds.append({"n_features": 2})
+    for more in bounds:
+        given = {
+            "feature_groups": groups, "keep": keep, "validation": 0.5, "random_state": 0, **more,
+            "criterion": Farthest() if criterion == "own" else criterion,
+        }  # fmt: skip
+        one = NaiveBayesSelector(search="exhaustive", **given).fit(X, y)
+        other = NaiveBayesSelector(search=OneByOne(), **given).fit(X, y)
+        assert repr(one.path_.steps) == repr(other.path_.steps)
+        assert one.selected_.tolist() == other.selected_.tolist()
+        n_free = len(units_of(X.shape[1], groups)) - bool(keep)
+        assert one.n_tried_ == 2**n_free - 1
+
+
+def test_a_walk_that_is_interrupted_leaves_the_ledger_where_it_was(monkeypatch):
+    X, y, *_ = random_problem(0)
+    ledger = dense_ledger(X, y, ["bernoulli"] * X.shape[1], "train")
+    units = Units(tuple((j,) for j in range(X.shape[1])))
+    measure = CRITERIA["error"].rule(ledger)
+    before = next(ledger.scores((), ())).sums
+    calls = iter([None, None])
+
+    def losses(*_):
+        if next(calls, 1):
+            raise KeyboardInterrupt
+        return np.zeros((1, 2), np.int64)
+
+    monkeypatch.setattr(type(ledger), "losses", losses)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.walk(measure, units, np.array([0, 1, 0]), np.array([1, 1, -1]))
+    np.testing.assert_array_equal(next(ledger.scores((), ())).sums, before)
+
+
+def test_slow_subsets_do_not_keep_a_stop_waiting(monkeypatch):
+    """Between two looks at the clock there is one walk, which ends in time."""
+    X, y = np.random.default_rng(0).integers(0, 2, (40, 12)), np.arange(40) % 2
+    plain, looks = DenseLedger.losses, []
+
+    def slow(*asked):
+        time.sleep(0.002)
+        return plain(*asked)
+
+    class Watched(ExhaustiveSearch):
+        def steps(self, objective, limits):
+            for _ in super().steps(objective, limits):
+                looks.append(time.perf_counter())
+                yield
+
+    monkeypatch.setattr(DenseLedger, "losses", slow)
+    given = {"validation": None, "criterion": "error"}
+    with pytest.warns(ConvergenceWarning, match="was stopped by time_limit"):
+        NaiveBayesSelector(search=Watched(), time_limit=1.5, **given).fit(X, y)
+    assert len(looks) > 3
+    assert np.median(np.diff(looks)) < 0.5

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import check_flag, check_number
 from .columns import MOST_CODES
@@ -127,7 +128,9 @@ class _Kept:
         self.parts.append(series)
 
 
-def _target(source: Source, apart: dict[int, _Kept], single: bool) -> Any:
+def _target(
+    source: Source, apart: dict[int, _Kept], single: bool
+) -> "NDArray[Any] | pl.DataFrame | None":
     """An array of classes, a frame of labels, or None."""
     import polars as pl
 

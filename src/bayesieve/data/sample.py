@@ -207,6 +207,7 @@ def read_sample(
     sample_weight: Any,
     known: Any = None,
     reset: bool = True,
+    whole: bool = False,
 ) -> Sample:
     """Judge X, y and the weights; rows without weight are gone.
 
@@ -216,9 +217,10 @@ def read_sample(
     X, y, sample_weight : as users give them.
     known : the classes of an earlier batch, or None.
     reset : is this the first batch?
+    whole : must weights be whole numbers?
     """
     table = read_table(estimator, X, reset=reset)
-    weights = read_weights(sample_weight, table)
+    weights = read_weights(sample_weight, table, whole=whole)
     rows = np.flatnonzero(weights > 0)
     if is_label_matrix(y):
         targets = read_labels(y, table.n_rows).take(rows)

@@ -130,8 +130,16 @@ class Ledger(Protocol):
 
 def walk(ledger: Ledger, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
     """Step by step: for ledgers that know no shorter way."""
-    found = []
-    for unit, sign in zip(which.tolist(), signs.tolist(), strict=True):
-        ledger.apply(units.members[unit], sign)
-        found.append(ledger.losses(measure, units, np.array([AS_IT_IS]), 1)[0])
+    found: list[Ints] = []
+    taken: list[tuple[int, int]] = []
+    try:
+        for unit, sign in zip(which.tolist(), signs.tolist(), strict=True):
+            ledger.apply(units.members[unit], sign)
+            taken.append((unit, sign))
+            found.append(ledger.losses(measure, units, np.array([AS_IT_IS]), 1)[0])
+    except BaseException:
+        # An interrupt leaves the ledger where it was: all of the walk happens or nothing.
+        for unit, sign in taken:
+            ledger.apply(units.members[unit], -sign)
+        raise
     return np.stack(found)

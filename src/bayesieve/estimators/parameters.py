@@ -9,7 +9,7 @@ from ..checks import check_file, check_flag, check_jobs, check_number, choose, c
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
-from ..data.sample import Sample, check_class_weight, means_loo, read_split_groups, read_weights
+from ..data.sample import Sample, check_class_weight, means_loo, read_split_groups
 from ..data.tables import SparseTable
 from ..models.columns import choose_models
 from ..models.registry import MODELS
@@ -163,7 +163,6 @@ def judge_data(
     """Judge everything that depends on the data."""
     family = family_of(selector)
     family.check_sample(sample)
-    sample = sample._replace(weights=read_weights(sample.weights, sample.table, whole=True))
     criterion.check_classes(2 if sample.targets.labelled else len(sample.classes))
     models = choose_models(family.features, sample.table)
     _check_loo(selector, criterion, family, models, sample)

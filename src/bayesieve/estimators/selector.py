@@ -217,7 +217,7 @@ class NaiveBayesSelector(
         clock = Clock(self.time_limit)
         search, criterion = judge_parameters(self)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
-        sample = read_sample(model, X, y, params.get("sample_weight"))
+        sample = read_sample(model, X, y, params.get("sample_weight"), whole=True)
         task = judge_data(self, criterion, sample, X, params)
         sample = task.sample
         draw = check_random_state(self.random_state)

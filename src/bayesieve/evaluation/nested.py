@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 from ..checks import Array, check_jobs, check_number
 from ..criteria.base import Criterion
 from ..data.folds import find_splits
-from ..data.sample import Sample, read_sample, read_split_groups, read_weights
+from ..data.sample import Sample, read_sample, read_split_groups
 from ..engine.threads import count_threads
 from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
@@ -266,8 +266,7 @@ def nested(
         raise TypeError(f"selector must be a NaiveBayesSelector; got {type(selector).__name__}.")
     check_jobs(n_jobs)
     _, criterion = judge_parameters(selector)
-    read = read_sample(BaseEstimator(), X, y, sample_weight)
-    read = read._replace(weights=read_weights(read.weights, read.table, whole=True))
+    read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
     named = read_split_groups(groups, X)
     draw = check_random_state(random_state)
     splits = _outer_splits(cv, read, named, draw, _num_samples(X))

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from ..checks import check_jobs, check_number
-from ..data.sample import read_sample, read_weights
+from ..data.sample import read_sample
 from ..engine.threads import count_threads
 from ..estimators.parameters import family_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
@@ -310,8 +310,8 @@ def stability(
     check_jobs(n_jobs)
     judge_parameters(selector)
     family = family_of(selector)
-    read = read_sample(BaseEstimator(), X, y, sample_weight)
-    repeats = read_weights(read.weights, read.table, whole=True).astype(np.int64)
+    read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
+    repeats = read.weights.astype(np.int64)
     table = share(read.table, choose_models(family.features, read.table), family.rounded)
     target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
     draw = check_random_state(random_state)

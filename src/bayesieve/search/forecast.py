@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sklearn.exceptions import ConvergenceWarning
 
 from .progress import in_features, in_time
-from .strategies.base import Limits, Search, Subset
+from .strategies.base import EXHAUSTIVE, Limits, Search, Subset
 
 # The first step may have waited for a compiler: up to so many seconds, or this share of it.
 _COMPILER, _WAITED = 20.0, 0.9
@@ -49,7 +49,8 @@ class Forecast:
 
     def __call__(self, action: str, units: tuple[int, ...], objective: Subset) -> None:
         """Hear of a step: the clock starts when a phase has been set up."""
-        if action == "start":
+        if action == "start" and not (self._mark and objective.direction == EXHAUSTIVE):
+            # Exhaustive search has one phase: later on, it tells of subsets that it keeps.
             self.rest(objective)
 
     def rest(self, objective: Subset) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from ..criteria.base import Criterion, Key, loss_of
 from ..criteria.standard_error import standard_error
 from ..engine.contract import AS_IT_IS, Ints, Ledger, Units
+from .walk import Toggle, Walked, Walker
 
 # Candidates asked at once while looking for the first gain.
 LEAST_BLOCK, MOST_BLOCK = 32, 4096
@@ -40,6 +41,9 @@ class Verdicts(Protocol):
     def first_gain(self, units: Sequence[int], sign: int, now: Key, block: int) -> Gain:
         """The first unit whose move gives a key below `now`."""
 
+    def walk(self, steps: Sequence[Toggle]) -> list[Key | None]:
+        """Take steps, the first at least; keys after those taken, None where none is asked for."""
+
     def value(self, key: Key) -> float:
         """A key in the criterion's own units."""
 
@@ -59,11 +63,12 @@ class Settler:
         self._widths = np.array([len(unit) for unit in units.members], np.int64)
         self._rule = criterion.rule(ledger)
         self._inside: set[int] = set()  # columns in the subset
+        self._walker = Walker()
 
     def apply(self, columns: Sequence[int], sign: int) -> None:
         """Let columns join (1) or leave (-1)."""
         self._ledger.apply(columns, sign)
-        (self._inside.update if sign > 0 else self._inside.difference_update)(columns)
+        self._count(columns, sign)
 
     def now(self) -> Key:
         """Key of the subset."""
@@ -105,6 +110,10 @@ class Settler:
             block = min(2 * block, MOST_BLOCK)
         return Gain(None, None, tried, block)
 
+    def walk(self, steps: Sequence[Toggle]) -> list[Key | None]:
+        """As many steps as there is time for."""
+        return self._walker.walk(self, steps)
+
     def value(self, key: Key) -> float:
         """A key in the criterion's own units; of a user's, the loss, or the gain it stands for."""
         if self._rule is not None:
@@ -116,6 +125,24 @@ class Settler:
         wanted = set(columns)
         found = self._ledger.scores(sorted(wanted - self._inside), sorted(self._inside - wanted))
         return standard_error(self._criterion, self._ledger.outline, found)
+
+    def keys_along(self, steps: Sequence[Toggle]) -> list[Key]:
+        """Take steps; the key after each."""
+        if self._rule is None:
+            found = []
+            for step in steps:
+                self.apply(step.columns, step.sign)
+                found.append(self.now())
+            return found
+        which, signs = np.array([(step.unit, step.sign) for step in steps]).T
+        cells = self._ledger.walk(self._rule, self._units, which, signs)
+        sizes = len(self._inside) + np.cumsum(signs * self._widths[which])
+        for step in steps:
+            self._count(step.columns, step.sign)
+        return self._rule.keys(cells, sizes)
+
+    def _count(self, columns: Sequence[int], sign: int) -> None:
+        (self._inside.update if sign > 0 else self._inside.difference_update)(columns)
 
     def _ask(self, which: Ints, sign: int) -> tuple[Ints, Ints]:
         """Exact cells, and the sizes of the subsets."""
@@ -168,6 +195,7 @@ class Objective:
         self._selected: dict[int, None] = {}
         self._known: dict[tuple[int, ...], Key] = {}
         self._block = LEAST_BLOCK
+        self._walked = Walked((), (), [])
         self._move(sorted(self.keep), 1)
 
     @property
@@ -282,14 +310,44 @@ class Objective:
         """Let a unit leave."""
         self._change(unit, -1, "drop")
 
-    def toggle(self, unit: int) -> None:
-        """Let a unit join or leave without telling anyone: a candidate, not a step."""
-        self.n_tried += 1
-        self._move([unit], -1 if unit in self._selected else 1)
+    def walk(self, units: Sequence[int], least: int, most: int) -> list[Key | None]:
+        """Let units join or leave in turn, as many as there is time for; the loss after each.
 
-    def visited(self) -> None:
-        """Commit the subset as it is, wherever it came from."""
+        Nobody is told: these are candidates, not steps.  None stands for subsets with fewer than
+        `least` or more than `most` columns.
+        """
+        inside, size, steps = set(self._selected), self.size, []
+        for unit in units:
+            sign = -1 if unit in inside else 1
+            inside ^= {unit}
+            size += sign * len(self._members[unit])
+            steps.append(Toggle(unit, self._members[unit], sign, least <= size <= most))
+        keys = self._verdicts.walk(steps)
+        self.n_tried += len(keys)
+        self._walked = Walked(self.selected, units, keys)
+        self._stand(len(keys))
+        return keys
+
+    def visited(self, at: int | None = None) -> None:
+        """Commit the subset as it is, or as it was after step `at` of the last walk."""
+        if at is None:
+            self._tell("start", tuple(sorted(self._selected)))
+            return
+        end = self.selected
+        self.restore(tuple(self._walked.subset(at + 1)))
+        self._stand(at + 1)
         self._tell("start", tuple(sorted(self._selected)))
+        self.restore(end)
+        self._stand(len(self._walked.keys))
+
+    def _stand(self, taken: int) -> None:
+        """The verdicts are where the last walk was after so many steps: so is the subset."""
+        self._selected = self._walked.subset(taken)
+        self.size = sum(len(self._members[unit]) for unit in self._selected)
+        self._known.clear()
+        key = self._walked.keys[taken - 1]
+        if key is not None:
+            self._known[()] = key
 
     def snapshot(self) -> tuple[int, ...]:
         """The subset, to come back to."""

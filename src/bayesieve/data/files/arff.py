@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TextIO, cast
 
 import numpy as np
 import polars as pl
@@ -68,9 +68,14 @@ class ArffFormat(FileFormat):
             ) from error
 
 
+def _opened(path: Path) -> TextIO:
+    if path.suffix.lower() == ".gz":
+        return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig"))
+    return path.open(encoding="utf-8-sig")
+
+
 def _read(path: Path) -> Content:
-    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig") as file:
+    with _opened(path) as file:
         lines = ((i + 1, line.strip()) for i, line in enumerate(file))
         lines = ((i, line) for i, line in lines if line and not line.startswith("%"))
         attributes = _header(path, lines)

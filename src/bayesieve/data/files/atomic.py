@@ -3,8 +3,9 @@
 import contextlib
 import secrets
 from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 
 def hidden_name() -> str:
@@ -13,7 +14,7 @@ def hidden_name() -> str:
 
 
 @contextlib.contextmanager
-def whole_file(path: Any) -> Iterator[IO[bytes]]:
+def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file to write to: a failure leaves no half file, and what was there stays.
 
     It is written beside its place under a random name, and made by exclusive creation, which
@@ -38,7 +39,7 @@ def whole_file(path: Any) -> Iterator[IO[bytes]]:
             raise
 
 
-def write_text(path: Any, text: str) -> None:
+def write_text(path: str | PathLike[str], text: str) -> None:
     """Write a text file in UTF-8, whole or not at all."""
     with whole_file(path) as file:
         file.write(text.encode())

@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 import polars as pl
 import scipy.sparse
+from numpy.typing import NDArray
 
 #: Columns that can be learnt from; each takes memory and time, be it empty or not.
 MOST_COLUMNS = 2_000_000
@@ -89,7 +90,7 @@ class Content:
 
     X: Any
     names: Sequence[str]
-    target: Any = None
+    target: NDArray[Any] | pl.DataFrame | None = None
     texts: pl.DataFrame = field(default_factory=pl.DataFrame)
     open_ended: bool = False
 
@@ -155,9 +156,8 @@ def some(names: Sequence[str], most: int = 8) -> str:
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def whole_numbers(values: Any) -> Any:
+def whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
     """Floats as integers where all of them are: classes read 1, not 1.0."""
-    values = np.asarray(values)
     if values.dtype.kind == "f" and np.isfinite(values).all() and (values == np.rint(values)).all():
         return values.astype(np.int64)
     return values

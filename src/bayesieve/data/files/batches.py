@@ -51,7 +51,7 @@ def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS)
         raise BadUseError(f"{path.name} has no rows.")
 
 
-def _pick(content: Content, names: list[str]) -> Any:
+def _pick(content: Content, names: list[str]) -> scipy.sparse.csr_array:
     """Columns of a sparse matrix by name."""
     if isinstance(content.names, NumberedNames):
         check_names([name for name in names if not _is_numbered(name)], content.names)
@@ -69,7 +69,9 @@ def _pick(content: Content, names: list[str]) -> Any:
     return content.X[:, [at[name] for name in names]]
 
 
-def _pick_numbered(matrix: Any, places: list[int | None]) -> Any:
+def _pick_numbered(
+    matrix: scipy.sparse.csr_array, places: list[int | None]
+) -> scipy.sparse.csr_array:
     """Columns by position (None: zeros); scipy would count over all columns of the matrix."""
     order = np.array([j for j, at in enumerate(places) if at is not None], np.int64)
     wanted = np.array([at for at in places if at is not None], np.int64)

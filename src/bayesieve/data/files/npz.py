@@ -84,7 +84,7 @@ class NpzFormat(FileFormat):
         return Content(pl.DataFrame(X, schema=names, orient="row"), names, target)
 
 
-def _target(arrays: dict[str, Any], n_rows: int) -> Any:
+def _target(arrays: dict[str, NDArray[Any]], n_rows: int) -> NDArray[Any] | pl.DataFrame | None:
     """Classes, a frame of labels, or None."""
     y = arrays.get("Y", arrays.get("y"))
     if y is None:

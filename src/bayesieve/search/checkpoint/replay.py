@@ -13,6 +13,7 @@ from typing import Any
 
 from ...criteria.base import Key
 from ..objective import Gain, Objective, Verdicts
+from ..walk import Toggle
 from .journal import Journal, pack, unpack
 
 _PAUSE, _END = "pause", "end"
@@ -134,6 +135,14 @@ class Replayed:
     def first_gain(self, units: Sequence[int], sign: int, now: Key, block: int) -> Gain:
         """The first unit whose move is a gain: one short answer, whatever was asked for it."""
         return Gain(*self._ask(lambda: list(self._verdicts.first_gain(units, sign, now, block))))
+
+    def walk(self, steps: Sequence[Toggle]) -> list[Key | None]:
+        """As many steps as were taken; those out of the journal are taken sooner or later."""
+        replaying = self._replay.replaying
+        keys: list[Key | None] = self._ask(lambda: self._verdicts.walk(steps))
+        for step in steps[: len(keys)] if replaying else ():
+            self.apply(step.columns, step.sign)
+        return keys
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         def ask() -> Any:

@@ -10,7 +10,7 @@ from .base import EXHAUSTIVE, Limits, Loss, Outlook, Search, Subset
 _TIMED = 64  # subsets timed before a refusal
 
 
-_PAUSE = 1024  # subsets between two yields
+_PAUSE = 1024  # subsets between two yields, at most
 
 
 @dataclass(frozen=True)
@@ -56,25 +56,28 @@ class ExhaustiveSearch(Search):
         best: tuple[Loss, int, tuple[int, ...]] | None = None
         if limits.allow(objective.size):
             best = (objective.score(), objective.size, tuple(sorted(objective.selected)))
-        for i in range(1, n_subsets):
-            objective.toggle(free[_lowest_bit(i)])
-            if limits.allow(objective.size):
-                key, size = objective.score(), objective.size
-                if best is None or (key, size) <= best[:2]:
-                    rank = (key, size, tuple(sorted(objective.selected)))
+        i = 1
+        while i < n_subsets:
+            inside, size = set(objective.selected), objective.size
+            units = _toggles(free, i, min(i + _PAUSE, n_subsets))
+            keys = objective.walk(units, limits.least, limits.most)
+            for at, (unit, key) in enumerate(zip(units, keys, strict=False)):
+                size += -objective.width(unit) if unit in inside else objective.width(unit)
+                inside ^= {unit}
+                if key is not None and (best is None or (key, size) <= best[:2]):
+                    rank = (key, size, tuple(sorted(inside)))
                     if best is None or rank < best:
                         best = rank
-                        objective.visited()
-            if i % _PAUSE == 0:
+                        objective.visited(at)
+            i += len(keys)
+            if i < n_subsets:
                 yield
 
     def _refuse(self, objective: Subset, free: list[int], n_subsets: int) -> None:
         """Time some subsets and say what all would take."""
         start = time.perf_counter()
-        n_timed = min(_TIMED, n_subsets - 1)
-        for i in range(1, n_timed + 1):
-            objective.toggle(free[_lowest_bit(i)])
-            objective.score()
+        units = _toggles(free, 1, min(_TIMED + 1, n_subsets))
+        n_timed = len(objective.walk(units, 0, sum(map(objective.width, range(objective.n_units)))))
         seconds = (time.perf_counter() - start) / n_timed * n_subsets
         raise ValueError(
             f"search='exhaustive' would score 2^{len(free)} subsets, about {_in_words(seconds)}; "
@@ -83,9 +86,9 @@ class ExhaustiveSearch(Search):
         )
 
 
-def _lowest_bit(number: int) -> int:
-    """Which unit changes between Gray codes number - 1 and number."""
-    return (number & -number).bit_length() - 1
+def _toggles(free: list[int], first: int, end: int) -> list[int]:
+    """Which unit changes between Gray codes i - 1 and i, for every i: its lowest bit."""
+    return [free[(i & -i).bit_length() - 1] for i in range(first, end)]
 
 
 def _in_words(seconds: float) -> str:
