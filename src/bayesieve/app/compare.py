@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,16 +79,20 @@ def compare(
     if "" not in sys.path:
         sys.path.insert(0, "")  # a module beside the tables may make methods
     sets = _read(data, target, quiet)
-    found = run(
-        [name.strip() for name in methods.split(",") if name.strip()],
-        sets,
-        seeds=seeds,
-        folds=folds,
-        checkpoint=checkpoint,
-        n_jobs=jobs,
-        backend=backend,
-        progress=not quiet,
-    ).by(metric, alpha=alpha)
+    with warnings.catch_warnings():
+        for kind in (UserWarning, RuntimeWarning):
+            # A method may warn in each of a thousand fits: the same words are said once.
+            warnings.simplefilter("ignore" if quiet else "once", kind)
+        found = run(
+            [name.strip() for name in methods.split(",") if name.strip()],
+            sets,
+            seeds=seeds,
+            folds=folds,
+            checkpoint=checkpoint,
+            n_jobs=jobs,
+            backend=backend,
+            progress=not quiet,
+        ).by(metric, alpha=alpha)
     _write(found, out)
     if as_json:
         say(found.to_json())
@@ -146,6 +151,8 @@ def _draw(found: "Comparison", folder: Path) -> None:
 
     figure = found.plot().figure
     name = "scores" if found.critical_difference is None else "ranks"
-    for kind in ("png", "svg"):
-        figure.savefig(folder / f"{name}.{kind}", dpi=150)
+    # The same comparison gives the same bytes.
+    with matplotlib.rc_context({"svg.hashsalt": "bayesieve"}):
+        figure.savefig(folder / f"{name}.png", dpi=150)
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
     plt.close(figure)

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.tables import RawTable, Table, read_table
@@ -85,3 +86,30 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
         for name, levels in zip(names, self.levels_, strict=True):
             found += [str(name)] if levels is None else [f"{name} = {level}" for level in levels]
         return np.array(found, object)
+
+
+class AnyScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Columns of variance 1, and of mean 0 unless they are sparse and are to stay so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse
+    >>> from bayesieve.evaluation.comparison.encoder import AnyScaler
+    >>> X = np.array([[0.0], [4.0]])
+    >>> AnyScaler().fit_transform(X).ravel()
+    array([-1.,  1.])
+    >>> AnyScaler().fit_transform(scipy.sparse.csr_matrix(X)).toarray().ravel()
+    array([0., 2.])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> "AnyScaler":
+        """Learn means and deviations."""
+        self.scaler_ = StandardScaler(with_mean=not scipy.sparse.issparse(X)).fit(X)
+        self.n_features_in_ = self.scaler_.n_features_in_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Take the means off and divide by the deviations."""
+        check_is_fitted(self)
+        return self.scaler_.transform(X)

@@ -8,7 +8,7 @@ from ...checks import choose
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from .cell import Classifier
-from .encoder import PlainNumbers
+from .encoder import AnyScaler, PlainNumbers
 
 _ALLOWED = (
     "methods must be names, scikit-learn classifiers or pipelines, or a dict of name -> either"
@@ -30,8 +30,7 @@ def _plain(*steps: Any) -> Classifier:
 
 
 def _scaled(method: Any) -> Classifier:
-    # Without a mean, so that sparse tables stay sparse.
-    return _plain(_sklearn("preprocessing.StandardScaler", with_mean=False), method)
+    return _plain(AnyScaler(), method)
 
 
 def _dense(X: Any) -> Any:
@@ -57,6 +56,7 @@ METHODS: dict[str, Callable[[], Classifier]] = {
     "naive-bayes": NaiveBayes,
     "gaussian-nb": lambda: _filled(_sklearn("naive_bayes.GaussianNB")),
     "filter-nb": lambda: _filled(
+        _sklearn("feature_selection.VarianceThreshold"),  # constant columns have no F
         _sklearn("feature_selection.SelectPercentile", percentile=25),
         _sklearn("naive_bayes.GaussianNB"),
     ),
