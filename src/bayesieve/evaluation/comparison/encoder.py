@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.tables import RawTable, Table, read_table
@@ -105,6 +104,8 @@ class AnyScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "AnyScaler":
         """Learn means and deviations."""
+        from sklearn.preprocessing import StandardScaler
+
         self.scaler_ = StandardScaler(with_mean=not scipy.sparse.issparse(X)).fit(X)
         self.n_features_in_ = self.scaler_.n_features_in_
         return self

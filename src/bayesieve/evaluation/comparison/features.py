@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
-from sklearn.pipeline import Pipeline
 
 Feature = int | str
 
@@ -43,11 +42,8 @@ def told_features(method: object, n_columns: int) -> Told:
     Told(number=2, selected=(2, 3), terms=None)
     """
     method = getattr(method, "best_estimator_", method)
-    if isinstance(method, Pipeline):
-        selected = _of_steps([step for _, step in method.steps if _does(step)])
-        last: object = method.steps[-1][1]
-    else:
-        selected, last = _own(method), method
+    steps = [step for _, step in getattr(method, "steps", [("", method)]) if _does(step)]
+    selected, last = _of_steps(steps), steps[-1]
     terms = getattr(last, "terms_", None)
     n_terms = None if terms is None else len(terms)
     if selected is not None:

@@ -14,8 +14,6 @@ from sklearn.utils import _safe_indexing
 from ...data.packed import PackedTable
 from ...data.sample import is_label_matrix
 from ...data.tables import is_frame
-from ...datasets.loading import load
-from ...datasets.registry import REGISTRY
 from ...search.checkpoint.fingerprint import fingerprint
 
 _ALLOWED = (
@@ -121,6 +119,10 @@ def _is_bunch(data: Any) -> bool:
 
 def _read(name: str, given: Any) -> DataSet:
     if isinstance(given, str):
+        # Late: loaders bring many modules, and few comparisons need them.
+        from ...datasets.loading import load
+        from ...datasets.registry import REGISTRY
+
         if given not in REGISTRY:
             raise ValueError(
                 f"data: {given!r} is not a data set that bayesieve.datasets.load knows; give one "
