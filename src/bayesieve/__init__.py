@@ -6,6 +6,7 @@ from .estimators.naive_bayes import NaiveBayes
 from .estimators.selector import NaiveBayesSelector
 from .estimators.votes import FeatureVotes
 from .evaluation.calibration import Calibration, calibrate
+from .evaluation.comparison import Comparison, compare
 from .evaluation.curve import evaluate_ranking
 from .evaluation.nested import Nested, nested
 from .evaluation.stability import Stability, nogueira, stability
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Calibration",
+    "Comparison",
     "EvidenceDisplay",
     "FeatureVotes",
     "GreedyEnsemble",
@@ -45,6 +47,7 @@ __all__ = [
     "SubsetEnsemble",
     "TreeLevels",
     "calibrate",
+    "compare",
     "eliminate",
     "evaluate_ranking",
     "explain",

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from ..checks import choose
 from . import papers
+from .compare import compare
 from .messages import PlainCommand, PlainGroup, guarded, say, tell
 
 app = typer.Typer(
@@ -30,6 +31,9 @@ def _main(
 ) -> None:
     """Feature selection for naive Bayes: exact, fast and readable."""
     context.ensure_object(dict)["debug"] = debug
+
+
+app.command(cls=PlainCommand)(compare)
 
 
 @app.command(cls=PlainCommand)
@@ -388,8 +392,16 @@ def reproduce(
     figure: Annotated[
         Path | None, typer.Option(help="Draw the figure into this file (.png, .svg or .pdf).")
     ] = None,
+    as_csv: Annotated[
+        Path | None, typer.Option("--csv", help="Write every figure into this file, a line each.")
+    ] = None,
+    as_latex: Annotated[
+        Path | None, typer.Option("--latex", help="Write the tables into this file, for booktabs.")
+    ] = None,
 ) -> None:
     """Give a paper's tables back, ours beside the paper's."""
+    from ..data.files.output import check_file
+
     # Bad use is said before any work.
     try:
         choose("paper", paper, papers.PAPERS)
@@ -399,6 +411,9 @@ def reproduce(
         raise typer.BadParameter(f"--data: {str(data)!r} is not a folder (or does not exist).")
     if figure is not None:
         _check_figure(figure)
+    for option, path in (("--csv", as_csv), ("--latex", as_latex)):
+        if path is not None:
+            check_file(path, option=option)
     start = time.perf_counter()
     found = papers.run(paper, quick=quick, seed=seed, folder=data, tell=None if as_json else tell)
     if as_json:
@@ -408,6 +423,10 @@ def reproduce(
         tell(f"{time.perf_counter() - start:.1f} s")
     if figure is not None:
         _save(found, figure)
+    if as_csv is not None:
+        _write(as_csv, found.to_csv())
+    if as_latex is not None:
+        _write(as_latex, found.to_latex())
 
 
 def _check_figure(path: Path) -> None:
@@ -432,6 +451,13 @@ def _save(found: papers.Reproduction, path: Path) -> None:
         found.draw(picture)
     with whole_file(path) as file:
         picture.savefig(file, format=path.suffix[1:], dpi=150)
+
+
+def _write(path: Path, text: str) -> None:
+    from ..data.files.output import whole_file
+
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def run() -> None:

@@ -58,10 +58,15 @@ class ProgressLine:
         self._steps += 1
         self.tick(objective)
 
+    @property
+    def pause(self) -> float:
+        """Seconds between two lines."""
+        return _PAUSE if self._live else _LOG_PAUSE
+
     def tick(self, objective: Objective) -> None:
         """Show where the search is, if it is time to."""
         now = time.monotonic()
-        if now - self._last < (_PAUSE if self._live else _LOG_PAUSE):
+        if now - self._last < self.pause:
             return
         self._last = now
         score = objective.value(objective.score())

@@ -4,12 +4,13 @@ import importlib
 import math
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from ...checks import check_number, choose
 from ...datasets.loading import Dataset, load
 from ...datasets.registry import BUNDLED
+from ...evaluation.comparison.grid import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,6 +119,30 @@ class Reproduction:
             lines += [f"  {c.held:3d} of {c.of}  {c.claim}" for c in self.conclusions]
             lines.append("")
         return "\n".join(lines + [f"* {note}" for note in self.notes]).rstrip() + "\n"
+
+    def to_csv(self) -> str:
+        """Every figure, a line each: where the paper prints it, the paper's, and ours."""
+        head = ("table", "row", "column", "paper", "ours", "sd")
+        return Grid(head, tuple(astuple(record) for record in self.records)).to_csv()
+
+    def to_latex(self) -> str:
+        """All tables, for booktabs."""
+        tables = dict.fromkeys(record.table for record in self.records)
+        return "\n".join(self._grid(table).to_latex() for table in tables)
+
+    def _grid(self, table: str) -> Grid:
+        mine = [record for record in self.records if record.table == table]
+        columns = list(dict.fromkeys(record.column for record in mine))
+        kinds = {
+            c: _kinds([r for r in mine if r.column == c], len(columns) > _WIDE) for c in columns
+        }
+        at = {(record.row, record.column): record for record in mine}
+        rows = [
+            (row, *(text for c in columns for text in _cells(at.get((row, c)), kinds[c])))
+            for row in dict.fromkeys(record.row for record in mine)
+        ]
+        head = [f"{c}, {kind}" if len(kinds[c]) > 1 else c for c in columns for kind in kinds[c]]
+        return Grid(("", *head), tuple(rows), caption=f"{self.title}. {table}; needs booktabs")
 
     def _table(self, table: str) -> list[str]:
         mine = [record for record in self.records if record.table == table]

@@ -74,6 +74,9 @@ class Journal:
     records : the records found in the file.
     """
 
+    #: What is written down, in the words of errors.
+    work = "search"
+
     def __init__(self, path: Path, release: str, parts: Mapping[str, str]):
         self.path = path
         self._header: dict[str, Any] = {"release": release, "parts": dict(parts)}
@@ -151,7 +154,7 @@ class Journal:
         other = [name for name in mine if mine[name] != theirs.get(name)]
         if other:
             raise self._refuse(
-                f"belongs to another search: it differs in {', '.join(other)}",
+                f"belongs to another {self.work}: it differs in {', '.join(other)}",
                 "Give the same data and parameters (and whole numbers as random_state, also to "
                 "splitters), remove the file, or give another path.",
             )
@@ -216,7 +219,7 @@ class Journal:
             try:
                 os.link(name, self.path)
             except FileExistsError:
-                raise self._refuse("appeared while the search was running") from None
+                raise self._refuse(f"appeared while the {self.work} was running") from None
             except OSError:  # a file system without links
                 os.replace(name, self.path)
         except BaseException:
@@ -241,7 +244,7 @@ class Journal:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise self._refuse(
-                "is in use by another search", "Wait for it, or give another path."
+                f"is in use by another {self.work}", "Wait for it, or give another path."
             ) from None
         except OSError:  # a file system without locks
             return
