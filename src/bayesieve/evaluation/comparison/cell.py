@@ -20,10 +20,10 @@ _MOST_LETTERS = 300
 class Classifier(Protocol):
     """What a method must be able to do."""
 
-    def fit(self, X: Any, y: Any) -> object:
+    def fit(self, X: object, y: object) -> object:
         """Learn."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: object) -> Any:
         """Decide."""
 
 
@@ -72,7 +72,7 @@ class Cell:
     selected: tuple[Feature, ...] | None = None
     failure: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain data."""
         return {**asdict(self), "scores": dict(self.scores)}
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ...checks import Array
 from ...data.tables import RawTable, Table, read_table
 
 
@@ -35,10 +35,10 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
            [0., 1., 2.]])
     """
 
-    def fit(self, X: Any, y: Any = None) -> "PlainNumbers":
+    def fit(self, X: object, y: object = None) -> "PlainNumbers":
         """Learn levels and medians."""
         table = read_table(self, X, reset=True)
-        self.levels_: list[NDArray[Any] | None] = []
+        self.levels_: list[Array | None] = []
         self.medians_: list[float] = []
         for j in range(len(table.names) if isinstance(table, RawTable) else 0):
             column = table.column(j)
@@ -52,7 +52,7 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
                 self.medians_.append(float(np.median(there)) if there.size else 0.0)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Numbers, none of them missing."""
         check_is_fitted(self)
         table: Table = read_table(self, X, reset=False)
@@ -73,7 +73,7 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
                 blocks.append((column[:, None] == levels[None, :]).astype(np.float64))
         return np.hstack(blocks)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> Array:
         """A name for each column that comes out: of a level, ``column = level``."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
@@ -102,7 +102,7 @@ class AnyScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     array([0., 2.])
     """
 
-    def fit(self, X: Any, y: Any = None) -> "AnyScaler":
+    def fit(self, X: object, y: object = None) -> "AnyScaler":
         """Learn means and deviations."""
         from sklearn.preprocessing import StandardScaler
 
@@ -110,7 +110,7 @@ class AnyScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.n_features_in_ = self.scaler_.n_features_in_
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Take the means off and divide by the deviations."""
         check_is_fitted(self)
         return self.scaler_.transform(X)

@@ -21,7 +21,7 @@ def _sklearn(name: str, **parameters: object) -> Any:
     return getattr(importlib.import_module(f"sklearn.{module}"), kind)(**parameters)
 
 
-def _plain(*steps: Any) -> Classifier:
+def _plain(*steps: object) -> Classifier:
     """Steps behind one that makes numbers of any table."""
     from sklearn.pipeline import make_pipeline
 
@@ -29,15 +29,15 @@ def _plain(*steps: Any) -> Classifier:
     return made
 
 
-def _scaled(method: Any) -> Classifier:
+def _scaled(method: object) -> Classifier:
     return _plain(AnyScaler(), method)
 
 
-def _dense(X: Any) -> Any:
+def _dense(X: object) -> Any:
     return X.toarray() if hasattr(X, "toarray") else X
 
 
-def _filled(*steps: Any) -> Classifier:
+def _filled(*steps: object) -> Classifier:
     """Sparse rows in full, for methods that read nothing else."""
     full = _sklearn(
         "preprocessing.FunctionTransformer",
@@ -105,7 +105,7 @@ def _imported(name: str) -> Classifier:
     return made
 
 
-def read_methods(methods: Any) -> dict[str, Classifier]:
+def read_methods(methods: object) -> dict[str, Classifier]:
     """The methods by name, each of them judged."""
     if isinstance(methods, Mapping):
         given = [(str(name), each) for name, each in methods.items()]
@@ -132,7 +132,7 @@ def read_methods(methods: Any) -> dict[str, Classifier]:
     return found
 
 
-def _check(name: str, method: Any) -> None:
+def _check(name: str, method: object) -> None:
     """Can it be copied, fitted and asked?"""
     if isinstance(method, type):
         raise TypeError(f"{_ALLOWED}; got the class {method.__name__}. Call it: {name}().")

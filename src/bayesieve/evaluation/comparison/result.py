@@ -317,7 +317,7 @@ class Comparison:
         """What `to_csv` writes."""
         return words.by_method_and_set(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything, cells and tests, as plain data."""
         return words.to_dict(self)
 
@@ -347,7 +347,7 @@ class Comparison:
         columns["failure"] = [cell.failure for cell in self.cells]
         return nw.from_dict(columns, backend=backend).to_native()
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: object = None) -> Any:
         """Draw the average ranks with the critical difference; of one set, the folds' scores.
 
         Parameters

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import cast
 
 import sklearn
 from joblib import Parallel, delayed
@@ -23,12 +23,12 @@ _BACKENDS = {"threads": "threading", "processes": "loky"}
 
 
 def compare(
-    methods: Any,
-    data: Any,
+    methods: object,
+    data: object,
     *,
-    seeds: Any = 3,
+    seeds: object = 3,
     folds: int = 5,
-    checkpoint: Any = None,
+    checkpoint: object = None,
     n_jobs: int | None = None,
     backend: str = "threads",
     progress: bool = False,
@@ -129,10 +129,10 @@ def compare(
     return Comparison(tuple(done[key] for key in order), tuple(known), sizes, drawn, int(folds))
 
 
-def _read_seeds(seeds: Any) -> tuple[int, ...]:
+def _read_seeds(seeds: object) -> tuple[int, ...]:
     if not isinstance(seeds, list | tuple | range):
         check_number("seeds", seeds, low=1, whole=True)
-        return tuple(range(int(seeds)))
+        return tuple(range(int(cast(int, seeds))))
     for seed in seeds:
         check_number("seeds", seed, low=0, high=2**32 - 1, whole=True)
     found = tuple(int(seed) for seed in seeds)
@@ -157,7 +157,7 @@ def _tasks(
 
 
 def _open_journal(
-    checkpoint: Any, methods: dict[str, Classifier], sets: list[DataSet], folds: int
+    checkpoint: object, methods: dict[str, Classifier], sets: list[DataSet], folds: int
 ) -> CellJournal:
     release = sys.modules[__name__.partition(".")[0]].__version__
     parts = {

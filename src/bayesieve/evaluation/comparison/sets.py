@@ -71,7 +71,7 @@ def _parts(X: Any) -> list[object]:
     return [np.asarray(X)]
 
 
-def read_sets(data: Any, folds: int) -> list[DataSet]:
+def read_sets(data: object, folds: int) -> list[DataSet]:
     """The sets, each of them judged."""
     found = [_read(name, each) for name, each in _named(data)]
     if not found:
@@ -92,7 +92,7 @@ def read_sets(data: Any, folds: int) -> list[DataSet]:
     return found
 
 
-def _named(data: Any) -> Iterable[tuple[str, Any]]:
+def _named(data: object) -> Iterable[tuple[str, Any]]:
     """Names, and what stands for each."""
     if isinstance(data, Mapping) and not _is_bunch(data):
         return [(str(name), each) for name, each in data.items()]
@@ -107,12 +107,12 @@ def _named(data: Any) -> Iterable[tuple[str, Any]]:
     return found
 
 
-def _is_pair(data: Any) -> bool:
+def _is_pair(data: object) -> bool:
     """A table and its classes, rather than a list of sets?"""
     return isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "shape")
 
 
-def _is_bunch(data: Any) -> bool:
+def _is_bunch(data: object) -> bool:
     """What scikit-learn's loaders return."""
     return isinstance(data, Mapping) and {"data", "target"} <= set(data)
 
@@ -146,7 +146,7 @@ def _read(name: str, given: Any) -> DataSet:
     return DataSet(name, X, _read_classes(name, y, int(X.shape[0])))
 
 
-def _read_classes(name: str, y: Any, n_rows: int) -> NDArray[np.generic]:
+def _read_classes(name: str, y: object, n_rows: int) -> NDArray[np.generic]:
     if is_label_matrix(y):
         raise ValueError(
             f"data: y of {name!r} must hold one class a row; got a matrix. Compare one label at a "

@@ -1,7 +1,7 @@
 """A comparison in words and tables."""
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -265,7 +265,7 @@ def to_html(found: "Comparison") -> str:
     return "".join(parts)
 
 
-def to_dict(found: "Comparison") -> dict[str, Any]:
+def to_dict(found: "Comparison") -> dict[str, object]:
     """Everything as plain data."""
     return {
         "verdict": verdict(found),
