@@ -6,7 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+
+from ..data.columns import ColumnSpec
+from ..engine.threads import Engine
 
 #: The forms in which columns come: codes only, or numbers and codes.
 DISCRETE, MIXED = "discrete", "mixed"
@@ -24,8 +27,8 @@ class Ranking:
     order : ndarray of int
         Column numbers, best first.
     scores : ndarray of float
-        One score a column, in the table's order; for mRMR, what the column was worth when it was
-        taken (-inf for columns beyond `n_features`).
+        One score a column, in the table's order; of a greedy ranking such as mRMR, what the column
+        was worth when it was taken (-inf for columns beyond `n_features`).
 
     Examples
     --------
@@ -44,7 +47,9 @@ class Ranking:
         scores = np.asarray(scores, np.float64)
         return cls(by_score(scores), scores)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[np.generic]:
         standing = np.empty(self.order.size)
         standing[self.order] = np.arange(self.order.size, 0, -1)
         return standing if dtype is None else standing.astype(dtype)
@@ -84,7 +89,12 @@ class RankingMethod:
         return True
 
     def rank(
-        self, columns: Any, labels: NDArray[np.int64], n_classes: int, engine: Any, n_features: int
+        self,
+        columns: Any,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Engine,
+        n_features: int,
     ) -> Ranking:
         """All columns, best first; of equals, the lowest column first.
 
@@ -121,7 +131,12 @@ class OwnRanking(RankingMethod):
         return getattr(self.own, "reads", DISCRETE)
 
     def rank(
-        self, columns: Any, labels: NDArray[np.int64], n_classes: int, engine: Any, n_features: int
+        self,
+        columns: Any,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Engine,
+        n_features: int,
     ) -> Ranking:
         """The user's own."""
         return self.own.rank(columns, labels, n_classes, engine, n_features)
@@ -198,7 +213,7 @@ class MixedColumns:
 
     values: NDArray[np.float64]
     nominal: NDArray[np.bool_]
-    specs: list[Any]
+    specs: list[ColumnSpec]
     weights: NDArray[np.float64]
 
     @property

@@ -1,7 +1,6 @@
 """Features in the top levels of decision trees (Ratanamahatana and Gunopulos 2003)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from ..checks import check_number
+from ..engine.threads import Engine
 from .base import DiscreteColumns, Ranking, RankingMethod
 
 
@@ -56,7 +56,7 @@ class TreeLevels(RankingMethod):
         columns: DiscreteColumns,
         labels: NDArray[np.int64],
         n_classes: int,
-        engine: Any,
+        engine: Engine,
         n_features: int,
     ) -> Ranking:
         """All columns; the score is the number of trees plus a fraction for the impurity."""
@@ -79,7 +79,7 @@ class TreeLevels(RankingMethod):
         return Ranking.by_score(used + removed / (1 + removed.sum()))
 
 
-def _sample(columns: DiscreteColumns, rows: NDArray[np.int64]) -> Any:
+def _sample(columns: DiscreteColumns, rows: NDArray[np.int64]) -> scipy.sparse.csc_matrix:
     """Some rows of all columns, sparse."""
     found = [np.flatnonzero(columns.column(j)[rows]) for j in range(columns.n_columns)]
     values = [columns.column(j)[rows][at] for j, at in enumerate(found)]

@@ -1,11 +1,11 @@
 """Ranking by the weights of the linear form (Guyon 2005)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine.threads import Engine
 from .base import MIXED, MixedColumns, Ranking, RankingMethod
 
 
@@ -35,7 +35,7 @@ class Weights(RankingMethod):
         columns: MixedColumns,
         labels: NDArray[np.int64],
         n_classes: int,
-        engine: Any,
+        engine: Engine,
         n_features: int,
     ) -> Ranking:
         """All columns."""
