@@ -174,7 +174,9 @@ def ranked(method, codes, n_levels, y, weights, n_classes, n_features=9, n_threa
 
 @members
 @quick
-@given(seed=seeds, n_levels=st.integers(2, 4), holes=st.booleans(), weighted=st.booleans())
+@given(
+    seed=seeds, n_levels=st.sampled_from([2, 3, 4, 6]), holes=st.booleans(), weighted=st.booleans()
+)
 def test_each_is_its_definition(member, seed, n_levels, holes, weighted):
     case = draw(seed, n_levels, holes, weighted)
     found = ranked(FAMILY[member], *case)
@@ -185,18 +187,22 @@ def test_each_is_its_definition(member, seed, n_levels, holes, weighted):
 
 @members
 @quick
-@given(seed=seeds)
-def test_bits_are_codes_and_threads_do_not_matter(member, seed):
-    codes, n_levels, y, weights, n_classes = draw(seed, 2, False, False)
+@given(seed=seeds, n_levels=st.sampled_from([2, 3, 6]), holes=st.booleans())
+def test_bits_are_codes_and_threads_do_not_matter(member, seed, n_levels, holes):
+    codes, levels, y, weights, n_classes = draw(seed, n_levels, holes, False)
+    assert DiscreteColumns(codes, levels, weights).planes is not None
+    assert DiscreteColumns(codes, levels, 2 * weights).planes is None
     method = FAMILY[member]
     small, threads._SMALL = threads._SMALL, 0  # or a small table is not worth a second thread
     try:
         for n_features in (1, 2, 4, 9):
-            case = (y, weights, n_classes, n_features)
-            wanted = ranked(method, codes, n_levels, *case)
-            # A level that never occurs makes the table one of codes.
-            others = [ranked(method, codes, n_levels, *case, n_threads=n) for n in (2, 3, 5)]
-            others += [ranked(method, codes, n_levels + 1, *case, n_threads=n) for n in (1, 2)]
+            rest = (n_classes, n_features)
+            wanted = ranked(method, codes, levels, y, weights, *rest)
+            others = [ranked(method, codes, levels, y, weights, *rest, n) for n in (2, 3, 5)]
+            # Weights go by codes, and twice the rows are the same to the bit.
+            others += [ranked(method, codes, levels, y, 2 * weights, *rest, n) for n in (1, 2)]
+            if not holes:  # a level that never occurs
+                others += [ranked(method, codes, levels + 1, y, weights, *rest)]
             for other in others:
                 np.testing.assert_array_equal(other.order, wanted.order)
                 np.testing.assert_array_equal(other.scores, wanted.scores)

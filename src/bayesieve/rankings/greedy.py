@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.threads import Engine
-from .base import DiscreteColumns, Ranking, RankingMethod, by_score, pack
+from .base import DiscreteColumns, Planes, Ranking, RankingMethod, by_score, pack
 from .information import information_with
 
 if TYPE_CHECKING:  # compiled on first use
@@ -32,24 +32,25 @@ class Counts:
     @cached_property
     def arrays(self) -> "CountArrays":
         """What the kernels count on."""
-        from .kernels.triples import CountArrays, count_ones
+        from .kernels.triples import CountArrays, ones_in_classes
 
-        columns, packed = self.columns, self.columns.packed
+        columns, packed = self.columns, self.columns.planes
         levels = np.stack([self.labels == level for level in range(self.n_classes)])
         masks = pack(levels.astype(np.uint8))
-        bits = np.empty((0, masks.shape[1]), np.uint64) if packed is None else packed
-        ones = np.empty((len(bits), self.n_classes), np.int64)
+        nothing = np.empty(0, np.int64)
+        planes = packed or Planes(np.empty((0, masks.shape[1]), np.uint64), nothing, nothing)
+        ones = np.empty((len(planes.bits), self.n_classes), np.int64)
 
         def task(lo: int, hi: int) -> None:
-            count_ones(bits, masks, lo, hi, ones)
+            ones_in_classes(planes.bits, masks, lo, hi, ones)
 
-        self.engine.run(task, len(bits), bits.size * self.n_classes)
+        self.engine.run(task, len(ones), planes.bits.size * self.n_classes)
         return CountArrays(
             packed is not None,
-            bits,
+            *planes,
+            ones,
             masks,
             levels.sum(1),
-            ones,
             columns.codes,
             columns.n_levels,
             self.labels,
@@ -58,9 +59,12 @@ class Counts:
 
     @property
     def cells(self) -> int:
-        """What it costs to count two columns with the class."""
-        packed = self.columns.packed
-        return self.labels.size if packed is None else packed.shape[1] * self.n_classes
+        """What it costs to count two columns with the class, about."""
+        planes, n_rows = self.columns.planes, self.labels.size
+        if planes is None:
+            return n_rows
+        mean = len(planes.bits) / self.columns.n_columns
+        return min(n_rows, int(mean * mean * planes.bits.shape[1] * self.n_classes))
 
     def pairs(self, taken: int) -> NDArray[np.float64]:
         """I(column; taken) of every column."""

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.threads import Engine
-from .base import DiscreteColumns, Ranking, RankingMethod, pack
-from .kernels.kinds import CHI2, INFORMATION
+from .base import DiscreteColumns, Planes, Ranking, RankingMethod, pack
+from .kernels.kinds import CHI2, INFORMATION, MANY
 
 #: Codes of a column, or class indices.
 Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.int64]
@@ -91,30 +91,33 @@ def association_with(
 
     out = np.zeros(columns.n_columns)
     which = np.arange(columns.n_columns) if wanted is None else np.flatnonzero(wanted)
-    packed = columns.packed
-    if packed is not None:
+    by_bits, by_codes, planes = _apart(columns, which, n_other)
+    if planes is not None and by_bits.size:
         levels = np.stack([other == level for level in range(n_other)])
         masks, totals = pack(levels.astype(np.uint8)), levels.sum(1)
-        ones = columns.ones
 
-        def task(lo: int, hi: int) -> None:
-            associate_bits(kind, packed, ones, masks, totals, which[lo:hi], out)
+        def by_popcount(lo: int, hi: int) -> None:
+            associate_bits(kind, *planes, masks, totals, by_bits[lo:hi], out)
 
-        engine.run(task, which.size, which.size * packed.shape[1] * max(n_other - 1, 1))
-        return out
+        engine.run(by_popcount, by_bits.size, by_bits.size * masks.size)
     codes = other.astype(np.uint8 if n_other <= 255 else np.int64)
+    weights = columns.weights
 
-    def task_codes(lo: int, hi: int) -> None:
-        associate_codes(
-            kind,
-            columns.codes,
-            columns.n_levels,
-            codes,
-            n_other,
-            columns.weights,
-            which[lo:hi],
-            out,
-        )
+    def by_adding(lo: int, hi: int) -> None:
+        some = by_codes[lo:hi]
+        associate_codes(kind, columns.codes, columns.n_levels, codes, n_other, weights, some, out)
 
-    engine.run(task_codes, which.size, which.size * codes.size)
+    engine.run(by_adding, by_codes.size, by_codes.size * codes.size)
     return out
+
+
+def _apart(
+    columns: DiscreteColumns, which: NDArray[np.int64], n_other: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Planes | None]:
+    """Columns that are counted faster by bits, those by codes, and the bits."""
+    planes = columns.planes
+    if planes is None:
+        return which[:0], which, None
+    few = np.diff(planes.first)[which] * n_other <= MANY
+    few |= columns.codes.size == 0
+    return which[few], which[~few], planes

@@ -19,31 +19,54 @@ def popcount(word):
 
 
 @njit(**EXACT)
-def common_ones(one, other):
-    """How many ones two rows of words share."""
-    both = np.uint64(0)
-    for w in range(one.size):
-        both += popcount(one[w] & other[w])
-    return both
+def pack_levels(codes, n_levels, first, complete, bits):
+    """Set the bits of every column's levels, see `Planes`; `bits` come as zeros."""
+    for j in range(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            if complete[j] <= codes[j, i] < n_levels[j]:
+                plane = first[j] + codes[j, i] - complete[j]
+                bits[plane, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
 
 
 @njit(**EXACT)
-def associate_bits(kind, bits, ones, masks, totals, which, out):
-    """How the binary columns `which` go with a variable given by one mask a level.
+def _ones_within(bits, p, masks, one, other):
+    """How many ones a plane has within each of two masks: its words are read once."""
+    of_one = of_other = np.uint64(0)
+    for w in range(bits.shape[1]):
+        of_one += popcount(bits[p, w] & masks[one, w])
+        of_other += popcount(bits[p, w] & masks[other, w])
+    return of_one, of_other
 
-    `bits` and `masks` are packed rows; `ones` and `totals` count their ones.
+
+@njit(**EXACT)
+def count_ones(bits, p, masks, out):
+    """How many ones a plane has within each mask."""
+    last = masks.shape[0] - 1
+    for level in range(0, last + 1, 2):
+        after = min(level + 1, last)
+        out[level], out[after] = _ones_within(bits, p, masks, level, after)
+
+
+@njit(**EXACT)
+def associate_bits(kind, bits, first, complete, masks, totals, which, out):
+    """How the columns `which`, by planes, go with a variable given by one mask a level.
+
+    `totals` counts the ones of the masks.
     """
-    n_levels = totals.size
-    joint, margin = np.empty((2, n_levels)), np.empty(n_levels)
+    n_other = totals.size
+    most = 0
     for j in which:
-        left = ones[j]
-        for level in range(n_levels - 1):
-            both = common_ones(bits[j], masks[level])
-            joint[1, level] = both
-            left -= both
-        joint[1, n_levels - 1] = left
-        for level in range(n_levels):
-            joint[0, level] = totals[level] - joint[1, level]
+        most = max(most, first[j + 1] - first[j] + complete[j])
+    room, margin = np.empty((most, n_other)), np.empty(n_other)
+    for j in which:
+        joint = room[: first[j + 1] - first[j] + complete[j]]
+        for p in range(first[j], first[j + 1]):
+            count_ones(bits, p, masks, joint[p - first[j] + complete[j]])
+        if complete[j]:
+            joint[0] = totals
+            for level in range(1, joint.shape[0]):
+                for other in range(n_other):
+                    joint[0, other] -= joint[level, other]
         out[j] = of_two(kind, joint, margin)
 
 

@@ -1,5 +1,9 @@
 """What the kernels can tell from counts; without numba, so that naming one compiles nothing."""
 
+# Tables of more cells than this are counted faster by codes than by bits: bits take a popcount of
+# all rows a cell, codes a visit of every row.
+MANY = 96
+
 # Of two variables.
 INFORMATION, CHI2, UNCERTAINTY = 0, 1, 2
 

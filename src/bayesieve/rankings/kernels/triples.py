@@ -7,8 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...data.kernels.options import EXACT
-from .information import common_ones, popcount
-from .kinds import REPEATED
+from .information import count_ones, popcount
+from .kinds import MANY, REPEATED
 from .tables import of_three
 
 #: How many values a column may be looked at ahead of the decision; a power of 2.
@@ -16,17 +16,20 @@ AHEAD = 64
 
 
 class CountArrays(NamedTuple):
-    """Columns and classes to be counted: as bits where `packed`, else as codes.
+    """Columns and classes to be counted: by planes of bits (see `Planes`) where `packed`, and by
+    codes.
 
-    `masks` has a packed row a class, `totals` its rows, `ones` the ones of each column in each
+    `masks` has a packed row a class, `totals` its rows, `ones` the ones of each plane in each
     class.  Codes beyond a column's `n_levels` are missing.
     """
 
     packed: bool
     bits: NDArray[np.uint64]
+    first: NDArray[np.int64]
+    complete: NDArray[np.int64]
+    ones: NDArray[np.int64]
     masks: NDArray[np.uint64]
     totals: NDArray[np.int64]
-    ones: NDArray[np.int64]
     codes: NDArray[np.uint8]
     n_levels: NDArray[np.int64]
     labels: NDArray[np.int64]
@@ -51,59 +54,91 @@ class LookArrays(NamedTuple):
 
 
 @njit(**EXACT)
-def count_ones(bits, masks, lo, hi, out):
-    """Ones of binary columns lo..hi in each class."""
-    for j in range(lo, hi):
-        for c in range(masks.shape[0]):
-            out[j, c] = common_ones(bits[j], masks[c])
+def ones_in_classes(bits, masks, lo, hi, out):
+    """Ones of planes lo..hi in each class."""
+    for p in range(lo, hi):
+        count_ones(bits, p, masks, out[p])
 
 
 @njit(**EXACT)
 def _room(arrays):
-    """Room for binary tables of two columns and the class, of one and the class, and a margin."""
-    n_classes = arrays.totals.size
-    return np.empty((4, n_classes)), np.empty((2, n_classes)), np.empty(n_classes)
+    """Room for tables of two columns and the class, of one column and the class, and a margin."""
+    n_classes, most = arrays.totals.size, arrays.n_levels.max()
+    return np.empty((most * most, n_classes)), np.empty((most, n_classes)), np.empty(n_classes)
 
 
 @njit(**EXACT)
-def _common_twice(bits, j, s, masks, one, other):
-    """How many ones columns j and s share within each of two masks: their words are read once."""
+def _common_twice(bits, p, q, masks, one, other):
+    """How many ones planes p and q share within each of two masks: their words are read once."""
     of_one = of_other = np.uint64(0)
     for w in range(bits.shape[1]):
-        both = bits[j, w] & bits[s, w]
+        both = bits[p, w] & bits[q, w]
         of_one += popcount(both & masks[one, w])
         of_other += popcount(both & masks[other, w])
     return of_one, of_other
 
 
 @njit(**EXACT)
-def _count_bits(bits, masks, totals, ones, j, s, joint):
-    """Counts of binary columns s and j and the class: where both are 1, the rest by subtraction."""
+def _count_bits(bits, first, complete, ones, masks, totals, j, s, joint):
+    """Counts of columns s and j and the class: by planes, and level 0 by subtraction."""
     n_classes = totals.size
-    for c in range(0, n_classes, 2):
-        after = min(c + 1, n_classes - 1)
-        joint[3, c], joint[3, after] = _common_twice(bits, j, s, masks, c, after)
-    for c in range(n_classes):
-        both, mine, theirs = joint[3, c], ones[j, c], ones[s, c]
-        joint[2, c] = theirs - both
-        joint[1, c] = mine - both
-        joint[0, c] = totals[c] - theirs - mine + both
+    n_mine = first[j + 1] - first[j] + complete[j]
+    if complete[s]:
+        for c in range(n_classes):
+            joint[0, c] = totals[c]
+        for p in range(first[j], first[j + 1]):
+            for c in range(n_classes):
+                joint[p - first[j] + complete[j], c] = ones[p, c]
+                joint[0, c] -= complete[j] * ones[p, c]
+    for q in range(first[s], first[s + 1]):
+        start = (q - first[s] + complete[s]) * n_mine
+        if complete[j]:
+            for c in range(n_classes):
+                joint[start, c] = ones[q, c]
+        for p in range(first[j], first[j + 1]):
+            at = p - first[j] + complete[j]
+            for c in range(0, n_classes, 2):
+                after = min(c + 1, n_classes - 1)
+                found = _common_twice(bits, p, q, masks, c, after)
+                joint[start + at, c], joint[start + at, after] = found
+            if complete[j]:
+                for c in range(n_classes):
+                    joint[start, c] -= joint[start + at, c]
+        if complete[s]:
+            for at in range(n_mine):
+                for c in range(n_classes):
+                    joint[at, c] -= joint[start + at, c]
+
+
+@njit(**EXACT)
+def _count_codes(codes, mine, theirs, j, s, labels, weights, joint):
+    """The same by codes, of which columns j and s have `mine` and `theirs`."""
+    joint[:] = 0.0
+    for i in range(labels.size):
+        if codes[j, i] < mine and codes[s, i] < theirs:
+            joint[codes[s, i] * mine + codes[j, i], labels[i]] += weights[i]
 
 
 @njit(**EXACT)
 def _value(kind, arrays, j, s, room):
     """What columns j and s say together about the class, by `kind`."""
-    if arrays.packed:
-        joint, one, margin = room
-        _count_bits(arrays.bits, arrays.masks, arrays.totals, arrays.ones, j, s, joint)
-        return of_three(kind, joint, one, margin)
-    n_classes, mine, theirs = arrays.totals.size, arrays.n_levels[j], arrays.n_levels[s]
-    joint = np.zeros((theirs * mine, n_classes))
-    codes, others = arrays.codes[j], arrays.codes[s]
-    for i in range(arrays.labels.size):
-        if codes[i] < mine and others[i] < theirs:
-            joint[others[i] * mine + codes[i], arrays.labels[i]] += arrays.weights[i]
-    return of_three(kind, joint, np.empty((mine, n_classes)), room[2])
+    mine, theirs = arrays.n_levels[j], arrays.n_levels[s]
+    joint, one = room[0][: theirs * mine], room[1][:mine]
+    if arrays.packed and (joint.size <= MANY or arrays.codes.size == 0):
+        _count_bits(
+            arrays.bits,
+            arrays.first,
+            arrays.complete,
+            arrays.ones,
+            arrays.masks,
+            arrays.totals,
+            j,
+            s,
+            joint,
+        )
+    else:
+        _count_codes(arrays.codes, mine, theirs, j, s, arrays.labels, arrays.weights, joint)
+    return of_three(kind, joint, one, room[2])
 
 
 @njit(**EXACT)
