@@ -1,6 +1,7 @@
 """The rankings by information of columns with each other and the class, each by its definition."""
 
 from collections import Counter
+from contextlib import contextmanager
 from functools import partial
 from math import log
 
@@ -26,6 +27,7 @@ from bayesieve.rankings import (
     RANKINGS,
     DiscreteColumns,
     MutualInformation,
+    greedy,
 )  # fmt: skip
 from bayesieve.rankings.cuts import mdl_cuts
 from bayesieve.search import RankedSearch
@@ -172,6 +174,17 @@ def ranked(method, codes, n_levels, y, weights, n_classes, n_features=9, n_threa
         return method.rank(columns, y, n_classes, engine, n_features)
 
 
+@contextmanager
+def all_is_shared():
+    """A small table is worth a second thread."""
+    small, few = threads._SMALL, greedy._FEW
+    threads._SMALL = greedy._FEW = 0
+    try:
+        yield
+    finally:
+        threads._SMALL, greedy._FEW = small, few
+
+
 @members
 @quick
 @given(
@@ -193,8 +206,7 @@ def test_bits_are_codes_and_threads_do_not_matter(member, seed, n_levels, holes)
     assert DiscreteColumns(codes, levels, weights).planes is not None
     assert DiscreteColumns(codes, levels, 2 * weights).planes is None
     method = FAMILY[member]
-    small, threads._SMALL = threads._SMALL, 0  # or a small table is not worth a second thread
-    try:
+    with all_is_shared():
         for n_features in (1, 2, 4, 9):
             rest = (n_classes, n_features)
             wanted = ranked(method, codes, levels, y, weights, *rest)
@@ -206,8 +218,6 @@ def test_bits_are_codes_and_threads_do_not_matter(member, seed, n_levels, holes)
             for other in others:
                 np.testing.assert_array_equal(other.order, wanted.order)
                 np.testing.assert_array_equal(other.scores, wanted.scores)
-    finally:
-        threads._SMALL = small
 
 
 @members
@@ -236,7 +246,9 @@ def test_lazy_rankings_look_further_than_their_ring_is_long(method):
     few = rng.integers(0, 2, (9, 64))
     codes = np.vstack([few, np.repeat(few, 20, axis=0), rng.integers(0, 2, (80, 64))])
     case = (codes.astype(np.uint8), np.full(len(codes), 2), y, np.ones(64), 2)
-    one, three = (ranked(method, *case, len(codes), n_threads=n) for n in (1, 3))
+    one = ranked(method, *case, len(codes))
+    with all_is_shared():
+        three = ranked(method, *case, len(codes), n_threads=3)
     np.testing.assert_array_equal(one.order, three.order)
     np.testing.assert_array_equal(one.scores, three.scores)
     book = ByTheBook(*case[:4])

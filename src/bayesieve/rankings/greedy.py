@@ -20,6 +20,10 @@ if TYPE_CHECKING:  # compiled on first use
     from .kernels.triples import CountArrays
 
 
+# Cells to count for one column taken that are not worth a hand-over to other threads.
+_FEW = 100_000
+
+
 @dataclass(frozen=True)
 class Counts:
     """Counts of columns, of pairs of them, and of pairs and the class."""
@@ -64,7 +68,7 @@ class Counts:
         if planes is None:
             return n_rows
         mean = len(planes.bits) / self.columns.n_columns
-        return min(n_rows, int(mean * mean * planes.bits.shape[1] * self.n_classes))
+        return max(1, min(n_rows, int(mean * mean * planes.bits.shape[1] * self.n_classes)))
 
     def pairs(self, taken: int) -> NDArray[np.float64]:
         """I(column; taken) of every column."""
@@ -156,23 +160,21 @@ class LazyRanking(RankingMethod):
             taken=np.zeros(n_columns, bool),
             order=np.empty(min(n_features, n_columns), np.int64),
         )
-        work = 0
-        for n_taken in range(looks.order.size):
-            if n_taken == 1 and self.starts_anew:
-                looks.worth[~looks.taken] = looks.bound[:] = np.inf
-                work = n_columns
+        n_taken, n_wanted = 0, looks.order.size
+        if self.starts_anew:
+            looks.order[0] = np.argmax(worth)
+            looks.taken[looks.order[0]] = True
+            n_taken = 1
+        if self.starts_anew and n_wanted > 1:
+            looks.worth[~looks.taken] = looks.bound[:] = np.inf
+
+        def task(lo: int, hi: int) -> None:
+            look_ahead(self.kind, arrays, looks, n_taken, best, lo, hi)
+
+        while n_taken < n_wanted:
             best = np.array([-np.inf])
-            before = int(looks.known.sum())
-
-            def task(
-                lo: int, hi: int, n_taken: int = n_taken, best: NDArray[np.float64] = best
-            ) -> None:
-                look_ahead(self.kind, arrays, looks, n_taken, best, lo, hi)
-
-            # The last round tells how much there is to do in this one.
-            engine.run(task, n_columns, work * counts.cells)
-            settle(self.kind, arrays, looks, n_taken)
-            work = int(looks.known.sum()) - before
+            engine.run(task, n_columns, n_columns * counts.cells)
+            n_taken = settle(self.kind, arrays, looks, n_taken, _FEW // counts.cells)
         scores = np.where(looks.taken, looks.worth, -np.inf)
         return _then_the_rest(looks.order, scores, looks.worth)
 

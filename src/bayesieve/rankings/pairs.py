@@ -125,8 +125,8 @@ class FCBF(RankingMethod):
     >>> import numpy as np
     >>> from bayesieve import rank
     >>> from bayesieve.rankings import FCBF
-    >>> y = np.array([0, 0, 1, 1] * 5)
-    >>> X = np.column_stack([y, y, np.arange(20) < 5])
+    >>> y = np.array([0, 1, 2, 3] * 5)
+    >>> X = np.column_stack([y // 2, y // 2, y % 2])
     >>> rank(X, y, FCBF()).order
     array([0, 2, 1])
     """

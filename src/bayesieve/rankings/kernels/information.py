@@ -39,12 +39,12 @@ def _ones_within(bits, p, masks, one, other):
 
 
 @njit(**EXACT)
-def count_ones(bits, p, masks, out):
-    """How many ones a plane has within each mask."""
+def count_ones(bits, p, masks, out, row):
+    """How many ones a plane has within each mask, written to a row of `out`."""
     last = masks.shape[0] - 1
     for level in range(0, last + 1, 2):
         after = min(level + 1, last)
-        out[level], out[after] = _ones_within(bits, p, masks, level, after)
+        out[row, level], out[row, after] = _ones_within(bits, p, masks, level, after)
 
 
 @njit(**EXACT)
@@ -59,15 +59,16 @@ def associate_bits(kind, bits, first, complete, masks, totals, which, out):
         most = max(most, first[j + 1] - first[j] + complete[j])
     room, margin = np.empty((most, n_other)), np.empty(n_other)
     for j in which:
-        joint = room[: first[j + 1] - first[j] + complete[j]]
+        n_levels = first[j + 1] - first[j] + complete[j]
         for p in range(first[j], first[j + 1]):
-            count_ones(bits, p, masks, joint[p - first[j] + complete[j]])
+            count_ones(bits, p, masks, room, p - first[j] + complete[j])
         if complete[j]:
-            joint[0] = totals
-            for level in range(1, joint.shape[0]):
-                for other in range(n_other):
-                    joint[0, other] -= joint[level, other]
-        out[j] = of_two(kind, joint, margin)
+            for other in range(n_other):
+                left = np.float64(totals[other])
+                for level in range(1, n_levels):
+                    left -= room[level, other]
+                room[0, other] = left
+        out[j] = of_two(kind, room[:n_levels], margin)
 
 
 @njit(**EXACT)

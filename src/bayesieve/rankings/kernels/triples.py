@@ -57,7 +57,7 @@ class LookArrays(NamedTuple):
 def ones_in_classes(bits, masks, lo, hi, out):
     """Ones of planes lo..hi in each class."""
     for p in range(lo, hi):
-        count_ones(bits, p, masks, out[p])
+        count_ones(bits, p, masks, out, p)
 
 
 @njit(**EXACT)
@@ -187,14 +187,13 @@ def look_ahead(kind, arrays, looks, n_taken, best, lo, hi):
 
 
 @njit(**EXACT)
-def settle(kind, arrays, looks, n_taken):
-    """The column that is worth most now, the lowest of equals; it is taken.
+def _take(kind, arrays, looks, n_taken, room):
+    """Take the column that is worth most now, the lowest of equals; how often it had to look.
 
     Columns are looked at lazily, the lowest first and no further than it takes to see that they
     cannot win.  So what each is worth in the end depends on no thread.
     """
-    room = _room(arrays)
-    best, at = -np.inf, -1
+    best, at, n_looks = -np.inf, -1, 0
     for j in range(looks.worth.size):
         if looks.taken[j]:
             continue
@@ -204,7 +203,23 @@ def settle(kind, arrays, looks, n_taken):
             value = looks.values[j, looks.seen[j] % AHEAD]
             looks.worth[j] = _fall(kind, looks.worth[j], value)
             looks.seen[j] += 1
+            n_looks += 1
         if looks.worth[j] > best:
             best, at = looks.worth[j], j
     looks.taken[at] = True
     looks.order[n_taken] = at
+    return n_looks
+
+
+@njit(**EXACT)
+def settle(kind, arrays, looks, n_taken, most):
+    """Take columns until one needed more than `most` looks; how many are taken then.
+
+    Whoever calls may share such looks among threads, ahead of the next call.
+    """
+    room = _room(arrays)
+    n_looks = 0
+    while n_taken < looks.order.size and n_looks <= most:
+        n_looks = _take(kind, arrays, looks, n_taken, room)
+        n_taken += 1
+    return n_taken
