@@ -28,7 +28,7 @@ from bayesieve.rankings import (
     DiscreteColumns,
     MutualInformation,
     greedy,
-)  # fmt: skip
+)
 from bayesieve.rankings.cuts import mdl_cuts
 from bayesieve.search import RankedSearch
 from tables import binary_table
@@ -37,10 +37,18 @@ quick = settings(max_examples=40, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
 
 FAMILY = {
-    "mrmr": MRMR(), "mifs": MIFS(), "mifs-half": MIFS(0.5), "jmi": JMI(), "disr": DISR(),
-    "cmim": CMIM(), "icap": ICAP(), "jmim": JMIM(), "njmim": NJMIM(),
-    "fcbf": FCBF(), "fcbf-half": FCBF(0.3),
-}  # fmt: skip
+    "mrmr": MRMR(),
+    "mifs": MIFS(),
+    "mifs-half": MIFS(0.5),
+    "jmi": JMI(),
+    "disr": DISR(),
+    "cmim": CMIM(),
+    "icap": ICAP(),
+    "jmim": JMIM(),
+    "njmim": NJMIM(),
+    "fcbf": FCBF(),
+    "fcbf-half": FCBF(0.3),
+}
 members = pytest.mark.parametrize("member", FAMILY)
 
 
