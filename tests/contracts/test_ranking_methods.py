@@ -94,6 +94,24 @@ def test_one_and_two_threads_agree_to_the_bit(name, monkeypatch):
     np.testing.assert_array_equal(one.scores, two.scores)
 
 
+class Watched(Threads):
+    """Threads that count what they are given to share."""
+
+    def run(self, task, n_items, n_cells):
+        self.shared = max(getattr(self, "shared", 0), n_items)
+        super().run(task, n_items, n_cells)
+
+
+@pytest.mark.parametrize("method", [*RANKINGS.values(), TreeLevels()], ids=repr)
+def test_all_work_is_shared_among_the_threads_it_is_given(method):
+    X, y = table()
+    given = RawTable(X, [f"x{j}" for j in range(7)], len(X))
+    columns = columns_for(method, given, MODELS, np.arange(len(y)), y, np.ones(len(y)), 3)
+    with Watched(2) as engine:
+        method.rank(columns, y, 3, engine, 7)
+    assert engine.shared > 1
+
+
 @every
 def test_the_names_of_classes_do_not_matter(name):
     X, y = table()

@@ -2,8 +2,10 @@
 
 from .base import DiscreteColumns, MixedColumns, Ranking, RankingMethod
 from .divergence import Divergence
-from .information import CMIM, MRMR, ChiSquare, MutualInformation
+from .information import ChiSquare, MutualInformation
+from .pairs import FCBF, MIFS, MRMR
 from .relief import ReliefF
+from .triples import CMIM, DISR, ICAP, JMI, JMIM, NJMIM
 from .weights import Weights
 
 #: Every ranking by name; a new member is one entry here.
@@ -12,6 +14,13 @@ RANKINGS: dict[str, RankingMethod] = {
     "chi2": ChiSquare(),
     "mrmr": MRMR(),
     "cmim": CMIM(),
+    "jmi": JMI(),
+    "jmim": JMIM(),
+    "disr": DISR(),
+    "njmim": NJMIM(),
+    "fcbf": FCBF(),
+    "mifs": MIFS(),
+    "icap": ICAP(),
     "relieff": ReliefF(),
     "divergence": Divergence(),
     "divergence-normalised": Divergence("normalised"),
@@ -21,7 +30,14 @@ RANKINGS: dict[str, RankingMethod] = {
 
 __all__ = [
     "CMIM",
+    "DISR",
+    "FCBF",
+    "ICAP",
+    "JMI",
+    "JMIM",
+    "MIFS",
     "MRMR",
+    "NJMIM",
     "RANKINGS",
     "ChiSquare",
     "DiscreteColumns",

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+
+from ..data.columns import ColumnSpec
+from ..engine.threads import Engine
 
 #: The forms in which columns come: codes only, or numbers and codes.
 DISCRETE, MIXED = "discrete", "mixed"
@@ -24,8 +27,8 @@ class Ranking:
     order : ndarray of int
         Column numbers, best first.
     scores : ndarray of float
-        One score a column, in the table's order; for mRMR, what the column was worth when it was
-        taken (-inf for columns beyond `n_features`).
+        One score a column, in the table's order; of a greedy ranking such as mRMR, what the column
+        was worth when it was taken (-inf for columns beyond `n_features`).
 
     Examples
     --------
@@ -44,7 +47,9 @@ class Ranking:
         scores = np.asarray(scores, np.float64)
         return cls(by_score(scores), scores)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[np.generic]:
         standing = np.empty(self.order.size)
         standing[self.order] = np.arange(self.order.size, 0, -1)
         return standing if dtype is None else standing.astype(dtype)
@@ -84,7 +89,12 @@ class RankingMethod:
         return True
 
     def rank(
-        self, columns: Any, labels: NDArray[np.int64], n_classes: int, engine: Any, n_features: int
+        self,
+        columns: Any,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Engine,
+        n_features: int,
     ) -> Ranking:
         """All columns, best first; of equals, the lowest column first.
 
@@ -121,7 +131,12 @@ class OwnRanking(RankingMethod):
         return getattr(self.own, "reads", DISCRETE)
 
     def rank(
-        self, columns: Any, labels: NDArray[np.int64], n_classes: int, engine: Any, n_features: int
+        self,
+        columns: Any,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Engine,
+        n_features: int,
     ) -> Ranking:
         """The user's own."""
         return self.own.rank(columns, labels, n_classes, engine, n_features)
@@ -161,20 +176,37 @@ class DiscreteColumns:
         return np.unpackbits(bytes_, bitorder="little")[: self.weights.size]
 
     @cached_property
-    def packed(self) -> NDArray[np.uint64] | None:
-        """Bits of all columns, where all are binary, complete and unweighted."""
+    def planes(self) -> "Planes | None":
+        """The columns by bits, where rows are unweighted and bits take no more than twice the room
+        of codes.
+        """
         if self.bits is not None:
-            return self.bits
-        if (self.n_levels != 2).any() or (self.weights != 1).any() or self.codes.max(initial=0) > 1:
+            return Planes(self.bits, np.arange(self.n_columns + 1), np.ones(self.n_columns, int))
+        if (self.weights != 1).any() or not self.codes.size:
             return None
-        return pack(self.codes)
+        complete = (self.codes.max(axis=1) < self.n_levels).astype(np.int64)
+        first = np.append(0, np.cumsum(self.n_levels - complete))
+        if first[-1] > 16 * self.n_columns:
+            return None
+        if (self.n_levels == 2).all() and complete.all():
+            return Planes(pack(self.codes), first, complete)
+        from .kernels.information import pack_levels
 
-    @cached_property
-    def ones(self) -> NDArray[np.int64]:
-        """How many ones each binary column holds."""
-        if self.bits is not None:
-            return np.bitwise_count(self.bits).sum(1, dtype=np.int64)
-        return self.codes.sum(1, dtype=np.int64)
+        bits = np.zeros((first[-1], -(-self.weights.size // 64)), np.uint64)
+        pack_levels(self.codes, self.n_levels, first, complete, bits)
+        return Planes(bits, first, complete)
+
+
+class Planes(NamedTuple):
+    """Columns by bits, 64 rows to a word, one plane a level: first[j] to first[j + 1].
+
+    A column without missing values is `complete` (1, else 0): where none of its planes says 1 it
+    is at level 0, which has no plane.
+    """
+
+    bits: NDArray[np.uint64]
+    first: NDArray[np.int64]
+    complete: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -198,7 +230,7 @@ class MixedColumns:
 
     values: NDArray[np.float64]
     nominal: NDArray[np.bool_]
-    specs: list[Any]
+    specs: list[ColumnSpec]
     weights: NDArray[np.float64]
 
     @property

@@ -1,7 +1,7 @@
 """How well each feature separates each class from the others (Sotoca et al., section 2.2)."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,15 @@ from sklearn.base import BaseEstimator
 from ..checks import check_flag, check_jobs, choose
 from ..data.html import html_table
 from ..data.sample import read_sample
-from ..engine.threads import Threads, count_threads
+from ..engine.threads import Engine, Threads, count_threads
 from ..models.base import Settings, one_set
 from ..models.columns import build_columns, choose_models
 from ..models.registry import MODELS
 from .base import MIXED, MixedColumns, Ranking, RankingMethod
 from .columns import mixed_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -37,24 +40,24 @@ class RelevanceMatrix:
         """Each class's row divided by its sum."""
         return _normalise(self.values)
 
-    def to_dict(self) -> dict[str, list[Any]]:
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
         """One row a class: its name, then its divergence in each feature."""
         if "class" in self.feature_names:
             raise ValueError(
                 "a feature is called 'class'; read `values` and `class_names` instead."
             )
-        columns: dict[str, list[Any]] = {"class": list(self.class_names)}
+        columns: dict[str, list[str] | list[float]] = {"class": list(self.class_names)}
         for name, column in zip(self.feature_names, self.values.T, strict=True):
             columns[name] = column.tolist()
         return columns
 
     def _repr_html_(self) -> str:
-        columns: dict[str, list[Any]] = {"feature": list(self.feature_names)}
+        columns: dict[str, list[str] | list[float]] = {"feature": list(self.feature_names)}
         for name, row in zip(self.class_names, self.values, strict=True):
             columns[name] = row.tolist()
         return html_table(columns, "divergence of each class from the others, in nat")
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw which features separate which class, each class scaled to its own sum.
 
         Parameters
@@ -128,7 +131,7 @@ def divergences(
     columns: MixedColumns,
     labels: NDArray[np.int64],
     n_classes: int,
-    engine: Any,
+    engine: Engine,
     model: str,
     as_printed: bool,
 ) -> NDArray[np.float64]:
@@ -242,7 +245,7 @@ class Divergence(RankingMethod):
         columns: MixedColumns,
         labels: NDArray[np.int64],
         n_classes: int,
-        engine: Any,
+        engine: Engine,
         n_features: int,
     ) -> Ranking:
         """All columns."""

@@ -23,7 +23,7 @@ from .cuts import mdl_cuts
 def rank(
     X: Any,
     y: Any,
-    method: Any = "mutual-information",
+    method: object = "mutual-information",
     *,
     n_features: int | None = None,
     n_jobs: int | None = None,
@@ -33,14 +33,17 @@ def rank(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Any columns.  Rankings by counts cut continuous ones by minimum description length (Fayyad
-        and Irani 1993), which looks at the classes; a column that gets no cut says nothing.
+        Columns of all kinds.  Rankings by counts cut continuous ones by minimum description length
+        (Fayyad and Irani 1993), which looks at the classes; a column that gets no cut says nothing.
         ReliefF and the divergences read numbers as they are.
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         Classes; of several labels, every combination is a class.
     method : str or ranking object, default="mutual-information"
-        ``"mutual-information"``, ``"chi2"`` (Pearson's statistic), ``"mrmr"`` (difference form),
-        ``"cmim"`` (Fleuret 2004), ``"relieff"`` (Kononenko 1994),
+        ``"mutual-information"``, ``"chi2"`` (Pearson's statistic); by information of columns with
+        each other and the class: ``"mrmr"`` (Peng 2005, difference form), ``"mifs"`` (Battiti
+        1994), ``"cmim"`` (Fleuret 2004), ``"icap"`` (Jakulin 2005), ``"jmi"`` (Yang and Moody
+        1999), ``"disr"`` (Meyer and Bontempi 2006), ``"jmim"``, ``"njmim"`` (Bennasar, Hicks and
+        Setchi 2015), ``"fcbf"`` (Yu and Liu 2003); ``"relieff"`` (Kononenko 1994),
         ``"divergence"``, ``"divergence-normalised"``, ``"divergence-sbfs"`` (Sotoca et al.),
         ``"weights"`` (Guyon 2005), or an object of `bayesieve.rankings` such as
         ``MRMR("quotient")``.
@@ -103,7 +106,7 @@ def ranking_names() -> list[str]:
     return list(RANKINGS)
 
 
-def check_ranking(method: Any, parameter: str = "method") -> RankingMethod:
+def check_ranking(method: object, parameter: str = "method") -> RankingMethod:
     """A ranking by name, or an object with `rank`, whose parameters it judges itself."""
     if isinstance(method, type) or not callable(getattr(method, "rank", None)):
         method = RANKINGS[choose(parameter, method, RANKINGS)]

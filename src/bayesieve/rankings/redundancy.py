@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 
 from ..checks import check_flag, check_jobs
 from ..data.sample import read_sample
-from ..engine.threads import Threads, count_threads
+from ..data.sparse import Moves
+from ..engine.threads import Engine, Threads, count_threads
 from ..models.columns import choose_models, read_moves
 
 #: What `Elimination.by` says of a feature that never meets a positive row.
@@ -128,7 +129,7 @@ def eliminate(
     return Elimination(kept, by, [spec.name for spec in specs], list(read.targets.names))
 
 
-def _ones(moves: Any, n_rows: int) -> Any:
+def _ones(moves: Moves, n_rows: int) -> scipy.sparse.csc_array:
     """Where each column is 1, as a sparse matrix."""
     usual = np.flatnonzero(moves.usual == 1)
     entries = moves.of_rows(np.arange(n_rows))
@@ -151,11 +152,11 @@ def _ones(moves: Any, n_rows: int) -> Any:
 
 def _judge(
     by: NDArray[np.int64],
-    ones: Any,
-    rows: Any,
+    ones: scipy.sparse.csc_array,
+    rows: scipy.sparse.csr_array,
     positive: NDArray[np.int64],
     deep: bool,
-    engine: Any,
+    engine: Engine,
 ) -> None:
     """Redundant features for one label."""
     from .kernels.containment import contained

@@ -1,12 +1,12 @@
 """ReliefF: columns that tell near rows of different classes apart (Kononenko 1994)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_number
+from ..engine.threads import Engine
 from .base import MIXED, MixedColumns, Ranking, RankingMethod
 
 _BLOCK = 32  # rows whose sums are added up in one go, whatever the number of threads
@@ -57,7 +57,7 @@ class ReliefF(RankingMethod):
         columns: MixedColumns,
         labels: NDArray[np.int64],
         n_classes: int,
-        engine: Any,
+        engine: Engine,
         n_features: int,
     ) -> Ranking:
         """All columns by their weight."""

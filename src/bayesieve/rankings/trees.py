@@ -1,7 +1,6 @@
 """Features in the top levels of decision trees (Ratanamahatana and Gunopulos 2003)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from ..checks import check_number
+from ..engine.threads import Engine
 from .base import DiscreteColumns, Ranking, RankingMethod
 
 
@@ -56,30 +56,46 @@ class TreeLevels(RankingMethod):
         columns: DiscreteColumns,
         labels: NDArray[np.int64],
         n_classes: int,
-        engine: Any,
+        engine: Engine,
         n_features: int,
     ) -> Ranking:
         """All columns; the score is the number of trees plus a fraction for the impurity."""
+        plans = self._plans(labels)
+        removed = np.zeros((len(plans), columns.n_columns))
+        used = np.zeros((len(plans), columns.n_columns))
+
+        def task(lo: int, hi: int) -> None:
+            for at in range(lo, hi):
+                rows, seed = plans[at]
+                tree = DecisionTreeClassifier(
+                    criterion="entropy", max_depth=self.levels, random_state=seed
+                )
+                grown = tree.fit(_sample(columns, rows), labels[rows])
+                used[at, grown.tree_.feature[grown.tree_.feature >= 0]] = 1
+                removed[at] = grown.feature_importances_
+
+        # A tree looks at every cell of its sample, and at some more than once.
+        cells = sum(rows.size for rows, _ in plans) * columns.n_columns
+        engine.run(task, len(plans), 10 * cells)
+        # One tree after the other, whoever grew it.
+        gone = np.zeros(columns.n_columns)
+        for each in removed:
+            gone += each
+        return Ranking.by_score(used.sum(0) + gone / (1 + gone.sum()))
+
+    def _plans(self, labels: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], int]]:
+        """The rows and the seed of each tree, but for samples of a single class."""
         rng = np.random.default_rng(self.random_state)
-        used = np.zeros(columns.n_columns)
-        removed = np.zeros(columns.n_columns)
-        n_rows = labels.size
-        size = min(max(int(self.sample * n_rows), 50), n_rows)
+        size = min(max(int(self.sample * labels.size), 50), labels.size)
+        plans = []
         for _ in range(self.n_trees):
-            rows = np.sort(rng.choice(n_rows, size, replace=False))
-            if np.unique(labels[rows]).size < 2:
-                continue
-            tree = DecisionTreeClassifier(
-                criterion="entropy", max_depth=self.levels, random_state=int(rng.integers(2**31))
-            )
-            grown = tree.fit(_sample(columns, rows), labels[rows])
-            at = np.unique(grown.tree_.feature[grown.tree_.feature >= 0])
-            used[at] += 1
-            removed += grown.feature_importances_
-        return Ranking.by_score(used + removed / (1 + removed.sum()))
+            rows = np.sort(rng.choice(labels.size, size, replace=False))
+            if np.unique(labels[rows]).size > 1:
+                plans.append((rows, int(rng.integers(2**31))))
+        return plans
 
 
-def _sample(columns: DiscreteColumns, rows: NDArray[np.int64]) -> Any:
+def _sample(columns: DiscreteColumns, rows: NDArray[np.int64]) -> scipy.sparse.csc_matrix:
     """Some rows of all columns, sparse."""
     found = [np.flatnonzero(columns.column(j)[rows]) for j in range(columns.n_columns)]
     values = [columns.column(j)[rows][at] for j, at in enumerate(found)]

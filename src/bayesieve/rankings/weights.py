@@ -1,11 +1,11 @@
 """Ranking by the weights of the linear form (Guyon 2005)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine.threads import Engine
 from .base import MIXED, MixedColumns, Ranking, RankingMethod
 
 
@@ -35,43 +35,61 @@ class Weights(RankingMethod):
         columns: MixedColumns,
         labels: NDArray[np.int64],
         n_classes: int,
-        engine: Any,
+        engine: Engine,
         n_features: int,
     ) -> Ranking:
         """All columns."""
         problems = [labels == 1] if n_classes == 2 else [labels == k for k in range(n_classes)]
-        found = [self._of(columns, mine) for mine in problems]
+        found = [self._of(columns, mine, engine) for mine in problems]
         return Ranking.by_score(np.max(found, axis=0))
 
-    def _of(self, columns: MixedColumns, mine: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _of(
+        self, columns: MixedColumns, mine: NDArray[np.bool_], engine: Engine
+    ) -> NDArray[np.float64]:
         """|w| of every column for one class against the rest."""
+        nominal = np.flatnonzero(columns.nominal)
+        counts = [np.empty((2, 0))] * nominal.size
+
+        def count(lo: int, hi: int) -> None:
+            for at in range(lo, hi):
+                counts[at] = _counts(columns, int(nominal[at]), mine)
+
+        engine.run(count, nominal.size, nominal.size * mine.size)
+        means = _mean_share([found for found in counts if found.shape[1] == 2])
         scores = np.zeros(columns.n_columns)
-        counts = {}
-        for a in np.flatnonzero(columns.nominal).tolist():
-            counts[a] = _counts(columns, a, mine)
-        means = _mean_share([found for found in counts.values() if found.shape[1] == 2])
-        for a, found in counts.items():
-            if (found.sum(0) > 0).sum() < 2:
-                continue  # a constant says nothing, whatever the smoothing
-            pseudo = np.full(found.shape, 1.0 / found.shape[1])
-            if found.shape[1] == 2:
-                pseudo = np.column_stack([1 - means, means])
-            share = (found + pseudo) / (found.sum(1, keepdims=True) + 1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.log(share[1]) - np.log(share[0])
-            finite = ratio[np.isfinite(ratio)]
-            scores[a] = np.ptp(finite) if finite.size else 0.0
-        for a in np.flatnonzero(~columns.nominal).tolist():
-            scores[a] = _gaussian(columns.values[a], columns.weights, mine)
+        for a, found in zip(nominal.tolist(), counts, strict=True):
+            scores[a] = _log_ratio(found, means)
+        numbers = np.flatnonzero(~columns.nominal)
+
+        def scale(lo: int, hi: int) -> None:
+            for a in numbers[lo:hi]:
+                scores[a] = _gaussian(columns.values[a], columns.weights, mine)
+
+        # Sorting makes a cell dearer than counting it.
+        engine.run(scale, numbers.size, 10 * numbers.size * mine.size)
         return scores
+
+
+def _log_ratio(counts: NDArray[np.float64], means: NDArray[np.float64]) -> float:
+    """Range of the log-ratios of smoothed frequencies, from counts of the rest and the class."""
+    if (counts.sum(0) > 0).sum() < 2:
+        return 0.0  # a constant says nothing, whatever the smoothing
+    pseudo = np.full(counts.shape, 1.0 / counts.shape[1])
+    if counts.shape[1] == 2:
+        pseudo = np.column_stack([1 - means, means])
+    share = (counts + pseudo) / (counts.sum(1, keepdims=True) + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log(share[1]) - np.log(share[0])
+    finite = ratio[np.isfinite(ratio)]
+    return float(np.ptp(finite)) if finite.size else 0.0
 
 
 def _counts(columns: MixedColumns, a: int, mine: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Weight of each level in the rest and in the class: 2 x levels."""
-    values = columns.values[a]
-    known = ~np.isnan(values)
+    from .kernels.weights import count_levels
+
     counts = np.zeros((2, max(columns.specs[a].n_codes - 1, 1)))
-    np.add.at(counts, (mine[known].astype(int), values[known].astype(int)), columns.weights[known])
+    count_levels(columns.values[a], mine, columns.weights, counts)
     return counts
 
 

@@ -28,7 +28,3 @@ ERROR, PROBABILITY, LOG_LIKELIHOOD = 0, 1, 2
 
 
 ROW_KINDS = {"error": ERROR, "probability": PROBABILITY, "log-likelihood": LOG_LIKELIHOOD}
-
-
-# How the kernels can compare two columns.
-INFORMATION, CHI2 = 0, 1
