@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 
 from bayesieve import NaiveBayes, load_model, save_model
-from bayesieve.models.alike import BinarySpecs, BinaryTerms, pack_bits
+from bayesieve.data.storage import pack_bits
+from bayesieve.models.alike import BinarySpecs, BinaryTerms
 
 
 def table(rng, n_rows, n_columns, missing):

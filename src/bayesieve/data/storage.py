@@ -166,6 +166,17 @@ def _readable(cells: Array) -> tuple[Array, bool]:
     return cells, floats
 
 
+def pack_bits(cells: NDArray[np.uint8] | NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Zeros and ones, 64 to a word, padded with zeros."""
+    packed = np.packbits(cells, axis=1, bitorder="little")
+    width = -(-packed.shape[1] // 8) * 8
+    if width != packed.shape[1]:
+        padded = np.zeros((len(packed), width), np.uint8)
+        padded[:, : packed.shape[1]] = packed
+        packed = padded
+    return packed.view(np.uint64)
+
+
 class Panels:
     """Columns of an array of rows as floats, some neighbours turned together.
 

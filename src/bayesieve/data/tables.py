@@ -57,6 +57,11 @@ class RawTable:
         """The columns of small whole numbers, read when they are first asked for."""
         return find_narrow(self.columns)
 
+    @property
+    def binary_codes(self) -> NDArray[np.uint8] | None:
+        """Codes of all columns, columns x rows, where all hold 0, 1 and missing values (2)."""
+        return self.narrow.cells if self.narrow.binary.all() else None
+
     @cached_property
     def _panels(self) -> Panels:
         assert isinstance(self.columns, np.ndarray)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import ColumnSpec
-from ..data.storage import NarrowColumns
+from ..data.storage import NarrowColumns, pack_bits
 from ..data.tables import RawTable, SparseTable, Table
 from .base import ColumnTerms, Floats, Grid, Ints, Scale, Settings, Terms, TrainingSets
 from .counts import binary_mean
@@ -165,17 +165,6 @@ def _count_narrow(narrow: NarrowColumns, here: NDArray[np.bool_], sets: Training
     count_bytes(narrow.cells, slots, sets.labels, sets.weights, found)
     counts[columns, 0] = found
     return counts
-
-
-def pack_bits(cells: NDArray[np.uint8] | NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Zeros and ones, 64 to a word, padded with zeros."""
-    packed = np.packbits(cells, axis=1, bitorder="little")
-    width = -(-packed.shape[1] // 8) * 8
-    if width != packed.shape[1]:
-        padded = np.zeros((len(packed), width), np.uint8)
-        padded[:, : packed.shape[1]] = packed
-        packed = padded
-    return packed.view(np.uint64)
 
 
 def presence_of(specs: Sequence[ColumnSpec]) -> NDArray[np.bool_]:

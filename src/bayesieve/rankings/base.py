@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..data.columns import ColumnSpec
+from ..data.storage import pack_bits
 from ..engine.threads import Engine
 
 #: The forms in which columns come: codes only, or numbers and codes.
@@ -189,7 +190,7 @@ class DiscreteColumns:
         if first[-1] > 16 * self.n_columns:
             return None
         if (self.n_levels == 2).all() and complete.all():
-            return Planes(pack(self.codes), first, complete)
+            return Planes(pack_bits(self.codes), first, complete)
         from .kernels.information import pack_levels
 
         bits = np.zeros((first[-1], -(-self.weights.size // 64)), np.uint64)
@@ -237,15 +238,6 @@ class MixedColumns:
     def n_columns(self) -> int:
         """How many columns."""
         return len(self.values)
-
-
-def pack(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Zeros and ones, 64 to a word, padded with zeros."""
-    packed = np.packbits(bits, axis=1, bitorder="little")
-    width = -(-packed.shape[1] // 8) * 8
-    padded = np.zeros((bits.shape[0], width), np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    return padded.view(np.uint64)
 
 
 def by_score(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int64]:

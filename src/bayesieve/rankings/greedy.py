@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.storage import pack_bits
 from ..engine.threads import Engine
-from .base import DiscreteColumns, Planes, Ranking, RankingMethod, by_score, pack
+from .base import DiscreteColumns, Planes, Ranking, RankingMethod, by_score
 from .information import information_with
 
 if TYPE_CHECKING:  # compiled on first use
@@ -40,7 +41,7 @@ class Counts:
 
         columns, packed = self.columns, self.columns.planes
         levels = np.stack([self.labels == level for level in range(self.n_classes)])
-        masks = pack(levels.astype(np.uint8))
+        masks = pack_bits(levels)
         nothing = np.empty(0, np.int64)
         planes = packed or Planes(np.empty((0, masks.shape[1]), np.uint64), nothing, nothing)
         ones = np.empty((len(planes.bits), self.n_classes), np.int64)

@@ -6,8 +6,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.storage import pack_bits
 from ..engine.threads import Engine
-from .base import DiscreteColumns, Planes, Ranking, RankingMethod, pack
+from .base import DiscreteColumns, Planes, Ranking, RankingMethod
 from .kernels.kinds import CHI2, INFORMATION, MANY
 
 #: Codes of a column, or class indices.
@@ -94,7 +95,7 @@ def association_with(
     by_bits, by_codes, planes = _apart(columns, which, n_other)
     if planes is not None and by_bits.size:
         levels = np.stack([other == level for level in range(n_other)])
-        masks, totals = pack(levels.astype(np.uint8)), levels.sum(1)
+        masks, totals = pack_bits(levels), levels.sum(1)
 
         def by_popcount(lo: int, hi: int) -> None:
             associate_bits(kind, *planes, masks, totals, by_bits[lo:hi], out)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from ..checks import check_jobs, check_number, choose
 from ..data.columns import MOST_CODES
 from ..data.sample import read_sample
-from ..data.tables import SparseTable, Table, room_of
+from ..data.tables import RawTable, SparseTable, Table, room_of
 from ..engine.threads import Threads, count_threads
 from ..models.columns import choose_models, read_column
 from ..models.registry import MODELS
@@ -146,6 +146,12 @@ def discrete_columns(
     """
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"} and (weights == 1).all():
         return _present_bits(table, rows)
+    if type(table) is RawTable and set(models) == {"bernoulli"}:
+        codes = table.binary_codes
+        if codes is not None:
+            if not np.array_equal(rows, np.arange(table.n_rows)):
+                codes = np.take(codes, rows, axis=1)
+            return DiscreteColumns(codes, np.full(len(models), 2), weights)
     codes = room_of(table)((len(models), rows.size), np.uint8)
     n_levels = np.empty(len(models), np.int64)
     for j, model in enumerate(models):
