@@ -136,8 +136,11 @@ def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np
     wanted = []
     for j, column in enumerate(columns):
         if column.dtype.kind in _NUMBERS:
-            few, floats = _readable(column[:_SCOUTED])
-            flags[j] = _one(few, floats, scout[: few.size])
+            if column.dtype.itemsize == 1:  # nearly always small: no scout needed
+                flags[j] = 0
+            else:
+                few, floats = _readable(column[:_SCOUTED])
+                flags[j] = _one(few, floats, scout[: few.size])
             if not flags[j] & ODD:
                 wanted.append(j)
     cells = np.empty((len(wanted), n_rows), np.uint8)
@@ -147,8 +150,11 @@ def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np
 
 
 def _one(column: Array, floats: bool, out: NDArray[np.uint8]) -> int:
-    from .kernels.exact import to_bytes
+    from .kernels.exact import MISSING, ODD, to_bytes
 
+    if column.dtype == np.uint8:
+        out[:] = column
+        return ODD if column.max(initial=0) == MISSING else 0
     return int(to_bytes(column, floats, out))
 
 

@@ -58,6 +58,8 @@ def choose_models(features: object, X: Table) -> list[str]:
     if isinstance(X, SparseTable):
         # Presence, unless something else is asked for: any value may stand in a sparse column.
         return ["bernoulli" if model == "auto" else model for model in asked]
+    if features == "auto" and isinstance(X, RawTable) and X.binary_codes is not None:
+        return ["bernoulli"] * n_columns
     return [_model_of(_look_at(X, j, model), X.names[j], model) for j, model in enumerate(asked)]
 
 
