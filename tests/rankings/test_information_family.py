@@ -7,6 +7,7 @@ from math import log
 
 import numpy as np
 import pytest
+from bayesieve.rankings.cuts import mdl_cuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_selection import SelectKBest
@@ -29,7 +30,6 @@ from bayesieve.rankings import (
     MutualInformation,
     greedy,
 )
-from bayesieve.rankings.cuts import mdl_cuts
 from bayesieve.search import RankedSearch
 from tables import binary_table
 

@@ -52,8 +52,7 @@ class Ground(Protocol):
 class Walker:
     """Takes as many steps as there is time for, in trips that are longer the quicker they are."""
 
-    def __init__(self) -> None:
-        self._stride = 1  # losses asked for in a trip
+    _stride = 1  # losses asked for in a trip
 
     def walk(self, ground: Ground, steps: Sequence[Toggle]) -> list[Key | None]:
         """Keys after the steps taken, the first at least; None where none is asked for."""
