@@ -67,25 +67,6 @@ def listed_names(names: Iterable[str]) -> str:
 def check_number(
     name: str, value: object, *, low: float, high: float = ..., whole: Literal[True]
 ) -> int: ...
-def listed_names(names: Iterable[str]) -> str:
-    """Names in a row; of four or more that differ in a number only, the first and the last.
-
-    Examples
-    --------
-    >>> from bayesieve.checks import listed_names
-    >>> listed_names(["auto", "mixture-1", "mixture-2", "mixture-3", "mixture-4"])
-    "'auto', 'mixture-1' ... 'mixture-4'"
-    """
-    found = []
-    for _, group in groupby(names, key=lambda name: re.sub(r"\d+", "#", name)):
-        alike = list(group)
-        if len(alike) < _MANY:
-            found += [repr(name) for name in alike]
-        else:
-            found.append(f"{alike[0]!r} ... {alike[-1]!r}")
-    return ", ".join(found)
-
-
 @overload
 def check_number(name: str, value: object, *, low: float, high: float = ...) -> float: ...
 def check_number(
