@@ -13,11 +13,13 @@ from .base import (
     ColumnTerms,
     Floats,
     Ints,
+    Run,
     Scale,
     Settings,
     Terms,
     choose_scale,
     in_units_of_scale,
+    run_alone,
 )
 from .columns import Summary, build_columns, check_batch, spoken_tables
 from .counts import prior_terms
@@ -289,6 +291,7 @@ def fit_problem(
     smoothing: float | str,
     priors: str | Floats | None,
     var_smoothing: float | None,
+    run: Run = run_alone,
 ) -> FittedProblem:
     """Turn what was counted into tables of integers.
 
@@ -296,6 +299,7 @@ def fit_problem(
     ----------
     summary : what was counted.
     smoothing, priors, var_smoothing : the model's settings, judged.
+    run : runs a task over a range of columns, in parts where it has threads.
     """
     extra = None
     alike = isinstance(summary.specs, BinarySpecs)
@@ -317,7 +321,7 @@ def fit_problem(
     def make(bits: int) -> tuple[tuple[Terms, list[ColumnTerms], list[Terms | None]], Scale]:
         prior, settings = prior_and_settings(bits)
         columns = build_columns(summary.specs, list(summary.statistics), settings)
-        tables = spoken_tables(summary.specs, columns)
+        tables = spoken_tables(summary.specs, columns, run)
         return (prior, columns, tables), choose_scale(columns, tables, prior)
 
     def make_together(bits: int) -> tuple[tuple[Terms, BinaryTerms, Terms], Scale]:

@@ -37,6 +37,13 @@ class NatTerms(TypedDict):
     table: list[list[list[float]]]
 
 
+@final
+class StepTerms(TypedDict):
+    """What each code of a grid says: of each class the first term, then steps, in 1e-6 nat."""
+
+    steps: list[list[int]]
+
+
 class NatProblem(TypedDict):
     """One problem of a portable model, in nat."""
 
@@ -45,7 +52,7 @@ class NatProblem(TypedDict):
     class_count: list[float]
     temperature: float
     prior: list[list[float]]
-    terms: list[NatTerms | BellTerms]
+    terms: list[NatTerms | StepTerms | BellTerms]
 
 
 class NatModel(TypedDict):

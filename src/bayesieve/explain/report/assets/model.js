@@ -28,7 +28,7 @@ const Model = (() => {
     const nothing = Array.from({length: nClasses}, () => [0, 0]);
     if (value === null || value < 0 && feature.levels !== null) return nothing;
     if (feature.levels !== null) return term.table[value];
-    if (feature.cuts !== null) return term.table[below(value, feature.cuts)] ?? nothing;
+    if (feature.cuts !== null) return table(term)[below(value, feature.cuts)] ?? nothing;
     let x = value;
     if (feature.grid !== null) x = roundHalfEven(x / feature.grid) * feature.grid;
     let nats = term.classes.map(components => density(x, components, term));
@@ -37,6 +37,16 @@ const Model = (() => {
       nats = nats.map(nat => Math.min(Math.max(nat + lift, -term.bound), term.bound));
     }
     return nats.map(nat => [nat, 0]);
+  }
+
+  // What each code of a grid says; written as steps from code to code, in 1e-6 nat.
+  function table(term) {
+    if (term.table === undefined) {
+      const totals = term.steps.map(() => 0);
+      term.table = (term.steps[0] ?? []).map((_, c) =>
+        term.steps.map((steps, k) => [(totals[k] += steps[c]) / 1e6, 0]));
+    }
+    return term.table;
   }
 
   // How many cuts are below a number: its place on a grid.
