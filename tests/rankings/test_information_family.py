@@ -6,8 +6,8 @@ from functools import partial
 from math import log
 
 import numpy as np
+import pandas as pd
 import pytest
-from bayesieve.rankings.cuts import mdl_cuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_selection import SelectKBest
@@ -15,6 +15,7 @@ from sklearn.feature_selection import SelectKBest
 from bayesieve import NaiveBayesSelector, rank
 from bayesieve.engine import threads
 from bayesieve.engine.threads import Threads
+from bayesieve.models.cuts import mdl_cuts
 from bayesieve.rankings import (
     CMIM,
     DISR,
@@ -244,6 +245,31 @@ def test_continuous_columns_are_cut_first(member):
     found = rank(X, y, FAMILY[member])
     assert found.order.tolist() == order
     np.testing.assert_allclose(found.scores, scores, atol=1e-8)
+
+
+@members
+def test_a_column_in_which_nothing_is_known_says_nothing(member):
+    """Categories without a level, first, last and alone."""
+    rng = np.random.default_rng(0)
+    y = np.array([0, 1, 2] * 20)
+    codes = np.array([np.full(60, 3), y, np.where(rng.random(60) < 0.5, y, 0), np.full(60, 3)])
+    table = pd.DataFrame(dict(zip("abcd", codes, strict=True))).astype("category")
+    table[["a", "d"]] = pd.DataFrame({"a": [None] * 60, "d": [None] * 60}, dtype="category")
+    order, scores = ByTheBook(codes, [3] * 4, y, np.ones(60)).rank(member)
+    found = rank(table, y, FAMILY[member])
+    assert found.order.tolist() == order
+    np.testing.assert_allclose(found.scores, scores, atol=1e-8)
+    assert rank(table[["d", "a"]], y, FAMILY[member]).scores.tolist() == [0.0, 0.0]
+
+
+@members
+def test_small_weights_are_shares(member):
+    """Weights that add up to less than 1."""
+    codes, levels, y, weights, n_classes = draw(3, 3, True, True)
+    wanted = ranked(FAMILY[member], codes, levels, y, weights, n_classes)
+    found = ranked(FAMILY[member], codes, levels, y, weights / 2**20, n_classes)
+    np.testing.assert_array_equal(found.order, wanted.order)
+    np.testing.assert_allclose(found.scores, wanted.scores, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", [CMIM(), ICAP(), JMIM(), NJMIM()], ids=repr)

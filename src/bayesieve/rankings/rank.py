@@ -157,8 +157,9 @@ def discrete_columns(
     for j, model in enumerate(models):
         if MODELS[model].nominal:
             spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))
-            n_levels[j] = spec.n_codes - 1
-            column = column[rows]
+            # Where nothing is known there is a level all the same, which no row has.
+            n_levels[j] = max(spec.n_codes - 1, 1)
+            column = column[rows] if spec.n_codes > 1 else np.ones(rows.size, np.uint8)
         else:
             values = table.column(j)[rows]
             cuts = mdl_cuts(values, labels, n_classes, weights)

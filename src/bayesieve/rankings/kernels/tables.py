@@ -108,7 +108,8 @@ def _conditional(joint, n_levels, margin):
     for start in range(0, joint.shape[0], n_levels):
         information, here = _information(joint[start : start + n_levels], margin)
         found += here * rounded(information)
-    return rounded(found / max(_sums(joint, margin), 1.0))
+    total = _sums(joint, margin)
+    return rounded(found / total) if total > 0.0 else 0.0
 
 
 @njit(**EXACT)
