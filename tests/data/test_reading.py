@@ -95,7 +95,7 @@ def test_columns_are_what_numpy_says(X, order, library):
     given = framed(ordered(X, order), library)
     table = read_table(BaseEstimator(), given, reset=True)
     plain = X.astype(np.float64)
-    models = choose_models("auto", table)
+    models = choose_models("auto", table, "gaussian")
     for j in range(X.shape[1]):
         column = plain[:, j]
         assert np.array_equal(table.column(j), column, equal_nan=True)
