@@ -133,7 +133,9 @@ def test_words():
         NaiveBayes().fit(X, y, sample_weight=["a"] * 10)
     with pytest.raises(TypeError, match=r"lazy frame.*collect\(\)"):
         NaiveBayes().fit(pl.LazyFrame({"a": [0, 1]}), [0, 1])
-    with pytest.raises(ValueError, match=r"got 1 class \(0.0\)"):
+    with pytest.raises(ValueError, match=r"got 1 class \(0.0\)\. Nothing can be told apart"):
         NaiveBayes().fit(X, np.zeros(10))
+    with pytest.raises(ValueError, match=r"got 1 class \(0\) where sample_weight is positive"):
+        NaiveBayes().fit(X, y, sample_weight=1 - y)
     with pytest.raises(ValueError, match="var_smoothing must be a number"):
         NaiveBayes(var_smoothing=np.inf).fit(X, y)

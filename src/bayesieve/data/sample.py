@@ -60,12 +60,13 @@ def is_label_matrix(y: Any) -> bool:
     return len(shape) == 2 and shape[1] > 1
 
 
-def check_several_classes(classes: Array) -> None:
-    """A classifier needs a choice."""
+def check_several_classes(classes: Array, some_left_out: bool = False) -> None:
+    """A classifier needs a choice, also where rows of weight 0 are left out."""
     if len(classes) < 2:
+        where = " where sample_weight is positive" if some_left_out else ""
         raise ValueError(
-            f"y must hold at least 2 classes; got 1 class ({plain_value(classes[0])!r}) where "
-            "sample_weight is positive. Nothing can be told apart."
+            f"y must hold at least 2 classes; got 1 class ({plain_value(classes[0])!r}){where}. "
+            "Nothing can be told apart."
         )
 
 
@@ -239,14 +240,15 @@ def read_sample(
             )
         labels = np.searchsorted(known, classes)[labels]
         classes = np.asarray(known)
-    if rows.size < table.n_rows:
+    some_left_out = rows.size < table.n_rows
+    if some_left_out:
         # A weight of 0 is the same as a row that is not there.
         table = table.take(rows)
         labels, weights = labels[rows], weights[rows]
         if known is None:
             left, labels = np.unique(labels, return_inverse=True)
             classes = classes[left]
-    check_several_classes(classes)
+    check_several_classes(classes, some_left_out)
     labels = labels.astype(np.int64)
     targets = Targets(labels[:, None], len(classes), (str(classes[-1]),))
     return Sample(table, targets, labels, weights, classes, rows)
