@@ -1,11 +1,14 @@
 """Binary columns counted and fitted together say what they say one by one."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.base import BaseEstimator
 
 from bayesieve import NaiveBayes, load_model, save_model
 from bayesieve.data.storage import pack_bits
+from bayesieve.data.tables import read_table
 from bayesieve.models.alike import BinarySpecs, BinaryTerms
 
 
@@ -57,6 +60,38 @@ def test_sparse_as_dense(labels):
     dense = NaiveBayes().fit(X, y)
     assert np.array_equal(sparse.predict_proba(scipy.sparse.csr_array(X)), dense.predict_proba(X))
     assert isinstance(sparse.fitted_.problems[0].columns, BinaryTerms)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+@pytest.mark.parametrize("smoothing", [1.0, 0.0, "mean"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_sums_of_all_columns_are_those_of_each(labels, smoothing, sparse):
+    """Rows to predict of any type, with missing and unknown values, one or many."""
+    rng = np.random.default_rng(1)
+    X = (rng.random((90, 40)) < 0.3).astype(float)
+    y = rng.integers(0, 2, (90, 2)) if labels else rng.integers(0, 3, 90)
+    model = NaiveBayes(smoothing=smoothing).fit(scipy.sparse.csr_array(X) if sparse else X, y)
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    odd = holes.copy()
+    odd[:, ::7] += rng.integers(0, 3, odd[:, ::7].shape)
+    odd[:, 1] = -0.0
+    frame = pd.DataFrame(odd)
+    frame[3] = ["0", "1", None] * 30
+    frame.columns = frame.columns.map(str)
+    for rows in (X, X.astype(bool), np.asfortranarray(X.astype(np.uint8)), holes, odd, frame):
+        for some in (rows, rows[:1]):
+            read = read_table(BaseEstimator(), some, reset=True)
+            for problem, sums in zip(model.fitted_.problems, model.fitted_.sums(read), strict=True):
+                said = [problem.speak(j, read.column(j)) for j in range(40)]
+                assert np.array_equal(sums, problem.fixed_prior + sum(said))
+
+
+def test_a_binary_column_of_nothing_known_is_named():
+    X = np.array([[0, 1], [1, 0]] * 9)
+    model = NaiveBayes().fit(X, [0, 1] * 9)
+    with pytest.warns(UserWarning, match=r"no value that fit has seen in 'x1' \(got 2.0"):
+        model.predict(np.column_stack([X[:, 0], np.full(18, 2)]))
+    model.predict(np.full((3, 2), np.nan))  # missing is not unknown
 
 
 def test_saved_and_loaded(tmp_path):

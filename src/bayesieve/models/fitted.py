@@ -7,7 +7,8 @@ import numpy as np
 
 from ..checks import Array
 from ..data.columns import ColumnSpec, encode
-from ..data.tables import SparseTable, Table
+from ..data.storage import NarrowColumns
+from ..data.tables import RawTable, SparseTable, Table
 from .alike import BinarySpecs, BinaryTerms, fixed_tables, presence_of, scale_of
 from .base import (
     ColumnTerms,
@@ -86,12 +87,15 @@ class FittedProblem:
     def sums(self, rows: Table) -> Ints:
         """Exact integer sums of log-prior and terms: rows x classes."""
         sums = np.repeat(self.scale.fix(self.prior), rows.n_rows, axis=0)
-        present = presence_of(self.specs)
+        together = np.zeros(len(self.specs), bool)
         if isinstance(rows, SparseTable):
-            self._add_present(rows, np.flatnonzero(present), sums)
-        for j in range(len(self.specs)):
-            if not (present[j] and isinstance(rows, SparseTable)):
-                sums += self.said(rows, j)
+            together = presence_of(self.specs)
+            self._add_present(rows, np.flatnonzero(together), sums)
+        elif isinstance(self.specs, BinarySpecs) and isinstance(rows, RawTable):
+            together = rows.narrow.binary
+            self._add_binary(rows.narrow, np.flatnonzero(together), sums)
+        for j in np.flatnonzero(~together).tolist():
+            sums += self.said(rows, j)
         return sums
 
     def _add_present(self, rows: SparseTable, columns: Ints, sums: Ints) -> None:
@@ -104,6 +108,13 @@ class FittedProblem:
             part = rows.pick(columns).matrix
             pointers, lines = part.indptr.astype(np.int64), part.indices.astype(np.int64)
             add_present(pointers, lines, fixed[:, 1] - fixed[:, 0], sums)
+
+    def _add_binary(self, narrow: NarrowColumns, columns: Ints, sums: Ints) -> None:
+        """Terms of binary columns, whose bytes are codes."""
+        from ..data.kernels.exact import add_codes
+
+        if columns.size:
+            add_codes(narrow.cells, narrow.slots[columns], fixed_tables(self.tables, columns), sums)
 
     def nat(self, fixed: Ints) -> Floats:
         """Whole units as what the model says, in nat."""

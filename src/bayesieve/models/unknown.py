@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..data.columns import ColumnSpec, encode, is_missing
-from ..data.tables import SparseTable, Table
+from ..data.tables import RawTable, SparseTable, Table
 from .alike import BinarySpecs
 
 # Rows among which a known value is looked for first, and columns that a warning names.
@@ -24,7 +24,14 @@ def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int =
     """
     if isinstance(specs, BinarySpecs) and specs.presence:
         return
-    discrete = [j for j, spec in enumerate(specs) if spec.levels is not None and not spec.presence]
+    if isinstance(specs, BinarySpecs) and isinstance(table, RawTable):
+        discrete = np.flatnonzero(~table.narrow.binary).tolist()  # the others hold 0 and 1
+    else:
+        discrete = [
+            j for j, spec in enumerate(specs) if spec.levels is not None and not spec.presence
+        ]
+    if not discrete:
+        return
     # A known value shows soon, as a rule: all rows are looked at only where the first few are new.
     few = table
     if table.n_rows > _FEW and not isinstance(table, SparseTable):

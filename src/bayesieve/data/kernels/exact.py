@@ -251,6 +251,15 @@ def add_present(pointers, rows, delta, sums):
                 sums[rows[e], k] += delta[f, k]
 
 
+@njit(**EXACT)
+def add_codes(cells, slots, tables, sums):
+    """Add each column's term of its code to every row: sums[row, class]."""
+    for c in range(slots.size):
+        for i in range(sums.shape[0]):
+            for k in range(sums.shape[1]):
+                sums[i, k] += tables[c, cells[slots[c], i], k]
+
+
 # What a column holds beside small whole numbers: something else; or a zero below zero, which is a
 # zero but is written otherwise.
 ODD, MINUS_ZERO = 1, 2
