@@ -28,7 +28,9 @@ def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int =
         discrete = np.flatnonzero(~table.narrow.binary).tolist()  # the others hold 0 and 1
     else:
         discrete = [
-            j for j, spec in enumerate(specs) if spec.levels is not None and not spec.presence
+            j
+            for j, spec in enumerate(specs)
+            if spec.levels is not None and not (spec.presence or spec.on_grid)
         ]
     if not discrete:
         return
