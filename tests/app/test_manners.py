@@ -504,7 +504,7 @@ def test_a_link_under_the_hidden_name_itself_is_not_followed(tmp_path, monkeypat
         ("select d.csv --search forw", ["forward", "forward-backward"]),
         ("select d.csv --criterion pen", ["penalised-auc"]),
         ("select d.csv --model gaussian", ["gaussian", "gaussian-pooled"]),
-        ("rank d.csv --method m", ["mutual-information", "mrmr"]),
+        ("rank d.csv --method m", ["mutual-information", "mrmr", "mifs"]),
         ("reproduce r", ["rabenoro", "ruta"]),
     ],
 )

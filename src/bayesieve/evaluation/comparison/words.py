@@ -87,7 +87,7 @@ def _too_few(found: "Comparison", mine: "list[Versus]") -> str:
         for v in mine
         if v.clear_wins or v.clear_losses
     ]
-    told = f"more than chance better than {listed(clear)}" if clear else "no better than chance"
+    told = f"more than chance better than {listed(clear)}" if clear else "not told apart from any"
     return (
         f"Whether that is more than chance cannot be told over {len(found.sets)} sets: a "
         f"signed-rank test of {len(found.ranked)} methods needs {need}. Within the sets, by their "
