@@ -7,6 +7,7 @@ if TYPE_CHECKING:
 
     from ..rankings.divergence import RelevanceMatrix
     from ..search.path import Path, Step
+    from ..search.weight_path import WeightPath
     from .evidence import Evidence, Explanation
     from .model import Value, ValueScale
 
@@ -212,4 +213,16 @@ def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes
     ax.set_yticks(range(len(matrix.class_names)), map(plain, matrix.class_names), fontsize=8)
     ax.set_ylabel("class")
     ax.figure.colorbar(shown, ax=ax, label="share of divergence")
+    return ax
+
+
+def plot_weight_path(path: "WeightPath", ax: "Axes | None" = None) -> "Axes":
+    """Leave-one-out log-loss against the number of terms; the chosen state is marked."""
+    ax = new_axes(7, 4) if ax is None else ax
+    sizes = [len(step.terms) for step in path.steps]
+    losses = [step.loss for step in path.steps]
+    ax.plot(sizes, losses, color=_FOR, marker=".")
+    ax.axvline(sizes[path.chosen], color=_QUIET, linestyle=":")
+    ax.set_xlabel("number of terms")
+    ax.set_ylabel("leave-one-out log-loss (nat)")
     return ax

@@ -22,6 +22,7 @@ from .columns import Summary, build_columns, check_batch, spoken_tables
 from .counts import prior_terms
 from .linear import linear_form
 from .moments import size, times, total_variance
+from .pairs import PairTerms
 from .registry import MODELS
 
 
@@ -38,6 +39,8 @@ class FittedProblem:
     scale : of the integers.
     extra_variance : added to every variance, where there is one.
     temperature : what all that is said in nat is divided by.
+    weights : of the columns for each class, in sixteenths, where the terms are weighted.
+    pairs : pairs of columns that speak together.
     """
 
     summary: Summary
@@ -47,6 +50,8 @@ class FittedProblem:
     scale: Scale
     extra_variance: float | None = None
     temperature: float = 1.0
+    weights: Ints | None = None
+    pairs: tuple[PairTerms, ...] = ()
 
     @property
     def classes(self) -> Array:
@@ -80,6 +85,15 @@ class FittedProblem:
         said = self.speak(column, values)
         return said if codes is None else said[codes]
 
+    def said_together(self, rows: Table, pair: PairTerms) -> Ints:
+        """Terms of one pair of columns of a table: rows x classes."""
+        codes = []
+        for column in pair.columns:
+            values, at = rows.coded(column)
+            found = encode(self.specs[column], values)
+            codes.append(found if at is None else found[at])
+        return pair.said(codes[0], codes[1])
+
     def sums(self, rows: Table) -> Ints:
         """Exact integer sums of log-prior and terms: rows x classes."""
         sums = np.repeat(self.scale.fix(self.prior), rows.n_rows, axis=0)
@@ -89,6 +103,8 @@ class FittedProblem:
         for j in range(len(self.specs)):
             if not (present[j] and isinstance(rows, SparseTable)):
                 sums += self.said(rows, j)
+        for pair in self.pairs:
+            sums += self.said_together(rows, pair)
         return sums
 
     def _add_present(self, rows: SparseTable, columns: Ints, sums: Ints) -> None:
@@ -131,6 +147,8 @@ class FittedProblem:
 
     def linear(self) -> tuple[Floats, Floats]:
         """F(x) = sum w x + b with log-odds of the second of two classes."""
+        if self.weights is not None:
+            raise AttributeError("coef_ and intercept_ exist for models without weights.")
         odd = {spec.model for spec in self.specs} - {"bernoulli", "gaussian-pooled"}
         if len(self.classes) != 2 or odd:
             raise AttributeError(
@@ -145,11 +163,18 @@ class FittedProblem:
 
     def restrict(self, columns: Sequence[int]) -> "FittedProblem":
         """Some columns only; tables, scale and frozen means stay what they are."""
+        at = {int(j): place for place, j in enumerate(columns)}
         return replace(
             self,
             summary=self.summary.restrict(columns),
             columns=tuple(self.columns[j] for j in columns),
             tables=tuple(self.tables[j] for j in columns),
+            weights=None if self.weights is None else self.weights[list(columns)],
+            pairs=tuple(
+                pair.moved((at[pair.columns[0]], at[pair.columns[1]]))
+                for pair in self.pairs
+                if at.keys() >= set(pair.columns)
+            ),
         )
 
 

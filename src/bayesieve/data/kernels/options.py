@@ -32,3 +32,7 @@ ROW_KINDS = {"error": ERROR, "probability": PROBABILITY, "log-likelihood": LOG_L
 
 # How the kernels can compare two columns.
 INFORMATION, CHI2 = 0, 1
+
+
+# Posteriors that are added up are whole multiples of 2^-POSTERIOR_BITS.
+POSTERIOR_BITS = 22
