@@ -6,6 +6,7 @@ import pytest
 from bayesieve import NaiveBayes, NaiveBayesSelector, explain_model, load_model, save_model
 from bayesieve.data.columns import encode, learn
 from bayesieve.models import MODELS, FeatureModel, Settings, TrainingSets, build_columns, one_set
+from bayesieve.models.density import DensityModel
 
 NAMES = sorted(MODELS)
 
@@ -17,7 +18,7 @@ def column(model, seed=0, n_rows=90):
     y[:6] = [0, 1, 2, 0, 1, 2]
     if model == "bernoulli":
         values = (rng.random(n_rows) < 0.2 + 0.3 * y).astype(float)
-    elif MODELS[model].discrete:
+    elif MODELS[model].nominal:
         values = rng.integers(0, 4, n_rows) + (y == 1)
     else:
         values = np.round(rng.normal(size=n_rows) + y, 1)
@@ -26,10 +27,16 @@ def column(model, seed=0, n_rows=90):
     return values, y
 
 
+def learnt(name, values):
+    """What a column is like."""
+    model = MODELS[name]
+    return learn("x", name, values, model.discrete, grid_codes=model.grid_codes)
+
+
 def spoken(name, values, y, weights=None):
     """Spec, codes or numbers, and the column ready to speak."""
     weights = np.ones(y.size) if weights is None else weights
-    spec = learn("x", name, values, MODELS[name].discrete)
+    spec = learnt(name, values)
     coded = encode(spec, values)
     sets = one_set(y, weights, np.ones(3))
     statistics = MODELS[name].statistics(coded, spec.n_codes, sets)
@@ -77,6 +84,8 @@ def close(one, other, tolerance=1e-9):
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_are_repeats(name):
     values, y = column(name)
+    if 0 < MODELS[name].grid_codes < 255:
+        values = np.round(values / 2)  # few enough to have a code each, however often they come
     weights = np.random.default_rng(1).integers(1, 4, y.size)
     _, _, weighted = spoken(name, values, y, weights.astype(float))
     spec, _, repeated = spoken(name, np.repeat(values, weights), np.repeat(y, weights))
@@ -88,7 +97,7 @@ def test_weights_are_repeats(name):
 def test_folds_are_refits(name):
     values, y = column(name)
     model = MODELS[name]
-    spec = learn("x", name, values, model.discrete)
+    spec = learnt(name, values)
     coded, asked = encode(spec, values), asked_of(name, spec, values)
     held = (np.arange(0, 90, 3), np.arange(1, 90, 3))
     sets = TrainingSets(y, np.ones(y.size), held, np.ones(3))
@@ -106,7 +115,7 @@ def test_folds_are_refits(name):
 def test_batches_merge_or_are_refused(name):
     values, y = column(name)
     model = MODELS[name]
-    spec = learn("x", name, values, model.discrete)
+    spec = learnt(name, values)
     coded, settings = encode(spec, values), Settings(1.0, None, np.ones(3))
     parts = [
         model.statistics(coded[rows], spec.n_codes, one_set(y[rows], np.ones(45), np.ones(3)))
@@ -134,6 +143,8 @@ def test_a_row_taken_out_is_a_row_taken_out(name):
         with pytest.raises(ValueError, match=f"no closed form for the feature model '{name}'"):
             selector.fit(values[:, None], y)
         return
+    if isinstance(model, DensityModel):
+        return  # widths and the like stay: tests/models/test_density.py does the same by hand
     spec, coded, speaker = spoken(name, values, y)
     asked = np.arange(spec.n_codes) if model.discrete else coded
     found = speaker.left_out(asked, coded, one_set(y, np.ones(y.size), np.ones(3))).finite

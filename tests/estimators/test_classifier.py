@@ -39,7 +39,7 @@ def test_auto_finds_the_model_of_each_column():
     frame["lone"] = 5
     model = NaiveBayes().fit(frame, y)
     assert model.feature_models_ == [
-        "bernoulli", "categorical", "gaussian", "categorical", "bernoulli", "bernoulli", "gaussian",
+        "bernoulli", "categorical", "density", "categorical", "bernoulli", "bernoulli", "density",
     ]  # fmt: skip
     assert model.score(frame, y) > 0.8
 
@@ -89,7 +89,7 @@ def test_lists_of_texts_and_numbers():
     rows = [["a", 1.5], ["b", 2.5], ["a", 1.0], ["b", 3.5]] * 3
     y = [0, 1, 0, 1] * 3
     model = NaiveBayes().fit(rows, y)
-    assert model.feature_models_ == ["categorical", "gaussian"]
+    assert model.feature_models_ == ["categorical", "density"]
     assert model.score(rows, y) == 1.0
     assert NaiveBayes().fit(np.array([["a"], ["b"]] * 4), [0, 1] * 4).predict([["b"]]) == [1]
 
@@ -140,8 +140,17 @@ def test_missing_and_unseen_values_say_nothing():
 def test_a_class_that_never_showed_a_column_finds_all_values_equal():
     X = np.array([[1.0, 0], [2.0, 1], [4.0, 0], [np.nan, 1], [np.nan, 0]])
     y = np.array([0, 0, 0, 1, 1])
-    terms = NaiveBayes().fit(X, y).terms(X)
+    terms = NaiveBayes("gaussian").fit(X, y).terms(X)
     np.testing.assert_allclose(terms[:3, 0, 1], np.log(1 / 3), atol=1e-12)
+    # On a grid, terms are relative to all classes: saying nothing is 0.
+    assert (NaiveBayes().fit(X, y).terms(X)[:, 0, 1] == 0).all()
+
+
+def test_settings_of_normal_distributions_mean_normal_distributions():
+    X, y = np.array([[1.5], [2.5], [1.0], [3.5]] * 3), np.array([0, 1, 0, 1] * 3)
+    assert NaiveBayes(var_smoothing=1e-9).fit(X, y).feature_models_ == ["gaussian"]
+    assert NaiveBayes(rounded=True).fit(X, y).feature_models_ == ["gaussian"]
+    assert NaiveBayes("density", rounded=True).fit(X, y).feature_models_ == ["density"]
 
 
 def test_mean_smoothing_is_guyons():
@@ -229,14 +238,15 @@ def test_batches_merge(seed, n_batches, weighted):
     if weighted:
         weights[:3] = 1
         y[:3] = ["cat", "dog", "fox"]
-    whole = NaiveBayes().fit(frame, y, weights)
-    parts = NaiveBayes()
+    features = {"weight": "gaussian"}
+    whole = NaiveBayes(features).fit(frame, y, weights)
+    parts = NaiveBayes(features)
     for rows in np.array_split(np.arange(80), n_batches):
         mine = None if weights is None else np.maximum(weights[rows], [1] + [0] * (len(rows) - 1))
         if weights is not None:
             weights[rows] = mine
         parts.partial_fit(frame.iloc[rows], y[rows], ["cat", "dog", "fox"], mine)
-    whole = NaiveBayes().fit(frame, y, weights)
+    whole = NaiveBayes(features).fit(frame, y, weights)
     np.testing.assert_allclose(parts.predict_proba(frame), whole.predict_proba(frame), atol=1e-9)
     np.testing.assert_allclose(parts.class_count_, whole.class_count_)
 

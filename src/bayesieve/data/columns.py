@@ -33,6 +33,8 @@ class ColumnSpec:
     n_distinct : how many distinct values a continuous column has.
     presence : of a sparse bernoulli column: every value but 0 counts as 1.
     grid : values of a continuous column are rounded to multiples of this first; None: they are not.
+    cuts : of a column on a grid: a value's code is the number of cuts below it.  Then `levels` are
+        the medians of the codes, and `distinct` the least and the largest value.
     """
 
     name: str
@@ -42,6 +44,24 @@ class ColumnSpec:
     n_distinct: int = 1
     presence: bool = False
     grid: float | None = None
+    cuts: NDArray[np.float64] | None = None
+
+    @property
+    def on_grid(self) -> bool:
+        """Are the codes intervals of numbers?"""
+        return self.cuts is not None
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """The codes of a column on a grid as numbers from 0 (least value) to 1 (largest)."""
+        if self.cuts is None or self.levels is None or self.distinct is None:
+            return np.empty(0)
+        if self.n_distinct < 2:
+            return np.zeros(len(self.levels))
+        # Halves first: the range of values near the float maximum would overflow.
+        low, high = self.distinct[[0, -1]] / 2
+        found: NDArray[np.float64] = (self.levels / 2 - low) / (high - low)
+        return found
 
     @property
     def n_codes(self) -> int:
@@ -68,13 +88,25 @@ def learn(
     discrete: bool,
     rounded: bool = False,
     presence: bool = False,
+    grid_codes: int = 0,
+    repeats: NDArray[np.int64] | None = None,
 ) -> ColumnSpec:
     """Levels of a discrete column (two of them for `bernoulli`), distinct values of another.
 
-    With `rounded`, values of a continuous column are rounded to multiples of its resolution.
+    Parameters
+    ----------
+    name, model : of the column.
+    raw : its values.
+    discrete : does the model read codes?
+    rounded : values of a continuous column are rounded to multiples of its resolution.
+    presence : of a sparse bernoulli column: every value but 0 counts as 1.
+    grid_codes : the codes are at most so many intervals of numbers; 0: they are the values.
+    repeats : how many rows have each value; by default each is a row.
     """
     if model == "bernoulli":
         return ColumnSpec(name, model, levels=np.array([0.0, 1.0]), presence=presence)
+    if grid_codes:
+        return _gridded(ColumnSpec(name, model), raw, grid_codes, repeats)
     known = raw[~is_missing(raw)]
     if discrete:
         return ColumnSpec(name, model, levels=_distinct(known))
@@ -88,7 +120,9 @@ def learn(
 
 
 def merge_specs(one: ColumnSpec, other: ColumnSpec) -> ColumnSpec:
-    """What two batches of the same column tell together."""
+    """What two batches of the same column tell together; a grid stays that of the first."""
+    if one.on_grid:
+        return one
     if one.levels is not None:
         assert other.levels is not None
         return replace(one, levels=_distinct(np.concatenate([one.levels, other.levels])))
@@ -103,12 +137,15 @@ def merge_specs(one: ColumnSpec, other: ColumnSpec) -> ColumnSpec:
 def encode(spec: ColumnSpec, raw: NDArray[Any]) -> NDArray[Any]:
     """Codes of a discrete column (one byte where they fit), or the numbers themselves.
 
-    Values of another kind than the levels (numbers for texts, say) are compared as numbers.
+    Values of another kind than the levels (numbers for texts, say) are compared as numbers.  On a
+    grid, every number has a code, however far out it is.
     """
     if spec.levels is None:
         return _round(spec, np.ascontiguousarray(raw, dtype=np.float64))
     if raw.dtype == object or spec.levels.dtype == object:
         raw = in_kind_of(spec.levels, raw)
+    if spec.cuts is not None:
+        return _to_intervals(spec.cuts, len(spec.levels), raw)
     if spec.presence:
         return np.where(np.isnan(raw), 2, raw != 0).astype(np.uint8)
     return to_codes(spec.levels, raw)
@@ -127,6 +164,18 @@ def to_codes(levels: NDArray[Any], raw: NDArray[Any]) -> NDArray[Any]:
     known = raw[~missing]
     at = np.minimum(np.searchsorted(levels, known), silent - 1)
     codes[~missing] = np.where(levels[at] == known, at, silent)
+    return codes
+
+
+def _to_intervals(cuts: NDArray[np.float64], silent: int, raw: NDArray[Any]) -> NDArray[np.uint8]:
+    """The number of cuts below each value; `silent` where it is missing."""
+    from .kernels.grids import place
+
+    codes = np.full(raw.shape, silent, np.uint8)
+    if silent:
+        padded = np.full(MOST_CODES, np.inf)
+        padded[: cuts.size] = cuts
+        place(np.ascontiguousarray(raw, dtype=np.float64), padded, silent, codes)
     return codes
 
 
@@ -151,6 +200,32 @@ def _distinct(known: NDArray[Any]) -> NDArray[Any]:
         # Plain texts, whatever they are the names of.
         return np.array(sorted(map(str, set(known.tolist()))), dtype=object)
     return np.unique(known)
+
+
+def _gridded(
+    spec: ColumnSpec, raw: NDArray[Any], most: int, repeats: NDArray[np.int64] | None
+) -> ColumnSpec:
+    """Intervals of about equally many rows; of single values where there are few or heavy ones."""
+    from .kernels.grids import count_runs, cut
+
+    numbers = np.asarray(raw, dtype=np.float64)
+    if repeats is not None:
+        numbers, repeats = numbers[repeats > 0], repeats[repeats > 0]
+    # NaN is sorted to the end.  No zero is below another: -0 is 0.
+    order = None if repeats is None else np.argsort(numbers, kind="stable")
+    ordered = (np.sort(numbers) if order is None else numbers[order]) + 0.0
+    weights = np.ones(ordered.size, np.int64) if repeats is None else repeats[order]
+    values, counts = np.empty(ordered.size), np.empty(ordered.size, np.int64)
+    n_distinct = int(count_runs(ordered, weights, values, counts))
+    cuts, levels = np.empty(most), np.empty(most)
+    n_codes = int(cut(values[:n_distinct], counts[:n_distinct], most, cuts, levels))
+    return replace(
+        spec,
+        levels=levels[:n_codes],
+        cuts=cuts[: max(n_codes - 1, 0)],
+        distinct=values[[0, n_distinct - 1]] if n_distinct else np.empty(0),
+        n_distinct=n_distinct,
+    )
 
 
 def _continuous(spec: ColumnSpec, distinct: NDArray[np.float64], count: int) -> ColumnSpec:

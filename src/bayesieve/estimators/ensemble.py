@@ -18,7 +18,7 @@ from ..data.columns import ColumnSpec
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import Scoring, SparseProblem
-from ..models.columns import choose_models, read_moves
+from ..models.columns import read_moves
 from ..models.unknown import warn_of_unknown
 from .defaults import DefaultEstimator
 from .naive_bayes import NaiveBayes, restrict_names
@@ -121,7 +121,7 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
         part, family = read.pick(used), model.family()
         family.check_sample(part)
-        fitted = family.fit(part, choose_models(family.features, part.table))
+        fitted = family.fit(part, family.choose_models(part.table))
         self.estimators_ = []
         for subset in self.subsets_:
             columns = np.searchsorted(used, subset)
@@ -244,7 +244,7 @@ class _Turns:
     ):
         model = clone(NaiveBayes() if estimator is None else estimator)
         family = model.family()
-        models = choose_models(family.features, read.table)
+        models = family.choose_models(read.table)
         moves, specs, values = read_moves(read.table, models, family.rounded)
         fitted = family.fit(read, models)
         every = np.arange(read.table.n_rows)

@@ -53,6 +53,12 @@ class BayesFamily:
             check_number("var_smoothing", self.var_smoothing, low=0.0, high=sys.float_info.max)
         check_flag("rounded", self.rounded)
 
+    def choose_models(self, table: Table) -> list[str]:
+        """The feature model of each column of a table."""
+        # Both settings speak of normal distributions: nothing else is meant by "auto" then.
+        normal = self.rounded or self.var_smoothing is not None
+        return choose_models(self.features, table, "gaussian" if normal else "density")
+
     def check_sample(self, sample: Sample) -> None:
         """Judge the settings that depend on the classes."""
         check_priors(self.priors, len(sample.classes))
@@ -241,7 +247,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         family = self.family()
         family.check()
         sample = read_sample(self, X, y, sample_weight)
-        models = choose_models(family.features, sample.table)
+        models = family.choose_models(sample.table)
         family.check_sample(sample)
         return self.hold(family.fit(sample, models))
 
@@ -283,7 +289,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sample, summaries = read_batch(self, X, y, classes, sample_weight)
         family = self.family()
         if summaries is None:
-            return self.hold(family.fit(sample, choose_models(self.features, sample.table)))
+            return self.hold(family.fit(sample, family.choose_models(sample.table)))
         return self.hold(family.finish(summaries, self.fitted_.labels))
 
     # -- speaking ------------------------------------------------------------------------------

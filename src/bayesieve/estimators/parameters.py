@@ -11,7 +11,6 @@ from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
 from ..data.sample import Sample, check_class_weight, means_loo, read_split_groups, read_weights
 from ..data.tables import SparseTable
-from ..models.columns import choose_models
 from ..models.registry import MODELS
 from ..search import SEARCHES
 from ..search.family import Family
@@ -165,7 +164,7 @@ def judge_data(
     family.check_sample(sample)
     sample = sample._replace(weights=read_weights(sample.weights, sample.table, whole=True))
     criterion.check_classes(2 if sample.targets.labelled else len(sample.classes))
-    models = choose_models(family.features, sample.table)
+    models = family.choose_models(sample.table)
     _check_loo(selector, criterion, family, models, sample)
     names = sample.table.names
     units = read_groups(selector.feature_groups, names)

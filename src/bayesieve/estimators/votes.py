@@ -43,6 +43,10 @@ class VotesFamily:
         """Judge the setting."""
         choose("orientation", self.orientation, ["label", "rare"])
 
+    def choose_models(self, table: Table) -> list[str]:
+        """Columns of 0 and 1, or an error."""
+        return choose_models(self.features, table)
+
     def check_sample(self, sample: Sample) -> None:
         """Two classes, or labels."""
         if not sample.targets.odds:
@@ -130,7 +134,7 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         family.check()
         sample = read_sample(self, X, y, sample_weight)
         family.check_sample(sample)
-        fitted = family.fit(sample, choose_models(family.features, sample.table))
+        fitted = family.fit(sample, family.choose_models(sample.table))
         return self.hold(fitted.counted(sample))
 
     def family(self) -> VotesFamily:

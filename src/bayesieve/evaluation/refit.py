@@ -10,7 +10,6 @@ from ..data.sample import Sample, check_class_weight, class_factors, read_sample
 from ..data.tables import Table, read_table
 from ..estimators.parameters import family_of
 from ..estimators.selector import NaiveBayesSelector
-from ..models.columns import choose_models
 from ..models.fitted import FittedBayes
 from ..models.shared import share
 
@@ -57,7 +56,7 @@ def read_again(
     read = read_sample(BaseEstimator(), table, y, sample_weight)
     # Levels and resolutions are those of all rows, as they were in the search.
     family = family_of(selector)
-    models = choose_models(family.features, read.table)
+    models = family.choose_models(read.table)
     read = read._replace(table=share(read.table, models, family.rounded))
     guiding, held = (np.searchsorted(read.rows, part) for part in _rows(selector))
     if not all(

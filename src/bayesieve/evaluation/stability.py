@@ -18,7 +18,6 @@ from ..data.sample import read_sample, read_weights
 from ..engine.threads import count_threads
 from ..estimators.parameters import family_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
-from ..models.columns import choose_models
 from ..models.shared import share
 from .given import Seed
 
@@ -312,7 +311,7 @@ def stability(
     family = family_of(selector)
     read = read_sample(BaseEstimator(), X, y, sample_weight)
     repeats = read_weights(read.weights, read.table, whole=True).astype(np.int64)
-    table = share(read.table, choose_models(family.features, read.table), family.rounded)
+    table = share(read.table, family.choose_models(read.table), family.rounded)
     target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
     draw = check_random_state(random_state)
     named = isinstance(selector.class_weight, Mapping) or np.ndim(family.priors) == 1

@@ -138,6 +138,7 @@ class Grid(NamedTuple):
 
     resolution: float = 1.0  #: mean gap between distinct values
     n_values: int = 1  #: number of distinct values
+    points: Floats = np.empty(0)  #: the codes of a column on a grid as numbers from 0 to 1
 
 
 class Spec(Protocol):
@@ -154,6 +155,10 @@ class Spec(Protocol):
     @property
     def resolution(self) -> float:
         """Mean gap between distinct values."""
+
+    @property
+    def points(self) -> Floats:
+        """The codes of a column on a grid as numbers from 0 to 1; empty for others."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +211,13 @@ class FeatureModel:
     name: str  #: public
     discrete: bool = False  #: does the column hold codes (True) or numbers (False)?
     silent_unseen: bool = False  #: does a level without any training row say nothing?
+    grid_codes: int = 0  #: codes are at most so many intervals of numbers; 0: they are the values
     leaves_one_out: bool = False  #: is there a closed form for a row that is taken out?
+
+    @property
+    def nominal(self) -> bool:
+        """Are the values names, in no order?"""
+        return self.discrete and not self.grid_codes
 
     def statistics(self, column: Array, n_codes: int, sets: TrainingSets) -> Statistics:
         """Statistics of one column for every set."""

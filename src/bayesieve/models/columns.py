@@ -35,8 +35,11 @@ _BINARY = (0.0, 1.0)
 _ZERO_ONE, _SOME_NUMBER = np.array(_BINARY), np.array([0.5])
 
 
-def choose_models(features: object, X: Table) -> list[str]:
-    """The feature model of every column, from "auto", a name, or a mapping of columns to names."""
+def choose_models(features: object, X: Table, numbers: str = "density") -> list[str]:
+    """The feature model of every column, from "auto", a name, or a mapping of columns to names.
+
+    `numbers` is what "auto" takes for numbers that are not all 0 or 1.
+    """
     if isinstance(X, SharedTable | SharedSparse):
         return list(X.known.models)
     n_columns = len(X.names)
@@ -57,7 +60,15 @@ def choose_models(features: object, X: Table) -> list[str]:
     if isinstance(X, SparseTable):
         # Presence, unless something else is asked for: any value may stand in a sparse column.
         return ["bernoulli" if model == "auto" else model for model in asked]
-    return [_model_of(_look_at(X, j, model), X.names[j], model) for j, model in enumerate(asked)]
+    return [
+        _model_of(_look_at(X, j, model), X.names[j], model, numbers)
+        for j, model in enumerate(asked)
+    ]
+
+
+def without_grid(models: Sequence[str]) -> list[str]:
+    """Models that read numbers as they are in place of those that read them on a grid."""
+    return ["gaussian" if MODELS[model].grid_codes else model for model in models]
 
 
 def _look_at(table: RawTable | PackedTable, j: int, asked: str) -> Array:
@@ -80,19 +91,19 @@ def check_batch(model: str, raw: Array, name: str, levels: Array | None = None) 
         raise ValueError(f"column {name!r} held {kinds[0]} in the first batch; got {kinds[1]}.")
 
 
-def _model_of(raw: Array, name: str, asked: str) -> str:
+def _model_of(raw: Array, name: str, asked: str, numbers: str = "density") -> str:
     """The model asked for if the column allows it; for "auto", the one that suits it."""
     text = raw.dtype == object
     binary = not text and bool(((raw == 0) | (raw == 1) | np.isnan(raw)).all())
     if asked == "auto":
-        return "categorical" if text else "bernoulli" if binary else "gaussian"
+        return "categorical" if text else "bernoulli" if binary else numbers
     if asked == "bernoulli" and not binary:
         odd = "text" if text else f"{raw[~np.isin(raw, _BINARY) & ~np.isnan(raw)][0]:g}"
         raise ValueError(
             f"column {name!r} is modelled as 'bernoulli', which allows 0, 1 and missing; got "
             f"{odd}. Use 'categorical' or 'gaussian', or binarise it first."
         )
-    if text and not MODELS[asked].discrete:
+    if text and not MODELS[asked].nominal:
         raise ValueError(
             f"column {name!r} is modelled as {asked!r}, which needs numbers; got text. "
             "Use 'categorical'."
@@ -121,7 +132,9 @@ def read_column(
             return spec, encode(spec, table.column(j))
     # What is the same for equal values is done once.
     values, codes = table.coded(j)
-    spec = learn(table.names[j], model, values, discrete, rounded, presence)
+    n_codes = MODELS[model].grid_codes
+    repeats = np.bincount(codes, minlength=values.size) if n_codes and codes is not None else None
+    spec = learn(table.names[j], model, values, discrete, rounded, presence, n_codes, repeats)
     column = encode(spec, values)
     if codes is None:
         return spec, column
@@ -200,8 +213,10 @@ class Summary:
                 raw = in_kind_of(old.levels, raw) if old.levels.dtype == object else raw
             model = MODELS[old.model]
             sparse = isinstance(table, SparseTable)
-            new = learn(table.names[j], old.model, raw, model.discrete, presence=sparse)
-            both = merge_specs(old, new)
+            both = old
+            if not old.on_grid:
+                new = learn(table.names[j], old.model, raw, model.discrete, presence=sparse)
+                both = merge_specs(old, new)
             more = model.statistics(encode(both, raw), both.n_codes, sets)
             specs.append(both)
             statistics.append(model.merge(_grown(old, both, self.statistics[j]), more))
@@ -338,7 +353,9 @@ def spoken_tables(
     >>> from types import SimpleNamespace
     >>> import numpy as np
     >>> from bayesieve.models import MODELS, Settings, build_columns, one_set, spoken_tables
-    >>> spec = SimpleNamespace(model="bernoulli", n_distinct=2, resolution=1.0, n_codes=3)
+    >>> spec = SimpleNamespace(
+    ...     model="bernoulli", n_distinct=2, resolution=1.0, n_codes=3, points=np.empty(0)
+    ... )
     >>> sets = one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
     >>> counts = MODELS["bernoulli"].statistics(np.array([0, 1, 1, 1], np.uint8), 3, sets)
     >>> columns = build_columns([spec], [counts], Settings(1.0, None, np.ones(2)))
@@ -360,6 +377,11 @@ def spoken_tables(
     return tables
 
 
+def grid_of(spec: Spec) -> Grid:
+    """What a model is told of a continuous column."""
+    return Grid(spec.resolution, max(spec.n_distinct, 1), spec.points)
+
+
 def build_columns(
     specs: Sequence[Spec], statistics: Sequence[Statistics], settings: Settings, n_sets: int = 1
 ) -> list[ColumnTerms]:
@@ -370,8 +392,8 @@ def build_columns(
     >>> from types import SimpleNamespace
     >>> import numpy as np
     >>> from bayesieve.models import MODELS, Settings, build_columns, one_set
-    >>> spec = SimpleNamespace(model="gaussian", n_distinct=4, resolution=1.0)
     >>> values, sets = np.arange(4.0), one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
+    >>> spec = SimpleNamespace(model="gaussian", n_distinct=4, resolution=1.0, points=np.empty(0))
     >>> moments = MODELS["gaussian"].statistics(values, 0, sets)
     >>> column = build_columns([spec], [moments], Settings(1.0, None, np.ones(2)))[0]
     >>> column.of(values).finite[0].argmax(1)  # which class each value speaks for
@@ -386,8 +408,6 @@ def build_columns(
         means = binary_mean(binary, n_sets, settings.class_weight.size)
         settings = replace(settings, binary_mean=means)
     return [
-        ColumnTerms(
-            MODELS[spec.model], found, Grid(spec.resolution, max(spec.n_distinct, 1)), settings
-        )
+        ColumnTerms(MODELS[spec.model], found, grid_of(spec), settings)
         for spec, found in zip(specs, statistics, strict=True)
     ]

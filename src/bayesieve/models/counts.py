@@ -30,12 +30,14 @@ class CountModel(FeatureModel):
     name : public name.
     silent_unseen : a level without a single training row says nothing, whatever the smoothing;
         otherwise smoothing alone speaks for it, as in scikit-learn's BernoulliNB.
+    grid_codes : levels are at most so many intervals of numbers; 0: they are the values.
     """
 
     name: str
     silent_unseen: bool = False
     discrete: bool = True
     leaves_one_out: bool = True
+    grid_codes: int = 0
 
     def statistics(self, column: Array, n_codes: int, sets: TrainingSets) -> Floats:
         """Weighted counts, sets x codes x classes."""

@@ -200,7 +200,7 @@ class GaussianModel(FeatureModel):
                 width = shifted(resolution, power)
                 values, mean = shifted(values, power), shifted(mean, power)
                 sd = np.maximum(np.sqrt(variance), width / 6)
-                return np.maximum(_log_interval(values, mean, sd, width), LEAST_LOG)
+                return np.maximum(log_interval(values, mean, sd, width), LEAST_LOG)
             if not self.pooled and settings.extra_variance is not None:
                 variance, power = add(variance, power, settings.extra_variance)
             variance = np.maximum(variance, np.finfo(float).tiny)
@@ -259,7 +259,7 @@ def _variance(count: Floats, squares: Floats) -> Floats:
     return np.where(count > 0, squares / safe, 0.0)
 
 
-def _log_interval(values: Floats, mean: Floats, sd: Floats, width: float | Floats) -> Floats:
+def log_interval(values: Floats, mean: Floats, sd: Floats, width: float | Floats) -> Floats:
     """Log P(value - width/2 < x < value + width/2).
 
     A difference of two normal integrals in the tail where both are small; for a narrow interval,

@@ -2,7 +2,9 @@
 
 from .base import FeatureModel
 from .counts import CountModel
+from .density import DENSITIES, DensityModel
 from .gaussian import GaussianModel
+from .intervals import FEWEST_INTERVALS, MOST_INTERVALS, IntervalModel
 from .mixture import MOST_COMPONENTS, MixtureModel
 
 #: A new member is one entry here.
@@ -11,6 +13,13 @@ _MEMBERS: list[FeatureModel] = [
     CountModel("categorical", silent_unseen=True),
     GaussianModel("gaussian"),
     GaussianModel("gaussian-pooled", pooled=True),
+    DensityModel("density"),
+    *(DensityModel(name, members=(name,)) for name in DENSITIES),
+    IntervalModel("intervals"),
+    *(
+        CountModel(f"intervals-{n}", silent_unseen=True, grid_codes=n)
+        for n in range(FEWEST_INTERVALS, MOST_INTERVALS + 1)
+    ),
     MixtureModel("mixture"),
     *(MixtureModel(f"mixture-{m}", components=m) for m in range(1, MOST_COMPONENTS + 1)),
     MixtureModel("mixture-printed", as_printed=True),

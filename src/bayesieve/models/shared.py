@@ -102,7 +102,9 @@ def share(table: Table, models: list[str], rounded: bool = False) -> SharedTable
             continue  # presence: nothing is learnt
         raw = shared.column(j)
         for each in {False, bool(rounded and not discrete)}:
-            known.specs[j, each] = learn(table.names[j], model, raw, discrete, each)
+            n_codes = MODELS[model].grid_codes
+            spec = learn(table.names[j], model, raw, discrete, each, grid_codes=n_codes)
+            known.specs[j, each] = spec
         if discrete and isinstance(shared, SharedTable):
             known.codes[j] = encode(known.specs[j, False], raw)
     return shared

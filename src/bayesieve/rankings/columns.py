@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.tables import SparseTable, Table, room_of
-from ..models.columns import read_column
+from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
 from .base import MixedColumns
 
@@ -14,7 +14,8 @@ def mixed_columns(
 ) -> MixedColumns:
     """Numbers as they are, codes of discrete columns; of the given rows, with their weights."""
     values = room_of(table)((len(models), rows.size), np.float64)
-    nominal = np.array([MODELS[model].discrete for model in models], bool)
+    models = without_grid(models)
+    nominal = np.array([MODELS[model].nominal for model in models], bool)
     specs = []
     for j, model in enumerate(models):
         spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))

@@ -13,11 +13,11 @@ from ..data.sample import read_sample
 from ..data.tables import SparseTable, Table, room_of
 from ..engine.threads import Threads, count_threads
 from ..models.columns import choose_models, read_column
+from ..models.cuts import mdl_cuts
 from ..models.registry import MODELS
 from . import RANKINGS
 from .base import DISCRETE, MIXED, DiscreteColumns, MixedColumns, OwnRanking, Ranking, RankingMethod
 from .columns import mixed_columns
-from .cuts import mdl_cuts
 
 
 def rank(
@@ -146,7 +146,7 @@ def discrete_columns(
     codes = room_of(table)((len(models), rows.size), np.uint8)
     n_levels = np.empty(len(models), np.int64)
     for j, model in enumerate(models):
-        if MODELS[model].discrete:
+        if MODELS[model].nominal:
             spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))
             n_levels[j] = spec.n_codes - 1
             column = column[rows]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
 from ..data.sample import Sample
+from ..data.tables import Table
 from ..engine.sparse_tables import SparseProblem, SparseTables
 from ..models.base import Floats, Settings
 from ..models.columns import Summary
@@ -27,6 +28,9 @@ class Family(Protocol):
     @property
     def features(self) -> object:
         """Feature models, as users give them."""
+
+    def choose_models(self, table: Table) -> list[str]:
+        """The feature model of each column of a table."""
 
     @property
     def smoothing(self) -> object:

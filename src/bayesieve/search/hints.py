@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..checks import choose, column_indices
 from ..data.tables import SparseTable, Table
 from ..engine.threads import Threads
-from ..models.columns import read_column
+from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns
 from ..rankings.information import information_with
@@ -134,7 +134,7 @@ class RowHints:
         Missing values stand at the mean; the levels of a categorical column count as 0, 1, 2, ...
         """
         columns = []
-        for j, model in enumerate(self._models):
+        for j, model in enumerate(without_grid(self._models)):
             presence = isinstance(self._table, SparseTable)
             spec, column = read_column(self._table, j, model, presence=presence)
             values = column[self._guiding].astype(np.float64)

@@ -14,8 +14,8 @@ from ...data.files.atomic import write_text
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
-from ...models.base import ColumnTerms, Floats, Grid, Scale, Settings, Terms
-from ...models.columns import Summary, spoken_tables
+from ...models.base import ColumnTerms, Floats, Scale, Settings, Terms
+from ...models.columns import Summary, grid_of, spoken_tables
 from ...models.fitted import FittedBayes, FittedProblem
 from ...models.moments import Mixtures, Moments, WideVariance, plain_squares, plain_variances
 from ...models.registry import MODELS
@@ -316,9 +316,7 @@ def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: ProblemData)
     known = None if means is None else np.array(means, float)
     settings = Settings(smoothing, extra, class_weight, known, scale.bits)
     columns = [
-        ColumnTerms(
-            MODELS[spec.model], found, Grid(spec.resolution, max(spec.n_distinct, 1)), settings
-        )
+        ColumnTerms(MODELS[spec.model], found, grid_of(spec), settings)
         for spec, found in zip(specs, statistics, strict=True)
     ]
     terms = spoken_tables(specs, columns)

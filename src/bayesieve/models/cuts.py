@@ -31,7 +31,7 @@ def mdl_cuts(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.rankings.cuts import mdl_cuts
+    >>> from bayesieve.models.cuts import mdl_cuts
     >>> mdl_cuts(np.arange(20.0), np.repeat([0, 1], 10), 2)
     array([9.5])
     """
@@ -41,16 +41,35 @@ def mdl_cuts(
     distinct, at = np.unique(values, return_inverse=True)
     counts = np.zeros((distinct.size, n_classes))
     np.add.at(counts, (at, labels), weights)
-    cuts: list[float] = []
-    parts = [(0, distinct.size)]
+    at = mdl_borders(counts)
+    return distinct[at - 1] / 2 + distinct[at] / 2
+
+
+def mdl_borders(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The same for values that are counted: the first value after each cut, ascending.
+
+    Parameters
+    ----------
+    counts : ndarray
+        Weight of the rows, ascending values x classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models.cuts import mdl_borders
+    >>> mdl_borders(np.repeat([[2.0, 0.0], [0.0, 2.0]], 5, axis=0))
+    array([5])
+    """
+    found: list[int] = []
+    parts = [(0, len(counts))]
     while parts:
         start, end = parts.pop()
         cut = _best_cut(counts[start:end])
         if cut is not None:
             middle = start + cut
-            cuts.append(float(distinct[middle - 1] / 2 + distinct[middle] / 2))
+            found.append(middle)
             parts += [(start, middle), (middle, end)]
-    return np.array(sorted(cuts))
+    return np.array(sorted(found), np.int64)
 
 
 def _best_cut(counts: NDArray[np.float64]) -> int | None:

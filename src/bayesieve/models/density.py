@@ -1,0 +1,191 @@
+"""Continuous columns on a grid: densities made of counts, and the one that fits a column best."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..checks import Array
+from ..data.columns import MOST_CODES
+from .base import Floats, Grid, Settings, Terms, TrainingSets
+from .counts import CountModel
+from .gaussian import LEAST_LOG, log_interval
+
+
+class Ratios(NamedTuple):
+    """What the codes of a column say, and how well that foretells the classes.
+
+    Parameters
+    ----------
+    ratio : P(code | class) over P(code), sets x codes x classes.
+    own : the same with one row of that code and class taken out of its class.
+    loss : log-loss of the class given the code, rows taken out one by one; of each set.
+    """
+
+    ratio: Floats
+    own: Floats
+    loss: Floats
+
+
+Judge = Callable[[Floats, Floats, Grid], Ratios]
+
+
+def grid_gaussian(counts: Floats, units: Floats, grid: Grid) -> Ratios:
+    """One normal distribution a class: the probability of an interval of one resolution (Weka's).
+
+    Parameters
+    ----------
+    counts : weight of the rows, sets x codes x classes.
+    units : weight of a row of each class.
+    grid : the codes as numbers, and how many distinct values the column has.
+    """
+    from .kernels.density import judge_given, left_moments, moments
+
+    points, totals = grid.points, counts.sum(1)
+    mean, squares, spread = (np.zeros(totals.shape) for _ in range(3))
+    moments(counts, points, mean, squares, spread)
+    left_mean, left_squares = np.empty(counts.shape), np.empty(counts.shape)
+    left_moments(counts, units, points, mean, squares, left_mean, left_squares)
+    rest = totals[:, None] - np.minimum(units, counts)
+    said = _log_normal(points[:, None], mean[:, None], squares[:, None], totals[:, None], grid)
+    said = np.where(totals[:, None] > 0, said, -np.inf)
+    top = said.max(-1, keepdims=True, initial=LEAST_LOG)
+    left = np.exp(_log_normal(points[:, None], left_mean, left_squares, rest, grid) - top)
+    found = _empty(counts)
+    judge_given(np.exp(said - top), np.maximum(rest, 0.0) * left, counts, units, *found)
+    return found
+
+
+def _log_normal(
+    points: Floats, mean: Floats, squares: Floats, weight: Floats, grid: Grid
+) -> Floats:
+    width = _resolution(grid)
+    variance = np.divide(squares, weight, out=np.zeros(squares.shape), where=weight > 0)
+    deviation = np.maximum(np.sqrt(variance), width / 6)
+    with np.errstate(divide="ignore"):
+        return np.maximum(log_interval(points, mean, deviation, width), LEAST_LOG)
+
+
+def kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
+    """A Gaussian kernel around each row of a class.
+
+    Its width is Silverman's times a factor from 0.25 to 2.8, at least half a resolution.
+    """
+    from .kernels.density import judge_kernel, moments
+
+    totals = counts.sum(1)
+    mean, squares, spread = (np.zeros(totals.shape) for _ in range(3))
+    moments(counts, grid.points, mean, squares, spread)
+    silverman = 0.9 * spread * np.maximum(totals, 1.0) ** -0.2
+    found = _empty(counts)
+    judge_kernel(counts, units, grid.points, silverman, _resolution(grid) / 2, *found)
+    return found
+
+
+def rank_kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
+    """A Gaussian kernel over the ranks of all rows, of a width from 0 to 0.16.
+
+    Shares of the classes are shrunk to those of all rows by half a row, one or two.
+    """
+    from .kernels.density import judge_rank_kernel
+
+    found = _empty(counts)
+    judge_rank_kernel(counts, units, *found)
+    return found
+
+
+#: In this order: the first of equally good ones is taken.
+DENSITIES: dict[str, Judge] = {
+    "grid-gaussian": grid_gaussian,
+    "kernel": kernel,
+    "rank-kernel": rank_kernel,
+}
+
+
+def _empty(counts: Floats) -> Ratios:
+    return Ratios(np.ones(counts.shape), np.ones(counts.shape), np.zeros(counts.shape[0]))
+
+
+def _resolution(grid: Grid) -> float:
+    """Mean gap between distinct values, in units of their range."""
+    return 1.0 / max(grid.n_values - 1, 1)
+
+
+@dataclass(frozen=True)
+class DensityModel(CountModel):
+    """Numbers as a table: log P(code | class) / P(code) on a grid that has not seen the classes.
+
+    Statistics are counts of codes by class, so that they merge, and a fold's are the difference of
+    two.  Whatever sees classes (widths, shrinking, which density) is made anew of each training
+    set's counts, by the least log-loss of the class given the code, with each row taken out of its
+    own class.  Taking a row out changes nothing but its class's counts: width, ranks, P(code) and
+    the choice of density stay.
+
+    Parameters
+    ----------
+    name : public name.
+    members : names of the densities among which to choose.
+    """
+
+    members: tuple[str, ...] = tuple(DENSITIES)
+    grid_codes: int = MOST_CODES
+
+    def terms(self, statistics: Floats, values: Array, grid: Grid, settings: Settings) -> Terms:
+        """Terms of all codes; `values` is not needed."""
+        return _spoken(self._fit(statistics, grid, settings)[0].ratio)
+
+    def left_out(
+        self,
+        statistics: Floats,
+        values: Array,
+        grid: Grid,
+        settings: Settings,
+        column: Array,
+        sets: TrainingSets,
+    ) -> Terms:
+        """The same with one row fewer of the code in the class."""
+        return _spoken(self._fit(statistics, grid, settings)[0].own[0])
+
+    def chosen(self, statistics: Floats, grid: Grid, settings: Settings) -> list[str]:
+        """The density that each set takes."""
+        at = self._fit(statistics, grid, settings)[1]
+        return [self.members[int(i)] for i in at]
+
+    def _fit(self, statistics: Floats, grid: Grid, settings: Settings) -> tuple[Ratios, Array]:
+        counts = np.ascontiguousarray(statistics[:, :-1])
+        return _best(
+            self.members,
+            (counts.tobytes(), counts.shape),
+            grid.points.tobytes(),
+            grid.n_values,
+            settings.class_weight.tobytes(),
+        )
+
+
+@lru_cache(maxsize=32)
+def _best(
+    members: tuple[str, ...],
+    counted: tuple[bytes, tuple[int, ...]],
+    points: bytes,
+    n_values: int,
+    class_weight: bytes,
+) -> tuple[Ratios, Array]:
+    """What the best member says in each set, and which one it is.
+
+    Plain data come in, so that what is asked for several times in a row is made once.
+    """
+    units = np.frombuffer(class_weight)
+    counts = np.frombuffer(counted[0]).reshape(counted[1]) * units
+    grid = Grid(n_values=n_values, points=np.frombuffer(points))
+    found = [DENSITIES[name](counts, units, grid) for name in members]
+    which = np.argmin([each.loss for each in found], axis=0)
+    picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(3)]
+    return Ratios(*picked), which
+
+
+def _spoken(ratio: Floats) -> Terms:
+    """Logarithms, and the code that says nothing."""
+    pad = [(0, 0)] * (ratio.ndim - 2) + [(0, 1), (0, 0)]
+    return Terms(np.log(np.pad(ratio, pad, constant_values=1.0)))

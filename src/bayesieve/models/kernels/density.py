@@ -1,0 +1,341 @@
+"""Densities on a grid: what each code of a column says about each class, from counts alone.
+
+Sums run in the order of the codes, and elementary functions are our own: the same numbers with and
+without the JIT.  All arrays but `points` hold one part a training set.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ...data.kernels.exact import exp_fixed
+from ...data.kernels.options import EXACT
+
+_LN2 = 0.6931471805599453
+
+
+_SQRT_HALF = 0.7071067811865476
+
+
+# A kernel below this share of its height counts as 0; so do exponents beyond `_FAR`.
+_TINY = 1e-18
+
+
+_FAR = 45.0
+
+
+# A downdate that leaves less than this share of the squares is recomputed.
+_CANCELLED = 1e-3
+
+
+# Widths of kernels in two chains, each half of the one before: a kernel of half the width is the
+# fourth power.
+_WIDTHS = np.array([2.8, 2.0])
+
+
+_HALVINGS = 4
+
+
+# Widths of rank kernels: 0, and a chain from this one on.
+_RANK_WIDTH = 0.16
+
+
+_RANK_HALVINGS = 6
+
+
+_SHRINKING = np.array([0.5, 1.0, 2.0])
+
+
+@njit(**EXACT)
+def _log(z):
+    """Logarithm of a positive number: a power of two, and the series of atanh."""
+    z, power = math.frexp(z)
+    if z < _SQRT_HALF:
+        z *= 2.0
+        power -= 1
+    u = (z - 1.0) / (z + 1.0)
+    q = u * u
+    p = 1.0 / 23.0
+    p = p * q + 1.0 / 21.0
+    p = p * q + 1.0 / 19.0
+    p = p * q + 1.0 / 17.0
+    p = p * q + 1.0 / 15.0
+    p = p * q + 1.0 / 13.0
+    p = p * q + 1.0 / 11.0
+    p = p * q + 1.0 / 9.0
+    p = p * q + 1.0 / 7.0
+    p = p * q + 1.0 / 5.0
+    p = p * q + 1.0 / 3.0
+    p = p * q + 1.0
+    return power * _LN2 + 2.0 * u * p
+
+
+@njit(**EXACT)
+def moments(counts, points, mean, squares, spread):
+    """Mean, sum of squared deviations, and what Silverman's rule takes for the deviation."""
+    n_codes = points.size
+    for g in range(counts.shape[0]):
+        for k in range(counts.shape[2]):
+            total, first = 0.0, 0.0
+            for c in range(n_codes):
+                total += counts[g, c, k]
+                first += counts[g, c, k] * points[c]
+            centre = first / total if total > 0.0 else 0.0
+            second, below = 0.0, 0.0
+            low, high = -1, -1
+            for c in range(n_codes):
+                apart = points[c] - centre
+                second += counts[g, c, k] * apart * apart
+                below += counts[g, c, k]
+                if low < 0 and below >= 0.25 * total:
+                    low = c
+                if high < 0 and below >= 0.75 * total:
+                    high = c
+            mean[g, k], squares[g, k] = centre, second
+            deviation = math.sqrt(second / total) if total > 0.0 else 0.0
+            quartiles = (points[high] - points[low]) / 1.34
+            spread[g, k] = quartiles if 0.0 < quartiles < deviation else deviation
+
+
+@njit(**EXACT)
+def left_moments(counts, units, points, mean, squares, left_mean, left_squares):
+    """Mean and squares of each class when one row of each code is taken out of it."""
+    n_codes = points.size
+    for g in range(counts.shape[0]):
+        for k in range(counts.shape[2]):
+            total = 0.0
+            for c in range(n_codes):
+                total += counts[g, c, k]
+            for c in range(n_codes):
+                own = min(units[k], counts[g, c, k])
+                left = total - own
+                if own <= 0.0 or left <= 0.0:
+                    left_mean[g, c, k], left_squares[g, c, k] = mean[g, k], squares[g, k]
+                    continue
+                apart = points[c] - mean[g, k]
+                centre = mean[g, k] - own * apart / left
+                second = squares[g, k] - own * apart * apart * (total / left)
+                if second < _CANCELLED * squares[g, k]:
+                    first, second = 0.0, 0.0
+                    for d in range(n_codes):
+                        first += (counts[g, d, k] - (own if d == c else 0.0)) * points[d]
+                    centre = first / left
+                    for d in range(n_codes):
+                        apart = points[d] - centre
+                        second += (counts[g, d, k] - (own if d == c else 0.0)) * apart * apart
+                left_mean[g, c, k], left_squares[g, c, k] = centre, second
+
+
+@njit(**EXACT)
+def _ratios(density, left, counts, units, totals, shares, ratio, own):
+    """P(code | class) over P(code), smoothed by one row; `own`: a row taken out of its class.
+
+    `left` is the density times the weight of the class when the row is out.
+    """
+    n_codes, n_classes = counts.shape
+    for c in range(n_codes):
+        pooled = 0.0
+        for k in range(n_classes):
+            pooled += shares[k] * density[c, k]
+        for k in range(n_classes):
+            ratio[c, k], own[c, k] = 1.0, 1.0
+            if pooled > 0.0 and totals[k] > 0.0:
+                rest = totals[k] - min(units[k], counts[c, k])
+                ratio[c, k] = (totals[k] * density[c, k] / pooled + 1.0) / (totals[k] + 1.0)
+                own[c, k] = (left[c, k] / pooled + 1.0) / (rest + 1.0)
+
+
+@njit(**EXACT)
+def _loss(ratio, own, counts, shares):
+    """Log-loss of the class given the code alone, each row taken out of its own class."""
+    n_codes, n_classes = counts.shape
+    loss = 0.0
+    for c in range(n_codes):
+        every = 0.0
+        for k in range(n_classes):
+            every += shares[k] * ratio[c, k]
+        for k in range(n_classes):
+            if counts[c, k] > 0.0:
+                mine = shares[k] * own[c, k]
+                others = max(every - shares[k] * ratio[c, k], 0.0)
+                loss += counts[c, k] * _log((others + mine) / mine)
+    return loss
+
+
+@njit(**EXACT)
+def _class_totals(counts, totals, shares):
+    """Weight of each class, and its share, with one row more each."""
+    n_codes, n_classes = counts.shape
+    every = 0.0
+    for k in range(n_classes):
+        totals[k] = 0.0
+        for c in range(n_codes):
+            totals[k] += counts[c, k]
+        every += totals[k]
+    for k in range(n_classes):
+        shares[k] = (totals[k] + 1.0) / (every + n_classes)
+
+
+@njit(**EXACT)
+def judge_given(density, left, counts, units, ratio, own, loss):
+    """Ratios and loss of densities that somebody has made."""
+    n_classes = counts.shape[2]
+    totals, shares = np.empty(n_classes), np.empty(n_classes)
+    for g in range(counts.shape[0]):
+        _class_totals(counts[g], totals, shares)
+        _ratios(density[g], left[g], counts[g], units, totals, shares, ratio[g], own[g])
+        loss[g] = _loss(ratio[g], own[g], counts[g], shares)
+
+
+@njit(**EXACT)
+def _add_kernels(points, weights, width, out):
+    """Sums of kernels of a width, and of its halves, at every point: out[halving, point]."""
+    n_codes = points.size
+    out[:] = 0.0
+    scale = 0.5 / (width * width)
+    first, last = 0, 0
+    for t in range(n_codes):
+        here, weight = points[t], weights[t]
+        if weight <= 0.0:
+            continue
+        while (here - points[first]) * (here - points[first]) * scale > _FAR:
+            first += 1
+        while last < n_codes and (
+            points[last] <= here or (points[last] - here) * (points[last] - here) * scale <= _FAR
+        ):
+            last += 1
+        for q in range(first, last):
+            apart = points[q] - here
+            height = exp_fixed(-(apart * apart * scale))
+            height = height if height > _TINY else 0.0
+            out[0, q] += weight * height
+            for step in range(1, _HALVINGS):
+                height = height * height
+                height = height * height
+                height = height if height > _TINY else 0.0
+                out[step, q] += weight * height
+
+
+@njit(**EXACT)
+def judge_kernel(counts, units, points, silverman, floor, ratio, own, loss):
+    """A Gaussian kernel around every row; the factor on Silverman's widths by the least loss."""
+    n_sets, n_codes, n_classes = counts.shape
+    n_factors = _WIDTHS.size * _HALVINGS
+    sums = np.empty((n_factors, n_codes, n_classes))
+    widths = np.empty((n_factors, n_classes))
+    chain = np.empty((_HALVINGS, n_codes))
+    weights = np.empty(n_codes)
+    totals, shares = np.empty(n_classes), np.empty(n_classes)
+    density, left = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
+    tried, tried_own = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
+    for g in range(n_sets):
+        _class_totals(counts[g], totals, shares)
+        for k in range(n_classes):
+            weights[:] = counts[g, :, k]
+            floored = False
+            for first in range(_WIDTHS.size):
+                widest = _WIDTHS[first] * silverman[g, k]
+                if widest > floor:
+                    _add_kernels(points, weights, widest, chain)
+                width = widest
+                for step in range(_HALVINGS):
+                    at = first + _WIDTHS.size * step
+                    widths[at, k] = max(width, floor)
+                    if width > floor:
+                        sums[at, :, k] = chain[step]
+                    else:
+                        floored = True
+                    width *= 0.5
+            if floored:
+                _add_kernels(points, weights, floor, chain)
+                for at in range(n_factors):
+                    if widths[at, k] == floor:
+                        sums[at, :, k] = chain[0]
+        loss[g] = np.inf
+        # From narrow to wide, so that the narrowest of equals is taken.
+        for at in range(n_factors - 1, -1, -1):
+            for c in range(n_codes):
+                for k in range(n_classes):
+                    mass = sums[at, c, k] / widths[at, k]
+                    less = max(sums[at, c, k] - min(units[k], counts[g, c, k]), 0.0)
+                    density[c, k] = mass / totals[k] if totals[k] > 0.0 else 0.0
+                    left[c, k] = less / widths[at, k]
+            _ratios(density, left, counts[g], units, totals, shares, tried, tried_own)
+            found = _loss(tried, tried_own, counts[g], shares)
+            if found < loss[g]:
+                loss[g] = found
+                ratio[g], own[g] = tried, tried_own
+
+
+@njit(**EXACT)
+def _rank_sums(counts, sums):
+    """Sums of kernels over mid-ranks, from 0 to 1, of all classes together.
+
+    sums[0] are the counts; then sums[width, class, code], from narrow to wide.
+    """
+    n_codes, n_classes = counts.shape
+    ranks = np.empty(n_codes)
+    below = 0.0
+    for c in range(n_codes):
+        here = 0.0
+        for k in range(n_classes):
+            here += counts[c, k]
+        ranks[c] = below + 0.5 * here
+        below += here
+    for c in range(n_codes):
+        ranks[c] = ranks[c] / below if below > 0.0 else 0.0
+    sums[:] = 0.0
+    for k in range(n_classes):
+        sums[0, k] = counts[:, k]
+    scale = 0.5 / (_RANK_WIDTH * _RANK_WIDTH)
+    heights = np.empty((_RANK_HALVINGS, n_codes))
+    for t in range(n_codes):
+        for q in range(n_codes):
+            apart = ranks[q] - ranks[t]
+            height = exp_fixed(-(apart * apart * scale))
+            heights[0, q] = height
+            for step in range(1, _RANK_HALVINGS):
+                height = height * height
+                height = height * height
+                height = height if height > _TINY else 0.0
+                heights[step, q] = height
+        for k in range(n_classes):
+            weight = counts[t, k]
+            if weight > 0.0:
+                for step in range(_RANK_HALVINGS):
+                    for q in range(n_codes):
+                        sums[_RANK_HALVINGS - step, k, q] += weight * heights[step, q]
+
+
+@njit(**EXACT)
+def judge_rank_kernel(counts, units, ratio, own, loss):
+    """Kernels over ranks, shrunk to all classes together; width and rows of that by the loss."""
+    n_sets, n_codes, n_classes = counts.shape
+    sums = np.empty((_RANK_HALVINGS + 1, n_classes, n_codes))
+    totals, shares = np.empty(n_classes), np.empty(n_classes)
+    tried, tried_own = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
+    for g in range(n_sets):
+        _class_totals(counts[g], totals, shares)
+        _rank_sums(counts[g], sums)
+        loss[g] = np.inf
+        for width in range(_RANK_HALVINGS + 1):
+            for rows in _SHRINKING:
+                for c in range(n_codes):
+                    every = rows
+                    for k in range(n_classes):
+                        every += sums[width, k, c]
+                    for k in range(n_classes):
+                        tried[c, k], tried_own[c, k] = 1.0, 1.0
+                        taken = min(units[k], counts[g, c, k])
+                        rest = totals[k] - taken
+                        if totals[k] > 0.0:
+                            mass = sums[width, k, c]
+                            tried[c, k] = (mass / shares[k] + rows) / every
+                            if rest > 0.0:
+                                mass = max(mass - taken, 0.0) * (totals[k] / rest)
+                                tried_own[c, k] = (mass / shares[k] + rows) / every
+                found = _loss(tried, tried_own, counts[g], shares)
+                if found < loss[g]:
+                    loss[g] = found
+                    ratio[g], own[g] = tried, tried_own
