@@ -5,6 +5,7 @@ from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
 from .estimators.selector import NaiveBayesSelector
 from .estimators.votes import FeatureVotes
+from .estimators.weighted import WeightedNaiveBayes
 from .evaluation.calibration import Calibration, calibrate
 from .evaluation.curve import evaluate_ranking
 from .evaluation.nested import Nested, nested
@@ -44,6 +45,7 @@ __all__ = [
     "Stability",
     "SubsetEnsemble",
     "TreeLevels",
+    "WeightedNaiveBayes",
     "calibrate",
     "eliminate",
     "evaluate_ranking",

@@ -11,10 +11,10 @@ from ..engine.cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables
 from ..engine.threads import Threads
 from ..engine.weighted import WeightedLedger
 from ..models.base import Floats, Ints
-from ..models.fitted import FittedProblem
 from ..models.monotone import rising
 from ..models.pairs import PairTerms
-from ..models.weighted import Ratios, column_ratios, log_shares_of, pair_ratios, weigh
+from ..models.weighted import Ratios, column_ratios, log_shares_of, pair_ratios
+from .book import TermBook, TermPage
 from .coded import CodedRows
 from .pairs import Pair, find_pairs
 from .weights import GreedyWeights, WeightedProblem, WeightRules, WeightStep
@@ -104,11 +104,30 @@ class Weighing:
         """How many terms may enter."""
         return int(self._allowed.sum())
 
-    def columns_of(self, term: int) -> tuple[int, ...]:
-        """The column, or the two columns, of a term."""
-        if term < self.n_columns:
-            return (term,)
-        return self.pairs[term - self.n_columns].columns
+    @property
+    def units(self) -> tuple[tuple[int, ...], ...]:
+        """Terms that enter together."""
+        return self._units
+
+    def book(self, steps: Sequence[WeightStep]) -> TermBook:
+        """All that models of these states say, without the rows."""
+        terms = sorted({term for step in steps for term in step.terms})
+        singles = [t for t in terms if t < self.n_columns]
+        paired = {t: self.pairs[t - self.n_columns] for t in terms if t >= self.n_columns}
+        columns = sorted({*singles, *(j for pair in paired.values() for j in pair.columns)})
+        place = {j: at for at, j in enumerate(columns)}
+        pages = []
+        for g, rows in enumerate(self.problems):
+            pairs = {}
+            for t, pair in paired.items():
+                counts = self._counts[g][t - self.n_columns]
+                ratios = self._pair_ratios[g][t - self.n_columns].table[:-1].reshape(counts.shape)
+                where = (place[pair.columns[0]], place[pair.columns[1]])
+                nothing = np.zeros(rows.n_classes, np.int64)
+                pairs[t] = PairTerms(where, pair.groups, counts, ratios, nothing)
+            summary = rows.summary.restrict(columns)
+            pages.append(TermPage(summary, [self.singles[g][j] for j in columns], pairs))
+        return TermBook(tuple(columns), tuple(pages), self.plan.smoothing)
 
     # -- the path ------------------------------------------------------------------------------
 
@@ -138,29 +157,6 @@ class Weighing:
             self._ledger(g, rows, left_out=False) for g, rows in enumerate(held_out)
         ]
         return HeldOut(ledgers, _unit(held_out[0]))
-
-    def columns_in(self, step: WeightStep) -> list[int]:
-        """The columns that a state of the path reads, in the table's order."""
-        return sorted({j for term in step.terms for j in self.columns_of(term)})
-
-    def fitted(self, step: WeightStep, g: int, columns: Sequence[int]) -> FittedProblem:
-        """The model of one problem at a state of the path, on these columns."""
-        place = {j: at for at, j in enumerate(columns)}
-        rows = self.problems[g]
-        weights = np.zeros((len(columns), rows.n_classes), np.int64)
-        pairs = []
-        for term, line in zip(step.terms, step.weights[g], strict=True):
-            if term < self.n_columns:
-                weights[place[term]] = line
-                continue
-            at = term - self.n_columns
-            pair, counts = self.pairs[at], self._counts[g][at]
-            cells = self._pair_ratios[g][at].table[:-1].reshape(counts.shape)
-            where = (place[pair.columns[0]], place[pair.columns[1]])
-            pairs.append(PairTerms(where, pair.groups, counts, cells, line))
-        summary = rows.summary.restrict(columns)
-        ratios = [self.singles[g][j] for j in columns]
-        return weigh(summary, ratios, weights, step.constants[g], pairs, self.plan.smoothing)
 
     # -- terms ---------------------------------------------------------------------------------
 

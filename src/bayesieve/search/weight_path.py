@@ -1,6 +1,6 @@
 """Every state of a path of weighted terms, for people to look at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..data.html import html_table
@@ -14,7 +14,7 @@ class WeightPath:
     Parameters
     ----------
     steps : the states, the start first.
-    names : of all terms.
+    names : of the terms that ever were in.
     units : terms that enter together.
     chosen : the state that the model has.
 
@@ -31,11 +31,11 @@ class WeightPath:
     def __init__(
         self,
         steps: Sequence[WeightStep],
-        names: Sequence[str],
+        names: Mapping[int, str],
         units: Sequence[Sequence[int]],
         chosen: int,
     ):
-        self.steps, self.names, self.chosen = list(steps), list(names), chosen
+        self.steps, self.names, self.chosen = list(steps), dict(names), chosen
         self.units = [tuple(unit) for unit in units]
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class WeightPath:
         """What came in a step."""
         if step.unit < 0:
             return None
-        return " + ".join(self.names[term] for term in self.units[step.unit])
+        return " + ".join(self.names.get(term, "(left at once)") for term in self.units[step.unit])
 
     def to_frame(self, backend: Any = None) -> Any:
         """The path as a data frame, one row a state.
