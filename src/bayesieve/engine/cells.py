@@ -1,4 +1,4 @@
-"""What weighted ledgers hold: the terms' tables, the lines, and what each line has of every term."""
+"""What weighted ledgers hold: the terms' tables, the lines, and what each has of every term."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

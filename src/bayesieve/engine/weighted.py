@@ -21,6 +21,7 @@ _ROOM_BITS, _MOST_BITS = 62, 40
 # Lines handled by one call when a single term is added up.
 _CHUNK = 1 << 16
 
+
 class Slopes(NamedTuple):
     """Sums by code: of term i, codes x (planes + classes), flat, from at[i] on."""
 
@@ -150,7 +151,11 @@ class WeightedLedger:
         from .kernels.weighted import apply_present, apply_weighted
 
         rows = self.tables.rows(term)
-        table, own, column = self.tables.ratios[rows], self.tables.own[rows], self._cells.columns[term]
+        table, own, column = (
+            self.tables.ratios[rows],
+            self.tables.own[rows],
+            self._cells.columns[term],
+        )
         if self._cells.kinds[term] == PRESENT:
             apply_present(column, table, own, steps, self._labels, self._lines.starts, self.sums)
         else:
@@ -273,9 +278,7 @@ class WeightedLedger:
             def chunk(lo: int, hi: int) -> None:
                 for part in range(lo, hi):
                     ends = part * _CHUNK, min((part + 1) * _CHUNK, n_lines)
-                    slopes_by_code(
-                        column, rows, self._own, self._lines.starts, *ends, parts[part]
-                    )
+                    slopes_by_code(column, rows, self._own, self._lines.starts, *ends, parts[part])
 
             self._threads.run(chunk, shape[0], rows.size)
             sums[at[place] : at[place + 1]] = parts.sum(0).ravel()

@@ -112,6 +112,13 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
     2
     """
 
+    selected_: list[tuple[int, ...]]
+    terms_: list[dict[str, Any]]
+    weights_: Any
+    path_: Any
+    classes_: Any
+    choice_: dict[str, float]
+
     def __init__(  # noqa: PLR0913
         self,
         max_terms: int = 60,
@@ -204,7 +211,7 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
         self._labels = tuple(sample.targets.names) if sample.targets.labelled else ()
         self._column_names = list(sample.table.names)
         self._names = getattr(holder, "feature_names_in_", None)
-        self._take([len(each.steps) - 1 for each in fits])
+        vars(self).update(self._learnt([len(each.steps) - 1 for each in fits]))
         return self
 
     def at(self, size: int) -> "WeightedNaiveBayes":
@@ -224,16 +231,15 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
         check_number("size", size, low=0, whole=True)
         found = copy(self)
         found.__dict__.pop("calibration_", None)
-        found._take(
-            [
-                max(at for at, step in enumerate(each.steps) if len(step.terms) <= size)
-                for each in self._fits
-            ]
-        )
+        places = [
+            max(at for at, step in enumerate(each.steps) if len(step.terms) <= size)
+            for each in self._fits
+        ]
+        vars(found).update(self._learnt(places))
         return found
 
-    def _take(self, places: Sequence[int]) -> None:
-        """Hold the model of these states, one a path."""
+    def _learnt(self, places: Sequence[int]) -> dict[str, Any]:
+        """All that is known after the fit, for the model of these states, one a path."""
         fits = self._fits
         steps = [each.steps[place] for each, place in zip(fits, places, strict=True)]
         columns = sorted(
@@ -252,17 +258,19 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
             model.feature_names_in_ = self._names
         model.hold(fitted)
         restrict_names(model, np.array(columns, np.int64))
-        self.estimator_, self.classes_ = model, model.classes_
-        self.support_ = np.isin(np.arange(self.n_features_in_), columns)
-        self._tell(fits, steps, places)
+        return {
+            "estimator_": model,
+            "classes_": model.classes_,
+            "support_": np.isin(np.arange(self.n_features_in_), columns),
+            "choice_": {"bins": fits[0].option.bins, "price": fits[0].price},
+            **self._told_of(fits, steps, places),
+        }
 
-    def _tell(
+    def _told_of(
         self, fits: Sequence[WeightedFit], steps: Sequence[WeightStep], places: Sequence[int]
-    ) -> None:
+    ) -> dict[str, Any]:
         """What people read: terms, weights and paths."""
-        self.selected_, self.terms_ = [], []
-        weights: list[Any] = []
-        paths = []
+        selected, terms, weights, paths = [], [], [], []
         for each, step, place in zip(fits, steps, places, strict=True):
             names = {
                 term: " x ".join(self._column_names[j] for j in each.book.columns_of(term))
@@ -270,13 +278,13 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
                 for term in one.terms
             }
             for at, term in enumerate(step.terms):
-                self.selected_.append(each.book.columns_of(term))
+                selected.append(each.book.columns_of(term))
                 lines = [np.ldexp(part[at].astype(float), -4) for part in step.weights]
                 tables = [
                     np.ldexp(each.book.table(term, g).astype(float), -TERM_BITS)
                     for g in range(len(each.problems))
                 ]
-                self.terms_.append(
+                terms.append(
                     {
                         "name": names[term],
                         "columns": each.book.columns_of(term),
@@ -286,7 +294,9 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
                 )
             weights += [part / WEIGHT_STEPS for part in step.weights]
             paths.append(WeightPath(each.steps, names, each.units, place))
-        self.weights_ = weights if self._labels else weights[0]
-        self.path_ = paths[0] if len(paths) == 1 else paths
-        first = fits[0]
-        self.choice_ = {"bins": first.option.bins, "price": first.price}
+        return {
+            "selected_": selected,
+            "terms_": terms,
+            "weights_": weights if self._labels else weights[0],
+            "path_": paths[0] if len(paths) == 1 else paths,
+        }

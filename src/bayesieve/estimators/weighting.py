@@ -194,8 +194,8 @@ def _monotone(
             raise ValueError(f"monotone[{key!r}] must be 1 (rises) or -1 (falls); got {sign!r}.")
         if MODELS[models[j]].nominal and models[j] != "bernoulli":
             raise ValueError(
-                f"monotone[{key!r}]: column {names[j]!r} is modelled as {models[j]!r}, whose values "
-                "have no order; use a feature model on the grid, such as 'density'."
+                f"monotone[{key!r}]: column {names[j]!r} is modelled as {models[j]!r}, whose "
+                "values have no order; use a feature model on the grid, such as 'density'."
             )
         found[j] = int(sign)
     return found
@@ -228,9 +228,7 @@ def _run(
         for step in weighing.greedy(price).steps():
             steps.append(step)
             if judged.progress:
-                print(
-                    f"{len(step.terms)} terms, log-loss {step.loss:.4f}", file=sys.stderr, flush=True
-                )
+                sys.stderr.write(f"{len(step.terms)} terms, log-loss {step.loss:.4f}\n")
             if clock.left <= 0:
                 stopped = f"time_limit={clock.limit}"
                 break
@@ -256,6 +254,4 @@ def _choose(
     if strata.size < _LEAST_ROWS:
         cautious = [each for each in options if each.price is None] or list(options)
         return cautious[0]
-    return choose_option(
-        problems, judged.plan, options, folds, threads, lambda: clock.left <= 0
-    )
+    return choose_option(problems, judged.plan, options, folds, threads, lambda: clock.left <= 0)

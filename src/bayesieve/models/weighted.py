@@ -2,7 +2,7 @@
 
 score_k = b_k + sum over terms of w_tk log [P(x_t | k) / P(x_t)]: a term is a column or a pair of
 columns, a weight a whole number of sixteenths from 0 to 1, b a whole number of sixty-fourths.
-Terms are integers, so a weighted term is a product of integers and nothing is rounded a second time.
+Terms are integers, so a weighted term is a product of integers: nothing is rounded a second time.
 """
 
 from collections.abc import Sequence
@@ -124,9 +124,7 @@ def column_ratios(
     return found
 
 
-def _terms(
-    column: ColumnTerms, n_codes: int, sets: TrainingSets | None
-) -> tuple[Floats, Floats]:
+def _terms(column: ColumnTerms, n_codes: int, sets: TrainingSets | None) -> tuple[Floats, Floats]:
     """Terms of all codes, and those of a row's own class without that row: codes x classes."""
     known = np.arange(n_codes)
     terms = column.of(known, 0).finite
@@ -156,9 +154,7 @@ def _binary_terms(
     return list(zip(found[:, 2], left, strict=True))
 
 
-def _presence(
-    counts: Floats, summary: Summary, smoothing: float | str
-) -> tuple[Floats, Floats]:
+def _presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple[Floats, Floats]:
     """What it adds that a value is there, or missing; and when the row itself is left out."""
     from .kernels.pooled import log_all
 
@@ -214,5 +210,3 @@ def weigh(
         weights=weights,
         pairs=tuple(pairs),
     )
-
-

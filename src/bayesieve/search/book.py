@@ -96,7 +96,9 @@ class TermBook:
             return page.pairs[term].ratios
         return page.ratios[self.columns.index(term)].table[:-1]
 
-    def prior_shift(self, g: int, log_priors: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Ints:
+    def prior_shift(
+        self, g: int, log_priors: "np.ndarray[tuple[int], np.dtype[np.float64]]"
+    ) -> Ints:
         """How far constants move when the classes have other probabilities than among the rows."""
         summary = self.pages[g].summary
         shares = log_shares_of(summary.class_count * summary.class_weight)

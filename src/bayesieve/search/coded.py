@@ -90,9 +90,7 @@ class CodedRows:
 
     def take(self, at: Ints) -> "CodedRows":
         """Some of the rows."""
-        return replace(
-            self, rows=self.rows[at], labels=self.labels[at], weights=self.weights[at]
-        )
+        return replace(self, rows=self.rows[at], labels=self.labels[at], weights=self.weights[at])
 
     @cached_property
     def sets(self) -> TrainingSets:
@@ -114,7 +112,7 @@ class CodedRows:
     def summary(self) -> Summary:
         """Counts of every column."""
         sets = self.sets
-        count = np.bincount(self.labels, sets.weights, self.n_classes)
+        count = np.bincount(self.labels, sets.weights, self.n_classes).astype(np.float64)
         statistics = []
         seats = np.full(self.columns.n_rows, -1)
         seats[self.rows] = np.arange(self.rows.size)

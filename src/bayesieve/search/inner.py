@@ -49,7 +49,9 @@ def strict_price(candidates: int) -> float:
 
 def options_of(pairs: bool | str, price: float | str) -> list[Option]:
     """What there is to choose between, the simplest first."""
-    bins = {False: (0,), True: BINS}.get(pairs, (0, *BINS)) if isinstance(pairs, bool) else (0, *BINS)
+    bins = (
+        {False: (0,), True: BINS}.get(pairs, (0, *BINS)) if isinstance(pairs, bool) else (0, *BINS)
+    )
     if not isinstance(price, str):
         return [Option(b, float(price)) for b in bins]
     nothing = [Option(0, math.inf)] if 0 in bins else []

@@ -21,6 +21,8 @@ MOST_CELLS = 200
 #: and so many of them are offered.
 MOST_PAIRS = 60
 
+LEAST = 0.0
+
 # Rows x classes of all cells of a pair: beyond this many, a table says nothing any more.
 MOST_CLASSES = 100
 
@@ -47,7 +49,7 @@ class Pair:
         first, second = (rows.codes(j) for j in self.columns)
         at = cells(self.groups, first, second) * rows.n_classes + rows.labels
         size = (self.n_cells + 1) * rows.n_classes
-        found = np.bincount(at, rows.weights, size)[: -rows.n_classes]
+        found = np.bincount(at, rows.weights, size).astype(np.float64)[: -rows.n_classes]
         return found.reshape(self.groups[0][-1], self.groups[1][-1], rows.n_classes)
 
 
@@ -94,13 +96,15 @@ def find_pairs(
     alone = np.full(len(usable), -1)
     single = _informations(problems, columns, sizes, np.arange(len(usable)), alone, threads)
     order = np.argsort(-single, kind="stable")[:MOST_COLUMNS]
-    found = [(a, b) for a, b in combinations(order.tolist(), 2) if sizes[a] * sizes[b] <= MOST_CELLS]
+    found = [
+        (a, b) for a, b in combinations(order.tolist(), 2) if sizes[a] * sizes[b] <= MOST_CELLS
+    ]
     if not found:
         return []
     first, second = np.array(found, np.int64).T
     both = _informations(problems, columns, sizes, first, second, threads)
     more = both - single[first] - single[second]
-    best = [p for p in np.argsort(-more, kind="stable")[:MOST_PAIRS].tolist() if more[p] > 0]
+    best = [p for p in np.argsort(-more, kind="stable")[:MOST_PAIRS].tolist() if more[p] > LEAST]
     pairs = []
     for p in best:
         a, b = sorted((usable[first[p]], usable[second[p]]))

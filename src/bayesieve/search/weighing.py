@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from ..checks import Array
-from ..engine.cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables
+from ..engine.cells import CODED, PRESENT, Cells, ScoredLines, TermTables
 from ..engine.threads import Threads
 from ..engine.weighted import WeightedLedger
-from ..models.base import Floats, Ints
+from ..models.base import Ints
 from ..models.monotone import rising
 from ..models.pairs import PairTerms
 from ..models.weighted import Ratios, column_ratios, log_shares_of, pair_ratios
@@ -153,9 +153,7 @@ class Weighing:
 
     def judge(self, held_out: Sequence[CodedRows]) -> "HeldOut":
         """Other rows, scored by the states of a path."""
-        ledgers = [
-            self._ledger(g, rows, left_out=False) for g, rows in enumerate(held_out)
-        ]
+        ledgers = [self._ledger(g, rows, left_out=False) for g, rows in enumerate(held_out)]
         return HeldOut(ledgers, _unit(held_out[0]))
 
     # -- terms ---------------------------------------------------------------------------------
@@ -259,5 +257,3 @@ def _unit(rows: CodedRows) -> int:
 
 def _factors(rows: CodedRows) -> Ints:
     return np.maximum(np.rint(rows.class_weight * _unit(rows)), 1.0).astype(np.int64)
-
-

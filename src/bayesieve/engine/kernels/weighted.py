@@ -105,7 +105,7 @@ def respond(sums, unit, starts, weights, full, grain, lo, hi, planes, own, losse
 
 @njit(**EXACT)
 def _own_class(sums, unit, starts, weights, grain, at, best, total, whole, planes, own):
-    """What depends on the true class of a run of lines: residuals, and the loss that is returned."""
+    """What depends on the true class of a run of lines: residuals, and the loss, returned."""
     n_classes, n_lines = sums.shape
     loss = np.int64(0)
     end = min(at + RUN, n_lines)
@@ -188,7 +188,7 @@ def _masked(mask, plane):
 
 @njit(**EXACT)
 def slopes_by_code(column, rows, own, starts, first, last, out):
-    """The same of one column of any values, lines first:last: adds to codes x (planes + classes)."""
+    """The same of one column of any values: adds lines first:last to codes x (planes + classes)."""
     n_planes = rows.shape[1]
     for y in range(starts.size - 1):
         for i in range(max(starts[y], first), min(starts[y + 1], last)):

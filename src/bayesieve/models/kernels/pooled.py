@@ -1,6 +1,5 @@
 """Logarithms of shares and of pooled probabilities, the same on every machine."""
 
-import numpy as np
 from numba import njit
 
 from ...data.kernels.exact import FAR, exp_fixed, log_fixed
