@@ -4,9 +4,9 @@ import numpy as np
 
 from bayesieve.data.columns import encode, learn
 from bayesieve.engine.threads import Threads
+from bayesieve.models.registry import MODELS
 from bayesieve.search.coded import CodedColumns, CodedRows
 from bayesieve.search.weighing import Weighing, WeightPlan
-from bayesieve.models.registry import MODELS
 
 
 def coded_rows(X, y, models, weights=None, class_weight=None):
@@ -51,7 +51,7 @@ MODELS_OF_MIXED = ["bernoulli", "categorical", "bernoulli", "bernoulli", "catego
 
 
 def left_out_scores(X, y, models, weighing, step):
-    """Scores of every row, its own class's counts without the row: from the definition, one by one."""
+    """Scores of every row, its own class's counts without it: from the definition, one by one."""
     n_classes = int(y.max()) + 1
     totals = np.bincount(y, minlength=n_classes)
     shares = (totals + 1) / (totals.sum() + n_classes)

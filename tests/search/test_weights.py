@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from bayesieve.data.kernels.options import POSTERIOR_BITS
 from bayesieve.engine.kernels.newton import slope_and_curve
 from bayesieve.engine.threads import Threads
-from bayesieve.data.kernels.options import POSTERIOR_BITS
 from bayesieve.models.weighted import SCORE_BITS, TERM_BITS
-from bayesieve.search.inner import choose_option, fold_rows, options_of, until
+from bayesieve.search.inner import choose_option, fold_weights, options_of, until
 from bayesieve.search.weighing import WeightPlan
 from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, weighing_of
 
@@ -50,7 +50,7 @@ def test_weights_are_whole_sixteenths_and_the_loss_falls():
 def test_gradients_equal_finite_differences():
     X, y = mixed(2)
     weighing = weighing_of(X, y, MODELS_OF_MIXED, 5)
-    greedy, step = last_state(weighing)
+    greedy, _ = last_state(weighing)
     ledger = greedy._problems[0]._ledger
     tables = ledger.tables
     eps = 1  # sixteenths: the smallest step there is
@@ -155,9 +155,11 @@ def test_folds_find_no_term_in_noise():
     X, y = rng.integers(0, 2, (300, 20)).astype(float), rng.integers(0, 2, 300)
     rows = coded_rows(X, y, ["bernoulli"] * 20)
     plan = WeightPlan(units=tuple((j,) for j in range(20)))
-    folds = fold_rows(y, np.random.RandomState(0))
+    folds = fold_weights(rows, y, np.random.RandomState(0))
     with Threads(1) as threads:
-        found = choose_option([rows], plan, options_of("auto", "auto"), folds, threads, lambda: False)
+        found = choose_option(
+            [rows], plan, options_of("auto", "auto"), folds, threads, lambda: False
+        )
     assert found.price == np.inf
 
 
@@ -167,8 +169,33 @@ def test_folds_find_a_pair_that_matters():
     y = (X[:, 0].astype(int) ^ X[:, 1].astype(int)) ^ noise
     rows = coded_rows(X, y.astype(int), ["bernoulli"] * 6)
     plan = WeightPlan(units=tuple((j,) for j in range(6)))
-    folds = fold_rows(y.astype(int), np.random.RandomState(0))
+    folds = fold_weights(rows, rows.labels, np.random.RandomState(0))
     with Threads(1) as threads:
-        found = choose_option([rows], plan, options_of("auto", "auto"), folds, threads, lambda: False)
+        found = choose_option(
+            [rows], plan, options_of("auto", "auto"), folds, threads, lambda: False
+        )
     assert found.bins > 0
     assert found.price != np.inf
+
+
+def test_folds_do_not_depend_on_the_order_of_rows_or_on_repeats():
+    X, y = mixed(6)
+    times = np.random.default_rng(2).integers(1, 4, len(y))
+    order = np.random.default_rng(3).permutation(len(y))
+    one = coded_rows(X, y, MODELS_OF_MIXED, times)
+    two = coded_rows(np.repeat(X, times, 0), np.repeat(y, times), MODELS_OF_MIXED)
+    three = coded_rows(X[order], y[order], MODELS_OF_MIXED, times[order])
+    folds = [
+        fold_weights(rows, rows.labels, np.random.RandomState(0)) for rows in (one, two, three)
+    ]
+    assert (np.sum(folds[0], axis=0) == times).all()
+    for held_out, repeated, moved in zip(*folds, strict=True):
+        sizes = np.bincount(y, held_out)
+        assert np.ptp(sizes / np.bincount(y, times)) < 0.1
+        assert (sizes == np.bincount(np.repeat(y, times), repeated)).all()
+        # Rows that are equal may stand for each other.
+        marks = one.marks(np.random.RandomState(0))
+        for mark in np.unique(marks):
+            mine = held_out[marks == mark].sum()
+            assert mine == repeated[np.repeat(marks, times) == mark].sum()
+            assert mine == moved[marks[order] == mark].sum()

@@ -16,7 +16,7 @@ from ..models.counts import check_priors
 from ..models.registry import MODELS
 from ..search.book import TermBook
 from ..search.coded import CodedRows, read_coded
-from ..search.inner import Option, choose_option, fold_rows, options_of
+from ..search.inner import Option, choose_option, fold_weights, options_of
 from ..search.run import Clock
 from ..search.weighing import Weighing, WeightPlan
 from ..search.weights import WeightStep
@@ -250,8 +250,8 @@ def _choose(
 ) -> Option:
     """What folds within the rows decide; the cautious way where there are too few rows."""
     strata, options = judged.sample.strata, judged.options
-    folds = fold_rows(strata, draw)
-    if strata.size < _LEAST_ROWS:
+    if problems[0].weights.sum() < _LEAST_ROWS:
         cautious = [each for each in options if each.price is None] or list(options)
         return cautious[0]
+    folds = fold_weights(problems[0], strata, draw)
     return choose_option(problems, judged.plan, options, folds, threads, lambda: clock.left <= 0)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import Array
 from ..data.columns import ColumnSpec
@@ -88,9 +89,22 @@ class CodedRows:
         """How many classes there are."""
         return len(self.classes)
 
-    def take(self, at: Ints) -> "CodedRows":
-        """Some of the rows."""
-        return replace(self, rows=self.rows[at], labels=self.labels[at], weights=self.weights[at])
+    def weighted(self, weights: Ints) -> "CodedRows":
+        """The rows of positive weight, with other weights."""
+        at = np.flatnonzero(weights > 0)
+        return replace(self, rows=self.rows[at], labels=self.labels[at], weights=weights[at])
+
+    def marks(self, seed: np.random.RandomState) -> NDArray[np.uint64]:
+        """A random number for each row; equal rows have equal ones."""
+        total = np.zeros(self.columns.n_rows, np.uint64)
+        for j, spec in enumerate(self.columns.specs):
+            parts = seed.randint(0, 2**32, (spec.n_codes, 2), dtype=np.uint64)
+            drawn = parts[:, 0] << np.uint64(32) | parts[:, 1]
+            if self.columns.kinds[j] == PRESENT:
+                total[self.columns.columns[j]] += drawn[1]
+            else:
+                total += drawn[self.columns.columns[j]]
+        return total[self.rows]
 
     @cached_property
     def sets(self) -> TrainingSets:

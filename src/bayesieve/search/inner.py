@@ -66,24 +66,29 @@ def until(steps: Sequence[WeightStep], price: float) -> int:
     return len(steps) - 1
 
 
-def fold_rows(strata: Ints, seed: np.random.RandomState, n_folds: int = N_FOLDS) -> list[Ints]:
-    """Rows of each fold, classes in balance.
+def fold_weights(rows: CodedRows, strata: Ints, seed: np.random.RandomState) -> list[Ints]:
+    """How often each row is held out in each fold, classes in balance.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.search.inner import fold_rows
-    >>> folds = fold_rows(np.array([0, 0, 0, 1, 1, 1]), np.random.RandomState(0))
-    >>> [len(rows) for rows in folds]
-    [2, 2, 2]
+    Rows are dealt in an order that their values alone decide, a row of weight 3 as three rows: the
+    order of the table does not matter, nor whether a row is repeated or weighted.
+
+    Parameters
+    ----------
+    rows : as codes.
+    strata : what the folds keep in balance.
+    seed : draws the order.
     """
-    fold = np.empty(strata.size, np.int64)
-    dealt = 0
-    for k in np.unique(strata):
-        mine = seed.permutation(np.flatnonzero(strata == k))
-        fold[mine] = (np.arange(mine.size) + dealt) % n_folds
-        dealt += mine.size
-    return [np.flatnonzero(fold == f) for f in range(n_folds)]
+    order = np.lexsort((rows.marks(seed), strata))
+    ends = np.cumsum(rows.weights[order])
+    starts = ends - rows.weights[order]
+    found = []
+    for fold in range(N_FOLDS):
+        # Of the numbers from start to end, those that leave `fold` when divided by N_FOLDS.
+        dealt = (ends - fold + N_FOLDS - 1) // N_FOLDS - (starts - fold + N_FOLDS - 1) // N_FOLDS
+        weights = np.empty_like(dealt)
+        weights[order] = dealt
+        found.append(weights)
+    return found
 
 
 def choose_option(
@@ -100,17 +105,15 @@ def choose_option(
     ----------
     problems, plan : as for the fit itself.
     options : the simplest first.
-    folds : rows held out in turn.
+    folds : how often each row is held out in each of them.
     pause : asked between two paths: is there no time left?  The best so far is taken then.
     """
     if len(options) == 1:
         return options[0]
     total = np.zeros(len(options))
-    n_rows = problems[0].rows.size
     for held_out in folds:
-        rest = np.setdiff1d(np.arange(n_rows), held_out)
-        train = [rows.take(rest) for rows in problems]
-        test = [rows.take(held_out) for rows in problems]
+        train = [rows.weighted(rows.weights - held_out) for rows in problems]
+        test = [rows.weighted(held_out) for rows in problems]
         plain = Weighing(train, plan, 0, threads)
         for bins in sorted({option.bins for option in options}):
             mine = [i for i, option in enumerate(options) if option.bins == bins]

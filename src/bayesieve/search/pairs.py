@@ -16,14 +16,12 @@ from .coded import CodedRows
 MOST_COLUMNS = 100
 
 #: have at most so many cells,
-MOST_CELLS = 200
+MOST_CELLS = 250
 
 #: and so many of them are offered.
-MOST_PAIRS = 60
+MOST_PAIRS = 120
 
-LEAST = 0.0
-
-# Rows x classes of all cells of a pair: beyond this many, a table says nothing any more.
+#: From more classes on, tables of pairs are too large to say anything.
 MOST_CLASSES = 100
 
 
@@ -76,7 +74,8 @@ def find_pairs(
 ) -> list[Pair]:
     """The pairs of largest interaction information, over all problems together.
 
-    I(ab; y) - I(a; y) - I(b; y), each less what chance would make of as many cells.
+    I(ab; y) - I(a; y) - I(b; y), each less what chance would make of as many cells.  Where columns
+    say much the same it is below 0, and their pair may still be worth a term.
 
     Parameters
     ----------
@@ -104,9 +103,8 @@ def find_pairs(
     first, second = np.array(found, np.int64).T
     both = _informations(problems, columns, sizes, first, second, threads)
     more = both - single[first] - single[second]
-    best = [p for p in np.argsort(-more, kind="stable")[:MOST_PAIRS].tolist() if more[p] > LEAST]
     pairs = []
-    for p in best:
+    for p in np.argsort(-more, kind="stable")[:MOST_PAIRS].tolist():
         a, b = sorted((usable[first[p]], usable[second[p]]))
         pairs.append(Pair((a, b), (groups[a], groups[b])))
     return pairs
