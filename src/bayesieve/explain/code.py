@@ -112,6 +112,7 @@ def _without(unused: Collection[str], data: Mapping[str, object]) -> dict[str, o
 
 _PYTHON = '''def {name}(row):
     """Predict one row, a mapping of column names to values."""
+    from bisect import bisect_left
     from math import exp, inf, ldexp, log
 
     model = {data!r}
@@ -164,6 +165,8 @@ _PYTHON = '''def {name}(row):
                 x = 1.0 if x != 0 else 0.0
             at = place(x, feature["levels"])
             return nothing if at is None else term["table"][at]
+        if feature["cuts"] is not None:
+            return term["table"][bisect_left(feature["cuts"], x)] if term["table"] else nothing
         if feature["grid"] is not None:
             x = round(x / feature["grid"]) * feature["grid"]
         nats = [density(x, components, term) for components in term["classes"]]
@@ -283,11 +286,29 @@ def _from_table(column: str, feature: PortableFeature, terms: list[int]) -> str:
             f"CASE WHEN {column} IS NULL THEN {_whole(0)} WHEN {column} <> 0 THEN {terms[1]} "
             f"ELSE {terms[0]} END"
         )
+    if feature["cuts"] is not None:
+        said = _between(column, feature["cuts"], terms) if terms else _whole(0)
+        return f"CASE WHEN {_is_number(column)} THEN {said} ELSE {_whole(0)} END"
     cases = " ".join(
         f"WHEN {_value(level)} THEN {term}"
         for level, term in zip(feature["levels"] or (), terms, strict=True)
     )
     return f"CASE {column} {cases} ELSE {_whole(0)} END" if cases else _whole(0)
+
+
+def _between(column: str, cuts: list[float], terms: list[int]) -> str:
+    """What a number says by the cuts below it: halves of halves, so that few are compared."""
+    inner = [i for i in range(len(cuts)) if terms[i] != terms[i + 1]]
+    if not inner:
+        return _whole(terms[0])
+    at = inner[len(inner) // 2]
+    low = _between(column, cuts[:at], terms[: at + 1])
+    high = _between(column, cuts[at + 1 :], terms[at + 1 :])
+    return f"CASE WHEN {column} <= {cuts[at]!r} THEN {low} ELSE {high} END"
+
+
+def _is_number(column: str) -> str:
+    return f"{column} BETWEEN -{_MOST} AND {_MOST}"
 
 
 def _on_grid(column: str, feature: PortableFeature) -> str:
@@ -375,7 +396,7 @@ def _rounded(j: int, k: int, term: BellTerms, bits: int, column: str) -> str:
             f"THEN {bound!r} ELSE {lifted} END"
         )
     return (
-        f"CASE WHEN {column} BETWEEN -{_MOST} AND {_MOST} "
+        f"CASE WHEN {_is_number(column)} "
         f"THEN CAST(ROUND(({nat}) * {2.0**bits!r}) AS BIGINT) ELSE {_whole(0)} END"
     )
 

@@ -14,6 +14,7 @@ from ..evaluation.given import Model, Value
 from ..models.bells import Bells
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.moments import Mixtures, Moments, deviations
+from .intervals import FeatureEvidence, divergence, grid_evidence, others_of
 from .plain import ModelData, Source
 
 _TAIL = 3.0
@@ -30,61 +31,6 @@ _FINE = 401
 
 #: The values of a feature, each with its log-ratio.
 ValueScale: TypeAlias = list[tuple[Value, float]]
-
-
-@dataclass(frozen=True)
-class FeatureEvidence:
-    """One feature of the model.
-
-    Attributes
-    ----------
-    feature, model : str
-        Its name, and its distribution.
-    importance : list of float
-        For each class, in nat: what the feature says on average about rows of the class, for it
-        against all others together (the Kullback-Leibler divergence of the model's distributions).
-    values : list
-        Levels of a discrete feature; points over the range of a continuous one, without what lies
-        more than three standard deviations outside of every class.
-    terms : list of lists of float
-        log P(value | class), values x classes.
-    counts : list of lists of float, or None
-        How many training rows of each class had the value; None for continuous features.
-    source : dict
-        For a continuous feature: ``rows``, ``mean`` and ``sd`` of each class, and its
-        ``components`` (share, mean, sd) where it has several.  For any: ``missing``, rows of each
-        class without a value.
-    beside : list of lists of float, or None
-        With ``smoothing=0``: where a value is impossible in a class, what remains beside log 0; two
-        classes in which it is impossible are compared by this.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import NaiveBayes, explain_model
-    >>> X, y = np.array([[1], [1], [0], [0]] * 5), np.array(["a", "a", "b", "b"] * 5)
-    >>> feature = explain_model(NaiveBayes().fit(X, y)).features[0]
-    >>> feature.values, [round(ratio, 3) for ratio in feature.ratios(0, 1)]
-    ([0.0, 1.0], [-2.398, 2.398])
-    """
-
-    feature: str
-    model: str
-    importance: list[float]
-    values: list[Value]
-    terms: list[list[float]]
-    counts: list[list[float]] | None
-    source: Source
-    beside: list[list[float]] | None = None
-
-    def ratios(self, k: int, other: int) -> list[float]:
-        """Log-ratio of each value between two classes."""
-        found = []
-        for i, row in enumerate(self.terms):
-            impossible = self.beside is not None and row[k] == row[other] == -np.inf
-            mine = self.beside[i] if impossible and self.beside is not None else row
-            found.append(mine[k] - mine[other])
-        return found
 
 
 @dataclass(frozen=True)
@@ -241,6 +187,8 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
     summary, scale = problem.summary, problem.scale
     spec, statistics = summary.specs[j], summary.statistics[j]
     weight = summary.class_count * summary.class_weight
+    if spec.on_grid:
+        return grid_evidence(problem, j)
     if spec.levels is not None:
         counts = statistics[0]
         fixed = problem.tables[j]
@@ -252,7 +200,7 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
         return FeatureEvidence(
             spec.name,
             spec.model,
-            _divergence(np.exp(terms), weight),
+            divergence(np.exp(terms), weight),
             [plain_value(level) for level in spec.levels],
             terms.tolist(),
             counts[:-1].tolist(),
@@ -297,7 +245,7 @@ def _continuous_divergence(
         for each in mine:
             points, chances = _lattice(spec, each)
             terms = _continuous_terms(problem, j, points)
-            share = _others(weight, k)
+            share = others_of(weight, k)
             rest = np.delete(terms, k, axis=1)
             top = rest.max(1, initial=-np.inf)
             others = top + np.log(np.exp(rest - top[:, None]) @ share)
@@ -319,7 +267,7 @@ def _divergence_over_values(
         return [0.0] * len(problem.classes)
     terms = _continuous_terms(problem, j, points)
     chances = np.exp(terms - terms.max(0))
-    return _divergence(chances / chances.sum(0), weight)
+    return divergence(chances / chances.sum(0), weight)
 
 
 def _lattice(spec: ColumnSpec, bells: Bells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -350,24 +298,6 @@ def _ends(spec: ColumnSpec, statistics: object) -> tuple[float, float]:
     low = max(ends[0], float((mean - _TAIL * sd).min()))
     high = min(ends[1], float((mean + _TAIL * sd).max()))
     return (low, high) if low < high else (low - spec.resolution, high + spec.resolution)
-
-
-def _divergence(chances: NDArray[np.float64], weight: NDArray[np.float64]) -> list[float]:
-    """Of each class from all others together; 0 x log 0 is 0."""
-    found = []
-    for k in range(len(weight)):
-        others = np.delete(chances, k, axis=1) @ _others(weight, k)
-        mine = chances[:, k]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = np.where(mine > 0, mine * np.log(mine / others), 0.0)
-        found.append(float(max(parts.sum(), 0.0)))
-    return found
-
-
-def _others(weight: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """Shares of the other classes among each other."""
-    rest = np.delete(weight, k)
-    return rest / rest.sum() if rest.sum() > 0 else np.full(rest.size, 1 / rest.size)
 
 
 def _moments(name: str, statistics: object, class_count: NDArray[np.float64]) -> Source:

@@ -25,11 +25,12 @@ PortableBell: TypeAlias = list[Any]
 
 
 class PortableFeature(TypedDict):
-    """A column; without levels, it is a number."""
+    """A column; without levels, it is a number, and with cuts one on a grid."""
 
     name: str
     model: str
     levels: list[Value] | None
+    cuts: list[float] | None
     presence: bool
     grid: float | None
     range: list[float] | None
@@ -37,7 +38,7 @@ class PortableFeature(TypedDict):
 
 @final
 class TableTerms(TypedDict):
-    """What each level says: levels x classes."""
+    """What each level, or each interval between cuts, says: levels x classes."""
 
     table: list[list[int]]
 
@@ -84,7 +85,8 @@ def portable(model: Model | FittedBayes, by_values: bool = False) -> Portable:
     Returns
     -------
     data : dict
-        ``features``: name, model, levels (None: a number), presence, grid.  ``problems``: name
+        ``features``: name, model, levels (None: a number), cuts (None: no grid; else the number of
+        those below a value is its row in the table), presence, grid.  ``problems``: name
         (None without labels), classes, bits and impossible (integers are in units of 2^-bits nat; a
         log 0 costs `impossible` of them), temperature (what is said is divided by it; decisions
         stay), prior, terms: a table of levels x classes, or the
@@ -114,13 +116,16 @@ def _has_no_form(column: ColumnTerms) -> bool:
 
 def _feature(spec: ColumnSpec, as_levels: bool = False) -> PortableFeature:
     levels = spec.distinct if as_levels else spec.levels
+    if spec.on_grid:
+        levels = None
     ends = None
-    if spec.levels is None and spec.distinct is not None and spec.distinct.size:
+    if levels is None and spec.distinct is not None and spec.distinct.size:
         ends = spec.distinct[[0, -1]].tolist()
     return {
         "name": spec.name,
         "model": spec.model,
         "levels": None if levels is None else [plain_value(level) for level in levels],
+        "cuts": None if spec.cuts is None else spec.cuts.tolist(),
         "presence": spec.presence,
         "grid": spec.grid,
         "range": ends,

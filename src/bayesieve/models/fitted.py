@@ -73,9 +73,9 @@ class FittedProblem:
     def speak(self, column: int, raw: Array) -> Ints:
         """Terms of the values of one column, in whole units: values x classes."""
         spec, table = self.specs[column], self.tables[column]
+        if raw.dtype == object and (table is None or spec.on_grid):
+            check_batch(spec.model, raw, spec.name)
         if table is None:
-            if raw.dtype == object:
-                check_batch(spec.model, raw, spec.name)
             return self.scale.fix(self.columns[column].of(encode(spec, raw), 0))
         return table[encode(spec, raw)]
 

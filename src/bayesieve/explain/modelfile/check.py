@@ -8,7 +8,7 @@ import numpy as np
 from ...evaluation.given import Value
 from ...models.registry import MODELS
 from .schema import Schema, check_schema
-from .shape import Feature, ModelFile, Numbers, ProblemData, StatisticsData
+from .shape import Feature, GridFeature, ModelFile, Numbers, ProblemData, StatisticsData
 
 _MOST_BITS = 62
 
@@ -52,6 +52,8 @@ def _ascending(values: list[Value]) -> bool:
 
 def _check_feature(feature: Feature, where: str) -> None:
     _need(feature["model"] in MODELS, f"{where}.model", f"one of {', '.join(MODELS)}")
+    on_grid = MODELS[feature["model"]].grid_codes > 0
+    _need(on_grid == ("cuts" in feature), where, "cuts where its model reads a grid")
     if "levels" in feature:
         levels = feature["levels"]
         _need(_ascending(levels), f"{where}.levels", "ascending values of one kind")
@@ -62,7 +64,29 @@ def _check_feature(feature: Feature, where: str) -> None:
         return
     ends = feature["range"]
     _need(ends == [] or (len(ends) == 2 and ends[0] <= ends[1]), f"{where}.range", "two ends")
+    if "cuts" in feature:
+        _check_grid(feature, where)
+        return
     _need(feature["grid"] is None or feature["grid"] > 0, f"{where}.grid", "null or a width")
+
+
+def _check_grid(feature: GridFeature, where: str) -> None:
+    cuts, medians, ends = feature["cuts"], feature["medians"], feature["range"]
+    most = MODELS[feature["model"]].grid_codes
+    _need(most > 0, f"{where}.cuts", "no cuts, as the model reads no grid")
+    _need(len(medians) <= most, f"{where}.medians", f"at most {most} numbers")
+    _need(len(cuts) == max(len(medians) - 1, 0), f"{where}.cuts", "one cut between two medians")
+    edges = [value for pair in zip(medians, cuts, strict=False) for value in pair] + medians[-1:]
+    fits = all(a <= b for a, b in pairwise(edges)) and _ascending([*medians])
+    _need(fits, where, "cuts that lie between ascending medians")
+    fits = (ends == []) == (medians == []) and (not ends or ends[0] <= medians[0])
+    _need(
+        fits and (not ends or medians[-1] <= ends[1]), f"{where}.range", "ends beyond the medians"
+    )
+    fits = feature["n_distinct"] >= len(medians) and (feature["n_distinct"] < 2) == (
+        ends[:1] == ends[1:]
+    )
+    _need(fits, f"{where}.n_distinct", "as many values as the range and the medians show")
 
 
 def _check_problem(problem: ProblemData, features: list[Feature], where: str) -> None:
@@ -91,9 +115,10 @@ def _check_problem(problem: ProblemData, features: list[Feature], where: str) ->
 def _check_statistics(
     feature: Feature, statistics: StatisticsData, n_classes: int, where: str
 ) -> None:
-    if "levels" in feature:
+    if "levels" in feature or "cuts" in feature:
         _need("counts" in statistics, where, "counts, as the feature has levels")
-        shape = (1, len(feature["levels"]) + 1, n_classes)
+        levels = feature["levels"] if "levels" in feature else feature["medians"]
+        shape = (1, len(levels) + 1, n_classes)
         _shape(statistics["counts"], shape, f"{where}.counts", least=0.0)
         return
     mixed = feature["model"].startswith("mixture")

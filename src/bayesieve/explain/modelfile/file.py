@@ -34,6 +34,10 @@ FORMAT, VERSION = "bayesieve-model", 1
 _CALIBRATED = 2
 
 
+# Models with numbers on a grid.
+_GRIDDED = 3
+
+
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a JSON file.
 
@@ -158,10 +162,14 @@ def model_to_dict(model: Model) -> ModelFile:
     if not hasattr(model, "fitted_"):
         raise ValueError("the model must be fitted before it is saved.")
     fitted = model.fitted_
-    plain = all(problem.temperature == 1 for problem in fitted.problems)
+    version = VERSION
+    if any(problem.temperature != 1 for problem in fitted.problems):
+        version = _CALIBRATED
+    if any(spec.on_grid for spec in fitted.specs):
+        version = _GRIDDED
     return {
         "format": FORMAT,
-        "version": VERSION if plain else _CALIBRATED,
+        "version": version,
         "parameters": _parameters(model),
         "named": hasattr(model, "feature_names_in_"),
         "features": [_feature(spec) for spec in fitted.specs],
@@ -184,11 +192,11 @@ def model_from_dict(data: object) -> NaiveBayes:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data.get("version") not in (VERSION, _CALIBRATED):
+    if data.get("version") not in (VERSION, _CALIBRATED, _GRIDDED):
         raise ValueError(
             f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
-            f"{VERSION} (and {_CALIBRATED}, of calibrated models). Update bayesieve, or save the "
-            "model again."
+            f"{VERSION} ({_CALIBRATED}, of calibrated models; {_GRIDDED}, of numbers on a grid). "
+            "Update bayesieve, or save the model again."
         )
     try:
         file = check_model_data(data, model_schema())
@@ -231,6 +239,19 @@ def _parameters(model: NaiveBayes) -> Parameters:
 
 
 def _feature(spec: ColumnSpec) -> Feature:
+    ends = (
+        [] if spec.distinct is None or not spec.distinct.size else spec.distinct[[0, -1]].tolist()
+    )
+    if spec.cuts is not None:
+        assert spec.levels is not None
+        return {
+            "name": spec.name,
+            "model": spec.model,
+            "cuts": spec.cuts.tolist(),
+            "medians": spec.levels.tolist(),
+            "range": ends,
+            "n_distinct": spec.n_distinct,
+        }
     if spec.levels is not None:
         return {
             "name": spec.name,
@@ -238,11 +259,10 @@ def _feature(spec: ColumnSpec) -> Feature:
             "levels": spec.levels.tolist(),
             "presence": spec.presence,
         }
-    assert spec.distinct is not None
     return {
         "name": spec.name,
         "model": spec.model,
-        "range": spec.distinct[[0, -1]].tolist() if spec.distinct.size else [],
+        "range": ends,
         "n_distinct": spec.n_distinct,
         "grid": spec.grid,
     }
@@ -258,6 +278,15 @@ def _spec(feature: Feature) -> ColumnSpec:
         array = np.array(levels, dtype=object if text else np.float64)
         return ColumnSpec(name, model, levels=array, presence=bool(feature["presence"]))
     distinct = np.array(feature["range"], dtype=np.float64)
+    if "cuts" in feature:
+        return ColumnSpec(
+            name,
+            model,
+            levels=np.array(feature["medians"], np.float64),
+            distinct=distinct,
+            n_distinct=int(feature["n_distinct"]),
+            cuts=np.array(feature["cuts"], np.float64),
+        )
     return ColumnSpec(
         name, model, distinct=distinct, n_distinct=int(feature["n_distinct"]), grid=feature["grid"]
     )

@@ -44,7 +44,19 @@ class NumberFeature(TypedDict):
     grid: float | None
 
 
-Feature: TypeAlias = LevelFeature | NumberFeature
+@final
+class GridFeature(TypedDict):
+    """Numbers on a grid: codes are intervals between cuts, the first and the last without end."""
+
+    name: str
+    model: str
+    cuts: list[float]
+    medians: list[float]
+    range: list[float]
+    n_distinct: int
+
+
+Feature: TypeAlias = LevelFeature | NumberFeature | GridFeature
 
 
 class TermsData(TypedDict):

@@ -261,7 +261,7 @@ const Explorer = (() => {
     const [counts, source] = DATA.sources[state.problem][j];
     const total = problem().class_count;
     const head = make("tr");
-    const columns = counts !== null ? ["class", missing ? "rows without a value" : "rows with this value", "rows", "share"]
+    const columns = counts !== null ? ["class", missing ? "rows without a value" : source.cuts ? "rows near this value" : "rows with this value", "rows", "share"]
       : ["class", "rows", "mean", "standard deviation", "without a value"];
     head.append(...columns.map(text => make("th", text, {scope: "col"})));
     const rows = problem().classes.map((_, k) => {
@@ -269,7 +269,8 @@ const Explorer = (() => {
       const cells = counts === null
         ? [source.rows[k], source.mean[k]?.toPrecision(5) ?? "–", source.sd[k]?.toPrecision(5) ?? "–", source.missing[k]]
         : (() => {
-          const n = missing ? source.missing[k] : counts[value][k];
+          const at = source.cuts ? Model.below(value, source.cuts) : value;
+          const n = missing ? source.missing[k] : counts[at]?.[k] ?? 0;
           return [n, total[k], total[k] > 0 ? `${(100 * n / total[k]).toFixed(1)} %` : "–"];
         })();
       row.append(make("th", className(k), {scope: "row"}), ...cells.map(each => make("td", each)));

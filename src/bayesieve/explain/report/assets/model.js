@@ -28,6 +28,7 @@ const Model = (() => {
     const nothing = Array.from({length: nClasses}, () => [0, 0]);
     if (value === null || value < 0 && feature.levels !== null) return nothing;
     if (feature.levels !== null) return term.table[value];
+    if (feature.cuts !== null) return term.table[below(value, feature.cuts)] ?? nothing;
     let x = value;
     if (feature.grid !== null) x = roundHalfEven(x / feature.grid) * feature.grid;
     let nats = term.classes.map(components => density(x, components, term));
@@ -36,6 +37,16 @@ const Model = (() => {
       nats = nats.map(nat => Math.min(Math.max(nat + lift, -term.bound), term.bound));
     }
     return nats.map(nat => [nat, 0]);
+  }
+
+  // How many cuts are below a number: its place on a grid.
+  function below(x, cuts) {
+    let first = 0, last = cuts.length;
+    while (first < last) {
+      const middle = (first + last) >> 1;
+      if (cuts[middle] < x) first = middle + 1; else last = middle;
+    }
+    return first;
   }
 
   function roundHalfEven(x) {
@@ -82,5 +93,5 @@ const Model = (() => {
     return odds.map(each => each / all);
   }
 
-  return {terms, sums, apart, probabilities, speak};
+  return {terms, sums, apart, probabilities, speak, below};
 })();

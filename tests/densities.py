@@ -1,0 +1,147 @@
+"""Slow, obvious twins of the densities on a grid: whole matrices, every row taken out by hand."""
+
+import numpy as np
+from scipy.special import logsumexp, ndtr
+
+FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
+WIDTHS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
+SHRINKING = (0.5, 1.0, 2.0)
+
+
+def shares(counts):
+    rows = counts.sum(0)
+    return (rows + 1) / (rows.sum() + rows.size)
+
+
+def resolution(n_values):
+    return 1 / max(n_values - 1, 1)
+
+
+def without(counts, c, k, unit):
+    """The counts when a row of this code and class is taken out."""
+    less = counts.copy()
+    less[c, k] -= min(unit, less[c, k])
+    return less
+
+
+def smoothed(density, rows, pooled):
+    """P(code | class) / P(code), and one row that says 1."""
+    return (rows * density / pooled + 1) / (rows + 1)
+
+
+def of_densities(counts, units, make):
+    """Ratios, and those with a row taken out; `make` gives the density of each code in a class."""
+    n_codes, n_classes = counts.shape
+    rows, pi = counts.sum(0), shares(counts)
+    density = np.column_stack([make(counts[:, k], k) for k in range(n_classes)])
+    density[:, rows == 0] = 0
+    pooled = density @ pi
+    ratio, own = np.ones(counts.shape), np.ones(counts.shape)
+    for c in range(n_codes):
+        for k in range(n_classes):
+            if rows[k] == 0 or pooled[c] == 0:
+                continue
+            ratio[c, k] = smoothed(density[c, k], rows[k], pooled[c])
+            less = without(counts, c, k, units[k])[:, k]
+            left = make(less, k)[c] if less.sum() > 0 else 0.0
+            own[c, k] = smoothed(left, less.sum(), pooled[c])
+    return ratio, own
+
+
+def loss(ratio, own, counts):
+    """Log-loss of the class given the code, every row taken out of its own class."""
+    pi, total = shares(counts), 0.0
+    for c in range(len(counts)):
+        for k in np.flatnonzero(counts[c]):
+            said = ratio[c].copy()
+            said[k] = own[c, k]
+            said = np.log(said * pi)
+            total -= counts[c, k] * (said[k] - logsumexp(said))
+    return total
+
+
+def grid_gaussian(counts, units, points, n_values):
+    width = resolution(n_values)
+
+    def normal(rows, k):
+        mean = (rows @ points) / rows.sum() if rows.sum() else 0.0
+        sd = np.sqrt(rows @ (points - mean) ** 2 / rows.sum()) if rows.sum() else 0.0
+        sd = max(sd, width / 6)
+        z = np.abs(points - mean) / sd
+        chance = ndtr(width / sd / 2 - z) - ndtr(-width / sd / 2 - z)
+        return np.maximum(chance, 1e-75)
+
+    ratio, own = of_densities(counts, units, normal)
+    return loss(ratio, own, counts), ratio, own
+
+
+def silverman(rows, points):
+    if not rows.sum():
+        return 0.0
+    mean = rows @ points / rows.sum()
+    sd = np.sqrt(rows @ (points - mean) ** 2 / rows.sum())
+    up_to = np.cumsum(rows)
+    low, high = (points[np.argmax(up_to >= q * rows.sum())] for q in (0.25, 0.75))
+    quartiles = (high - low) / 1.34
+    s = quartiles if 0 < quartiles < sd else sd
+    return 0.9 * s * max(rows.sum(), 1.0) ** -0.2
+
+
+def kernel(counts, units, points, n_values):
+    best = None
+    apart = (points[:, None] - points[None]) ** 2
+    for factor in FACTORS:
+        # The width is that of all rows, also where one is taken out.
+        widths = [
+            max(factor * silverman(rows, points), resolution(n_values) / 2) for rows in counts.T
+        ]
+
+        def bumps(rows, k, widths=widths):
+            height = np.exp(-0.5 * apart / widths[k] ** 2)
+            height[height <= 1e-18] = 0
+            return height @ rows / max(rows.sum(), 1e-300) / widths[k]
+
+        ratio, own = of_densities(counts, units, bumps)
+        found = loss(ratio, own, counts)
+        if best is None or found < best[0]:
+            best = found, ratio, own
+    return best
+
+
+def rank_kernel(counts, units, points, n_values):
+    rows, pi, best = counts.sum(0), shares(counts), None
+    every = counts.sum(1)
+    ranks = (np.cumsum(every) - every / 2) / every.sum()
+    for width in WIDTHS:
+        height = np.eye(len(ranks))
+        if width:
+            height = np.exp(-0.5 * ((ranks[:, None] - ranks) / width) ** 2)
+            height[height <= 1e-18] = 0
+        sums = height @ counts
+        for a in SHRINKING:
+            total = sums.sum(1) + a
+            ratio, own = np.ones(counts.shape), np.ones(counts.shape)
+            for k in np.flatnonzero(rows):
+                ratio[:, k] = (sums[:, k] + a * pi[k]) / total / pi[k]
+                for c in range(len(counts)):
+                    less = without(counts, c, k, units[k])[:, k]
+                    if less.sum() > 0:
+                        # As a share of its class, which is smaller now; all rows stay.
+                        left = (height[c] @ less) / less.sum() * rows[k]
+                        own[c, k] = (left + a * pi[k]) / total[c] / pi[k]
+            found = loss(ratio, own, counts)
+            if best is None or found < best[0]:
+                best = found, ratio, own
+    return best
+
+
+DENSITIES = {"grid-gaussian": grid_gaussian, "kernel": kernel, "rank-kernel": rank_kernel}
+
+
+def terms(name, counts, units, points, n_values):
+    """Log-ratios of all codes, and those with a row taken out: codes x classes each."""
+    names = list(DENSITIES) if name == "density" else [name]
+    counts = counts * units
+    found = [DENSITIES[each](counts, units, points, n_values) for each in names]
+    best = min(range(len(found)), key=lambda i: found[i][0])
+    return np.log(found[best][1]), np.log(found[best][2])
