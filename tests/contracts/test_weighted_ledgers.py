@@ -64,7 +64,7 @@ def same(one, two, terms):
 @pytest.mark.parametrize("n_parts", PARTS)
 @pytest.mark.parametrize("kind", ["dense", "dense weighted", "sparse", "sparse weighted"])
 def test_answers_of_parts_add_up(kind, n_parts):
-    weighing, ledger = ledger_of(kind)
+    _, ledger = ledger_of(kind)
     parts = WeightedParts([Travelling(part) for part in ledger.cut(n_parts)])
     terms = list(range(ledger.tables.n_terms))
     for moves in range(3):

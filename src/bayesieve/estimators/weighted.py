@@ -211,7 +211,7 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
         self._labels = tuple(sample.targets.names) if sample.targets.labelled else ()
         self._column_names = list(sample.table.names)
         self._names = getattr(holder, "feature_names_in_", None)
-        vars(self).update(self._learnt([len(each.steps) - 1 for each in fits]))
+        self.__dict__.update(self._learnt([len(each.steps) - 1 for each in fits]))
         return self
 
     def at(self, size: int) -> "WeightedNaiveBayes":
@@ -235,7 +235,7 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
             max(at for at, step in enumerate(each.steps) if len(step.terms) <= size)
             for each in self._fits
         ]
-        vars(found).update(self._learnt(places))
+        found.__dict__.update(self._learnt(places))
         return found
 
     def _learnt(self, places: Sequence[int]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -208,7 +208,30 @@ def run_weighted(
     parts = [tuple(range(len(judged.problems)))]
     if not judged.shared:
         parts = [(g,) for g in parts[0]]
-    return [_run(judged, part, draw, threads, clock) for part in parts]
+    found = [_run(judged, part, draw, threads, clock) for part in parts]
+    # One model reads the columns of all problems.
+    columns = sorted(set().union(*(each.weighing.columns_of(each.steps) for each in found)))
+    return [
+        WeightedFit(
+            each.option,
+            each.option.amount(each.weighing.n_candidates),
+            tuple(each.steps),
+            each.weighing.units,
+            each.weighing.book(each.steps, columns),
+            part,
+            each.stopped,
+        )
+        for each, part in zip(found, parts, strict=True)
+    ]
+
+
+class _Walked(NamedTuple):
+    """A path, and the rows that it was walked on."""
+
+    option: Option
+    weighing: Weighing
+    steps: list[WeightStep]
+    stopped: str | None
 
 
 def _run(
@@ -217,7 +240,7 @@ def _run(
     draw: np.random.RandomState,
     threads: Threads,
     clock: Clock,
-) -> WeightedFit:
+) -> _Walked:
     problems = [judged.problems[g] for g in part]
     option = _choose(judged, problems, draw, threads, clock)
     weighing = Weighing(problems, judged.plan, option.bins, threads)
@@ -237,8 +260,7 @@ def _run(
         if not steps:
             raise
         stopped = "Ctrl-C"
-    book = weighing.book(steps)
-    return WeightedFit(option, price, tuple(steps), weighing.units, book, part, stopped)
+    return _Walked(option, weighing, steps, stopped)
 
 
 def _choose(

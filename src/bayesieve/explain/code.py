@@ -2,19 +2,34 @@
 
 import keyword
 import math
-from collections.abc import Collection, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import TypeAlias, TypeVar
 
 from ..evaluation.given import Model, Value
-from .portable import BellTerms, PortableFeature, PortableProblem, portable
+from .portable import (
+    BellTerms,
+    PortableFeature,
+    PortablePair,
+    PortableProblem,
+    TableTerms,
+    portable,
+)
 
 Item = TypeVar("Item")
+
+#: What a term says for a class, less what it says for the first, as an expression.
+Says: TypeAlias = Callable[[int], str]
 
 _ROW = '"bayesieve_row"'
 
 
 # What no decision needs.
 _UNUSED = ("class_count", "impossible", "temperature")
+
+
+# The group of a value that says nothing: no cell has a number below 0.
+_NOWHERE = -(10**6)
 
 
 _MOST = repr(1.7976931348623157e308)
@@ -155,18 +170,23 @@ _PYTHON = '''def {name}(row):
                 return same[0] if len(same) == 1 else None
         return levels.index(x) if x in levels else None
 
+    def position(x, feature):
+        """Which level, or interval between cuts, a value is; None: missing, or never seen."""
+        if x is None or x != x or x == "":
+            return None
+        if feature["levels"] is None:
+            return bisect_left(feature["cuts"], x)
+        if feature["presence"]:
+            x = 1.0 if x != 0 else 0.0
+        return place(x, feature["levels"])
+
     def speak(x, feature, term, n_classes, bits):
         """What one value says about each class, in integers."""
-        nothing = [0] * n_classes
+        if "table" in term:
+            at = position(x, feature)
+            return term["silent"] if at is None or not term["table"] else term["table"][at]
         if x is None or x != x or x == "":
-            return nothing
-        if feature["levels"] is not None:
-            if feature["presence"]:
-                x = 1.0 if x != 0 else 0.0
-            at = place(x, feature["levels"])
-            return nothing if at is None else term["table"][at]
-        if feature["cuts"] is not None:
-            return term["table"][bisect_left(feature["cuts"], x)] if term["table"] else nothing
+            return [0] * n_classes
         if feature["grid"] is not None:
             x = round(x / feature["grid"]) * feature["grid"]
         nats = [density(x, components, term) for components in term["classes"]]
@@ -182,6 +202,13 @@ _PYTHON = '''def {name}(row):
         for feature, term in zip(model["features"], problem["terms"]):
             said = speak(row.get(feature["name"]), feature, term, len(sums), problem["bits"])
             sums = [a + b for a, b in zip(sums, said)]
+        for pair in problem["pairs"]:
+            shown = [model["features"][j] for j in pair["columns"]]
+            at = [position(row.get(feature["name"]), feature) for feature in shown]
+            if None not in at:
+                one, two = (groups[i] for groups, i in zip(pair["groups"], at))
+                said = pair["table"][one * (max(pair["groups"][1]) + 1) + two]
+                sums = [a + b for a, b in zip(sums, said)]
         best = max(range(len(sums)), key=lambda k: (sums[k], -k))
         found[problem["name"]] = problem["classes"][best]
     return {answer}
@@ -193,26 +220,28 @@ def _problem(features: list[PortableFeature], problem: PortableProblem) -> str:
     n_classes = len(problem["classes"])
     prior, terms = problem["prior"], problem["terms"]
     columns = [f"{_ROW}.{_identifier(feature['name'])}" for feature in features]
-    discrete = {j: term["table"] for j, term in enumerate(terms) if "table" in term}
+    discrete: list[Says] = [
+        partial(_from_table, columns[j], features[j], term)
+        for j, term in enumerate(terms)
+        if "table" in term
+    ]
+    discrete += [partial(_from_pair, columns, features, pair) for pair in problem["pairs"]]
     numbers = {j: term for j, term in enumerate(terms) if "table" not in term}
     # Two classes of discrete columns are one sum, which needs no query of its own.
     alone = n_classes == 2 and not numbers
     queries: list[str] = []
-    for some in _batches(list(discrete), max(len(discrete), 1) if alone else _COLUMNS) or [[]]:
+    for some in _batches(discrete, max(len(discrete), 1) if alone else _COLUMNS) or [[]]:
         ahead = []
         for k in range(1, n_classes):
-            sums = [
-                _from_table(columns[j], features[j], [row[k] - row[0] for row in discrete[j]])
-                for j in some
-            ]
+            sums = [says(k) for says in some]
             start = 0 if queries else prior[k] - prior[0]
             ahead.append(_joined([_whole(start), *sums], "+"))
         queries.append(f"SELECT {', '.join(f'{d} AS d{k}' for k, d in enumerate(ahead, 1))}")
     answers = [_value(each) for each in problem["classes"]]
     if alone:
         return _first_best(["0", *ahead], answers)
-    for some in _batches(list(numbers), max(min(_NUMBERS, _RESULTS // (n_classes + 1)), 1)):
-        parts = [(j, columns[j], features[j], numbers[j]) for j in some]
+    for few in _batches(list(numbers), max(min(_NUMBERS, _RESULTS // (n_classes + 1)), 1)):
+        parts = [(j, columns[j], features[j], numbers[j]) for j in few]
         queries.append(_numbers(parts, n_classes, problem["bits"]))
     best = _first_best(["0", *(f"d{k}" for k in range(1, n_classes))], answers)
     return f"SELECT {best} FROM ({_added(queries, n_classes)})"
@@ -279,21 +308,45 @@ def _numbers(
     return f"SELECT {ahead} FROM (SELECT {', '.join(sums)} FROM ({query}))"
 
 
-def _from_table(column: str, feature: PortableFeature, terms: list[int]) -> str:
+def _from_table(column: str, feature: PortableFeature, term: TableTerms, k: int) -> str:
     """What a discrete column says for one class, less what it says for the first."""
+    said = [row[k] - row[0] for row in term["table"]]
+    return _by_level(column, feature, said, term["silent"][k] - term["silent"][0])
+
+
+def _from_pair(
+    columns: list[str], features: list[PortableFeature], pair: PortablePair, k: int
+) -> str:
+    """The same of two columns that speak together: by the number of their cell."""
+    (a, b), (first, second) = pair["columns"], pair["groups"]
+    one = _by_level(columns[a], features[a], first, _NOWHERE)
+    two = _by_level(columns[b], features[b], second, _NOWHERE)
+    cases = " ".join(
+        f"WHEN {cell} THEN {row[k] - row[0]}"
+        for cell, row in enumerate(pair["table"])
+        if row[k] != row[0]
+    )
+    if not cases:
+        return _whole(0)
+    return f"CASE ({one}) * {max(second) + 1} + ({two}) {cases} ELSE {_whole(0)} END"
+
+
+def _by_level(column: str, feature: PortableFeature, said: list[int], silent: int) -> str:
+    """One number for each level, and one for missing values and others that nobody has seen."""
+    other = _whole(silent)
     if feature["presence"]:
         return (
-            f"CASE WHEN {column} IS NULL THEN {_whole(0)} WHEN {column} <> 0 THEN {terms[1]} "
-            f"ELSE {terms[0]} END"
+            f"CASE WHEN {column} IS NULL THEN {other} WHEN {column} <> 0 THEN {said[1]} "
+            f"ELSE {said[0]} END"
         )
     if feature["cuts"] is not None:
-        said = _between(column, feature["cuts"], terms) if terms else _whole(0)
-        return f"CASE WHEN {_is_number(column)} THEN {said} ELSE {_whole(0)} END"
+        found = _between(column, feature["cuts"], said) if said else other
+        return f"CASE WHEN {_is_number(column)} THEN {found} ELSE {other} END"
     cases = " ".join(
-        f"WHEN {_value(level)} THEN {term}"
-        for level, term in zip(feature["levels"] or (), terms, strict=True)
+        f"WHEN {_value(level)} THEN {each}"
+        for level, each in zip(feature["levels"] or (), said, strict=True)
     )
-    return f"CASE {column} {cases} ELSE {_whole(0)} END" if cases else _whole(0)
+    return f"CASE {column} {cases} ELSE {other} END" if cases else other
 
 
 def _between(column: str, cuts: list[float], terms: list[int]) -> str:

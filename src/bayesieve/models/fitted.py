@@ -22,7 +22,7 @@ from .columns import Summary, build_columns, check_batch, spoken_tables
 from .counts import prior_terms
 from .linear import linear_form
 from .moments import size, times, total_variance
-from .pairs import PairTerms
+from .pairs import PairTerms, Weighting
 from .registry import MODELS
 
 
@@ -39,8 +39,7 @@ class FittedProblem:
     scale : of the integers.
     extra_variance : added to every variance, where there is one.
     temperature : what all that is said in nat is divided by.
-    weights : of the columns for each class, in sixteenths, where the terms are weighted.
-    pairs : pairs of columns that speak together.
+    weighting : weights of the terms, and pairs of columns, where there are any.
     """
 
     summary: Summary
@@ -50,8 +49,12 @@ class FittedProblem:
     scale: Scale
     extra_variance: float | None = None
     temperature: float = 1.0
-    weights: Ints | None = None
-    pairs: tuple[PairTerms, ...] = ()
+    weighting: Weighting | None = None
+
+    @property
+    def pairs(self) -> tuple[PairTerms, ...]:
+        """Pairs of columns that speak together."""
+        return () if self.weighting is None else self.weighting.pairs
 
     @property
     def classes(self) -> Array:
@@ -147,7 +150,7 @@ class FittedProblem:
 
     def linear(self) -> tuple[Floats, Floats]:
         """F(x) = sum w x + b with log-odds of the second of two classes."""
-        if self.weights is not None:
+        if self.weighting is not None:
             raise AttributeError("coef_ and intercept_ exist for models without weights.")
         odd = {spec.model for spec in self.specs} - {"bernoulli", "gaussian-pooled"}
         if len(self.classes) != 2 or odd:
@@ -163,18 +166,12 @@ class FittedProblem:
 
     def restrict(self, columns: Sequence[int]) -> "FittedProblem":
         """Some columns only; tables, scale and frozen means stay what they are."""
-        at = {int(j): place for place, j in enumerate(columns)}
         return replace(
             self,
             summary=self.summary.restrict(columns),
             columns=tuple(self.columns[j] for j in columns),
             tables=tuple(self.tables[j] for j in columns),
-            weights=None if self.weights is None else self.weights[list(columns)],
-            pairs=tuple(
-                pair.moved((at[pair.columns[0]], at[pair.columns[1]]))
-                for pair in self.pairs
-                if at.keys() >= set(pair.columns)
-            ),
+            weighting=None if self.weighting is None else self.weighting.restrict(columns),
         )
 
 

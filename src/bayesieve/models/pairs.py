@@ -1,5 +1,6 @@
 """Pairs of columns as terms: a small table of counts over two columns' coarse codes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,6 +48,38 @@ class PairTerms:
     def moved(self, columns: tuple[int, int]) -> "PairTerms":
         """The same, its columns at other positions."""
         return replace(self, columns=columns)
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """What makes a model a weighted one.
+
+    Parameters
+    ----------
+    weights : of the columns for each class, in sixteenths.
+    pairs : pairs of columns that speak together.
+    speaks : does it say anything that a value is missing?
+    monotone : columns whose evidence may only rise (1) or fall (-1).
+    """
+
+    weights: Ints
+    pairs: tuple[PairTerms, ...] = ()
+    speaks: bool = False
+    monotone: tuple[tuple[int, int], ...] = ()
+
+    def restrict(self, columns: Sequence[int]) -> "Weighting":
+        """Some columns only, and the pairs of which both are among them."""
+        at = {int(j): place for place, j in enumerate(columns)}
+        return replace(
+            self,
+            weights=self.weights[list(columns)],
+            pairs=tuple(
+                pair.moved((at[pair.columns[0]], at[pair.columns[1]]))
+                for pair in self.pairs
+                if at.keys() >= set(pair.columns)
+            ),
+            monotone=tuple((at[j], sign) for j, sign in self.monotone if j in at),
+        )
 
 
 def cells(groups: tuple[Ints, Ints], first: Ints, second: Ints) -> Ints:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .base import ColumnTerms, Floats, Ints, Scale, Settings, Terms, TrainingSets
 from .columns import Summary, build_columns
 from .fitted import FittedProblem
-from .pairs import PairTerms, pair_terms
+from .pairs import Weighting, pair_terms
 from .registry import MODELS
 
 #: A weight is a whole number of these, from 0 to WEIGHT_STEPS.
@@ -28,11 +28,6 @@ CONSTANT_STEP = 1 << (SCORE_BITS - 6)
 
 # No sum of terms comes near this many nat.
 _BOUND = 2.0**21
-
-
-def weighted_scale() -> Scale:
-    """The scale of all weighted scores."""
-    return Scale(SCORE_BITS, 0, _BOUND)
 
 
 @dataclass(frozen=True)
@@ -183,30 +178,26 @@ def _presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple
 def weigh(
     summary: Summary,
     ratios: Sequence[Ratios],
-    weights: Ints,
     constants: Ints,
-    pairs: Sequence[PairTerms],
+    weighting: Weighting,
     smoothing: float | str,
+    temperature: float = 1.0,
 ) -> FittedProblem:
     """The model of these weights.
 
     Parameters
     ----------
     summary, ratios : of the columns that it reads.
-    weights : sixteenths, columns x classes.
     constants : sixty-fourths of a nat, one a class.
-    pairs : pairs of these columns, with their weights.
+    weighting : weights of the columns, and pairs of them with theirs.
+    smoothing, temperature : the model's.
     """
     settings = Settings(smoothing, None, summary.class_weight)
     columns = build_columns(summary.specs, summary.statistics, settings)
-    tables = tuple(each.table * line for each, line in zip(ratios, weights, strict=True))
+    lines = zip(ratios, weighting.weights, strict=True)
+    tables = tuple(each.table * line for each, line in lines)
     prior = Terms(np.ldexp((constants * CONSTANT_STEP).astype(float), -SCORE_BITS)[None])
+    scale = Scale(SCORE_BITS, 0, _BOUND)
     return FittedProblem(
-        summary,
-        tuple(columns),
-        tables,
-        prior,
-        weighted_scale(),
-        weights=weights,
-        pairs=tuple(pairs),
+        summary, tuple(columns), tables, prior, scale, None, temperature, weighting
     )

@@ -8,7 +8,7 @@ import numpy as np
 from ..models.base import Ints
 from ..models.columns import Summary
 from ..models.fitted import FittedProblem
-from ..models.pairs import PairTerms
+from ..models.pairs import PairTerms, Weighting
 from ..models.weighted import Ratios, log_shares_of, weigh
 from .weights import WeightStep
 
@@ -40,11 +40,15 @@ class TermBook:
     columns : their positions in the table, ascending; a term below their number is a column.
     pages : one a problem.
     smoothing : pseudo-count.
+    speaks : does it say anything that a value is missing?
+    monotone : columns of the table whose evidence may only rise (1) or fall (-1).
     """
 
     columns: tuple[int, ...]
     pages: tuple[TermPage, ...]
     smoothing: float
+    speaks: bool
+    monotone: tuple[tuple[int, int], ...]
 
     def columns_of(self, term: int) -> tuple[int, ...]:
         """The column, or the two columns, of a term: positions in the table."""
@@ -80,14 +84,10 @@ class TermBook:
             else:
                 weights[place[term]] = line
         constants = step.constants[g] if shift is None else step.constants[g] + shift
-        return weigh(
-            page.summary.restrict(at),
-            [page.ratios[j] for j in at],
-            weights,
-            constants,
-            pairs,
-            self.smoothing,
-        )
+        rising = tuple((place[j], sign) for j, sign in self.monotone if j in place)
+        weighting = Weighting(weights, tuple(pairs), self.speaks, rising)
+        ratios = [page.ratios[j] for j in at]
+        return weigh(page.summary.restrict(at), ratios, constants, weighting, self.smoothing)
 
     def table(self, term: int, g: int) -> Ints:
         """What a term says before its weights: codes (of a pair: groups x groups) x classes."""

@@ -109,12 +109,17 @@ class Weighing:
         """Terms that enter together."""
         return self._units
 
-    def book(self, steps: Sequence[WeightStep]) -> TermBook:
-        """All that models of these states say, without the rows."""
+    def columns_of(self, steps: Sequence[WeightStep]) -> set[int]:
+        """The columns that models of these states read."""
+        terms = {term for step in steps for term in step.terms}
+        singles = {t for t in terms if t < self.n_columns}
+        paired = [self.pairs[t - self.n_columns] for t in terms if t >= self.n_columns]
+        return singles | {j for pair in paired for j in pair.columns}
+
+    def book(self, steps: Sequence[WeightStep], columns: Sequence[int]) -> TermBook:
+        """All that models of these states say, without the rows; on these columns."""
         terms = sorted({term for step in steps for term in step.terms})
-        singles = [t for t in terms if t < self.n_columns]
         paired = {t: self.pairs[t - self.n_columns] for t in terms if t >= self.n_columns}
-        columns = sorted({*singles, *(j for pair in paired.values() for j in pair.columns)})
         place = {j: at for at, j in enumerate(columns)}
         pages = []
         for g, rows in enumerate(self.problems):
@@ -127,7 +132,9 @@ class Weighing:
                 pairs[t] = PairTerms(where, pair.groups, counts, ratios, nothing)
             summary = rows.summary.restrict(columns)
             pages.append(TermPage(summary, [self.singles[g][j] for j in columns], pairs))
-        return TermBook(tuple(columns), tuple(pages), self.plan.smoothing)
+        plan = self.plan
+        rising = tuple(sorted(plan.monotone.items()))
+        return TermBook(tuple(columns), tuple(pages), plan.smoothing, plan.speaks, rising)
 
     # -- the path ------------------------------------------------------------------------------
 

@@ -214,7 +214,10 @@ def _problem_in_nat(problem: PortableProblem) -> NatProblem:
     def terms(found: TableTerms | BellTerms) -> NatTerms | BellTerms:
         if "table" not in found:
             return found
-        return {"table": [[nat(fixed) for fixed in row] for row in found["table"]]}
+        return {
+            "table": [[nat(fixed) for fixed in row] for row in found["table"]],
+            "silent": [nat(fixed) for fixed in found["silent"]],
+        }
 
     return {
         "name": problem["name"],
@@ -223,6 +226,14 @@ def _problem_in_nat(problem: PortableProblem) -> NatProblem:
         "temperature": problem["temperature"],
         "prior": [nat(fixed) for fixed in problem["prior"]],
         "terms": [terms(found) for found in problem["terms"]],
+        "pairs": [
+            {
+                "columns": pair["columns"],
+                "groups": pair["groups"],
+                "table": [[nat(fixed) for fixed in row] for row in pair["table"]],
+            }
+            for pair in problem["pairs"]
+        ],
     }
 
 

@@ -98,6 +98,13 @@ const Explorer = (() => {
         make("td", null, {class: "ratio"}), last);
       rows.push(row);
     });
+    problem().pairs.forEach((pair, p) => {
+      const row = make("tr", null, {id: `bar-${features.length + p}`});
+      const name = pair.columns.map(j => features[j].name).join(" x ");
+      row.append(make("th", name, {scope: "row"}), make("td", "both together"), barCell(),
+        make("td", null, {class: "ratio"}), make("td"));
+      rows.push(row);
+    });
     body.replaceChildren(...rows);
     buildPriors();
   }
@@ -174,7 +181,7 @@ const Explorer = (() => {
   function sortBars() {
     const {found} = compute();
     const size = j => Math.abs(Model.apart(found[j + 1][state.target], found[j + 1][state.against]));
-    const order = features.map((_, j) => j).sort((a, b) => size(b) - size(a) || a - b);
+    const order = found.slice(1).map((_, j) => j).sort((a, b) => size(b) - size(a) || a - b);
     byId("bars").append(...order.map(j => byId(`bar-${j}`)));
   }
 
