@@ -10,7 +10,16 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import bayesieve
-from bayesieve import WeightedNaiveBayes, calibrate, explain, explain_model, to_python, to_sql
+from bayesieve import (
+    NaiveBayes,
+    NaiveBayesSelector,
+    WeightedNaiveBayes,
+    calibrate,
+    explain,
+    explain_model,
+    to_python,
+    to_sql,
+)
 from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
 
 
@@ -67,7 +76,7 @@ def test_two_calls_and_any_number_of_threads_agree(fitted):
 
 
 def test_any_size_on_the_path(fitted):
-    X, y, model = fitted
+    X, _y, model = fitted
     for size in range(len(model.selected_) + 1):
         small = model.at(size)
         assert len(small.selected_) <= size
@@ -134,7 +143,7 @@ def test_sql_and_python_predict_alike(fitted):
 
 
 def test_calibration_keeps_the_terms(fitted):
-    X, y, model = fitted
+    X, _y, model = fitted
     new, truth = table(1)
     calibrated = calibrate(model, new, truth)
     assert calibrated.selected_ == model.selected_
@@ -177,7 +186,7 @@ def test_monotone_evidence_never_turns(sign):
 
 
 def test_columns_that_are_kept_forbidden_or_grouped(fitted):
-    X, y, model = fitted
+    X, y, _model = fitted
     kept = WeightedNaiveBayes(keep=["noise"], forbid=["colour", 0]).fit(X, y)
     assert (4,) in kept.selected_
     assert not {0, 1} & {j for columns in kept.selected_ for j in columns}
@@ -279,3 +288,68 @@ def test_many_classes():
 
 def test_it_is_among_the_public_names():
     assert "WeightedNaiveBayes" in bayesieve.__all__
+
+
+def test_a_stopped_path_goes_on(fitted, tmp_path):
+    X, y, model = fitted
+    file = tmp_path / "weights.json"
+    WeightedNaiveBayes(checkpoint=file).fit(X, y)
+    whole = json.loads(file.read_text())
+    for n_steps in range(len(model.path_) + 1):
+        # As after a kill: only the first states are in the file, or none.
+        part = whole["paths"]["0"]
+        cut = {**part, "steps": part["steps"][:n_steps]}
+        if n_steps:
+            last = cut["steps"][-1]
+            gone = [step["unit"] for step in cut["steps"] if step["unit"] >= 0]
+            everything = set(part["open"]) | {s["unit"] for s in part["steps"] if s["unit"] >= 0}
+            cut["units"] = last["terms"]
+            cut["open"] = sorted(everything - set(gone))
+        file.write_text(json.dumps({**whole, "paths": {"0": cut}}))
+        again = WeightedNaiveBayes(checkpoint=file).fit(X, y)
+        assert again.selected_ == model.selected_
+        assert (again.weights_ == model.weights_).all()
+        assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_a_checkpoint_of_other_data_is_refused_and_left(fitted, tmp_path):
+    X, y, _ = fitted
+    file = tmp_path / "weights.json"
+    WeightedNaiveBayes(checkpoint=file).fit(X, y)
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match="another fit: ridge"):
+        WeightedNaiveBayes(checkpoint=file, ridge=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="another fit: y"):
+        WeightedNaiveBayes(checkpoint=file).fit(X, y[::-1])
+    assert file.read_bytes() == before
+    file.write_bytes(before[: len(before) // 2])
+    with pytest.raises(ValueError, match="damaged"):
+        WeightedNaiveBayes(checkpoint=file).fit(X, y)
+    with pytest.raises(ValueError, match="random_state"):
+        WeightedNaiveBayes(checkpoint=file, random_state=None).fit(X, y)
+
+
+def test_a_selector_reweighs_and_forbids(fitted):
+    X, y, _ = fitted
+    plain = NaiveBayesSelector(validation=None, cv="loo").fit(X, y)
+    weighted = NaiveBayesSelector(validation=None, cv="loo", reweigh=True).fit(X, y)
+    assert weighted.selected_.tolist() == plain.selected_.tolist()
+    fitted_ = weighted.estimator_.fitted_.only
+    assert fitted_.weighting.weights.shape == (len(plain.selected_), 3)
+    found = explain(weighted, X.iloc[:5], target="u", against="w")
+    for each in found:
+        assert sum(bar.log_ratio for bar in each.evidence) == pytest.approx(each.log_odds, abs=1e-9)
+    truth = np.searchsorted(weighted.classes_, y)
+    losses = [
+        -np.log(each.predict_proba(X)[np.arange(len(y)), truth]).mean()
+        for each in (plain, weighted)
+    ]
+    assert losses[1] != losses[0]
+    forbidden = NaiveBayesSelector(forbid=["colour", 0], random_state=0).fit(X, y)
+    assert not {0, 1} & set(forbidden.selected_.tolist())
+    with pytest.raises(ValueError, match="keep and in forbid"):
+        NaiveBayesSelector(keep=[0], forbid=[0]).fit(X, y)
+    with pytest.raises(ValueError, match="every column"):
+        NaiveBayesSelector(forbid=list(X.columns)).fit(X, y)
+    with pytest.raises(ValueError, match="reweigh"):
+        NaiveBayesSelector(NaiveBayes(smoothing=0), reweigh=True).fit(X, y)

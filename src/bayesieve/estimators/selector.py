@@ -27,6 +27,7 @@ from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .naive_bayes import NaiveBayes, restrict_names
 from .parameters import chooser_of, judge_data, judge_parameters
+from .weighting import reweigh
 
 
 class NaiveBayesSelector(
@@ -103,6 +104,11 @@ class NaiveBayesSelector(
         passed, with a `ConvergenceWarning`, and the best subset visited by then is chosen.  Ctrl-C
         does the same.  Where the pace of the first steps shows that the search cannot end by then,
         a `ConvergenceWarning` says so at once.
+    forbid : list, default=()
+        Columns (names or positions) that are never chosen.
+    reweigh : bool, default=False
+        Give the columns chosen a weight for every class, whole sixteenths from 0 to 1, as
+        `WeightedNaiveBayes` does; fitted on all rows.  Columns and path stay what they are.
 
     Attributes
     ----------
@@ -158,6 +164,8 @@ class NaiveBayesSelector(
         choice: str = "best",
         checkpoint: str | PathLike[str] | None = None,
         time_limit: float | None = None,
+        forbid: Iterable[str | int] = (),
+        reweigh: bool = False,
     ):
         self.estimator = estimator
         self.search = search
@@ -176,6 +184,8 @@ class NaiveBayesSelector(
         self.choice = choice
         self.checkpoint = checkpoint
         self.time_limit = time_limit
+        self.forbid = forbid
+        self.reweigh = reweigh
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -254,9 +264,12 @@ class NaiveBayesSelector(
                 )
             with Driver(journal, clock) as driver:
                 n_tried = self._run(ledgers, criterion, search, task, path, driver)
-        selected = np.array(path.subset(path.chosen), dtype=np.int64)
-        columns = np.sort(selected)
-        model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
+            selected = np.array(path.subset(path.chosen), dtype=np.int64)
+            columns = np.sort(selected)
+            if self.reweigh:
+                model.hold(reweigh(task, selected.tolist(), threads))
+            else:
+                model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
         restrict_names(model, columns)
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.

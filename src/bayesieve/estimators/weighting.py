@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -13,14 +14,17 @@ from ..engine.threads import Threads
 from ..models.base import Floats
 from ..models.columns import choose_models
 from ..models.counts import check_priors
+from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
 from ..search.book import TermBook
+from ..search.checkpoint.fingerprint import fingerprint
+from ..search.checkpoint.weights import WeightJournal
 from ..search.coded import CodedRows, read_coded
 from ..search.inner import Option, choose_option, fold_weights, options_of
-from ..search.run import Clock
+from ..search.run import Clock, Task
 from ..search.weighing import Weighing, WeightPlan
 from ..search.weights import WeightStep
-from .parameters import read_groups
+from .parameters import read_forbidden, read_groups, without
 
 if TYPE_CHECKING:
     from .weighted import WeightedNaiveBayes
@@ -42,6 +46,8 @@ class Judged:
     priors : log-probabilities of the classes, where they are given.
     shared : one set of terms for all problems?
     progress : is anybody told how far it is?
+    checkpoint : the file in which paths are written down, or None.
+    prints : fingerprints of all that decides the result.
     """
 
     problems: tuple[CodedRows, ...]
@@ -51,6 +57,8 @@ class Judged:
     priors: Floats | None
     shared: bool
     progress: bool
+    checkpoint: Path | None
+    prints: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -138,7 +146,22 @@ def judge_weighted(model: "WeightedNaiveBayes", sample: Sample) -> Judged:
         log_priors,
         model.shared_terms,
         model.progress,
+        None if model.checkpoint is None else check_file("checkpoint", model.checkpoint),
+        {} if model.checkpoint is None else _fingerprints(model, problems),
     )
+
+
+def _fingerprints(model: "WeightedNaiveBayes", problems: Sequence[CodedRows]) -> dict[str, str]:
+    """Of all that decides the result, by the name of what it is."""
+    free = ("n_jobs", "progress", "checkpoint", "time_limit", "random_state")
+    named = {key: value for key, value in model.get_params().items() if key not in free}
+    rows, columns = problems[0], problems[0].columns
+    return {
+        "X": fingerprint([fingerprint(column) for column in columns.columns], columns.specs),
+        "y": fingerprint([each.labels for each in problems], rows.classes),
+        "sample_weight": fingerprint(rows.weights),
+        **{key: fingerprint(value) for key, value in named.items()},
+    }
 
 
 def _check_discrete(models: Sequence[str], names: Sequence[str]) -> None:
@@ -154,12 +177,9 @@ def _check_discrete(models: Sequence[str], names: Sequence[str]) -> None:
 def _plan(
     model: "WeightedNaiveBayes", names: list[str], models: Sequence[str], n_classes: int
 ) -> WeightPlan:
-    units = read_groups(model.feature_groups, names)
     kept = set(column_indices("keep", model.keep, names))
-    forbidden = set(column_indices("forbid", model.forbid, names))
-    both = sorted(kept & forbidden)
-    if both:
-        raise ValueError(f"column {names[both[0]]!r} is in keep and in forbid; take one of them.")
+    forbidden = read_forbidden(model.forbid, names, kept)
+    units = without(read_groups(model.feature_groups, names), forbidden, names)
     return WeightPlan(
         float(model.smoothing),
         float(model.ridge),
@@ -201,6 +221,39 @@ def _monotone(
     return found
 
 
+def reweigh(task: Task, columns: Sequence[int], threads: Threads) -> FittedBayes:
+    """Weights for columns that somebody chose: all of them stay, and nothing else enters.
+
+    Parameters
+    ----------
+    task : the judged input of a selector's fit.
+    columns : positions, in the order in which they come.
+    """
+    sample, order = task.sample, list(columns)
+    names = [sample.table.names[j] for j in order]
+    models = [task.models[j] for j in order]
+    _check_discrete(models, names)
+    chosen = sample.pick(np.array(order, np.int64))
+    coded, every = read_coded(chosen, models), np.arange(sample.labels.size)
+    weights, class_weight = sample.weights.astype(np.int64), task.float_factors(every)
+    problems = [
+        CodedRows(coded, every, labels, weights, sample.classes, class_weight)
+        for labels in np.ascontiguousarray(sample.targets.classes.T)
+    ]
+    units = tuple((j,) for j in range(len(order)))
+    kept = tuple(range(len(order)))
+    plan = WeightPlan(
+        float(cast(float, task.family.smoothing)), most=len(order), units=units, kept=kept
+    )
+    weighing = Weighing(problems, plan, 0, threads)
+    *_, last = weighing.greedy(0.0).steps()
+    place = np.argsort(order).tolist()
+    book = weighing.book([last], list(kept))
+    found = tuple(book.fitted(last, g, list(kept)) for g in range(len(problems)))
+    labels = tuple(sample.targets.names) if sample.targets.labelled else ()
+    return FittedBayes(found, labels).restrict(place)
+
+
 def run_weighted(
     judged: Judged, draw: np.random.RandomState, threads: Threads, clock: Clock
 ) -> list[WeightedFit]:
@@ -208,7 +261,14 @@ def run_weighted(
     parts = [tuple(range(len(judged.problems)))]
     if not judged.shared:
         parts = [(g,) for g in parts[0]]
-    found = [_run(judged, part, draw, threads, clock) for part in parts]
+    seeds = draw.randint(2**31 - 1, size=len(parts))
+    journal = None
+    if judged.checkpoint is not None:
+        journal = WeightJournal(judged.checkpoint, {**judged.prints, "random_state": str(seeds)})
+    found = [
+        _run(judged, part, np.random.RandomState(seed), threads, clock, journal)
+        for part, seed in zip(parts, seeds, strict=True)
+    ]
     # One model reads the columns of all problems.
     columns = sorted(set().union(*(each.weighing.columns_of(each.steps) for each in found)))
     return [
@@ -240,16 +300,23 @@ def _run(
     draw: np.random.RandomState,
     threads: Threads,
     clock: Clock,
+    journal: WeightJournal | None,
 ) -> _Walked:
-    problems = [judged.problems[g] for g in part]
-    option = _choose(judged, problems, draw, threads, clock)
+    problems, name = [judged.problems[g] for g in part], str(part[0])
+    option = None if journal is None else journal.option(name)
+    if option is None:
+        option = _choose(judged, problems, draw, threads, clock)
+        if journal is not None and clock.left > 0:
+            journal.decided(name, option)
     weighing = Weighing(problems, judged.plan, option.bins, threads)
-    price = option.amount(weighing.n_candidates)
-    steps: list[WeightStep] = []
+    greedy = weighing.greedy(option.amount(weighing.n_candidates))
+    steps = [] if journal is None else journal.resume(name, greedy)
     stopped = None
     try:
-        for step in weighing.greedy(price).steps():
+        for step in greedy.steps():
             steps.append(step)
+            if journal is not None and journal.option(name) is not None:
+                journal.took(name, steps, greedy)
             if judged.progress:
                 sys.stderr.write(f"{len(step.terms)} terms, log-loss {step.loss:.4f}\n")
             if clock.left <= 0:
@@ -260,6 +327,9 @@ def _run(
         if not steps:
             raise
         stopped = "Ctrl-C"
+    finally:
+        if journal is not None:
+            journal.close()
     return _Walked(option, weighing, steps, stopped)
 
 

@@ -203,12 +203,15 @@ class GreedyWeights:
         self._problems, self._rules = problems, rules
         self.units: list[int] = []
         self.open = rules.allowed.copy()
+        self._resumed = False
 
     def steps(self) -> Iterator[WeightStep]:
-        """One state after the other, the start first."""
-        yield self.state(-1, 0.0)
+        """One state after the other, the start first; where it goes on, those that are to come."""
+        if not self._resumed:
+            yield self.state(-1, 0.0)
         for unit in self._rules.kept:
-            yield self._add(unit, np.inf)
+            if unit not in self.units:
+                yield self._add(unit, np.inf)
         for _ in range(2 * self._rules.most + 2):
             room = self._rules.most - self.n_terms
             unit, gain = self._best(room)
@@ -222,6 +225,7 @@ class GreedyWeights:
             self._problems, step.weights, step.constants, strict=True
         ):
             problem.restore(step.terms, weights, constants)
+        self._resumed = True
         self.units = list(units)
         self.open = np.zeros_like(self.open)
         self.open[list(open_units)] = True
