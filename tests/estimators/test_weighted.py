@@ -1,7 +1,10 @@
 """`WeightedNaiveBayes`: its face, its exports, and what it refuses."""
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -17,6 +20,8 @@ from bayesieve import (
     calibrate,
     explain,
     explain_model,
+    nested,
+    stability,
     to_python,
     to_sql,
 )
@@ -353,3 +358,43 @@ def test_a_selector_reweighs_and_forbids(fitted):
         NaiveBayesSelector(forbid=list(X.columns)).fit(X, y)
     with pytest.raises(ValueError, match="reweigh"):
         NaiveBayesSelector(NaiveBayes(smoothing=0), reweigh=True).fit(X, y)
+
+
+def test_nested_and_stability_take_weights(fitted):
+    X, y, _ = fitted
+    model = WeightedNaiveBayes(pairs=False)
+    found = nested(model, X, y, cv=3, random_state=0)
+    assert found.criterion == "log-likelihood"
+    assert len(found.folds) == 3
+    assert 0 < found.folds[0].error < 0.5
+    agreed = stability(model, X, y, n_resamples=4, random_state=0)
+    assert agreed.selected.shape == (4, 5)
+
+
+_WITHOUT_JIT = """
+import sys, numpy as np
+from bayesieve import WeightedNaiveBayes
+rng = np.random.default_rng(0)
+y = rng.integers(0, 3, 60)
+X = np.column_stack([rng.integers(0, 2, (60, 3)), np.round(rng.normal(size=60) + y, 1), y > 1])
+X[:, 4] = np.where(rng.random(60) < 0.2, 1 - X[:, 4], X[:, 4])
+model = WeightedNaiveBayes().fit(X, y, sample_weight=rng.integers(1, 3, 60))
+print(model.selected_, model.weights_.tolist(), [step.loss.hex() for step in model.path_.steps])
+print([step.gain for step in model.path_.steps], model.predict_proba(X).tolist())
+"""
+
+
+def test_without_the_jit_nothing_changes():
+    found = []
+    for disabled in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", _WITHOUT_JIT],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(done.stdout)
+    assert found[0] == found[1]
+    assert "(" in found[0]

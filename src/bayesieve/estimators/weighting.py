@@ -141,7 +141,7 @@ def judge_weighted(model: "WeightedNaiveBayes", sample: Sample) -> Judged:
     return Judged(
         problems,
         _plan(model, sample.table.names, models, n_classes),
-        tuple(options_of(model.pairs, model.price)),
+        tuple(options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))),
         sample,
         log_priors,
         model.shared_terms,
@@ -241,10 +241,8 @@ def reweigh(task: Task, columns: Sequence[int], threads: Threads) -> FittedBayes
         for labels in np.ascontiguousarray(sample.targets.classes.T)
     ]
     units = tuple((j,) for j in range(len(order)))
-    kept = tuple(range(len(order)))
-    plan = WeightPlan(
-        float(cast(float, task.family.smoothing)), most=len(order), units=units, kept=kept
-    )
+    kept, smoothing = tuple(range(len(order))), float(cast(float, task.family.smoothing))
+    plan = WeightPlan(smoothing, most=len(order), units=units, kept=kept)
     weighing = Weighing(problems, plan, 0, threads)
     *_, last = weighing.greedy(0.0).steps()
     place = np.argsort(order).tolist()

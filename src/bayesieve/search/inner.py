@@ -47,11 +47,17 @@ def strict_price(candidates: int) -> float:
     return LOW_PRICE + math.log(max(candidates, 1))
 
 
-def options_of(pairs: bool | str, price: float | str) -> list[Option]:
-    """What there is to choose between, the simplest first."""
-    bins = (
-        {False: (0,), True: BINS}.get(pairs, (0, *BINS)) if isinstance(pairs, bool) else (0, *BINS)
-    )
+def options_of(pairs: bool | str, price: float | str, numbers: bool = True) -> list[Option]:
+    """What there is to choose between, the simplest first.
+
+    Parameters
+    ----------
+    pairs, price : as users give them.
+    numbers : is any column on a grid?  Others have no bins to choose.
+    """
+    bins = BINS if numbers else BINS[:1]
+    if pairs is not True:
+        bins = (0,) if pairs is False else (0, *bins)
     if not isinstance(price, str):
         return [Option(b, float(price)) for b in bins]
     nothing = [Option(0, math.inf)] if 0 in bins else []
