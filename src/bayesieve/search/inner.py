@@ -20,7 +20,7 @@ LOW_PRICE = 1.0
 
 N_FOLDS = 3
 
-# Something more than the simplest must foretell held-out rows better by so many nat.
+# What is less simple must foretell held-out rows better by so many nat.
 _MARGIN = 2.0
 
 
@@ -136,7 +136,6 @@ def choose_option(
                 return options[0]
     best = 0
     for i in range(1, len(options)):
-        margin = _MARGIN if options[best].price == math.inf else 0.0
-        if total[i] < total[best] - margin:
+        if total[i] < total[best] - _MARGIN:
             best = i
     return options[best]
