@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
-FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
+FACTORS = [0.25 * 2 ** (step / 2) for step in range(8)]
 WIDTHS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
 SHRINKING = (0.5, 1.0, 2.0)
 
@@ -97,8 +97,7 @@ def kernel(counts, units, points, n_values):
         ]
 
         def bumps(rows, k, widths=widths):
-            height = np.exp(-0.5 * apart / widths[k] ** 2)
-            height[height <= 1e-18] = 0
+            height = np.where(apart / widths[k] ** 2 > 83, 0, np.exp(-apart / widths[k] ** 2 / 2))
             return height @ rows / max(rows.sum(), 1e-300) / widths[k]
 
         ratio, own = of_densities(counts, units, bumps)

@@ -3,8 +3,10 @@
 import difflib
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from itertools import groupby
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
@@ -13,6 +15,10 @@ from numpy.typing import NDArray
 
 #: An array whose kind of numbers (or texts) does not matter to whoever takes it.
 Array: TypeAlias = NDArray[Any]
+
+
+# So many names that differ in a number only are told by the first and the last.
+_MANY = 4
 
 
 def choose(
@@ -29,13 +35,32 @@ def choose(
     allowed = list(allowed)
     if isinstance(value, str) and value in allowed:
         return value
-    listed = ", ".join(repr(option) for option in allowed)
+    listed = listed_names(allowed)
     near = difflib.get_close_matches(value, allowed, 1, 0.4) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
     if isinstance(value, str) and value.lower() in (meant or {}):
         hint = f" Did you mean {(meant or {})[value.lower()]}?"
     error = ValueError if isinstance(value, str) else TypeError
     raise error(f"{name} must be one of {listed}; got {value!r}.{hint}")
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """Names in a row; of four or more that differ in a number only, the first and the last.
+
+    Examples
+    --------
+    >>> from bayesieve.checks import listed_names
+    >>> listed_names(["auto", "mixture-1", "mixture-2", "mixture-3", "mixture-4"])
+    "'auto', 'mixture-1' ... 'mixture-4'"
+    """
+    found = []
+    for _, group in groupby(names, key=lambda name: re.sub(r"\d+", "#", name)):
+        alike = list(group)
+        if len(alike) < _MANY:
+            found += [repr(name) for name in alike]
+        else:
+            found.append(f"{alike[0]!r} ... {alike[-1]!r}")
+    return ", ".join(found)
 
 
 @overload

@@ -75,7 +75,7 @@ def test_importance_of_numbers_is_the_divergence_of_the_bells():
     rng = np.random.default_rng(1)
     y = np.repeat([0, 1], 4000)
     X = rng.normal(y * 1.5, 1.0)[:, None]
-    found = explain_model(NaiveBayes().fit(X, y)).features[0]
+    found = explain_model(NaiveBayes("gaussian").fit(X, y)).features[0]
     mean, sd = found.source["mean"], found.source["sd"]
     apart = mean[1] - mean[0]
     for k in (0, 1):

@@ -139,14 +139,14 @@ def test_numbers_are_predicted_the_same(features, options):
 @example(13.0, 0.001953125, 1.0, 256.0)
 def test_bells_are_the_interval(z, sd, share_of_sd, mean):
     """Log of a normal integral over an interval, from a sum of bells."""
-    from bayesieve.models.gaussian import LEAST_LOG, _log_interval
+    from bayesieve.models.gaussian import LEAST_LOG, log_interval
 
     width = share_of_sd * sd
     bells = interval_bells(0.0, mean, sd, width)
     x = mean + z * sd
     with np.errstate(divide="ignore"):
         wanted = max(
-            float(_log_interval(np.array(x), np.array(mean), np.array(sd), width)), LEAST_LOG
+            float(log_interval(np.array(x), np.array(mean), np.array(sd), width)), LEAST_LOG
         )
     logs = np.array(bells.levels) - ((x - mean) / sd + np.array(bells.offsets)) ** 2 / 2
     found = max(float(np.logaddexp.reduce(logs)), LEAST_LOG)

@@ -29,8 +29,9 @@ def fitted():
     X = pd.DataFrame({f"noise {j}": rng.integers(0, 2, 200) for j in range(5)})
     X["kind"] = np.where(rng.random(200) < 0.6, y, rng.choice(["u", None], 200))
     X["size"] = rng.normal(y == "yes", 1.0)
-    selector = NaiveBayesSelector(random_state=0, max_features=4, keep=["size"]).fit(X, y)
-    return selector, X, y
+    estimator = NaiveBayes({"size": "gaussian"})
+    selector = NaiveBayesSelector(estimator, random_state=0, max_features=4, keep=["size"])
+    return selector.fit(X, y), X, y
 
 
 def data_of(page):

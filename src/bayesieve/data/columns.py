@@ -16,6 +16,10 @@ MOST_CODES = 255
 _KEEP_DISTINCT = 2**16
 
 
+# So many numbers are worth more than a plain sort.
+_MANY = 2**12
+
+
 # Weka's resolution for a column with a single value.
 _LONE_RESOLUTION = 0.01
 
@@ -206,15 +210,21 @@ def _gridded(
     spec: ColumnSpec, raw: NDArray[Any], most: int, repeats: NDArray[np.int64] | None
 ) -> ColumnSpec:
     """Intervals of about equally many rows; of single values where there are few or heavy ones."""
-    from .kernels.grids import count_runs, cut
+    from .kernels.grids import count_runs, cut, sort_evenly
 
     numbers = np.asarray(raw, dtype=np.float64)
     if repeats is not None:
         numbers, repeats = numbers[repeats > 0], repeats[repeats > 0]
     # NaN is sorted to the end.  No zero is below another: -0 is 0.
-    order = None if repeats is None else np.argsort(numbers, kind="stable")
-    ordered = (np.sort(numbers) if order is None else numbers[order]) + 0.0
-    weights = np.ones(ordered.size, np.int64) if repeats is None else repeats[order]
+    if repeats is None:
+        ordered = np.empty(numbers.size)
+        if numbers.size < _MANY or not sort_evenly(numbers, ordered):
+            ordered = np.sort(numbers)
+        weights = np.ones(numbers.size, np.int64)
+    else:
+        order = np.argsort(numbers, kind="stable")
+        ordered, weights = numbers[order], repeats[order]
+    ordered += 0.0
     values, counts = np.empty(ordered.size), np.empty(ordered.size, np.int64)
     n_distinct = int(count_runs(ordered, weights, values, counts))
     cuts, levels = np.empty(most), np.empty(most)

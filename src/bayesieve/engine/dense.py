@@ -12,7 +12,17 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..checks import Array
 from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, ROW_KINDS
-from ..models.base import Floats, Ints, Scale, Settings, Terms, choose_scale, in_units_of_scale
+from ..models.base import (
+    Floats,
+    Ints,
+    Run,
+    Scale,
+    Settings,
+    Terms,
+    choose_scale,
+    in_units_of_scale,
+    run_alone,
+)
 from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
 from .contract import Bounds, Measure, Outline, Scores, Units, walk
@@ -31,6 +41,7 @@ class DenseTables:
     ----------
     columns : read and counted.
     settings, priors : the model's.
+    run : runs a task over a range of columns, in parts where it has threads.
 
     Attributes
     ----------
@@ -42,7 +53,13 @@ class DenseTables:
     linear_ok : may a scan use them?
     """
 
-    def __init__(self, columns: DenseColumns, settings: Settings, priors: str | Floats | None):
+    def __init__(
+        self,
+        columns: DenseColumns,
+        settings: Settings,
+        priors: str | Floats | None,
+        run: Run = run_alone,
+    ):
         self._columns, sets = columns, columns.sets
         self.n_classes = sets.n_classes
         self.slots = np.array(columns.slots, np.int64)
@@ -57,10 +74,15 @@ class DenseTables:
             )
             tables: list[Terms | None] = [None] * len(columns.specs)
             if not columns.loo:
-                tables = spoken_tables(columns.specs, self._terms)
-            for f, column in enumerate(self._terms):
-                if tables[f] is None and (columns.levels[f] is not None or column.model.discrete):
-                    tables[f] = self._table(f)
+                tables = spoken_tables(columns.specs, self._terms, run)
+
+            def rest(lo: int, hi: int) -> None:
+                for f in range(lo, hi):
+                    coded = columns.levels[f] is not None or self._terms[f].model.discrete
+                    if tables[f] is None and coded:
+                        tables[f] = self._table(f)
+
+            run(rest, len(tables), sum(column.work for column in self._terms) if columns.loo else 0)
             return tables, choose_scale(self._terms, tables, self._prior)
 
         tables, self.scale = in_units_of_scale(make)
@@ -182,7 +204,7 @@ class DenseLedger:
         tables: DenseTables | None = None
         for columns in all_columns:
             if tables is None or not tables.serves(columns):
-                tables = DenseTables(columns, settings, priors)
+                tables = DenseTables(columns, settings, priors, threads.run)
             found.append(cls(tables, columns.rows(), factors, threads))
         return found
 

@@ -16,7 +16,7 @@ from ..checks import Array, check_flag, check_number, plain_value
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
-from ..models.base import Floats, Settings
+from ..models.base import Floats, Run, Settings, run_alone
 from ..models.columns import Summary, choose_models, summarise
 from ..models.counts import check_priors, check_smoothing
 from ..models.fitted import FittedBayes, fit_problem
@@ -70,12 +70,15 @@ class BayesFamily:
         summaries = summarise(sample, models, self.rounded, class_weight)
         return self.finish(summaries, sample.targets.names if sample.targets.labelled else ())
 
-    def finish(self, summaries: Sequence[Summary], labels: Sequence[str] = ()) -> FittedBayes:
+    def finish(
+        self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone
+    ) -> FittedBayes:
         """The model of what was counted, one summary a problem."""
         smoothing = check_smoothing(self.smoothing)
         priors = check_priors(self.priors, len(summaries[0].classes))
         problems = [
-            fit_problem(summary, smoothing, priors, self.var_smoothing) for summary in summaries
+            fit_problem(summary, smoothing, priors, self.var_smoothing, run)
+            for summary in summaries
         ]
         for summary in summaries:
             _warn_of_idle_components(summary)

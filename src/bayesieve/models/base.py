@@ -29,6 +29,15 @@ Ints = NDArray[np.int64]
 Statistics: TypeAlias = Any
 
 
+#: Runs task(lo, hi) over 0..n_items, in parts where it has threads; the last number is the work.
+Run: TypeAlias = Callable[[Callable[[int, int], None], int, int], None]
+
+
+def run_alone(task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
+    """The whole range at once."""
+    task(0, n_items)
+
+
 #: Terms are never finer than 2^-40 nat.
 MOST_BITS = 40
 
@@ -330,6 +339,14 @@ class ColumnTerms(NamedTuple):
     statistics: Statistics
     grid: Grid
     settings: Settings
+
+    @property
+    def work(self) -> int:
+        """How much there is to do before a column on a grid can speak: pairs of codes."""
+        if not self.grid.points.size:
+            return 0
+        n_sets, n_codes, n_classes = self.statistics.shape
+        return int(n_sets * n_codes * n_codes * n_classes)
 
     def of(self, values: Array, table_set: int | None = None) -> Terms:
         """Terms of the values for all sets, or for one: [sets x] values x classes."""

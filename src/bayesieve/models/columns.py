@@ -18,12 +18,14 @@ from .base import (
     Floats,
     Grid,
     Ints,
+    Run,
     Settings,
     Spec,
     Statistics,
     Terms,
     TrainingSets,
     one_set,
+    run_alone,
 )
 from .counts import binary_mean
 from .registry import MODELS
@@ -342,11 +344,16 @@ def summarise(
 
 
 def spoken_tables(
-    specs: Sequence[ColumnSpec], columns: Sequence[ColumnTerms]
+    specs: Sequence[ColumnSpec], columns: Sequence[ColumnTerms], run: Run = run_alone
 ) -> list[Terms | None]:
     """Terms of all codes of each discrete column, None for others.
 
     Binary columns are handled together: there may be thousands.
+
+    Parameters
+    ----------
+    specs, columns : what each column is like, and what speaks for it.
+    run : runs a task over a range of columns, in parts where it has threads.
 
     Examples
     --------
@@ -371,9 +378,13 @@ def spoken_tables(
         for i, j in enumerate(binary):
             odd = None if found.impossible is None else found.impossible[i]
             tables[j] = Terms(found.finite[i], odd if odd is not None and odd.any() else None)
-    for j, column in enumerate(columns):
-        if tables[j] is None and column.model.discrete:
-            tables[j] = column.of(np.arange(specs[j].n_codes))
+
+    def task(lo: int, hi: int) -> None:
+        for j in range(lo, hi):
+            if tables[j] is None and columns[j].model.discrete:
+                tables[j] = columns[j].of(np.arange(specs[j].n_codes))
+
+    run(task, len(columns), sum(column.work for column in columns))
     return tables
 
 

@@ -71,7 +71,8 @@ def _log_normal(
 def kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
     """A Gaussian kernel around each row of a class.
 
-    Its width is Silverman's times a factor from 0.25 to 2.8, at least half a resolution.
+    Its width is Silverman's times a factor from 0.25 to 2.83, in steps of the root of 2, and at
+    least half a resolution.
     """
     from .kernels.density import judge_kernel, moments
 

@@ -12,11 +12,13 @@ from .base import (
     ColumnTerms,
     Floats,
     Ints,
+    Run,
     Scale,
     Settings,
     Terms,
     choose_scale,
     in_units_of_scale,
+    run_alone,
 )
 from .columns import Summary, build_columns, check_batch, spoken_tables
 from .counts import prior_terms
@@ -311,6 +313,7 @@ def fit_problem(
     smoothing: float | str,
     priors: str | Floats | None,
     var_smoothing: float | None,
+    run: Run = run_alone,
 ) -> FittedProblem:
     """Turn what was counted into tables of integers.
 
@@ -318,6 +321,7 @@ def fit_problem(
     ----------
     summary : what was counted.
     smoothing, priors, var_smoothing : the model's settings, judged.
+    run : runs a task over a range of columns, in parts where it has threads.
     """
     extra = None
     if var_smoothing is not None:
@@ -334,7 +338,7 @@ def fit_problem(
         prior = prior_terms(summary.class_count[None], priors, weight, bits)
         settings = Settings(smoothing, extra, weight, bits=bits)
         columns = build_columns(summary.specs, summary.statistics, settings)
-        tables = spoken_tables(summary.specs, columns)
+        tables = spoken_tables(summary.specs, columns, run)
         return (prior, columns, tables), choose_scale(columns, tables, prior)
 
     (prior, columns, tables), scale = in_units_of_scale(make)

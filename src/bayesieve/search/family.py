@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias
 from ..data.sample import Sample
 from ..data.tables import Table
 from ..engine.sparse_tables import SparseProblem, SparseTables
-from ..models.base import Floats, Settings
+from ..models.base import Floats, Run, Settings, run_alone
 from ..models.columns import Summary
 from ..models.fitted import FittedBayes
 
@@ -65,7 +65,9 @@ class Family(Protocol):
 class DenseFamily(Family, Protocol):
     """Models that can be asked line by line."""
 
-    def finish(self, summaries: Sequence[Summary], labels: Sequence[str] = ()) -> FittedBayes:
+    def finish(
+        self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone
+    ) -> FittedBayes:
         """The model of what was counted."""
 
     def settings(self, fitted: FittedBayes, class_weight: Floats) -> Settings:

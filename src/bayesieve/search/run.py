@@ -139,7 +139,7 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
         for plan in plans[1:]:
             known = plans[0].statistics[-1] if plan.sets is plans[0].sets else None
             plan.add(spec, guides, column, later, known)
-    fitted = family.finish([counter.summary()])
+    fitted = family.finish([counter.summary()], (), threads.run)
     settings = family.settings(fitted, plans[0].sets.class_weight)
     priors = check_priors(family.priors, len(sample.classes))
     found = DenseLedger.build(plans, settings, priors, task.whole_factors(guiding), threads)

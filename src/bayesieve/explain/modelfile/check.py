@@ -5,6 +5,7 @@ from typing import cast
 
 import numpy as np
 
+from ...checks import listed_names
 from ...evaluation.given import Value
 from ...models.registry import MODELS
 from .schema import Schema, check_schema
@@ -52,7 +53,7 @@ def _ascending(values: list[Value]) -> bool:
 
 
 def _check_feature(feature: Feature, where: str) -> None:
-    _need(feature["model"] in MODELS, f"{where}.model", f"one of {', '.join(MODELS)}")
+    _need(feature["model"] in MODELS, f"{where}.model", f"one of {listed_names(MODELS)}")
     on_grid = MODELS[feature["model"]].grid_codes > 0
     _need(on_grid == ("cuts" in feature), where, "cuts where its model reads a grid")
     if "levels" in feature:

@@ -9,32 +9,31 @@ import math
 import numpy as np
 from numba import njit
 
-from ...data.kernels.exact import exp_fixed
 from ...data.kernels.options import EXACT
 
 _LN2 = 0.6931471805599453
 
 
-_SQRT_HALF = 0.7071067811865476
+# A kernel counts as 0 where its exponent is beyond this: below 1e-18 of its height.
+_FAR = 41.5
 
 
-# A kernel below this share of its height counts as 0; so do exponents beyond `_FAR`.
 _TINY = 1e-18
-
-
-_FAR = 45.0
 
 
 # A downdate that leaves less than this share of the squares is recomputed.
 _CANCELLED = 1e-3
 
 
-# Widths of kernels in two chains, each half of the one before: a kernel of half the width is the
-# fourth power.
-_WIDTHS = np.array([2.8, 2.0])
+# Factors on the widths of kernels: from the widest, each less by the root of 2, so that a kernel is
+# the square of the one before.
+_WIDEST = 2.8284271247461903
 
 
-_HALVINGS = 4
+_ROOT_HALF = 0.7071067811865476
+
+
+_N_WIDTHS = 8
 
 
 # Widths of rank kernels: 0, and a chain from this one on.
@@ -51,7 +50,7 @@ _SHRINKING = np.array([0.5, 1.0, 2.0])
 def _log(z):
     """Logarithm of a positive number: a power of two, and the series of atanh."""
     z, power = math.frexp(z)
-    if z < _SQRT_HALF:
+    if z < _ROOT_HALF:
         z *= 2.0
         power -= 1
     u = (z - 1.0) / (z + 1.0)
@@ -69,6 +68,35 @@ def _log(z):
     p = p * q + 1.0 / 3.0
     p = p * q + 1.0
     return power * _LN2 + 2.0 * u * p
+
+
+@njit(**EXACT)
+def _bell(z):
+    """exp(-z) for 0 <= z <= 42: the 128th power of a short series.
+
+    Additions and multiplications only, so that a loop over codes becomes vectors.
+    """
+    r = z * -0.0078125
+    p = 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    p = p * p
+    p = p * p
+    p = p * p
+    p = p * p
+    p = p * p
+    p = p * p
+    return p * p
 
 
 @njit(**EXACT)
@@ -190,71 +218,70 @@ def judge_given(density, left, counts, units, ratio, own, loss):
 
 @njit(**EXACT)
 def _add_kernels(points, weights, width, out):
-    """Sums of kernels of a width, and of its halves, at every point: out[halving, point]."""
-    n_codes = points.size
+    """Sums of kernels of a width, and of all narrower ones, at every point: out[width, point]."""
+    n_codes, n_widths = points.size, out.shape[0]
     out[:] = 0.0
-    scale = 0.5 / (width * width)
-    first, last = 0, 0
+    heights = np.empty(n_codes)
+    # Points that a kernel around this one reaches; the narrower it is, the fewer.
+    first, last = np.zeros(n_widths, np.int64), np.zeros(n_widths, np.int64)
+    widest = 0.5 / (width * width)
     for t in range(n_codes):
         here, weight = points[t], weights[t]
         if weight <= 0.0:
             continue
-        while (here - points[first]) * (here - points[first]) * scale > _FAR:
-            first += 1
-        while last < n_codes and (
-            points[last] <= here or (points[last] - here) * (points[last] - here) * scale <= _FAR
-        ):
-            last += 1
-        for q in range(first, last):
-            apart = points[q] - here
-            height = exp_fixed(-(apart * apart * scale))
-            height = height if height > _TINY else 0.0
-            out[0, q] += weight * height
-            for step in range(1, _HALVINGS):
-                height = height * height
-                height = height * height
-                height = height if height > _TINY else 0.0
-                out[step, q] += weight * height
+        scale = widest
+        for step in range(n_widths):
+            low, high = first[step], max(last[step], t + 1)
+            while (here - points[low]) * (here - points[low]) * scale > _FAR:
+                low += 1
+            while high < n_codes and (points[high] - here) * (points[high] - here) * scale <= _FAR:
+                high += 1
+            first[step], last[step] = low, high
+            if step == 0:
+                for q in range(low, high):
+                    apart = points[q] - here
+                    heights[q] = _bell(apart * apart * scale)
+            for q in range(low, high):
+                out[step, q] += weight * heights[q]
+                heights[q] *= heights[q]
+            scale *= 2.0
+
+
+@njit(**EXACT)
+def _kernel_sums(counts, points, silverman, floor, sums, widths):
+    """Sums of kernels of each width at every code: sums[width, code, class], and the widths."""
+    n_codes, n_classes = counts.shape
+    n_widths = widths.shape[0]
+    found, weights = np.empty((n_widths, n_codes)), np.empty(n_codes)
+    for k in range(n_classes):
+        weights[:] = counts[:, k]
+        widest = _WIDEST * silverman[k]
+        width, n_wide = widest, 0
+        for step in range(n_widths):
+            widths[step, k] = max(width, floor)
+            n_wide += width > floor
+            width *= _ROOT_HALF
+        _add_kernels(points, weights, widest if n_wide else 1.0, found[:n_wide])
+        # All that would be narrower are as wide as the floor.
+        _add_kernels(points, weights, floor, found[n_wide : n_wide + (n_wide < n_widths)])
+        for step in range(n_widths):
+            sums[step, :, k] = found[min(step, n_wide)]
 
 
 @njit(**EXACT)
 def judge_kernel(counts, units, points, silverman, floor, ratio, own, loss):
     """A Gaussian kernel around every row; the factor on Silverman's widths by the least loss."""
     n_sets, n_codes, n_classes = counts.shape
-    n_factors = _WIDTHS.size * _HALVINGS
-    sums = np.empty((n_factors, n_codes, n_classes))
-    widths = np.empty((n_factors, n_classes))
-    chain = np.empty((_HALVINGS, n_codes))
-    weights = np.empty(n_codes)
+    sums, widths = np.empty((_N_WIDTHS, n_codes, n_classes)), np.empty((_N_WIDTHS, n_classes))
     totals, shares = np.empty(n_classes), np.empty(n_classes)
     density, left = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
     tried, tried_own = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
     for g in range(n_sets):
         _class_totals(counts[g], totals, shares)
-        for k in range(n_classes):
-            weights[:] = counts[g, :, k]
-            floored = False
-            for first in range(_WIDTHS.size):
-                widest = _WIDTHS[first] * silverman[g, k]
-                if widest > floor:
-                    _add_kernels(points, weights, widest, chain)
-                width = widest
-                for step in range(_HALVINGS):
-                    at = first + _WIDTHS.size * step
-                    widths[at, k] = max(width, floor)
-                    if width > floor:
-                        sums[at, :, k] = chain[step]
-                    else:
-                        floored = True
-                    width *= 0.5
-            if floored:
-                _add_kernels(points, weights, floor, chain)
-                for at in range(n_factors):
-                    if widths[at, k] == floor:
-                        sums[at, :, k] = chain[0]
+        _kernel_sums(counts[g], points, silverman[g], floor, sums, widths)
         loss[g] = np.inf
         # From narrow to wide, so that the narrowest of equals is taken.
-        for at in range(n_factors - 1, -1, -1):
+        for at in range(_N_WIDTHS - 1, -1, -1):
             for c in range(n_codes):
                 for k in range(n_classes):
                     mass = sums[at, c, k] / widths[at, k]
@@ -293,7 +320,7 @@ def _rank_sums(counts, sums):
     for t in range(n_codes):
         for q in range(n_codes):
             apart = ranks[q] - ranks[t]
-            height = exp_fixed(-(apart * apart * scale))
+            height = _bell(apart * apart * scale)
             heights[0, q] = height
             for step in range(1, _RANK_HALVINGS):
                 height = height * height
