@@ -16,6 +16,7 @@ import bayesieve
 from bayesieve import (
     NaiveBayes,
     NaiveBayesSelector,
+    NomogramDisplay,
     WeightedNaiveBayes,
     calibrate,
     explain,
@@ -398,3 +399,17 @@ def test_without_the_jit_nothing_changes():
         found.append(done.stdout)
     assert found[0] == found[1]
     assert "(" in found[0]
+
+
+def test_pictures_of_pairs_and_paths(fitted):
+    pytest.importorskip("matplotlib").use("Agg")
+    _, _, model = fitted
+    display = NomogramDisplay(explain_model(model), "w", "u").plot_pair("left x right")
+    names = [each.feature for each in explain_model(model).features]
+    pair = explain_model(model).features[names.index("left x right")]
+    drawn = np.asarray(display.ax_.get_images()[0].get_array())
+    assert drawn.ravel().tolist() == pytest.approx(pair.ratios(2, 0))
+    assert drawn.shape == (2, 2)
+    with pytest.raises(ValueError, match="left x right"):
+        display.plot_pair("size")
+    assert model.path_.plot().get_xlabel() == "number of terms"

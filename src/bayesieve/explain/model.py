@@ -180,16 +180,11 @@ def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> Mo
         problem.summary.class_count.tolist(),
         problem.scale.release(problem.fixed_prior).tolist(),
         [
-            *(_feature(problem, j) for j in range(len(problem.specs)) if _speaks(problem, j)),
+            *(_feature(problem, j) for j in range(len(problem.specs))),
             *(pair_evidence(problem, pair) for pair in problem.pairs),
         ],
         problem.temperature,
     )
-
-
-def _speaks(problem: FittedProblem, j: int) -> bool:
-    """Does a column say anything alone, or only with another one?"""
-    return problem.weighting is None or bool(problem.weighting.weights[j].any())
 
 
 def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:

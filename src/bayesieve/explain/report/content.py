@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ...checks import plain_value
 from ...data.tables import SparseTable, Table, read_table
-from ...estimators.held import fitted_of
+from ...estimators.held import fitted_of, rows_of
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
 from ...evaluation.performance import performance
@@ -53,7 +53,7 @@ def gather(
     """The content of a report on a selector (or a finished model) and a table."""
     selector = model if isinstance(model, NaiveBayesSelector) else None
     fitted = fitted_of(model)
-    table = read_table(model, X, reset=False)
+    table = rows_of(model, X) if selector is None else read_table(model, X, reset=False)
     judged = performance(model, X, y, sample_weight)
     labels = fitted.labels or (None,)
     spoken = portable(fitted, by_values=True)
