@@ -114,8 +114,8 @@ def rank_kernel(counts, units, points, n_values):
     for width in WIDTHS:
         height = np.eye(len(ranks))
         if width:
-            height = np.exp(-0.5 * ((ranks[:, None] - ranks) / width) ** 2)
-            height[height <= 1e-18] = 0
+            apart = ((ranks[:, None] - ranks) / width) ** 2
+            height = np.where(apart > 83, 0, np.exp(-apart / 2))
         sums = height @ counts
         for a in SHRINKING:
             total = sums.sum(1) + a

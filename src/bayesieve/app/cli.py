@@ -136,7 +136,7 @@ def select(
     model: Annotated[
         str,
         typer.Option(
-            help="Feature model of the columns: auto, categorical, gaussian, mixture ...",
+            help="Feature model of the columns: auto, categorical, density, gaussian ...",
             autocompletion=_models,
         ),
     ] = "auto",

@@ -125,15 +125,24 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     features : str or mapping, default="auto"
-        The feature model of each column: ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values),
-        ``"gaussian"`` (a normal distribution per class), ``"gaussian-pooled"`` (one variance for
-        all classes, the linear classifier of Guyon 2005), or ``"mixture"`` (several normal
-        distributions per class by EM, Sotoca et al.; their number, 1 to 7, chosen by BIC, or given:
-        ``"mixture-3"``; with ``"-printed"`` at the end EM stops by the paper's rule; scikit-learn's
-        `GridSearchCV` over this parameter chooses by cross-validated accuracy).  One name for
-        all columns, or a mapping of column names or positions to names; columns left out are
-        ``"auto"``: bernoulli when all
-        values are 0 or 1, categorical for text and categories, gaussian otherwise.
+        The feature model of each column.  One name for all columns, or a mapping of column names
+        or positions to names; columns left out are ``"auto"``: bernoulli when all values are 0 or
+        1, categorical for text and categories, density for other numbers (gaussian, where
+        `var_smoothing` or `rounded` ask for normal distributions).
+
+        - ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values).
+        - ``"density"``: numbers on a grid of at most 255 codes; of three densities the one that
+          foretells the classes best, rows taken out one by one: ``"grid-gaussian"`` (a normal
+          distribution per class), ``"kernel"`` (a kernel around each row) and ``"rank-kernel"``
+          (the same over ranks), which can be named as well.
+        - ``"intervals"``: numbers in intervals that pay for themselves (minimum description
+          length); ``"intervals-8"`` (2 to 32): so many of about equally many rows.
+        - ``"gaussian"`` (a normal distribution per class, as in Weka or scikit-learn),
+          ``"gaussian-pooled"`` (one variance for all classes, the linear classifier of Guyon 2005).
+        - ``"mixture"`` (several normal distributions per class by EM, Sotoca et al.; their number,
+          1 to 7, chosen by BIC, or given: ``"mixture-3"``; with ``"-printed"`` at the end EM stops
+          by the paper's rule; scikit-learn's `GridSearchCV` over this parameter chooses by
+          cross-validated accuracy).
     smoothing : float >= 0 or "mean", default=1.0
         Pseudo-count of every level (1 is Laplace's).  ``"mean"`` is the prior of Guyon 2005: a
         binary column's frequency f in a class of n rows becomes (n f + m) / (n + 1), with m the
@@ -145,7 +154,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Class probabilities: from the counts, all equal, or given.  Giving them moves the trade-off
         between precision and recall.
     var_smoothing : float >= 0, optional
-        By default continuous columns follow Weka: the term is the probability of the value plus or
+        By default Gaussian columns follow Weka: the term is the probability of the value plus or
         minus half the column's resolution (the mean gap between its distinct values), the standard
         deviation at least a sixth of the resolution, the term at least log 1e-75.  With a number,
         they follow scikit-learn's GaussianNB: densities, with this share of the largest variance of
@@ -156,7 +165,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         selector share it.
     rounded : bool, default=False
         Round continuous values to multiples of their column's resolution before anything else, as
-        Weka does.
+        Weka does.  Columns on a grid are not rounded.
 
     Attributes
     ----------
@@ -275,9 +284,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     ) -> "NaiveBayes":
         """Add rows to what was learnt: statistics merge.
 
-        Feature models chosen by ``"auto"`` are those of the first batch.  The resolution of a
-        continuous column with more than 65536 distinct values takes those of different batches to
-        differ.
+        Feature models chosen by ``"auto"`` are those of the first batch, and so is the grid of a
+        column on a grid: give a first batch that shows the range of the values.  The resolution of
+        a continuous column with more than 65536 distinct values takes those of different batches
+        to differ.
 
         Parameters
         ----------

@@ -151,9 +151,9 @@ def _short_cut(cut: float, below: float, above: float) -> str:
     """A cut in as few digits as keep it where it is, between two medians."""
     room = _OFF * min(cut / 2 - below / 2, above / 2 - cut / 2)
     for digits in range(1, 17):
-        text = f"{cut:.{digits}g}"
-        if abs(float(text) / 2 - cut / 2) <= room:
-            return text
+        near = float(f"{cut:.{digits}g}")
+        if abs(near / 2 - cut / 2) <= room:
+            return f"{near:.15g}"  # no exponent where digits will do
     return repr(cut)
 
 

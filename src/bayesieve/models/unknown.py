@@ -21,7 +21,11 @@ def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int =
     table : rows to predict.
     stacklevel : whose line the warning shows; by default the caller of a method two calls above.
     """
-    discrete = [j for j, spec in enumerate(specs) if spec.levels is not None and not spec.presence]
+    discrete = [
+        j
+        for j, spec in enumerate(specs)
+        if spec.levels is not None and not (spec.presence or spec.on_grid)
+    ]
     # A known value shows soon, as a rule: all rows are looked at only where the first few are new.
     few = table
     if table.n_rows > _FEW and not isinstance(table, SparseTable):

@@ -19,7 +19,16 @@ from ..model import explain_model
 from ..plain import Plain
 from ..portable import BellTerms, Portable, PortableProblem, TableTerms, portable
 from .rows import embedded_rows
-from .shape import AgreementData, Content, NatModel, NatProblem, NatTerms, PathData, SelectionData
+from .shape import (
+    AgreementData,
+    Content,
+    NatModel,
+    NatProblem,
+    NatTerms,
+    PathData,
+    SelectionData,
+    StepTerms,
+)
 
 
 @dataclass(frozen=True)
@@ -200,24 +209,31 @@ def _in_nat(data: Portable) -> NatModel:
     """Integers beyond 2^53 do not survive in a page: terms in nat, and log 0 marked apart."""
     return {
         "features": data["features"],
-        "problems": [_problem_in_nat(problem) for problem in data["problems"]],
+        "problems": [
+            _problem_in_nat(problem, [f["cuts"] is not None for f in data["features"]])
+            for problem in data["problems"]
+        ],
     }
 
 
-def _problem_in_nat(problem: PortableProblem) -> NatProblem:
+def _problem_in_nat(problem: PortableProblem, on_grid: list[bool]) -> NatProblem:
     bits, impossible = problem["bits"], problem["impossible"]
 
     def nat(fixed: int) -> list[float]:
         never = bool(impossible) and fixed <= -impossible // 2
         return [float(np.ldexp(fixed + impossible * never, -bits)), int(never)]
 
-    def terms(found: TableTerms | BellTerms) -> NatTerms | BellTerms:
+    def terms(found: TableTerms | BellTerms, steps: bool) -> NatTerms | StepTerms | BellTerms:
         if "table" not in found:
             return found
-        return {
-            "table": [[nat(fixed) for fixed in row] for row in found["table"]],
-            "silent": [nat(fixed) for fixed in found["silent"]],
-        }
+        silent = [nat(fixed) for fixed in found["silent"]]
+        if steps and not impossible:
+            # Digits beyond those that the page shows would make it several times as large.
+            micro = np.rint(np.ldexp(np.array(found["table"], float), -bits) * 1e6)
+            lines = np.diff(micro, axis=0, prepend=0).T.astype(int).tolist()
+            return {"steps": lines, "silent": silent}
+        table = [[nat(fixed) for fixed in row] for row in found["table"]]
+        return {"table": table, "silent": silent}
 
     return {
         "name": problem["name"],
@@ -225,7 +241,7 @@ def _problem_in_nat(problem: PortableProblem) -> NatProblem:
         "class_count": problem["class_count"],
         "temperature": problem["temperature"],
         "prior": [nat(fixed) for fixed in problem["prior"]],
-        "terms": [terms(found) for found in problem["terms"]],
+        "terms": [terms(*both) for both in zip(problem["terms"], on_grid, strict=True)],
         "pairs": [
             {
                 "columns": pair["columns"],

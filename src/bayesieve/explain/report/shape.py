@@ -46,6 +46,14 @@ class NatPair(TypedDict):
     table: list[list[list[float]]]
 
 
+@final
+class StepTerms(TypedDict):
+    """What each code of a grid says: of each class the first term, then steps, in 1e-6 nat."""
+
+    steps: list[list[int]]
+    silent: list[list[float]]
+
+
 class NatProblem(TypedDict):
     """One problem of a portable model, in nat."""
 
@@ -54,7 +62,7 @@ class NatProblem(TypedDict):
     class_count: list[float]
     temperature: float
     prior: list[list[float]]
-    terms: list[NatTerms | BellTerms]
+    terms: list[NatTerms | StepTerms | BellTerms]
     pairs: list[NatPair]
 
 

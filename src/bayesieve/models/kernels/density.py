@@ -18,9 +18,6 @@ _LN2 = 0.6931471805599453
 _FAR = 41.5
 
 
-_TINY = 1e-18
-
-
 # A downdate that leaves less than this share of the squares is recomputed.
 _CANCELLED = 1e-3
 
@@ -217,6 +214,21 @@ def judge_given(density, left, counts, units, ratio, own, loss):
 
 
 @njit(**EXACT)
+def _reach(points, t, scale, first, last):
+    """First and last (plus one) of the ascending points that a kernel around one of them reaches.
+
+    `first` and `last` are those of a point before it.
+    """
+    here = points[t]
+    last = max(last, t + 1)
+    while (here - points[first]) * (here - points[first]) * scale > _FAR:
+        first += 1
+    while last < points.size and (points[last] - here) * (points[last] - here) * scale <= _FAR:
+        last += 1
+    return first, last
+
+
+@njit(**EXACT)
 def _add_kernels(points, weights, width, out):
     """Sums of kernels of a width, and of all narrower ones, at every point: out[width, point]."""
     n_codes, n_widths = points.size, out.shape[0]
@@ -231,11 +243,7 @@ def _add_kernels(points, weights, width, out):
             continue
         scale = widest
         for step in range(n_widths):
-            low, high = first[step], max(last[step], t + 1)
-            while (here - points[low]) * (here - points[low]) * scale > _FAR:
-                low += 1
-            while high < n_codes and (points[high] - here) * (points[high] - here) * scale <= _FAR:
-                high += 1
+            low, high = _reach(points, t, scale, first[step], last[step])
             first[step], last[step] = low, high
             if step == 0:
                 for q in range(low, high):
@@ -315,24 +323,27 @@ def _rank_sums(counts, sums):
     sums[:] = 0.0
     for k in range(n_classes):
         sums[0, k] = counts[:, k]
-    scale = 0.5 / (_RANK_WIDTH * _RANK_WIDTH)
-    heights = np.empty((_RANK_HALVINGS, n_codes))
+    heights = np.empty(n_codes)
+    first, last = np.zeros(_RANK_HALVINGS, np.int64), np.zeros(_RANK_HALVINGS, np.int64)
     for t in range(n_codes):
-        for q in range(n_codes):
-            apart = ranks[q] - ranks[t]
-            height = _bell(apart * apart * scale)
-            heights[0, q] = height
-            for step in range(1, _RANK_HALVINGS):
-                height = height * height
-                height = height * height
-                height = height if height > _TINY else 0.0
-                heights[step, q] = height
-        for k in range(n_classes):
-            weight = counts[t, k]
-            if weight > 0.0:
-                for step in range(_RANK_HALVINGS):
-                    for q in range(n_codes):
-                        sums[_RANK_HALVINGS - step, k, q] += weight * heights[step, q]
+        here = ranks[t]
+        scale = 0.5 / (_RANK_WIDTH * _RANK_WIDTH)
+        for step in range(_RANK_HALVINGS):
+            low, high = _reach(ranks, t, scale, first[step], last[step])
+            first[step], last[step] = low, high
+            if step == 0:
+                for q in range(low, high):
+                    heights[q] = _bell((ranks[q] - here) * (ranks[q] - here) * scale)
+            else:
+                for q in range(low, high):
+                    height = heights[q] * heights[q]
+                    heights[q] = height * height
+            for k in range(n_classes):
+                weight, line = counts[t, k], sums[_RANK_HALVINGS - step, k]
+                if weight > 0.0:
+                    for q in range(low, high):
+                        line[q] += weight * heights[q]
+            scale *= 4.0
 
 
 @njit(**EXACT)

@@ -25,7 +25,9 @@ const Model = (() => {
   // What a value says about each class: [nat, 1 where it is impossible].
   // A value is null (missing), the position of a level, or a number.
   function speak(value, feature, term, nClasses) {
-    if (term.table) return term.table[place(value, feature)] ?? term.silent;
+    if (feature.levels !== null || feature.cuts !== null) {
+      return table(term)[place(value, feature)] ?? term.silent;
+    }
     if (value === null) return Array.from({length: nClasses}, () => [0, 0]);
     let x = value;
     if (feature.grid !== null) x = roundHalfEven(x / feature.grid) * feature.grid;
@@ -49,6 +51,16 @@ const Model = (() => {
     const nothing = Array.from({length: nClasses}, () => [0, 0]);
     if (one === undefined || two === undefined) return nothing;
     return pair.table[one * (Math.max(...pair.groups[1]) + 1) + two] ?? nothing;
+  }
+
+  // What each code of a grid says; written as steps from code to code, in 1e-6 nat.
+  function table(term) {
+    if (term.table === undefined) {
+      const totals = term.steps.map(() => 0);
+      term.table = (term.steps[0] ?? []).map((_, c) =>
+        term.steps.map((steps, k) => [(totals[k] += steps[c]) / 1e6, 0]));
+    }
+    return term.table;
   }
 
   // How many cuts are below a number: its place on a grid.
@@ -107,5 +119,5 @@ const Model = (() => {
     return odds.map(each => each / all);
   }
 
-  return {terms, sums, apart, probabilities, speak, below};
+  return {terms, sums, apart, probabilities, speak, below, table};
 })();
