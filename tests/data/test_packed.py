@@ -271,8 +271,12 @@ def test_a_search_in_mapped_files_keeps_no_column_in_memory(tmp_path):
     for folder in (None, tmp_path):
         packed = pack(frame, folder, target="y")
         assert packed.nbytes == n_rows * (n_bytes + 2 * n_numbers)
+        numbers = dict.fromkeys(range(10, 15), "gaussian")
         selector = NaiveBayesSelector(search="forward", max_features=2, random_state=0, n_jobs=2)
+        selector.set_params(estimator=NaiveBayes(numbers))
         selector.fit(packed.pick(np.arange(290, 305)), packed.target)  # compiles
+        numbers = {f"n{j}": "gaussian" for j in range(n_numbers)}
+        selector.set_params(estimator=NaiveBayes(numbers))
         tracemalloc.start()
         answers.append(repr(selector.fit(packed, packed.target).path_.steps))
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from bayesieve import NaiveBayes, rank
 from bayesieve.data.columns import encode, learn
 from bayesieve.data.tables import read_table
+from bayesieve.models import MODELS
 from bayesieve.models.columns import choose_models, read_column
 
 TYPES = ["bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">i4", ">f8"]
@@ -107,11 +108,12 @@ def test_columns_are_what_numpy_says(X, order, library):
             assert np.array_equal(values[:-1], known)
             assert np.isnan(values[-1])
         binary = bool((np.isin(column, [0, 1]) | np.isnan(column)).all())
-        assert models[j] == ("bernoulli" if binary else "gaussian")
+        assert models[j] == ("bernoulli" if binary else "density")
         for model in {"categorical", "gaussian", models[j]}:
             discrete = model != "gaussian"
             spec, read = read_column(table, j, model)
-            wanted = learn(table.names[j], model, column, discrete)
+            n_codes = MODELS[model].grid_codes
+            wanted = learn(table.names[j], model, column, discrete, grid_codes=n_codes)
             assert np.array_equal(read, encode(wanted, column), equal_nan=not discrete)
             assert spec.n_codes == wanted.n_codes
             if wanted.levels is not None:

@@ -157,10 +157,11 @@ def test_labels_are_binary_models_side_by_side():
     mixed = pd.DataFrame(
         {"a": X[:, 4], "b": rng.choice(list("uvw"), 120), "c": rng.normal(size=120)}
     )
-    model = NaiveBayes().fit(mixed, pd.DataFrame(Y, columns=["p", "q", "r"]))
+    features = {"c": "gaussian"}
+    model = NaiveBayes(features).fit(mixed, pd.DataFrame(Y, columns=["p", "q", "r"]))
     assert model.label_names_ == ["p", "q", "r"]
     for j, y in enumerate(Y.T):
-        alone = NaiveBayes().fit(mixed, y)
+        alone = NaiveBayes(features).fit(mixed, y)
         np.testing.assert_array_equal(
             model.predict_proba(mixed)[:, j], alone.predict_proba(mixed)[:, 1]
         )
@@ -170,7 +171,7 @@ def test_labels_are_binary_models_side_by_side():
         )
         terms = alone.terms(mixed)
         np.testing.assert_allclose(model.terms(mixed)[..., j], terms[..., 1] - terms[..., 0])
-    halves = NaiveBayes()
+    halves = NaiveBayes(features)
     for part in (slice(0, 60), slice(60, None)):
         halves.partial_fit(mixed[part], Y[part])
     np.testing.assert_allclose(halves.predict_proba(mixed), model.predict_proba(mixed), atol=1e-9)
@@ -204,7 +205,8 @@ def test_area_of_continuous_columns():
     y = rng.integers(0, 2, 80)
     X = rng.normal(size=(80, 4)) + y[:, None] * [2, 1, 0, 0]
     X[::9, 1] = np.nan
-    selector = NaiveBayesSelector(search="forward", criterion="auc", validation=None).fit(X, y)
+    selector = NaiveBayesSelector(NaiveBayes("gaussian"), "forward", "auc", validation=None)
+    selector.fit(X, y)
     step = selector.path_.steps[selector.path_.chosen]
     assert step.score == roc_auc_score(y, selector.decision_function(X))
     assert selector.selected_[0] == 0

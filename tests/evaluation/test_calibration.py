@@ -326,12 +326,12 @@ def training_cases():
     """Models of every form of statistics, with the rows they were fitted on."""
     X, y = redundant(200)
     numbers = X + np.random.default_rng(1).normal(size=X.shape) - X.mean()
-    parts = NaiveBayes()
+    parts = NaiveBayes("gaussian")
     for rows in (slice(0, 70), slice(70, 200)):
         parts.partial_fit(numbers[rows], y[rows], classes=[0, 1])
     yield NaiveBayes().fit(X, y), X, y
     yield NaiveBayes().fit(scipy.sparse.csr_matrix(X), y), scipy.sparse.csr_matrix(X), y
-    yield NaiveBayes().fit(numbers, y), numbers, y
+    yield NaiveBayes("gaussian").fit(numbers, y), numbers, y
     yield parts, numbers, y
     yield NaiveBayes("mixture").fit(numbers[:, :2], y), numbers[:, :2], y
     yield NaiveBayes("gaussian-pooled", rounded=True).fit(numbers, y), numbers, y
@@ -339,9 +339,10 @@ def training_cases():
     yield NaiveBayes().fit(X[:, 1:], labels), X[:, 1:], labels
     chosen = NaiveBayesSelector(class_weight="balanced", random_state=0).fit(X, y)
     yield chosen, X, y
+    yield NaiveBayes("intervals-4").fit(numbers, y), numbers, y
 
 
-@pytest.mark.parametrize("case", range(8))
+@pytest.mark.parametrize("case", range(9))
 def test_training_rows_are_no_judges(case):
     model, X, y = list(training_cases())[case]
     shuffled = np.random.default_rng(0).permutation(200)

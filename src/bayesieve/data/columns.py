@@ -62,9 +62,12 @@ class ColumnSpec:
             return np.empty(0)
         if self.n_distinct < 2:
             return np.zeros(len(self.levels))
-        # Halves first: the range of values near the float maximum would overflow.
-        low, high = self.distinct[[0, -1]] / 2
-        found: NDArray[np.float64] = (self.levels / 2 - low) / (high - low)
+        low, high = self.distinct[[0, -1]]
+        with np.errstate(over="ignore"):
+            span = high - low
+        # Halves, where the range does not fit a float; the least floats have none.
+        part = 1.0 if np.isfinite(span) else 2.0
+        found: NDArray[np.float64] = (self.levels / part - low / part) / (high / part - low / part)
         return found
 
     @property

@@ -53,7 +53,8 @@ def _ascending(values: list[Value]) -> bool:
 
 
 def _check_feature(feature: Feature, where: str) -> None:
-    _need(feature["model"] in MODELS, f"{where}.model", f"one of {listed_names(MODELS)}")
+    known = listed_names(MODELS).replace("'", "")
+    _need(feature["model"] in MODELS, f"{where}.model", f"one of {known}")
     on_grid = MODELS[feature["model"]].grid_codes > 0
     _need(on_grid == ("cuts" in feature), where, "cuts where its model reads a grid")
     if "levels" in feature:
