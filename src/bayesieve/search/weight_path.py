@@ -22,7 +22,7 @@ class WeightPath:
     --------
     >>> import numpy as np
     >>> from bayesieve import WeightedNaiveBayes
-    >>> X = np.array([[0, 1], [1, 0]] * 20)
+    >>> X = np.array([[0], [1]] * 20)
     >>> path = WeightedNaiveBayes().fit(X, ["a", "b"] * 20).path_
     >>> path.to_dict()["term"]
     [None, 'x0']
