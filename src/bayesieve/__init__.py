@@ -5,12 +5,13 @@ from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
 from .estimators.selector import NaiveBayesSelector
 from .estimators.votes import FeatureVotes
+from .estimators.weighted import WeightedNaiveBayes
 from .evaluation.calibration import Calibration, calibrate
 from .evaluation.comparison import Comparison, compare
 from .evaluation.curve import evaluate_ranking
 from .evaluation.nested import Nested, nested
 from .evaluation.stability import Stability, nogueira, stability
-from .explain.code import to_python, to_sql
+from .explain.code import to_sql
 from .explain.displays import (
     EvidenceDisplay,
     NomogramDisplay,
@@ -22,6 +23,7 @@ from .explain.displays import (
     plot_relevance,
 )
 from .explain.evidence import explain
+from .explain.function import to_python
 from .explain.model import explain_model
 from .explain.modelfile.file import load_model, save_model
 from .rankings.divergence import relevance_matrix
@@ -46,6 +48,7 @@ __all__ = [
     "Stability",
     "SubsetEnsemble",
     "TreeLevels",
+    "WeightedNaiveBayes",
     "calibrate",
     "compare",
     "eliminate",

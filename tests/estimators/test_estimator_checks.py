@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes
 
 
 @parametrize_with_checks(
@@ -11,6 +11,7 @@ from bayesieve import NaiveBayes, NaiveBayesSelector
         NaiveBayes("gaussian", var_smoothing=1e-9, priors="uniform"),
         NaiveBayesSelector(),
         NaiveBayesSelector(search="forward", criterion="error", cv=3, validation=None),
+        WeightedNaiveBayes(),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

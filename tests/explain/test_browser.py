@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, calibrate, explain
+from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, calibrate, explain
 from bayesieve.explain.report import write_report
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -462,3 +462,17 @@ def test_figures_are_readable_on_their_shade(open_page, scheme):
     assert contrast(*page.evaluate(pixels, colours)) >= 4.5
     named = page.eval_on_selector_all("[data-chart]", "es => es.map(e => e.ariaLabel)")
     assert all(named)
+
+
+@pytest.mark.parametrize("missing", ["silent", "evidence"])
+def test_a_page_speaks_weights_and_pairs(open_page, missing):
+    X, y = mixed(n=300)
+    X["other"] = (X["flag"] ^ (y == "no")).astype(int)
+    model = WeightedNaiveBayes(pairs=True, price=1.0, missing=missing).fit(X, y)
+    assert any(len(columns) == 2 for columns in model.selected_)
+    page = open_page(model, X, y, include_rows=True)
+    wanted = model.predict_proba(X)
+    for row in (0, 11, 22, 5):
+        page.select_option("#row", label=f"row {row}: {y[row]}")
+        # Numbers on a grid are written in 1e-6 nat.
+        np.testing.assert_allclose(chances(page), wanted[row], atol=1e-5, rtol=0)

@@ -38,6 +38,8 @@ def read_batch(
     family.check_sample(sample)
     if old is None:
         return sample, None
+    if any(problem.weighting is not None for problem in old.problems):
+        raise ValueError("weights are fitted on all rows at once; use fit, not partial_fit.")
     # All columns are judged before any of them changes.
     for problem in old.problems:
         problem.summary.check_batch(sample.table)

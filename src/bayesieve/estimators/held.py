@@ -5,15 +5,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.tables import Table, read_table
 from ..models.fitted import FittedBayes
+from .chosen import ChosenColumns
 from .naive_bayes import NaiveBayes
-from .selector import NaiveBayesSelector
 
-_WANTED = "model must be a fitted NaiveBayes or a NaiveBayesSelector of one; got {}."
+_WANTED = (
+    "model must be a fitted NaiveBayes or WeightedNaiveBayes, or a NaiveBayesSelector of one; got "
+    "{}."
+)
 
 
 def bayes_of(model: object) -> NaiveBayes:
     """The naive Bayes estimator itself, out of a selector where it is in one; fitted."""
-    if isinstance(model, NaiveBayesSelector):
+    if isinstance(model, ChosenColumns):
         check_is_fitted(model, "estimator_")
         model = model.estimator_
     if not isinstance(model, NaiveBayes):
@@ -35,7 +38,7 @@ def fitted_of(model: object) -> FittedBayes:
     """
     if isinstance(model, FittedBayes):
         return model
-    if isinstance(model, NaiveBayesSelector):
+    if isinstance(model, ChosenColumns):
         model = getattr(model, "estimator_", model)
     if not isinstance(model, NaiveBayes) or not hasattr(model, "fitted_"):
         raise TypeError(_WANTED.format(type(model).__name__))
@@ -45,6 +48,6 @@ def fitted_of(model: object) -> FittedBayes:
 def rows_of(model: object, X: object) -> Table:
     """X as an estimator reads it: judged, and the columns of its fitted value only."""
     table = read_table(model, X, reset=False)
-    if isinstance(model, NaiveBayesSelector):
+    if isinstance(model, ChosenColumns):
         return table.pick(np.flatnonzero(model.support_))
     return table

@@ -58,6 +58,39 @@ def read_groups(groups: object, names: list[str]) -> list[list[int]]:
     return sorted(members)
 
 
+def read_forbidden(forbid: Iterable[str | int], names: list[str], kept: set[int]) -> set[int]:
+    """Columns that must not be chosen."""
+    forbidden = set(column_indices("forbid", forbid, names))
+    both = sorted(kept & forbidden)
+    if both:
+        raise ValueError(f"column {names[both[0]]!r} is in keep and in forbid; take one of them.")
+    if names and len(forbidden) == len(names):
+        raise ValueError("forbid names every column; leave at least one to choose from.")
+    return forbidden
+
+
+def without(units: list[list[int]], forbidden: set[int], names: list[str]) -> list[list[int]]:
+    """Groups of which no column is forbidden."""
+    for members in units:
+        odd = sorted(forbidden & set(members))
+        if odd and len(members) > 1:
+            raise ValueError(
+                f"column {names[odd[0]]!r} is in forbid and in a group of feature_groups; take it "
+                "out of one of them."
+            )
+    return [members for members in units if not forbidden & set(members)]
+
+
+def check_reweighable(family: Family) -> None:
+    """Weights need tables of counts from which a row can be left out."""
+    if family.form == "moves":
+        raise ValueError(f"reweigh=True is for a NaiveBayes; got a {family.name}.")
+    if isinstance(family.smoothing, str) or not family.smoothing:
+        raise ValueError(
+            f"reweigh=True needs smoothing to be a number above 0; got {family.smoothing!r}."
+        )
+
+
 def check_reachable(size: int, units: list[list[int]], keep: list[int]) -> None:
     """Some of the groups must add up to the number of columns asked for."""
     sums = 1 << sum(len(units[u]) for u in keep)
@@ -143,6 +176,9 @@ def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]
         choose("cv", selector.cv, ["train", "loo"])
     check_choice(selector.choice, chooser_of(selector, criterion))
     check_flag("progress", selector.progress)
+    check_flag("reweigh", selector.reweigh)
+    if selector.reweigh:
+        check_reweighable(family_of(selector))
     check_jobs(selector.n_jobs)
     if selector.checkpoint is not None:
         check_file("checkpoint", selector.checkpoint)
@@ -168,8 +204,11 @@ def judge_data(
     names = sample.table.names
     units = read_groups(selector.feature_groups, names)
     kept = set(column_indices("keep", selector.keep, names))
+    forbidden = read_forbidden(selector.forbid, names, kept)
+    units = without(units, forbidden, names)
     keep = [u for u, members in enumerate(units) if kept & set(members)]
-    limits, sizes = size_limits(selector, len(names), sum(len(units[u]) for u in keep))
+    n_columns = len(names) - len(forbidden)
+    limits, sizes = size_limits(selector, n_columns, sum(len(units[u]) for u in keep))
     if limits.exact:
         check_reachable(limits.most, units, keep)
     if sample.targets.labelled and selector.class_weight is not None:

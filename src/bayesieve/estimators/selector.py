@@ -2,23 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array, check_file
+from ..checks import check_file
 from ..criteria.base import Criterion
-from ..data.packed import PackedTable
 from ..data.sample import read_sample, split_rows
-from ..data.tables import Table, is_frame, keep_names, read_table
+from ..data.tables import keep_names
 from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
-from ..models.unknown import warn_of_unknown
 from ..search.checkpoint.opening import open_journal
 from ..search.hints import RowHints
 from ..search.objective import Objective, Settler
@@ -28,15 +23,17 @@ from ..search.run import Clock, Driver, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
 from ..search.strategies.base import Search
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
+from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .naive_bayes import NaiveBayes, restrict_names
 from .parameters import chooser_of, judge_data, judge_parameters
+from .weighting import reweigh
 
 
 class NaiveBayesSelector(
     DefaultEstimator,
     CallbackSupport,
-    SelectorMixin,
+    ChosenColumns,
     ClassifierMixin,
     MetaEstimatorMixin,
     BaseEstimator,
@@ -107,6 +104,11 @@ class NaiveBayesSelector(
         passed, with a `ConvergenceWarning`, and the best subset visited by then is chosen.  Ctrl-C
         does the same.  Where the pace of the first steps shows that the search cannot end by then,
         a `ConvergenceWarning` says so at once.
+    forbid : list, default=()
+        Columns (names or positions) that are never chosen.
+    reweigh : bool, default=False
+        Give the columns chosen a weight for every class, whole sixteenths from 0 to 1, as
+        `WeightedNaiveBayes` does; fitted on all rows.  Columns and path stay what they are.
 
     Attributes
     ----------
@@ -162,6 +164,8 @@ class NaiveBayesSelector(
         choice: str = "best",
         checkpoint: str | PathLike[str] | None = None,
         time_limit: float | None = None,
+        forbid: Iterable[str | int] = (),
+        reweigh: bool = False,
     ):
         self.estimator = estimator
         self.search = search
@@ -180,6 +184,8 @@ class NaiveBayesSelector(
         self.choice = choice
         self.checkpoint = checkpoint
         self.time_limit = time_limit
+        self.forbid = forbid
+        self.reweigh = reweigh
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -258,9 +264,12 @@ class NaiveBayesSelector(
                 )
             with Driver(journal, clock) as driver:
                 n_tried = self._run(ledgers, criterion, search, task, path, driver)
-        selected = np.array(path.subset(path.chosen), dtype=np.int64)
-        columns = np.sort(selected)
-        model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
+            selected = np.array(path.subset(path.chosen), dtype=np.int64)
+            columns = np.sort(selected)
+            if self.reweigh:
+                model.hold(reweigh(task, selected.tolist(), threads))
+            else:
+                model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
         restrict_names(model, columns)
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.
@@ -319,55 +328,3 @@ class NaiveBayesSelector(
         margin = (judge or guide).standard_error if self.choice == "one-se" else None
         path.choose(*task.sizes, margin)
         return objective.n_tried
-
-    # -- using ---------------------------------------------------------------------------------
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        return self.support_
-
-    def transform(self, X: object) -> Any:
-        """The chosen columns of X, in the table's order; of a packed table, a packed table."""
-        if isinstance(X, PackedTable):
-            return self._chosen(X)
-        try:
-            return super().transform(X)
-        except Exception:
-            if not is_frame(X):
-                raise
-            # Data frames make no array of some columns, such as nullable numbers beside categories
-            # or wide integers, each library with an error of its own.  Bad input is refused here.
-            chosen = self._chosen(X)
-            columns = [chosen.column(j) for j in range(len(chosen.names))]
-            return np.stack(columns, axis=1) if columns else np.empty((chosen.n_rows, 0))
-
-    def _chosen(self, X: object) -> Table:
-        """The chosen columns of X."""
-        check_is_fitted(self, "support_")
-        return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
-
-    def _told(self, X: object) -> Table:
-        """The chosen columns of X; those in which nothing is known are named."""
-        chosen = self._chosen(X)
-        warn_of_unknown(self.estimator_.fitted_.specs, chosen)
-        return chosen
-
-    def predict(self, X: object) -> Array:
-        """The most probable class of each row (0 or 1 for each label), by the chosen model."""
-        chosen = self._told(X)
-        return self.estimator_.fitted_.best(chosen)
-
-    def predict_proba(self, X: object) -> NDArray[np.float64]:
-        """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
-        chosen = self._told(X)
-        return self.estimator_.fitted_.proba(chosen)
-
-    def decision_function(self, X: object) -> NDArray[np.float64]:
-        """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
-        chosen = self._told(X)
-        return self.estimator_.fitted_.decide(chosen)
-
-    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
-        """The logarithm of `predict_proba`, by the chosen model."""
-        chosen = self._told(X)
-        return self.estimator_.fitted_.log_proba(chosen)

@@ -13,6 +13,7 @@ from ..checks import Array, check_number, choose, plain_value
 from ..data.columns import encode
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
+from ..estimators.chosen import ChosenColumns
 from ..estimators.held import bayes_of, rows_of
 from ..estimators.selector import NaiveBayesSelector
 from ..models.base import one_set
@@ -162,6 +163,7 @@ def calibrate(
     """
     choose("rows", rows, ["new", "validation"])
     low, high = _check_bounds(bounds)
+    chooser = model if isinstance(model, ChosenColumns) else None
     selector = model if isinstance(model, NaiveBayesSelector) else None
     if selector is None and rows == "validation":
         raise ValueError("rows='validation' is for a NaiveBayesSelector; use rows='new'.")
@@ -185,22 +187,22 @@ def calibrate(
             UserWarning,
             stacklevel=2,
         )
-    if selector is not None and not fitted.labelled:
-        weights = weights * _class_weights(selector, target[:, 0], weights)
+    if chooser is not None and not fitted.labelled:
+        weights = weights * _class_weights(chooser, target[:, 0], weights)
     found = copy.copy(final)
     calibrated, report = _fit_temperatures(fitted, judge, table, target, weights, (low, high))
     found.hold(calibrated)
     if report.note:
         warnings.warn(report.note, UserWarning, stacklevel=2)
-    if selector is None:
+    if chooser is None:
         found.calibration_ = report
         return cast(Judged, found)
-    twin = copy.copy(selector)
+    twin = copy.copy(chooser)
     twin.estimator_, twin.calibration_ = found, report
     return cast(Judged, twin)
 
 
-def _class_weights(selector: NaiveBayesSelector, labels: Ints, weights: Floats) -> Floats:
+def _class_weights(selector: ChosenColumns, labels: Ints, weights: Floats) -> Floats:
     """The weight of each row's class; "balanced" by these rows, in which classes may be missing."""
     present, at = np.unique(labels, return_inverse=True)
     given = check_class_weight(selector.class_weight, selector.estimator_.classes_)

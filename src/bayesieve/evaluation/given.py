@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
 
-#: A fitted model, or the selector that chose its columns.
-Model: TypeAlias = NaiveBayes | NaiveBayesSelector
+#: A fitted model, or whoever chose its columns.
+Model: TypeAlias = NaiveBayes | NaiveBayesSelector | WeightedNaiveBayes
 
 
 class Splitter(Protocol):

@@ -11,7 +11,7 @@ from ..criteria.base import Criterion
 from ..criteria.row_values import auc_parts
 from ..data.sample import check_class_weight, class_factors
 from ..data.tables import Table
-from ..estimators.selector import NaiveBayesSelector
+from ..estimators.chosen import ChosenColumns
 from ..models.fitted import FittedBayes
 from ..models.votes import FittedVotes
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def held_out_score(
-    selector: NaiveBayesSelector,
+    selector: ChosenColumns,
     criterion: Criterion,
     table: Table,
     target: Array,
@@ -56,16 +56,14 @@ def held_out_score(
     return float(np.average(criterion.row_values(sums, unit, classes), weights=worth))
 
 
-def held_out_error(
-    selector: NaiveBayesSelector, table: Table, target: Array, weights: Floats
-) -> float:
+def held_out_error(selector: ChosenColumns, table: Table, target: Array, weights: Floats) -> float:
     """Share of wrong decisions; with labels, over rows and labels."""
     chosen = table.pick(np.flatnonzero(selector.support_))
     wrong = selector.estimator_.fitted_.best(chosen) != target
     return float(np.average(wrong.reshape(len(target), -1).mean(1), weights=weights))
 
 
-def _factors(selector: NaiveBayesSelector, target: Array, weights: Floats) -> Floats:
+def _factors(selector: ChosenColumns, target: Array, weights: Floats) -> Floats:
     """Class weights as the training rows balance them."""
     classes = selector.estimator_.classes_
     labels = np.searchsorted(classes, target)
@@ -75,7 +73,7 @@ def _factors(selector: NaiveBayesSelector, target: Array, weights: Floats) -> Fl
 
 
 def _area(
-    selector: NaiveBayesSelector, criterion: AUC, chosen: Table, target: Array, weights: Floats
+    selector: ChosenColumns, criterion: AUC, chosen: Table, target: Array, weights: Floats
 ) -> float:
     """Mean AUC over labels, less the price of the features."""
     model = selector.estimator_
@@ -102,7 +100,7 @@ def _area(
     score = float(np.mean(areas))
     if criterion.penalty is None:
         return score
-    return max(score - float(criterion.penalty(len(selector.selected_))), 0.0)
+    return max(score - float(criterion.penalty(int(selector.support_.sum()))), 0.0)
 
 
 def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[NDArray[np.int64]]:

@@ -13,12 +13,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, check_jobs, check_number
+from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..data.folds import find_splits
 from ..data.sample import Sample, read_sample, read_split_groups
 from ..engine.threads import count_threads
 from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
+from ..estimators.weighting import judge_parameters as judge_weights
+from ..search.weight_path import WeightPath
 from .given import Folds, Seed
 from .held_out import held_out_error, held_out_score
 
@@ -207,7 +211,7 @@ class Nested:
 
 
 def nested(
-    selector: NaiveBayesSelector,
+    selector: NaiveBayesSelector | WeightedNaiveBayes,
     X: object,
     y: ArrayLike,
     *,
@@ -224,8 +228,9 @@ def nested(
 
     Parameters
     ----------
-    selector : NaiveBayesSelector
-        Its settings; it is neither changed nor fitted.
+    selector : NaiveBayesSelector or WeightedNaiveBayes
+        Its settings; it is neither changed nor fitted.  What guides weights is the log-likelihood,
+        rows left out one by one.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         As for `NaiveBayesSelector.fit`.
@@ -262,10 +267,19 @@ def nested(
     >>> print(found.to_text().splitlines()[0])
     3 folds, criterion log-likelihood (higher is better)
     """
-    if not isinstance(selector, NaiveBayesSelector):
-        raise TypeError(f"selector must be a NaiveBayesSelector; got {type(selector).__name__}.")
     check_jobs(n_jobs)
-    _, criterion = judge_parameters(selector)
+    if isinstance(selector, NaiveBayesSelector):
+        _, criterion = judge_parameters(selector)
+    elif isinstance(selector, WeightedNaiveBayes):
+        judge_weights(selector)
+        criterion = CRITERIA["log-likelihood"]
+        if groups is not None and not hasattr(cv, "split"):
+            raise ValueError("groups is for a splitter given as cv.")
+    else:
+        raise TypeError(
+            "selector must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
+            f"{type(selector).__name__}."
+        )
     read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
     named = read_split_groups(groups, X)
     draw = check_random_state(random_state)
@@ -319,7 +333,7 @@ def _outer_splits(
 
 
 def _judge(
-    selector: NaiveBayesSelector,
+    selector: NaiveBayesSelector | WeightedNaiveBayes,
     criterion: Criterion,
     read: Sample,
     train: NDArray[np.int64],
@@ -329,6 +343,8 @@ def _judge(
     """Fit on the training rows; score the held-out ones."""
     labelled = read.targets.labelled
     target = read.targets.classes if labelled else read.classes[read.labels]
+    if isinstance(selector, WeightedNaiveBayes):
+        return _judge_weighted(selector, criterion, read, target, train, test)
     selector.fit(
         read.table.take(train),
         target[train],
@@ -350,3 +366,32 @@ def _judge(
         tuple(selector.selected_.tolist()),
     )
     return fold, path.validation_name
+
+
+def _judge_weighted(
+    model: WeightedNaiveBayes,
+    criterion: Criterion,
+    read: Sample,
+    target: Array,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+) -> tuple[Fold, str]:
+    """The same of weighted terms."""
+    model.fit(read.table.take(train), target[train], sample_weight=read.weights[train])
+    paths = [model.path_] if isinstance(model.path_, WeightPath) else model.path_
+    table, weights = read.table.take(test), read.weights[test]
+    trained = target[train], read.weights[train]
+    held_out = held_out_score(model, criterion, table, target[test], weights, trained)
+    loss = float(np.mean([path.steps[path.chosen].loss for path in paths]))
+    if read.targets.labelled and len(paths) == 1:
+        loss /= read.targets.n_groups  # a shared path adds up the losses of all labels
+    fold = Fold(
+        -loss,
+        float("nan"),
+        held_out,
+        held_out_error(model, table, target[test], weights),
+        float(weights.sum()),
+        held_out,
+        tuple(np.flatnonzero(model.support_).tolist()),
+    )
+    return fold, "validation_error"

@@ -16,8 +16,11 @@ from sklearn.utils import check_random_state
 from ..checks import check_jobs, check_number
 from ..data.sample import read_sample
 from ..engine.threads import count_threads
+from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.parameters import family_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
+from ..estimators.weighting import judge_parameters as judge_weights
 from ..models.shared import share
 from .given import Seed
 
@@ -239,7 +242,7 @@ def _read_selected(selected: ArrayLike) -> NDArray[np.bool_]:
 
 
 def stability(
-    selector: NaiveBayesSelector,
+    selector: NaiveBayesSelector | WeightedNaiveBayes,
     X: object,
     y: ArrayLike,
     *,
@@ -255,7 +258,7 @@ def stability(
 
     Parameters
     ----------
-    selector : NaiveBayesSelector
+    selector : NaiveBayesSelector or WeightedNaiveBayes
         Its settings; it is neither changed nor fitted.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
@@ -300,15 +303,20 @@ def stability(
     >>> 0 < found.measure < 1
     True
     """
-    if not isinstance(selector, NaiveBayesSelector):
+    if not isinstance(selector, NaiveBayesSelector | WeightedNaiveBayes):
         raise TypeError(
-            f"selector must be a NaiveBayesSelector; got {type(selector).__name__}. For selections "
-            "made elsewhere use Stability(selected) or nogueira(selected)."
+            "selector must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
+            f"{type(selector).__name__}. For selections made elsewhere use Stability(selected) or "
+            "nogueira(selected)."
         )
     check_number("n_resamples", n_resamples, low=2, whole=True)
     check_jobs(n_jobs)
-    judge_parameters(selector)
-    family = family_of(selector)
+    if isinstance(selector, NaiveBayesSelector):
+        judge_parameters(selector)
+        family = family_of(selector)
+    else:
+        judge_weights(selector)
+        family = NaiveBayes(selector.features, selector.smoothing, selector.priors).family()
     read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
     repeats = read.weights.astype(np.int64)
     table = share(read.table, family.choose_models(read.table), family.rounded)

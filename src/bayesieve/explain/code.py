@@ -1,20 +1,30 @@
-"""A model as code that runs elsewhere: a SQL query, or a Python function without dependencies."""
+"""A model as a SQL query."""
 
-import keyword
 import math
-from collections.abc import Collection, Mapping
-from typing import TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias, TypeVar
 
 from ..evaluation.given import Model, Value
-from .portable import BellTerms, PortableFeature, PortableProblem, portable
+from .portable import (
+    BellTerms,
+    PortableFeature,
+    PortablePair,
+    PortableProblem,
+    TableTerms,
+    portable,
+)
 
 Item = TypeVar("Item")
+
+#: What a term says for a class, less what it says for the first, as an expression.
+Says: TypeAlias = Callable[[int], str]
 
 _ROW = '"bayesieve_row"'
 
 
-# What no decision needs.
-_UNUSED = ("class_count", "impossible", "temperature")
+# The group of a value that says nothing: no cell has a number below 0.
+_NOWHERE = -(10**6)
 
 
 _MOST = repr(1.7976931348623157e308)
@@ -68,151 +78,33 @@ def to_sql(model: Model, table: str = "data") -> str:
     return f"SELECT {_ROW}.*, {', '.join(answers)}\nFROM {_identifier(table)} AS {_ROW}"
 
 
-def to_python(model: Model, name: str = "predict") -> str:
-    """The model as the source of a Python function that needs no library.
-
-    Parameters
-    ----------
-    model : NaiveBayes or NaiveBayesSelector
-        Fitted.
-    name : str, default="predict"
-        Name of the function.
-
-    Returns
-    -------
-    source : str
-        A function of one row, a mapping of column names to values (None or absent: missing); it
-        returns the class, or with labels a mapping of labels to 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import NaiveBayes, to_python
-    >>> X, y = np.array([[0], [1]] * 5), np.array(["no", "yes"] * 5)
-    >>> space = {}
-    >>> exec(to_python(NaiveBayes().fit(X, y)), space)
-    >>> space["predict"]({"x0": 1})
-    'yes'
-    """
-    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-        raise ValueError(f"name must be a Python identifier, and no keyword; got {name!r}.")
-    data = portable(model)
-    needed = {
-        "features": [_without(("model", "range"), feature) for feature in data["features"]],
-        "problems": [_without(_UNUSED, problem) for problem in data["problems"]],
-    }
-    labelled = data["problems"][0]["name"] is not None
-    answer = "found" if labelled else "found[None]"
-    return _PYTHON.format(name=name, data=needed, answer=answer)
-
-
-def _without(unused: Collection[str], data: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in data.items() if key not in unused}
-
-
-_PYTHON = '''def {name}(row):
-    """Predict one row, a mapping of column names to values."""
-    from bisect import bisect_left
-    from math import exp, inf, ldexp, log
-
-    model = {data!r}
-
-    def density(x, components, term):
-        """Log-probability of x in one class."""
-        if not components:
-            return term["empty"]
-        total = []
-        for share, levels, offsets, mean, sd in components:
-            apart = [(x - mean) / sd + offset for offset in offsets]
-            logs = [a - z * z / 2 for a, z in zip(levels, apart)]
-            top = max(logs)
-            if top > -inf:
-                top += log(sum(exp(each - top) for each in logs))
-            if term["least"] is not None:
-                top = max(top, term["least"])
-            total.append(share + max(top, -1e300))
-        top = max(total)
-        return top + log(sum(exp(each - top) for each in total))
-
-    def plain(text):
-        """The number that a text is the plain writing of, or None."""
-        if text in ("True", "False"):
-            return int(text == "True")
-        try:
-            number = int(text) if text.lstrip("-").isdecimal() else float(text)
-            return number if str(number) == text and abs(number) < inf else None
-        except (ValueError, OverflowError):
-            return None
-
-    def place(x, levels):
-        """Where a value is among levels, texts or numbers; None: nowhere."""
-        if isinstance(x, str) and levels and not isinstance(levels[0], str):
-            x = plain(x)
-        elif not isinstance(x, str):
-            x = float(x)
-            if levels and isinstance(levels[0], str):
-                same = [at for at, level in enumerate(levels) if plain(level) == x]
-                return same[0] if len(same) == 1 else None
-        return levels.index(x) if x in levels else None
-
-    def speak(x, feature, term, n_classes, bits):
-        """What one value says about each class, in integers."""
-        nothing = [0] * n_classes
-        if x is None or x != x or x == "":
-            return nothing
-        if feature["levels"] is not None:
-            if feature["presence"]:
-                x = 1.0 if x != 0 else 0.0
-            at = place(x, feature["levels"])
-            return nothing if at is None else term["table"][at]
-        if feature["cuts"] is not None:
-            return term["table"][bisect_left(feature["cuts"], x)] if term["table"] else nothing
-        if feature["grid"] is not None:
-            x = round(x / feature["grid"]) * feature["grid"]
-        nats = [density(x, components, term) for components in term["classes"]]
-        if term["least"] is None:
-            bound = term["bound"]
-            lift = max(-bound / 2 - max(nats), 0.0)
-            nats = [min(max(each + lift, -bound), bound) for each in nats]
-        return [round(ldexp(each, bits)) for each in nats]
-
-    found = {{}}
-    for problem in model["problems"]:
-        sums = list(problem["prior"])
-        for feature, term in zip(model["features"], problem["terms"]):
-            said = speak(row.get(feature["name"]), feature, term, len(sums), problem["bits"])
-            sums = [a + b for a, b in zip(sums, said)]
-        best = max(range(len(sums)), key=lambda k: (sums[k], -k))
-        found[problem["name"]] = problem["classes"][best]
-    return {answer}
-'''
-
-
 def _problem(features: list[PortableFeature], problem: PortableProblem) -> str:
     """One problem as a query of one value: how far each class is ahead of the first, the best."""
     n_classes = len(problem["classes"])
     prior, terms = problem["prior"], problem["terms"]
     columns = [f"{_ROW}.{_identifier(feature['name'])}" for feature in features]
-    discrete = {j: term["table"] for j, term in enumerate(terms) if "table" in term}
+    discrete: list[Says] = [
+        partial(_from_table, columns[j], features[j], term)
+        for j, term in enumerate(terms)
+        if "table" in term
+    ]
+    discrete += [partial(_from_pair, columns, features, pair) for pair in problem["pairs"]]
     numbers = {j: term for j, term in enumerate(terms) if "table" not in term}
     # Two classes of discrete columns are one sum, which needs no query of its own.
     alone = n_classes == 2 and not numbers
     queries: list[str] = []
-    for some in _batches(list(discrete), max(len(discrete), 1) if alone else _COLUMNS) or [[]]:
+    for some in _batches(discrete, max(len(discrete), 1) if alone else _COLUMNS) or [[]]:
         ahead = []
         for k in range(1, n_classes):
-            sums = [
-                _from_table(columns[j], features[j], [row[k] - row[0] for row in discrete[j]])
-                for j in some
-            ]
+            sums = [says(k) for says in some]
             start = 0 if queries else prior[k] - prior[0]
             ahead.append(_joined([_whole(start), *sums], "+"))
         queries.append(f"SELECT {', '.join(f'{d} AS d{k}' for k, d in enumerate(ahead, 1))}")
     answers = [_value(each) for each in problem["classes"]]
     if alone:
         return _first_best(["0", *ahead], answers)
-    for some in _batches(list(numbers), max(min(_NUMBERS, _RESULTS // (n_classes + 1)), 1)):
-        parts = [(j, columns[j], features[j], numbers[j]) for j in some]
+    for few in _batches(list(numbers), max(min(_NUMBERS, _RESULTS // (n_classes + 1)), 1)):
+        parts = [(j, columns[j], features[j], numbers[j]) for j in few]
         queries.append(_numbers(parts, n_classes, problem["bits"]))
     best = _first_best(["0", *(f"d{k}" for k in range(1, n_classes))], answers)
     return f"SELECT {best} FROM ({_added(queries, n_classes)})"
@@ -279,21 +171,45 @@ def _numbers(
     return f"SELECT {ahead} FROM (SELECT {', '.join(sums)} FROM ({query}))"
 
 
-def _from_table(column: str, feature: PortableFeature, terms: list[int]) -> str:
+def _from_table(column: str, feature: PortableFeature, term: TableTerms, k: int) -> str:
     """What a discrete column says for one class, less what it says for the first."""
+    said = [row[k] - row[0] for row in term["table"]]
+    return _by_level(column, feature, said, term["silent"][k] - term["silent"][0])
+
+
+def _from_pair(
+    columns: list[str], features: list[PortableFeature], pair: PortablePair, k: int
+) -> str:
+    """The same of two columns that speak together: by the number of their cell."""
+    (a, b), (first, second) = pair["columns"], pair["groups"]
+    one = _by_level(columns[a], features[a], first, _NOWHERE)
+    two = _by_level(columns[b], features[b], second, _NOWHERE)
+    cases = " ".join(
+        f"WHEN {cell} THEN {row[k] - row[0]}"
+        for cell, row in enumerate(pair["table"])
+        if row[k] != row[0]
+    )
+    if not cases:
+        return _whole(0)
+    return f"CASE ({one}) * {max(second) + 1} + ({two}) {cases} ELSE {_whole(0)} END"
+
+
+def _by_level(column: str, feature: PortableFeature, said: list[int], silent: int) -> str:
+    """One number for each level, and one for missing values and others that nobody has seen."""
+    other = _whole(silent)
     if feature["presence"]:
         return (
-            f"CASE WHEN {column} IS NULL THEN {_whole(0)} WHEN {column} <> 0 THEN {terms[1]} "
-            f"ELSE {terms[0]} END"
+            f"CASE WHEN {column} IS NULL THEN {other} WHEN {column} <> 0 THEN {said[1]} "
+            f"ELSE {said[0]} END"
         )
     if feature["cuts"] is not None:
-        said = _between(column, feature["cuts"], terms) if terms else _whole(0)
-        return f"CASE WHEN {_is_number(column)} THEN {said} ELSE {_whole(0)} END"
+        found = _between(column, feature["cuts"], said) if said else other
+        return f"CASE WHEN {_is_number(column)} THEN {found} ELSE {other} END"
     cases = " ".join(
-        f"WHEN {_value(level)} THEN {term}"
-        for level, term in zip(feature["levels"] or (), terms, strict=True)
+        f"WHEN {_value(level)} THEN {each}"
+        for level, each in zip(feature["levels"] or (), said, strict=True)
     )
-    return f"CASE {column} {cases} ELSE {_whole(0)} END" if cases else _whole(0)
+    return f"CASE {column} {cases} ELSE {other} END" if cases else other
 
 
 def _between(column: str, cuts: list[float], terms: list[int]) -> str:

@@ -152,6 +152,24 @@ class NomogramDisplay(_Display):
         scales = self.explanation.nomogram(self.target, self.against)
         return self._keep(plotting.plot_nomogram(scales, self.target, self.against, ax, most))
 
+    def plot_pair(self, pair: str, ax: "Axes | None" = None) -> "NomogramDisplay":
+        """Draw a pair of features as a heat map of what its cells say.
+
+        Parameters
+        ----------
+        pair : str
+            Its name, such as ``"left x right"``.
+        ax : matplotlib axes, optional
+        """
+        names = [each.feature for each in self.explanation.features if each.model == "pair"]
+        if pair not in names:
+            raise ValueError(f"pair must be one of the model's pairs {names}; got {pair!r}.")
+        found = next(each for each in self.explanation.features if each.feature == pair)
+        at = [self.explanation.classes.index(each) for each in (self.target, self.against)]
+        ratios = [ratio / self.explanation.temperature for ratio in found.ratios(*at)]
+        said = (ratios, self.target, self.against)
+        return self._keep(plotting.plot_pair(pair, found.source, said, ax))
+
 
 class PathDisplay(_Display):
     """Score and validation error of every subset a search visited.

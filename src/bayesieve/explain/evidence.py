@@ -230,7 +230,31 @@ def _bars(problem: FittedProblem, table: Table) -> Bars:
                 if silent and values[i] is not None:
                     status[i] = "unseen"
         found.append((problem.speak(j, raw), values, status))
+    for pair in problem.pairs:
+        first, second = (found[j] for j in pair.columns)
+        shown: list[Value | None] = [
+            None if a is None and b is None else f"{show(a)} and {show(b)}"
+            for a, b in zip(first[1], second[1], strict=True)
+        ]
+        both = [
+            next((s for s in pair_status if s != "seen"), "seen")
+            for pair_status in zip(first[2], second[2], strict=True)
+        ]
+        found.append((problem.said_together(table, pair), shown, both))
     return found
+
+
+def show(value: Value | None) -> str:
+    """A value as it is shown in a sentence; a question mark where it is missing."""
+    if value is None:
+        return "?"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def term_names(problem: FittedProblem) -> list[str]:
+    """The columns, then the pairs of columns."""
+    names = [spec.name for spec in problem.specs]
+    return names + [" x ".join(names[j] for j in pair.columns) for pair in problem.pairs]
 
 
 def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
@@ -242,8 +266,11 @@ def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
         return float(problem.nat(np.array([scores[first] - scores[second]]))[0])
 
     found = [
-        Evidence(spec.name, values[i], ratio(terms[i]), status[i])
-        for spec, (terms, values, status) in zip(problem.specs, bars, strict=True)
+        Evidence(name, values[i], ratio(terms[i]), status[i])
+        for at, (name, (terms, values, status)) in enumerate(
+            zip(term_names(problem), bars, strict=True)
+        )
+        if at >= len(problem.specs) or _speaks(problem, at)
     ]
     found.sort(key=lambda bar: -abs(bar.log_ratio))
     return Explanation(
@@ -253,6 +280,11 @@ def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
         ratio(row.sums),
         [Evidence(PRIOR, None, ratio(prior), "prior"), *found],
     )
+
+
+def _speaks(problem: FittedProblem, column: int) -> bool:
+    """Does a column say anything alone, or only with another one?"""
+    return problem.weighting is None or bool(problem.weighting.weights[column].any())
 
 
 def _explain_labels(
@@ -279,5 +311,4 @@ def _explain_labels(
 def _shown(bar: Evidence) -> str:
     if bar.status == "prior":
         return bar.feature
-    value = f"{bar.value:.10g}" if isinstance(bar.value, float) else str(bar.value)
-    return f"{bar.feature} = {value if bar.value is not None else '?'}"
+    return f"{bar.feature} = {show(bar.value)}"

@@ -101,8 +101,10 @@ def grid_evidence(problem: FittedProblem, j: int) -> FeatureEvidence:
     return FeatureEvidence(
         spec.name,
         spec.model,
-        divergence(_chances(terms, rows, weight), weight),
-        [*_words(spec, starts)],
+        divergence(_chances(terms, rows, weight), weight)
+        if problem.weighting is None
+        else average_evidence(terms, counts, weight),
+        [*words(spec, starts)],
         shown.tolist(),
         [counts[a:b].sum(0).tolist() for a, b in pairwise([*starts, len(counts)])],
         source,
@@ -134,7 +136,7 @@ def _joined(table: Ints, rows: Floats) -> list[int]:
     return [int(x) + int(d) for x, d in zip(table[0], apart, strict=True)]
 
 
-def _words(spec: ColumnSpec, starts: Ints) -> list[str]:
+def words(spec: ColumnSpec, starts: Ints) -> list[str]:
     """Each run as people say it: up to 4.2, from 4.2 to 5.1, above 5.1."""
     if starts.size < 2 or spec.cuts is None or spec.levels is None:
         return ["any number"] * starts.size
@@ -184,3 +186,19 @@ def others_of(weight: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """Shares of the other classes among each other."""
     rest = np.delete(weight, k)
     return rest / rest.sum() if rest.sum() > 0 else np.full(rest.size, 1 / rest.size)
+
+
+def average_evidence(terms: Floats, counts: Floats, weight: Floats) -> list[float]:
+    """What a term says on average about rows of each class, for it against the others, in nat.
+
+    Parameters
+    ----------
+    terms, counts : values x classes.
+    weight : of each class.
+    """
+    found = []
+    for k in range(weight.size):
+        ahead = terms[:, k] - np.delete(terms, k, axis=1) @ others_of(weight, k)
+        rows = counts[:, k]
+        found.append(float(max(rows @ ahead / rows.sum(), 0.0)) if rows.sum() else 0.0)
+    return found

@@ -14,8 +14,9 @@ from ..evaluation.given import Model, Value
 from ..models.bells import Bells
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.moments import Mixtures, Moments, deviations
-from .intervals import FeatureEvidence, divergence, grid_evidence, others_of
+from .intervals import FeatureEvidence, average_evidence, divergence, grid_evidence, others_of
 from .plain import ModelData, Source
+from .together import pair_evidence
 
 _TAIL = 3.0
 
@@ -178,7 +179,10 @@ def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> Mo
         [plain_value(value) for value in problem.classes],
         problem.summary.class_count.tolist(),
         problem.scale.release(problem.fixed_prior).tolist(),
-        [_feature(problem, j) for j in range(len(problem.specs))],
+        [
+            *(_feature(problem, j) for j in range(len(problem.specs))),
+            *(pair_evidence(problem, pair) for pair in problem.pairs),
+        ],
         problem.temperature,
     )
 
@@ -200,7 +204,9 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
         return FeatureEvidence(
             spec.name,
             spec.model,
-            divergence(np.exp(terms), weight),
+            divergence(np.exp(terms), weight)
+            if problem.weighting is None
+            else average_evidence(terms, counts[:-1], weight),
             [plain_value(level) for level in spec.levels],
             terms.tolist(),
             counts[:-1].tolist(),

@@ -7,8 +7,10 @@ if TYPE_CHECKING:
 
     from ..rankings.divergence import RelevanceMatrix
     from ..search.path import Path, Step
+    from ..search.weight_path import WeightPath
     from .evidence import Evidence, Explanation
     from .model import Value, ValueScale
+    from .plain import Source
 
 _FOR, _AGAINST, _QUIET = "#1b6ca8", "#c0392b", "#7a7a7a"
 
@@ -212,4 +214,40 @@ def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes
     ax.set_yticks(range(len(matrix.class_names)), map(plain, matrix.class_names), fontsize=8)
     ax.set_ylabel("class")
     ax.figure.colorbar(shown, ax=ax, label="share of divergence")
+    return ax
+
+
+def plot_pair(
+    name: str, source: "Source", said: "tuple[list[float], Value, Value]", ax: "Axes | None" = None
+) -> "Axes":
+    """A heat map: what each cell of two features says for one class against another.
+
+    Parameters
+    ----------
+    name, source : of the pair.
+    said : log-ratios of the cells, and the two classes.
+    ax : where to draw.
+    """
+    ratios, target, against = said
+    first, second = source["first"], source["second"]
+    lines = [ratios[at : at + len(second)] for at in range(0, len(ratios), len(second))]
+    ax = new_axes(0.6 * len(second) + 3, 0.4 * len(first) + 1.6) if ax is None else ax
+    most = max(max(map(abs, ratios), default=0.0), 1e-9)
+    shown = ax.imshow(lines, aspect="auto", cmap="RdBu", vmin=-most, vmax=most)
+    ax.set_xticks(range(len(second)), map(plain, second), rotation=45, ha="right", fontsize=8)
+    ax.set_yticks(range(len(first)), map(plain, first), fontsize=8)
+    ax.set_title(plain(name), fontsize=9, loc="left")
+    ax.figure.colorbar(shown, ax=ax, label=f"for {plain(target)} against {plain(against)}")
+    return ax
+
+
+def plot_weight_path(path: "WeightPath", ax: "Axes | None" = None) -> "Axes":
+    """Leave-one-out log-loss against the number of terms; the chosen state is marked."""
+    ax = new_axes(7, 4) if ax is None else ax
+    sizes = [len(step.terms) for step in path.steps]
+    losses = [step.loss for step in path.steps]
+    ax.plot(sizes, losses, color=_FOR, marker=".")
+    ax.axvline(sizes[path.chosen], color=_QUIET, linestyle=":")
+    ax.set_xlabel("number of terms")
+    ax.set_ylabel("leave-one-out log-loss (nat)")
     return ax

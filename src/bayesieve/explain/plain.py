@@ -11,8 +11,9 @@ from ..evaluation.given import Value
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
 
 
-#: Numbers of each class; of ``components``, a list of (share, mean, sd) of each class.
-Source: TypeAlias = dict[str, list[float] | list[list[list[float]]]]
+#: Numbers of each class; of ``components``, a list of (share, mean, sd) of each class; of a pair,
+#: names of its rows and columns.
+Source: TypeAlias = dict[str, list[float] | list[list[list[float]]] | list[str]]
 
 
 class FeatureData(TypedDict):

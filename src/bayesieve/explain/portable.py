@@ -38,9 +38,13 @@ class PortableFeature(TypedDict):
 
 @final
 class TableTerms(TypedDict):
-    """What each level, or each interval between cuts, says: levels x classes."""
+    """What each level, or each interval between cuts, says: levels x classes.
+
+    And what it says that a value is missing, or never seen.
+    """
 
     table: list[list[int]]
+    silent: list[int]
 
 
 @final
@@ -51,6 +55,14 @@ class BellTerms(TypedDict):
     empty: float
     least: float | None
     bound: float
+
+
+class PortablePair(TypedDict):
+    """Two columns that speak together: the group of each of their levels, and what cells say."""
+
+    columns: list[int]
+    groups: list[list[int]]
+    table: list[list[int]]
 
 
 class PortableProblem(TypedDict):
@@ -64,6 +76,7 @@ class PortableProblem(TypedDict):
     temperature: float
     prior: list[int]
     terms: list[TableTerms | BellTerms]
+    pairs: list[PortablePair]
 
 
 class Portable(TypedDict):
@@ -152,6 +165,14 @@ def _problem(name: str | None, problem: FittedProblem, by_values: bool) -> Porta
         "temperature": problem.temperature,
         "prior": problem.fixed_prior.tolist(),
         "terms": [_terms(problem, j, by_values) for j in range(len(problem.specs))],
+        "pairs": [
+            {
+                "columns": list(pair.columns),
+                "groups": [part[:-1].tolist() for part in pair.groups],
+                "table": (pair.ratios * pair.weights).reshape(-1, len(problem.classes)).tolist(),
+            }
+            for pair in problem.pairs
+        ],
     }
 
 
@@ -159,7 +180,8 @@ def _terms(problem: FittedProblem, j: int, by_values: bool) -> TableTerms | Bell
     """One column: a table of values, or bells."""
     spec, column, table = problem.specs[j], problem.columns[j], problem.tables[j]
     if table is not None:
-        return {"table": table[: spec.n_codes - 1].tolist()}
+        last = spec.n_codes - 1
+        return {"table": table[:last].tolist(), "silent": table[last].tolist()}
     if not _has_no_form(column):
         return _bells(spec, column)
     assert spec.distinct is not None
@@ -168,7 +190,8 @@ def _terms(problem: FittedProblem, j: int, by_values: bool) -> TableTerms | Bell
             f"column {spec.name!r} is modelled as {spec.model!r}, which offers no `bells`: it "
             "cannot be written as a sum of bell curves, and speaks in Python only."
         )
-    return {"table": problem.speak(j, spec.distinct).tolist()}
+    nothing = [0] * len(problem.classes)
+    return {"table": problem.speak(j, spec.distinct).tolist(), "silent": nothing}
 
 
 def _bells(spec: ColumnSpec, column: ColumnTerms) -> BellTerms:

@@ -26,6 +26,7 @@ from .columns import Summary, build_columns, check_batch, spoken_tables
 from .counts import prior_terms
 from .linear import linear_form
 from .moments import size, times, total_variance
+from .pairs import PairTerms, Weighting
 from .registry import MODELS
 
 
@@ -42,6 +43,7 @@ class FittedProblem:
     scale : of the integers.
     extra_variance : added to every variance, where there is one.
     temperature : what all that is said in nat is divided by.
+    weighting : weights of the terms, and pairs of columns, where there are any.
     """
 
     summary: Summary
@@ -51,6 +53,12 @@ class FittedProblem:
     scale: Scale
     extra_variance: float | None = None
     temperature: float = 1.0
+    weighting: Weighting | None = None
+
+    @property
+    def pairs(self) -> tuple[PairTerms, ...]:
+        """Pairs of columns that speak together."""
+        return () if self.weighting is None else self.weighting.pairs
 
     @property
     def classes(self) -> Array:
@@ -84,6 +92,15 @@ class FittedProblem:
         said = self.speak(column, values)
         return said if codes is None else said[codes]
 
+    def said_together(self, rows: Table, pair: PairTerms) -> Ints:
+        """Terms of one pair of columns of a table: rows x classes."""
+        codes = []
+        for column in pair.columns:
+            values, at = rows.coded(column)
+            found = encode(self.specs[column], values)
+            codes.append(found if at is None else found[at])
+        return pair.said(codes[0], codes[1])
+
     def sums(self, rows: Table) -> Ints:
         """Exact integer sums of log-prior and terms: rows x classes."""
         sums = np.repeat(self.scale.fix(self.prior), rows.n_rows, axis=0)
@@ -96,6 +113,8 @@ class FittedProblem:
             self._add_binary(rows.narrow, np.flatnonzero(together), sums)
         for j in np.flatnonzero(~together).tolist():
             sums += self.said(rows, j)
+        for pair in self.pairs:
+            sums += self.said_together(rows, pair)
         return sums
 
     def _add_present(self, rows: SparseTable, columns: Ints, sums: Ints) -> None:
@@ -144,6 +163,8 @@ class FittedProblem:
 
     def linear(self) -> tuple[Floats, Floats]:
         """F(x) = sum w x + b with log-odds of the second of two classes."""
+        if self.weighting is not None:
+            raise AttributeError("coef_ and intercept_ exist for models without weights.")
         odd = {spec.model for spec in self.specs} - {"bernoulli", "gaussian-pooled"}
         if len(self.classes) != 2 or odd:
             raise AttributeError(
@@ -163,6 +184,7 @@ class FittedProblem:
             summary=self.summary.restrict(columns),
             columns=tuple(self.columns[j] for j in columns),
             tables=tuple(self.tables[j] for j in columns),
+            weighting=None if self.weighting is None else self.weighting.restrict(columns),
         )
 
 

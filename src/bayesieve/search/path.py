@@ -185,12 +185,7 @@ class Path:
             A data-frame library known to narwhals, such as "pandas" or "polars".  By default the
             first of these two that is installed.
         """
-        if backend is None:
-            found = [name for name in ("pandas", "polars") if importlib.util.find_spec(name)]
-            if not found:
-                raise ImportError("to_frame needs pandas or polars; install one, or use to_dict().")
-            backend = found[0]
-        return nw.from_dict(self.to_dict(), backend=backend).to_native()
+        return frame_of(self.to_dict(), backend)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw score and validation error against the number of features.
@@ -207,6 +202,16 @@ class Path:
         from ..explain.pictures import plot_path
 
         return plot_path(self, ax)
+
+
+def frame_of(columns: dict[str, list[object]], backend: Any = None) -> Any:
+    """Columns as a data frame of this library; of pandas or polars, whichever is there."""
+    if backend is None:
+        found = [name for name in ("pandas", "polars") if importlib.util.find_spec(name)]
+        if not found:
+            raise ImportError("to_frame needs pandas or polars; install one, or use to_dict().")
+        backend = found[0]
+    return nw.from_dict(columns, backend=backend).to_native()
 
 
 class Recorder:

@@ -28,3 +28,7 @@ ERROR, PROBABILITY, LOG_LIKELIHOOD = 0, 1, 2
 
 
 ROW_KINDS = {"error": ERROR, "probability": PROBABILITY, "log-likelihood": LOG_LIKELIHOOD}
+
+
+# Posteriors that are added up are whole multiples of 2^-POSTERIOR_BITS.
+POSTERIOR_BITS = 22

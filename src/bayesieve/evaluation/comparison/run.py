@@ -94,7 +94,7 @@ def compare(
     >>> from bayesieve import compare
     >>> found = compare(["naive-bayes", "majority"], "iris", seeds=2)
     >>> print(found.verdict)
-    naive-bayes is best by accuracy on iris: 0.9567. That is more than chance against majority
+    naive-bayes is best by accuracy on iris: 0.9467. That is more than chance against majority
     (p < 0.0001).
     """
     choose("backend", backend, _BACKENDS)

@@ -10,6 +10,7 @@ from ...evaluation.given import Value
 from ...models.registry import MODELS
 from .schema import Schema, check_schema
 from .shape import Feature, GridFeature, ModelFile, Numbers, ProblemData, StatisticsData
+from .weighting import check_weighting
 
 _MOST_BITS = 62
 
@@ -108,6 +109,8 @@ def _check_problem(problem: ProblemData, features: list[Feature], where: str) ->
     _need(extra is None or extra >= 0, f"{where}.extra_variance", "null or a variance")
     if problem["binary_mean"] is not None:
         _shape(problem["binary_mean"], (1, n_classes), f"{where}.binary_mean")
+    if "weighting" in problem:
+        check_weighting(problem["weighting"], features, n_classes, f"{where}.weighting")
     found = problem["statistics"]
     _need(len(found) == len(features), f"{where}.statistics", "one element for each feature")
     for j, (feature, statistics) in enumerate(zip(features, found, strict=True)):

@@ -11,8 +11,8 @@ import numpy as np
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
+from ...estimators.chosen import ChosenColumns
 from ...estimators.naive_bayes import NaiveBayes
-from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
 from ...models.base import ColumnTerms, Floats, Scale, Settings, Terms
 from ...models.columns import Summary, grid_of, spoken_tables
@@ -23,6 +23,7 @@ from ..portable import plain_classes
 from .check import check_model_data
 from .schema import Schema
 from .shape import Feature, ModelFile, Parameters, ProblemData, StatisticsData, TermsData
+from .weighting import rebuild_weighted, weighting_data
 
 __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
 
@@ -36,6 +37,10 @@ _CALIBRATED = 2
 
 # Models with numbers on a grid.
 _GRIDDED = 3
+
+
+# Weighted models; readers of other versions would leave out weights and pairs.
+_WEIGHTED = 4
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -153,7 +158,7 @@ def model_to_dict(model: Model) -> ModelFile:
     >>> model_to_dict(NaiveBayes().fit(np.array([[0], [1]] * 5), [0, 1] * 5))["features"]
     [{'name': 'x0', 'model': 'bernoulli', 'levels': [0.0, 1.0], 'presence': False}]
     """
-    if isinstance(model, NaiveBayesSelector):
+    if isinstance(model, ChosenColumns):
         model = model.estimator_
     if not isinstance(model, NaiveBayes):
         raise TypeError(
@@ -167,6 +172,8 @@ def model_to_dict(model: Model) -> ModelFile:
         version = _CALIBRATED
     if any(spec.on_grid for spec in fitted.specs):
         version = _GRIDDED
+    if any(problem.weighting is not None for problem in fitted.problems):
+        version = _WEIGHTED
     return {
         "format": FORMAT,
         "version": version,
@@ -192,11 +199,11 @@ def model_from_dict(data: object) -> NaiveBayes:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data.get("version") not in (VERSION, _CALIBRATED, _GRIDDED):
+    if data.get("version") not in (VERSION, _CALIBRATED, _GRIDDED, _WEIGHTED):
         raise ValueError(
             f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
-            f"{VERSION} ({_CALIBRATED}, of calibrated models; {_GRIDDED}, of numbers on a grid). "
-            "Update bayesieve, or save the model again."
+            f"{VERSION} ({_CALIBRATED}, of calibrated models; {_GRIDDED}, of numbers on a grid; "
+            f"{_WEIGHTED}, of weighted ones). Update bayesieve, or save the model again."
         )
     try:
         file = check_model_data(data, model_schema())
@@ -302,7 +309,7 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
             f"var_smoothing={var_smoothing} of the largest variance is too large or too "
             "small to be written down; scale the columns first."
         )
-    return {
+    found: ProblemData = {
         "classes": plain_classes(problem.classes),
         "class_count": summary.class_count.tolist(),
         "class_weight": summary.class_weight.tolist(),
@@ -321,6 +328,9 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
             for table in problem.tables
         ],
     }
+    if problem.weighting is not None:
+        found["weighting"] = weighting_data(problem.weighting)
+    return found
 
 
 def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: ProblemData) -> FittedProblem:
@@ -339,6 +349,9 @@ def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: ProblemData)
     prior = Terms(
         np.array(data["prior"]["finite"], float), None if odd is None else np.array(odd, bool)
     )
+    summary = Summary(classes, counts, class_weight, tuple(specs), statistics)
+    if "weighting" in data:
+        return rebuild_weighted(summary, smoothing, prior, temperature, data["weighting"])
     means, extra = data["binary_mean"], data["extra_variance"]
     given = data["scale"]
     scale = Scale(int(given["bits"]), int(given["impossible"]), float(given["bound"]))
@@ -351,7 +364,6 @@ def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: ProblemData)
     terms = spoken_tables(specs, columns)
     scale.fix(prior)
     tables = tuple(None if table is None else scale.fix(table)[0] for table in terms)
-    summary = Summary(classes, counts, class_weight, tuple(specs), statistics)
     return FittedProblem(summary, tuple(columns), tables, prior, scale, extra, temperature)
 
 

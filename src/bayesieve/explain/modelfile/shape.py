@@ -74,6 +74,24 @@ class ScaleData(TypedDict):
     bound: float
 
 
+class PairData(TypedDict):
+    """Two features that speak together."""
+
+    columns: list[int]
+    groups: list[list[int]]
+    counts: list[list[list[float]]]
+    weights: list[int]
+
+
+class WeightingData(TypedDict):
+    """Weights in sixteenths, and pairs."""
+
+    weights: list[list[int]]
+    pairs: list[PairData]
+    missing: bool
+    monotone: list[list[int]]
+
+
 class ProblemData(TypedDict):
     """What one problem learnt."""
 
@@ -83,6 +101,7 @@ class ProblemData(TypedDict):
     prior: TermsData
     extra_variance: float | None
     temperature: NotRequired[float]
+    weighting: NotRequired[WeightingData]
     binary_mean: list[list[float]] | None
     scale: ScaleData
     statistics: list[StatisticsData]

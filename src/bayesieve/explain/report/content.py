@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ...checks import plain_value
 from ...data.tables import SparseTable, Table, read_table
-from ...estimators.held import fitted_of
+from ...estimators.held import fitted_of, rows_of
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
 from ...evaluation.performance import performance
@@ -62,7 +62,7 @@ def gather(
     """The content of a report on a selector (or a finished model) and a table."""
     selector = model if isinstance(model, NaiveBayesSelector) else None
     fitted = fitted_of(model)
-    table = read_table(model, X, reset=False)
+    table = rows_of(model, X) if selector is None else read_table(model, X, reset=False)
     judged = performance(model, X, y, sample_weight)
     labels = fitted.labels or (None,)
     spoken = portable(fitted, by_values=True)
@@ -226,11 +226,14 @@ def _problem_in_nat(problem: PortableProblem, on_grid: list[bool]) -> NatProblem
     def terms(found: TableTerms | BellTerms, steps: bool) -> NatTerms | StepTerms | BellTerms:
         if "table" not in found:
             return found
+        silent = [nat(fixed) for fixed in found["silent"]]
         if steps and not impossible:
             # Digits beyond those that the page shows would make it several times as large.
             micro = np.rint(np.ldexp(np.array(found["table"], float), -bits) * 1e6)
-            return {"steps": np.diff(micro, axis=0, prepend=0).T.astype(int).tolist()}
-        return {"table": [[nat(fixed) for fixed in row] for row in found["table"]]}
+            lines = np.diff(micro, axis=0, prepend=0).T.astype(int).tolist()
+            return {"steps": lines, "silent": silent}
+        table = [[nat(fixed) for fixed in row] for row in found["table"]]
+        return {"table": table, "silent": silent}
 
     return {
         "name": problem["name"],
@@ -239,6 +242,14 @@ def _problem_in_nat(problem: PortableProblem, on_grid: list[bool]) -> NatProblem
         "temperature": problem["temperature"],
         "prior": [nat(fixed) for fixed in problem["prior"]],
         "terms": [terms(*both) for both in zip(problem["terms"], on_grid, strict=True)],
+        "pairs": [
+            {
+                "columns": pair["columns"],
+                "groups": pair["groups"],
+                "table": [[nat(fixed) for fixed in row] for row in pair["table"]],
+            }
+            for pair in problem["pairs"]
+        ],
     }
 
 

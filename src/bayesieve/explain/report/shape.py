@@ -35,6 +35,15 @@ class NatTerms(TypedDict):
     """What each level says in nat, and whether it is a log 0: levels x classes x 2."""
 
     table: list[list[list[float]]]
+    silent: list[list[float]]
+
+
+class NatPair(TypedDict):
+    """Two columns that speak together, in nat."""
+
+    columns: list[int]
+    groups: list[list[int]]
+    table: list[list[list[float]]]
 
 
 @final
@@ -42,6 +51,7 @@ class StepTerms(TypedDict):
     """What each code of a grid says: of each class the first term, then steps, in 1e-6 nat."""
 
     steps: list[list[int]]
+    silent: list[list[float]]
 
 
 class NatProblem(TypedDict):
@@ -53,6 +63,7 @@ class NatProblem(TypedDict):
     temperature: float
     prior: list[list[float]]
     terms: list[NatTerms | StepTerms | BellTerms]
+    pairs: list[NatPair]
 
 
 class NatModel(TypedDict):

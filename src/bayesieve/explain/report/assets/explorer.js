@@ -25,6 +25,7 @@ const Explorer = (() => {
   function typical(k) {
     return features.map((feature, j) => {
       const term = problem().terms[j];
+      if (feature.cuts !== null) return typicalNumber(feature, Model.table(term), k);
       if (feature.levels === null) {
         const mean = DATA.sources[state.problem][j][1].mean[k];
         return Number(mean.toPrecision(6));
@@ -35,6 +36,15 @@ const Explorer = (() => {
       });
       return best;
     });
+  }
+
+  // The middle of the interval that speaks most for a class.
+  function typicalNumber(feature, table, k) {
+    const ends = feature.range ?? [0, 0];
+    const cuts = [ends[0], ...feature.cuts, ends[1]];
+    let best = 0;
+    table.forEach((row, c) => { if (row[k][0] > table[best][k][0]) best = c; });
+    return Number(((cuts[best] + (cuts[best + 1] ?? ends[1])) / 2).toPrecision(6));
   }
 
   function pickTwo(totals) {
@@ -96,6 +106,13 @@ const Explorer = (() => {
       last.append(button);
       row.append(make("th", feature.name, {scope: "row"}), valueControl(j), barCell(),
         make("td", null, {class: "ratio"}), last);
+      rows.push(row);
+    });
+    problem().pairs.forEach((pair, p) => {
+      const row = make("tr", null, {id: `bar-${features.length + p}`});
+      const name = pair.columns.map(j => features[j].name).join(" x ");
+      row.append(make("th", name, {scope: "row"}), make("td", "both together"), barCell(),
+        make("td", null, {class: "ratio"}), make("td"));
       rows.push(row);
     });
     body.replaceChildren(...rows);
@@ -174,7 +191,7 @@ const Explorer = (() => {
   function sortBars() {
     const {found} = compute();
     const size = j => Math.abs(Model.apart(found[j + 1][state.target], found[j + 1][state.against]));
-    const order = features.map((_, j) => j).sort((a, b) => size(b) - size(a) || a - b);
+    const order = found.slice(1).map((_, j) => j).sort((a, b) => size(b) - size(a) || a - b);
     byId("bars").append(...order.map(j => byId(`bar-${j}`)));
   }
 

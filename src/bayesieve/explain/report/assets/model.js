@@ -25,10 +25,10 @@ const Model = (() => {
   // What a value says about each class: [nat, 1 where it is impossible].
   // A value is null (missing), the position of a level, or a number.
   function speak(value, feature, term, nClasses) {
-    const nothing = Array.from({length: nClasses}, () => [0, 0]);
-    if (value === null || value < 0 && feature.levels !== null) return nothing;
-    if (feature.levels !== null) return term.table[value];
-    if (feature.cuts !== null) return table(term)[below(value, feature.cuts)] ?? nothing;
+    if (feature.levels !== null || feature.cuts !== null) {
+      return table(term)[place(value, feature)] ?? term.silent;
+    }
+    if (value === null) return Array.from({length: nClasses}, () => [0, 0]);
     let x = value;
     if (feature.grid !== null) x = roundHalfEven(x / feature.grid) * feature.grid;
     let nats = term.classes.map(components => density(x, components, term));
@@ -37,6 +37,20 @@ const Model = (() => {
       nats = nats.map(nat => Math.min(Math.max(nat + lift, -term.bound), term.bound));
     }
     return nats.map(nat => [nat, 0]);
+  }
+
+  // Which level, or interval between cuts, a value is; -1: missing, or never seen.
+  function place(value, feature) {
+    if (value === null) return -1;
+    return feature.levels !== null ? value : below(value, feature.cuts);
+  }
+
+  // What two columns say together.
+  function speakTogether(pair, features, values, nClasses) {
+    const [one, two] = pair.columns.map((j, i) => pair.groups[i][place(values[j], features[j])]);
+    const nothing = Array.from({length: nClasses}, () => [0, 0]);
+    if (one === undefined || two === undefined) return nothing;
+    return pair.table[one * (Math.max(...pair.groups[1]) + 1) + two] ?? nothing;
   }
 
   // What each code of a grid says; written as steps from code to code, in 1e-6 nat.
@@ -77,10 +91,12 @@ const Model = (() => {
     });
   }
 
-  // All terms of a row: the prior first, then the features.
+  // All terms of a row: the prior first, then the features, then pairs of them.
   function terms(features, problem, values, prior) {
-    return [priorTerms(problem, prior), ...features.map((feature, j) =>
-      speak(values[j], feature, problem.terms[j], problem.classes.length))];
+    const n = problem.classes.length;
+    return [priorTerms(problem, prior),
+      ...features.map((feature, j) => speak(values[j], feature, problem.terms[j], n)),
+      ...problem.pairs.map(pair => speakTogether(pair, features, values, n))];
   }
 
   function sums(found, nClasses) {
@@ -103,5 +119,5 @@ const Model = (() => {
     return odds.map(each => each / all);
   }
 
-  return {terms, sums, apart, probabilities, speak, below};
+  return {terms, sums, apart, probabilities, speak, below, table};
 })();

@@ -1,0 +1,248 @@
+"""Posteriors in fixed point, what they add up to by code, and weighted terms that move scores.
+
+Lines are sorted by true class: those of class y are starts[y]:starts[y + 1].  Scores are integers,
+classes x lines.  Posteriors are rounded to 2^-POSTERIOR_BITS, so that their sums do not depend on
+the order of the lines.
+"""
+
+import numpy as np
+from numba import njit
+
+from ...data.kernels.exact import FAR, exp_fixed, log_fixed
+from ...data.kernels.options import EXACT, POSTERIOR_BITS
+
+#: Lines whose posteriors are summed in 32 bits: RUN x 2^POSTERIOR_BITS < 2^31.
+RUN = 256
+
+_ONE = 2.0**POSTERIOR_BITS
+
+
+@njit(**EXACT)
+def count_planes(n_classes, full):
+    """How many numbers of a line a scan adds up.
+
+    For all classes but the last: what is to be explained, Y - P.  Then products of the posteriors
+    of two classes (`full`), or the posteriors of all classes.
+    """
+    if full:
+        return n_classes - 1 + n_classes * (n_classes - 1) // 2
+    return 2 * n_classes - 1
+
+
+@njit(**EXACT)
+def _posteriors(sums, unit, at, n, best, odds, total):
+    """Posteriors of n lines, how much the odds of all classes come to, and the best scores."""
+    n_classes = sums.shape[0]
+    best[:n] = sums[0, at : at + n]
+    for k in range(1, n_classes):
+        line = sums[k, at : at + n]
+        for i in range(line.size):
+            best[i] = max(best[i], line[i])
+    total[:] = 0.0
+    for k in range(n_classes):
+        line, mine = sums[k, at : at + n], odds[k, :n]
+        for i in range(line.size):
+            apart = np.float64(best[i] - line[i]) * unit
+            found = exp_fixed(-min(apart, FAR))
+            mine[i] = found if apart <= FAR else 0.0
+            total[i] += mine[i]
+    for k in range(n_classes):
+        mine = odds[k, :n]
+        for i in range(mine.size):
+            mine[i] /= total[i]
+
+
+@njit(**EXACT)
+def respond(sums, unit, starts, weights, full, grain, lo, hi, planes, own, losses):
+    """Planes, own residuals and losses of the runs lo..hi of lines.
+
+    Parameters
+    ----------
+    sums, unit : scores, classes x lines, and what one is in nat.
+    starts : first line of each true class, and the number of lines.
+    weights : how often each line counts; empty where every line counts once.
+    full : products of posteriors, or the posteriors themselves.
+    grain : losses are rounded to 1 / grain nat.
+    planes, own : planes x lines, and 1 - P(own class) of each line; overwritten.
+    losses : loss of each run; overwritten.
+    """
+    n_classes, n_lines = sums.shape
+    last = n_classes - 1
+    best, total = np.empty(RUN, np.int64), np.empty(RUN)
+    odds = np.empty((n_classes, RUN))
+    whole = np.empty((n_classes, RUN), np.int64)
+    for run in range(lo, hi):
+        at = run * RUN
+        n = min(n_lines - at, RUN)
+        _posteriors(sums, unit, at, n, best, odds, total)
+        rest = whole[last, :n]
+        rest[:] = 1 << POSTERIOR_BITS
+        for k in range(last):
+            chances, mine, plane = odds[k, :n], whole[k, :n], planes[k, at : at + n]
+            for i in range(mine.size):
+                mine[i] = np.int64(chances[i] * _ONE + 0.5)
+                rest[i] -= mine[i]
+                plane[i] = -mine[i]
+        q = last
+        for k in range(n_classes):
+            one = odds[k, :n]
+            if not full:
+                planes[q, at : at + n] = whole[k, :n]
+                q += 1
+                continue
+            for r in range(k + 1, n_classes):
+                two, plane = odds[r, :n], planes[q, at : at + n]
+                for i in range(plane.size):
+                    plane[i] = np.int64(one[i] * two[i] * _ONE + 0.5)
+                q += 1
+        losses[run] = _own_class(
+            sums, unit, starts, weights, grain, at, best, total, whole, planes, own
+        )
+        if weights.size:
+            for q in range(planes.shape[0]):
+                planes[q, at : at + n] *= weights[at : at + n]
+
+
+@njit(**EXACT)
+def _own_class(sums, unit, starts, weights, grain, at, best, total, whole, planes, own):
+    """What depends on the true class of a run of lines: residuals, and the loss, returned."""
+    n_classes, n_lines = sums.shape
+    loss = np.int64(0)
+    end = min(at + RUN, n_lines)
+    for y in range(n_classes):
+        for i in range(max(starts[y], at), min(starts[y + 1], end)):
+            own[i] = (1 << POSTERIOR_BITS) - whole[y, i - at]
+            if y < n_classes - 1:
+                planes[y, i] += 1 << POSTERIOR_BITS
+            nat = np.float64(best[i - at] - sums[y, i]) * unit + log_fixed(total[i - at])
+            row = np.int64(nat * grain + 0.5)
+            if weights.size:
+                own[i] *= weights[i]
+                row *= weights[i]
+            loss += row
+    return loss
+
+
+@njit(**EXACT)
+def turn(planes, lo, hi, rows):
+    """Planes x lines as lines x planes, for columns of many values."""
+    for top in range(lo, hi, RUN):
+        last = min(top + RUN, hi)
+        for q in range(planes.shape[0]):
+            for i in range(top, last):
+                rows[i, q] = planes[q, i]
+
+
+@njit(**EXACT)
+def add_up(planes, own, starts, out):
+    """Sums of planes and of own residuals of all lines of each true class: classes x planes + 1."""
+    out[:] = 0
+    for y in range(starts.size - 1):
+        for q in range(planes.shape[0]):
+            total = np.int64(0)
+            for i in range(starts[y], starts[y + 1]):
+                total += planes[q, i]
+            out[y, q] = total
+        total = np.int64(0)
+        for i in range(starts[y], starts[y + 1]):
+            total += own[i]
+        out[y, planes.shape[0]] = total
+
+
+@njit(**EXACT)
+def slopes_of_two(codes, which, planes, own, starts, totals, lo, hi, out):
+    """Sums by code of columns that hold 0 and 1 only: columns x codes x (planes + classes).
+
+    Every line counts once: planes have 32 bits.  What code 1 has is added up; code 0 has the rest.
+    """
+    n_planes = planes.shape[0]
+    masks = np.empty(RUN, np.int32)
+    out[lo:hi] = 0
+    for y in range(starts.size - 1):
+        for at in range(starts[y], starts[y + 1], RUN):
+            n = min(starts[y + 1] - at, RUN)
+            for j in range(lo, hi):
+                column, mask = codes[which[j], at : at + n], masks[:n]
+                for i in range(mask.size):
+                    mask[i] = -np.int32(column[i])
+                for q in range(n_planes):
+                    out[j, 1, q] += _masked(mask, planes[q, at : at + n])
+                out[j, 1, n_planes + y] += _masked(mask, own[at : at + n])
+    for j in range(lo, hi):
+        for y in range(starts.size - 1):
+            for q in range(n_planes):
+                out[j, 0, q] += totals[y, q]
+            out[j, 0, n_planes + y] = totals[y, n_planes] - out[j, 1, n_planes + y]
+        for q in range(n_planes):
+            out[j, 0, q] -= out[j, 1, q]
+
+
+@njit(**EXACT)
+def _masked(mask, plane):
+    """Sum over a run of lines, in 32 bits."""
+    total = np.int32(0)
+    for i in range(plane.size):
+        total = np.int32(total + (mask[i] & plane[i]))
+    return total
+
+
+@njit(**EXACT)
+def slopes_by_code(column, rows, own, starts, first, last, out):
+    """The same of one column of any values: adds lines first:last to codes x (planes + classes)."""
+    n_planes = rows.shape[1]
+    for y in range(starts.size - 1):
+        for i in range(max(starts[y], first), min(starts[y + 1], last)):
+            sums, line = out[column[i]], rows[i]
+            for q in range(n_planes):
+                sums[q] += line[q]
+            sums[n_planes + y] += own[i]
+
+
+@njit(**EXACT)
+def slopes_of_present(pointers, lines, which, rows, own, labels, totals, lo, hi, out):
+    """The same of sparse columns by presence: their entries are code 1, all other lines code 0."""
+    n_planes = rows.shape[1]
+    out[lo:hi] = 0
+    for j in range(lo, hi):
+        sums = out[j, 1]
+        for e in range(pointers[which[j]], pointers[which[j] + 1]):
+            i = lines[e]
+            for q in range(n_planes):
+                sums[q] += rows[i, q]
+            sums[n_planes + labels[i]] += own[i]
+        for y in range(totals.shape[0]):
+            for q in range(n_planes):
+                out[j, 0, q] += totals[y, q]
+            out[j, 0, n_planes + y] = totals[y, n_planes] - sums[n_planes + y]
+        for q in range(n_planes):
+            out[j, 0, q] -= sums[q]
+
+
+@njit(**EXACT)
+def apply_weighted(column, table, own, steps, starts, first, last, sums):
+    """Add steps[k] x term to the scores of the lines first:last; a line's own class is left out."""
+    moved = np.empty(table.shape[0], np.int64)
+    for y in range(starts.size - 1):
+        top, end = max(starts[y], first), min(starts[y + 1], last)
+        for k in range(steps.size):
+            if steps[k] != 0 and top < end:
+                for c in range(moved.size):
+                    moved[c] = steps[k] * (table[c, k] + (own[c, k] if k == y else 0))
+                line = sums[k]
+                for i in range(top, end):
+                    line[i] += moved[column[i]]
+
+
+@njit(**EXACT)
+def apply_present(lines, table, own, steps, labels, starts, sums):
+    """The same of a sparse column: all lines move by code 0, its entries by the difference too."""
+    for k in range(steps.size):
+        if steps[k] != 0:
+            for y in range(starts.size - 1):
+                move = steps[k] * (table[0, k] + (own[0, k] if k == y else 0))
+                for i in range(starts[y], starts[y + 1]):
+                    sums[k, i] += move
+            apart = steps[k] * (table[1, k] - table[0, k])
+            more = apart + steps[k] * (own[1, k] - own[0, k])
+            for e in range(lines.size):
+                sums[k, lines[e]] += more if labels[lines[e]] == k else apart

@@ -1,0 +1,349 @@
+"""The weighted ledger: scores of every line, and what the weights of each term could gain.
+
+Every line is scored without itself: tables hold what leaving a row out changes of its own class.
+All answers are integers that add up over parts of the lines.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..checks import Array
+from ..models.base import Ints
+from ..models.weighted import CONSTANT_STEP, SCORE_BITS
+from .cells import PRESENT, TWO, Cells, ScoredLines, TermTables
+from .threads import Threads
+
+# A line's loss fits 62 bits with all others; what lies beyond 2^-40 nat is no information.
+_ROOM_BITS, _MOST_BITS = 62, 40
+
+# Lines handled by one call when a single term is added up.
+_CHUNK = 1 << 16
+
+
+class Slopes(NamedTuple):
+    """Sums by code: of term i, codes x (planes + classes), flat, from at[i] on."""
+
+    sums: Ints
+    at: Ints
+
+
+class WeightLedger(Protocol):
+    """Where scored lines live."""
+
+    @property
+    def tables(self) -> TermTables:
+        """What the terms say; the same for all parts."""
+
+    @property
+    def grain(self) -> float:
+        """Losses are whole multiples of 1 / grain nat."""
+
+    def loss(self) -> int:
+        """Log-loss of all lines, each left out of its own tables.  Adds up over parts."""
+
+    def totals(self) -> Ints:
+        """Sums of all lines by true class: classes x (planes + 1).  Adds up over parts."""
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """Gradient and curvature by code of some terms.  Adds up over parts."""
+
+    def apply(self, term: int, steps: Ints) -> None:
+        """Raise a term's weights by steps, in sixteenths, one a class."""
+
+    def shift(self, steps: Ints) -> None:
+        """Raise the constants by steps, in sixty-fourths of a nat."""
+
+
+class WeightedLedger:
+    """Integer scores, classes x lines, and the terms that weights let speak.
+
+    Parameters
+    ----------
+    tables : what the terms say.
+    lines, cells : who is scored, and what each line holds.
+    grain : losses are rounded to 1 / grain nat.
+    threads : who runs the kernels.
+    """
+
+    def __init__(
+        self,
+        tables: TermTables,
+        lines: ScoredLines,
+        cells: Cells,
+        grain: float,
+        threads: Threads,
+    ):
+        self.tables, self.grain = tables, grain
+        self._lines, self._cells, self._threads = lines, cells, threads
+        n_lines, n_planes = lines.rows.size, tables.width - tables.n_classes
+        self.sums = np.zeros((tables.n_classes, n_lines), np.int64)
+        kind = np.int64 if lines.weights.size else np.int32
+        self._planes = np.empty((n_planes, n_lines), kind)
+        self._own = np.empty(n_lines, kind)
+        self._turned: Array | None = None
+        self._loss: int | None = None
+        self._totals: Ints | None = None
+        self._labels = lines.labels
+        present = [np.empty(0, np.int64) if k != PRESENT else c for k, c in self._all_cells()]
+        self._pointers = np.append(0, np.cumsum([each.size for each in present])).astype(np.int64)
+        self._entries = np.concatenate([np.empty(0, np.int64), *present]).astype(np.int64)
+
+    @classmethod
+    def build(
+        cls, tables: TermTables, lines: ScoredLines, cells: Cells, threads: Threads
+    ) -> "WeightedLedger":
+        """A ledger of all lines, losses as fine as they fit."""
+        total = float(lines.weights.sum()) if lines.weights.size else float(lines.rows.size)
+        nat = 2 * np.ldexp(tables.largest, -SCORE_BITS) + 128.0
+        bits = min(_MOST_BITS, _ROOM_BITS - int(np.ceil(np.log2(max(total * nat, 2.0)))))
+        return cls(tables, lines, cells, 2.0**bits, threads)
+
+    def cut(self, n_parts: int) -> list["WeightedLedger"]:
+        """The same lines in several ledgers, every n-th line in each."""
+        found = []
+        for part in range(n_parts):
+            at = np.arange(part, self._lines.rows.size, n_parts)
+            lines, cells = self._lines.take(at), self._cells.take(at, self._lines.rows.size)
+            each = WeightedLedger(self.tables, lines, cells, self.grain, self._threads)
+            each.sums[:] = self.sums[:, at]
+            found.append(each)
+        return found
+
+    # -- the contract --------------------------------------------------------------------------
+
+    def loss(self) -> int:
+        """Log-loss of all lines, each left out of its own tables."""
+        if self._loss is None:
+            self._respond()
+        assert self._loss is not None
+        return self._loss
+
+    def totals(self) -> Ints:
+        """Sums of all lines by true class: classes x (planes + 1)."""
+        from .kernels.weighted import add_up
+
+        self.loss()
+        if self._totals is None:
+            self._totals = np.empty((self.tables.n_classes, self._planes.shape[0] + 1), np.int64)
+            add_up(self._planes, self._own, self._lines.starts, self._totals)
+        return self._totals
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """Sums by code of some terms."""
+        terms = np.asarray(which, np.int64)
+        self.loss()
+        width = self.tables.width
+        at = np.append(0, np.cumsum(self.tables.n_codes[terms] * width))
+        sums = np.zeros(at[-1], np.int64)
+        kinds = self._cells.kinds[terms]
+        # Every line once is what the quick way for two codes can add up.
+        quick = (kinds == TWO) & (self._lines.weights.size == 0)
+        self._fill_two(terms, np.flatnonzero(quick), at, sums)
+        self._fill_present(terms, np.flatnonzero(kinds == PRESENT), at, sums)
+        rest = np.flatnonzero(~quick & (kinds != PRESENT))
+        self._fill_coded(terms, rest, at, sums)
+        return Slopes(sums, at)
+
+    def apply(self, term: int, steps: Ints) -> None:
+        """Raise a term's weights by steps, in sixteenths, one a class."""
+        from .kernels.weighted import apply_present, apply_weighted
+
+        rows = self.tables.rows(term)
+        table, own, column = (
+            self.tables.ratios[rows],
+            self.tables.own[rows],
+            self._cells.columns[term],
+        )
+        if self._cells.kinds[term] == PRESENT:
+            apply_present(column, table, own, steps, self._labels, self._lines.starts, self.sums)
+        else:
+
+            def task(lo: int, hi: int) -> None:
+                apply_weighted(column, table, own, steps, self._lines.starts, lo, hi, self.sums)
+
+            self._threads.run(task, self.sums.shape[1], self.sums.size)
+        self._changed()
+
+    def shift(self, steps: Ints) -> None:
+        """Raise the constants by steps, in sixty-fourths of a nat."""
+        self.sums += steps[:, None] * CONSTANT_STEP
+        self._changed()
+
+    def scores(self) -> Iterator[tuple[Ints, Ints]]:
+        """Rows and their scores, each row left out: rows, classes x rows."""
+        yield self._lines.rows, self.sums
+
+    # -- sums ----------------------------------------------------------------------------------
+
+    def _all_cells(self) -> Iterator[tuple[int, Array]]:
+        yield from zip(self._cells.kinds.tolist(), self._cells.columns, strict=True)
+
+    def _changed(self) -> None:
+        self._loss = self._totals = self._turned = None
+
+    def _respond(self) -> None:
+        from .kernels.weighted import RUN, respond
+
+        n_runs = -(-self.sums.shape[1] // RUN)
+        losses = np.zeros(n_runs, np.int64)
+        lines, tables = self._lines, self.tables
+
+        def task(lo: int, hi: int) -> None:
+            respond(
+                self.sums,
+                2.0**-SCORE_BITS,
+                lines.starts,
+                lines.weights,
+                tables.full,
+                self.grain,
+                lo,
+                hi,
+                self._planes,
+                self._own,
+                losses,
+            )
+
+        self._threads.run(task, n_runs, 4 * self.sums.size)
+        self._loss = int(losses.sum())
+
+    def _rows(self) -> Array:
+        """Planes line by line."""
+        from .kernels.weighted import RUN, turn
+
+        if self._turned is None:
+            turned = np.empty(self._planes.shape[::-1], self._planes.dtype)
+            n_lines = turned.shape[0]
+
+            def task(lo: int, hi: int) -> None:
+                turn(self._planes, lo * RUN, min(hi * RUN, n_lines), turned)
+
+            self._threads.run(task, -(-n_lines // RUN), turned.size)
+            self._turned = turned
+        return self._turned
+
+    def _fill_two(self, terms: Ints, here: Ints, at: Ints, sums: Ints) -> None:
+        from .kernels.weighted import slopes_of_two
+
+        if not here.size:
+            return
+        codes, seats, totals = self._cells.codes, self._cells.seats[terms[here]], self.totals()
+        out = np.empty((here.size, 2, self.tables.width), np.int64)
+
+        def task(lo: int, hi: int) -> None:
+            starts = self._lines.starts
+            slopes_of_two(codes, seats, self._planes, self._own, starts, totals, lo, hi, out)
+
+        self._threads.run(task, here.size, here.size * self._planes.size)
+        _place(out, at[here], sums)
+
+    def _fill_present(self, terms: Ints, here: Ints, at: Ints, sums: Ints) -> None:
+        from .kernels.weighted import slopes_of_present
+
+        if not here.size:
+            return
+        rows, totals, mine = self._rows(), self.totals(), terms[here]
+        out = np.empty((here.size, 2, self.tables.width), np.int64)
+
+        def task(lo: int, hi: int) -> None:
+            slopes_of_present(
+                self._pointers,
+                self._entries,
+                mine,
+                rows,
+                self._own,
+                self._labels,
+                totals,
+                lo,
+                hi,
+                out,
+            )
+
+        self._threads.run(task, here.size, self._entries.size)
+        _place(out, at[here], sums)
+
+    def _fill_coded(self, terms: Ints, here: Ints, at: Ints, sums: Ints) -> None:
+        from .kernels.weighted import slopes_by_code
+
+        if not here.size:
+            return
+        rows, width, n_lines = self._rows(), self.tables.width, self.sums.shape[1]
+        if here.size == 1:
+            place = int(here[0])
+            column = self._cells.columns[terms[place]]
+            shape = (-(-n_lines // _CHUNK), self.tables.n_codes[terms[place]], width)
+            parts = np.zeros(shape, np.int64)
+
+            def chunk(lo: int, hi: int) -> None:
+                for part in range(lo, hi):
+                    ends = part * _CHUNK, min((part + 1) * _CHUNK, n_lines)
+                    slopes_by_code(column, rows, self._own, self._lines.starts, *ends, parts[part])
+
+            self._threads.run(chunk, shape[0], rows.size)
+            sums[at[place] : at[place + 1]] = parts.sum(0).ravel()
+            return
+
+        def task(lo: int, hi: int) -> None:
+            for place in here[lo:hi].tolist():
+                out = sums[at[place] : at[place + 1]].reshape(-1, width)
+                column = self._cells.columns[terms[place]]
+                slopes_by_code(column, rows, self._own, self._lines.starts, 0, n_lines, out)
+
+        self._threads.run(task, here.size, here.size * rows.size)
+
+
+def _place(found: Ints, at: Ints, sums: Ints) -> None:
+    """Equal blocks to their places."""
+    size = found.shape[1] * found.shape[2]
+    sums[at[:, None] + np.arange(size)] = found.reshape(-1, size)
+
+
+class WeightedParts:
+    """Parts of the lines, each in a ledger of its own: every answer is the sum of their answers.
+
+    Parameters
+    ----------
+    parts : ledgers of disjoint lines, with the same tables and grain.
+    """
+
+    def __init__(self, parts: Sequence[WeightLedger]):
+        self._parts = tuple(parts)
+
+    @property
+    def tables(self) -> TermTables:
+        """Those of any part."""
+        return self._parts[0].tables
+
+    @property
+    def grain(self) -> float:
+        """That of any part."""
+        return self._parts[0].grain
+
+    def loss(self) -> int:
+        """Integers add up in any order."""
+        return sum(part.loss() for part in self._parts)
+
+    def totals(self) -> Ints:
+        """Sums of all lines by true class."""
+        return self._added(lambda part: part.totals())
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """Sums by code."""
+        found = [part.slopes(which) for part in self._parts]
+        total: Ints = np.sum([each.sums for each in found], axis=0)
+        return Slopes(total, found[0].at)
+
+    def apply(self, term: int, steps: Ints) -> None:
+        """In every part."""
+        for part in self._parts:
+            part.apply(term, steps)
+
+    def shift(self, steps: Ints) -> None:
+        """In every part."""
+        for part in self._parts:
+            part.shift(steps)
+
+    def _added(self, ask: Callable[[WeightLedger], Ints]) -> Ints:
+        total: Ints = np.sum([ask(part) for part in self._parts], axis=0)
+        return total

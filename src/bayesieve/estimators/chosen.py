@@ -1,0 +1,83 @@
+"""An estimator that chose columns and holds a model on them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import Array
+from ..data.packed import PackedTable
+from ..data.tables import Table, is_frame, read_table
+from ..models.unknown import warn_of_unknown
+
+
+class ChosenColumns(SelectorMixin):
+    """Transforms to the chosen columns, and predicts by the model on them.
+
+    Mixed in by whoever sets ``support_``, a mask of columns, and ``estimator_``, a fitted model of
+    the columns chosen.
+
+    Examples
+    --------
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.estimators.chosen import ChosenColumns
+    >>> issubclass(NaiveBayesSelector, ChosenColumns)
+    True
+    """
+
+    support_: NDArray[np.bool_]
+    estimator_: Any
+    class_weight: Any
+    calibration_: Any
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def transform(self, X: object) -> Any:
+        """The chosen columns of X, in the table's order; of a packed table, a packed table."""
+        if isinstance(X, PackedTable):
+            return self._chosen(X)
+        try:
+            return super().transform(X)
+        except Exception:
+            if not is_frame(X):
+                raise
+            # Data frames make no array of some columns, such as nullable numbers beside categories
+            # or wide integers, each library with an error of its own.  Bad input is refused here.
+            chosen = self._chosen(X)
+            columns = [chosen.column(j) for j in range(len(chosen.names))]
+            return np.stack(columns, axis=1) if columns else np.empty((chosen.n_rows, 0))
+
+    def _chosen(self, X: object) -> Table:
+        """The chosen columns of X."""
+        check_is_fitted(self, "support_")
+        return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
+
+    def _told(self, X: object) -> Table:
+        """The chosen columns of X; those in which nothing is known are named."""
+        chosen = self._chosen(X)
+        warn_of_unknown(self.estimator_.fitted_.specs, chosen)
+        return chosen
+
+    def predict(self, X: object) -> Array:
+        """The most probable class of each row (0 or 1 for each label), by the chosen model."""
+        chosen = self._told(X)
+        return self.estimator_.fitted_.best(chosen)
+
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
+        """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
+        chosen = self._told(X)
+        return self.estimator_.fitted_.proba(chosen)
+
+    def decision_function(self, X: object) -> NDArray[np.float64]:
+        """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
+        chosen = self._told(X)
+        return self.estimator_.fitted_.decide(chosen)
+
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
+        """The logarithm of `predict_proba`, by the chosen model."""
+        chosen = self._told(X)
+        return self.estimator_.fitted_.log_proba(chosen)

@@ -1,0 +1,347 @@
+"""What a `WeightedNaiveBayes` is asked for, judged; and its paths, run."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from ..checks import check_file, check_flag, check_jobs, check_number, choose, column_indices
+from ..data.sample import Sample, check_class_weight, class_factors, read_weights
+from ..engine.threads import Threads
+from ..models.base import Floats
+from ..models.columns import choose_models
+from ..models.counts import check_priors
+from ..models.fitted import FittedBayes
+from ..models.registry import MODELS
+from ..search.book import TermBook
+from ..search.checkpoint.fingerprint import fingerprint
+from ..search.checkpoint.weights import WeightJournal
+from ..search.coded import CodedRows, read_coded
+from ..search.inner import Option, choose_option, fold_weights, options_of
+from ..search.run import Clock, Task
+from ..search.weighing import Weighing, WeightPlan
+from ..search.weights import WeightStep
+from .parameters import read_forbidden, read_groups, without
+
+if TYPE_CHECKING:
+    from .weighted import WeightedNaiveBayes
+
+# Fewer rows than this are too few to be folded.
+_LEAST_ROWS = 12
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged input of one fit.
+
+    Parameters
+    ----------
+    problems : rows as codes, with the classes of each problem.
+    plan : what to do with them.
+    options : ways to fit, the simplest first.
+    sample : the rows.
+    priors : log-probabilities of the classes, where they are given.
+    shared : one set of terms for all problems?
+    progress : is anybody told how far it is?
+    checkpoint : the file in which paths are written down, or None.
+    prints : fingerprints of all that decides the result.
+    """
+
+    problems: tuple[CodedRows, ...]
+    plan: WeightPlan
+    options: tuple[Option, ...]
+    sample: Sample
+    priors: Floats | None
+    shared: bool
+    progress: bool
+    checkpoint: Path | None
+    prints: dict[str, str]
+
+
+@dataclass(frozen=True)
+class WeightedFit:
+    """One path: its states, what their terms say, and which problems share it."""
+
+    option: Option
+    price: float
+    steps: tuple[WeightStep, ...]
+    units: tuple[tuple[int, ...], ...]
+    book: TermBook
+    problems: tuple[int, ...]
+    stopped: str | None = None
+
+
+def judge_parameters(model: "WeightedNaiveBayes") -> None:
+    """Judge all that does not depend on the data."""
+    check_number("max_terms", model.max_terms, low=1, whole=True)
+    if not isinstance(model.pairs, str):
+        check_flag("pairs", model.pairs)
+    else:
+        choose("pairs", model.pairs, ["auto"])
+    if isinstance(model.price, str):
+        choose("price", model.price, ["auto"])
+    else:
+        check_number("price", model.price, low=0.0)
+    check_number("pair_price", model.pair_price, low=0.0)
+    check_number("ridge", model.ridge, low=0.0)
+    smoothing = model.smoothing
+    if isinstance(smoothing, str):
+        raise ValueError(
+            f"smoothing must be a number above 0 here, since rows are left out of counts; got "
+            f"{smoothing!r}."
+        )
+    if check_number("smoothing", smoothing, low=0.0, high=1e12) == 0:
+        raise ValueError(
+            "smoothing must be above 0 here: no weight tempers an impossible value; got 0."
+        )
+    choose("missing", model.missing, ["silent", "evidence"])
+    check_flag("shared_terms", model.shared_terms)
+    check_flag("progress", model.progress)
+    check_jobs(model.n_jobs)
+    if model.checkpoint is not None:
+        check_file("checkpoint", model.checkpoint)
+        if model.random_state is None:
+            raise ValueError("checkpoint needs random_state, a whole number; got None.")
+    if model.time_limit is not None:
+        check_number("time_limit", model.time_limit, low=0.0)
+
+
+def judge_weighted(model: "WeightedNaiveBayes", sample: Sample) -> Judged:
+    """Judge everything that depends on the data, and read it."""
+    weights = read_weights(sample.weights, sample.table, whole=True).astype(np.int64)
+    models = choose_models(model.features, sample.table)
+    _check_discrete(models, sample.table.names)
+    labelled = sample.targets.labelled
+    if labelled and model.class_weight is not None:
+        raise ValueError(
+            "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
+        )
+    n_classes = len(sample.classes)
+    given = check_class_weight(model.class_weight, sample.classes)
+    class_weight = np.ones(n_classes)
+    if given is not None:
+        factors = class_factors(given, sample.labels, sample.weights, n_classes)
+        class_weight = np.array([float(factor) for factor in factors])
+    columns = read_coded(sample, models)
+    rows = np.arange(sample.labels.size)
+    problems = tuple(
+        CodedRows(columns, rows, labels, weights, sample.classes, class_weight)
+        for labels in np.ascontiguousarray(sample.targets.classes.T)
+    )
+    priors = check_priors(model.priors, n_classes)
+    log_priors = None
+    if priors is not None:
+        shares = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
+        if not (shares > 0).all():
+            raise ValueError(f"priors must be above 0 here; got {shares.tolist()}.")
+        log_priors = np.log(shares)
+    return Judged(
+        problems,
+        _plan(model, sample.table.names, models, n_classes),
+        tuple(options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))),
+        sample,
+        log_priors,
+        model.shared_terms,
+        model.progress,
+        None if model.checkpoint is None else check_file("checkpoint", model.checkpoint),
+        {} if model.checkpoint is None else _fingerprints(model, problems),
+    )
+
+
+def _fingerprints(model: "WeightedNaiveBayes", problems: Sequence[CodedRows]) -> dict[str, str]:
+    """Of all that decides the result, by the name of what it is."""
+    free = ("n_jobs", "progress", "checkpoint", "time_limit", "random_state")
+    named = {key: value for key, value in model.get_params().items() if key not in free}
+    rows, columns = problems[0], problems[0].columns
+    return {
+        "X": fingerprint([fingerprint(column) for column in columns.columns], columns.specs),
+        "y": fingerprint([each.labels for each in problems], rows.classes),
+        "sample_weight": fingerprint(rows.weights),
+        **{key: fingerprint(value) for key, value in named.items()},
+    }
+
+
+def _check_discrete(models: Sequence[str], names: Sequence[str]) -> None:
+    for name, model in zip(names, models, strict=True):
+        if not MODELS[model].discrete:
+            known = [each for each, found in MODELS.items() if found.discrete]
+            raise ValueError(
+                f"column {name!r} is modelled as {model!r}, which has no table of counts; weighted "
+                f"terms need one of {', '.join(map(repr, known))}."
+            )
+
+
+def _plan(
+    model: "WeightedNaiveBayes", names: list[str], models: Sequence[str], n_classes: int
+) -> WeightPlan:
+    kept = set(column_indices("keep", model.keep, names))
+    forbidden = read_forbidden(model.forbid, names, kept)
+    units = without(read_groups(model.feature_groups, names), forbidden, names)
+    return WeightPlan(
+        float(model.smoothing),
+        float(model.ridge),
+        float(model.pair_price),
+        int(model.max_terms),
+        tuple(map(tuple, units)),
+        tuple(u for u, members in enumerate(units) if kept & set(members)),
+        frozenset(forbidden),
+        _monotone(model.monotone, names, models, n_classes),
+        model.missing == "evidence",
+    )
+
+
+def _monotone(
+    given: object, names: list[str], models: Sequence[str], n_classes: int
+) -> dict[int, int]:
+    """Columns whose evidence may only rise or fall, by position."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"monotone must be a mapping of columns to 1 (rises) or -1 (falls); got {given!r}."
+        )
+    if given and n_classes != 2:
+        raise ValueError(
+            f"monotone is for two classes: evidence for the second rises or falls; got {n_classes}."
+        )
+    found = {}
+    for key, sign in given.items():
+        (j,) = column_indices(f"monotone key {key!r}", [key], names)
+        if sign not in (1, -1):
+            raise ValueError(f"monotone[{key!r}] must be 1 (rises) or -1 (falls); got {sign!r}.")
+        if MODELS[models[j]].nominal and models[j] != "bernoulli":
+            raise ValueError(
+                f"monotone[{key!r}]: column {names[j]!r} is modelled as {models[j]!r}, whose "
+                "values have no order; use a feature model on the grid, such as 'density'."
+            )
+        found[j] = int(sign)
+    return found
+
+
+def reweigh(task: Task, columns: Sequence[int], threads: Threads) -> FittedBayes:
+    """Weights for columns that somebody chose: all of them stay, and nothing else enters.
+
+    Parameters
+    ----------
+    task : the judged input of a selector's fit.
+    columns : positions, in the order in which they come.
+    """
+    sample, order = task.sample, list(columns)
+    names = [sample.table.names[j] for j in order]
+    models = [task.models[j] for j in order]
+    _check_discrete(models, names)
+    chosen = sample.pick(np.array(order, np.int64))
+    coded, every = read_coded(chosen, models), np.arange(sample.labels.size)
+    weights, class_weight = sample.weights.astype(np.int64), task.float_factors(every)
+    problems = [
+        CodedRows(coded, every, labels, weights, sample.classes, class_weight)
+        for labels in np.ascontiguousarray(sample.targets.classes.T)
+    ]
+    units = tuple((j,) for j in range(len(order)))
+    kept, smoothing = tuple(range(len(order))), float(cast(float, task.family.smoothing))
+    plan = WeightPlan(smoothing, most=len(order), units=units, kept=kept)
+    weighing = Weighing(problems, plan, 0, threads)
+    *_, last = weighing.greedy(0.0).steps()
+    place = np.argsort(order).tolist()
+    book = weighing.book([last], list(kept))
+    found = tuple(book.fitted(last, g, list(kept)) for g in range(len(problems)))
+    labels = tuple(sample.targets.names) if sample.targets.labelled else ()
+    return FittedBayes(found, labels).restrict(place)
+
+
+def run_weighted(
+    judged: Judged, draw: np.random.RandomState, threads: Threads, clock: Clock
+) -> list[WeightedFit]:
+    """One path for all problems, or one for each."""
+    parts = [tuple(range(len(judged.problems)))]
+    if not judged.shared:
+        parts = [(g,) for g in parts[0]]
+    seeds = draw.randint(2**31 - 1, size=len(parts))
+    journal = None
+    if judged.checkpoint is not None:
+        journal = WeightJournal(judged.checkpoint, {**judged.prints, "random_state": str(seeds)})
+    found = [
+        _run(judged, part, np.random.RandomState(seed), threads, clock, journal)
+        for part, seed in zip(parts, seeds, strict=True)
+    ]
+    # One model reads the columns of all problems.
+    columns = sorted(set().union(*(each.weighing.columns_of(each.steps) for each in found)))
+    return [
+        WeightedFit(
+            each.option,
+            each.option.amount(each.weighing.n_candidates),
+            tuple(each.steps),
+            each.weighing.units,
+            each.weighing.book(each.steps, columns),
+            part,
+            each.stopped,
+        )
+        for each, part in zip(found, parts, strict=True)
+    ]
+
+
+class _Walked(NamedTuple):
+    """A path, and the rows that it was walked on."""
+
+    option: Option
+    weighing: Weighing
+    steps: list[WeightStep]
+    stopped: str | None
+
+
+def _run(
+    judged: Judged,
+    part: tuple[int, ...],
+    draw: np.random.RandomState,
+    threads: Threads,
+    clock: Clock,
+    journal: WeightJournal | None,
+) -> _Walked:
+    problems, name = [judged.problems[g] for g in part], str(part[0])
+    option = None if journal is None else journal.option(name)
+    if option is None:
+        option = _choose(judged, problems, draw, threads, clock)
+        if journal is not None and clock.left > 0:
+            journal.decided(name, option)
+    weighing = Weighing(problems, judged.plan, option.bins, threads)
+    greedy = weighing.greedy(option.amount(weighing.n_candidates))
+    steps = [] if journal is None else journal.resume(name, greedy)
+    stopped = None
+    try:
+        for step in greedy.steps():
+            steps.append(step)
+            if journal is not None and journal.option(name) is not None:
+                journal.took(name, steps, greedy)
+            if judged.progress:
+                sys.stderr.write(f"{len(step.terms)} terms, log-loss {step.loss:.4f}\n")
+            if clock.left <= 0:
+                stopped = f"time_limit={clock.limit}"
+                break
+    except KeyboardInterrupt:
+        # Nothing to choose from: an interrupt like any other.
+        if not steps:
+            raise
+        stopped = "Ctrl-C"
+    finally:
+        if journal is not None:
+            journal.close()
+    return _Walked(option, weighing, steps, stopped)
+
+
+def _choose(
+    judged: Judged,
+    problems: Sequence[CodedRows],
+    draw: np.random.RandomState,
+    threads: Threads,
+    clock: Clock,
+) -> Option:
+    """What folds within the rows decide; the cautious way where there are too few rows."""
+    strata, options = judged.sample.strata, judged.options
+    if problems[0].weights.sum() < _LEAST_ROWS:
+        cautious = [each for each in options if each.price is None] or list(options)
+        return cautious[0]
+    folds = fold_weights(problems[0], strata, draw)
+    return choose_option(problems, judged.plan, options, folds, threads, lambda: clock.left <= 0)

@@ -1,0 +1,141 @@
+"""What the training rows themselves decide by folds: pairs, their bins, the price, or no term."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engine.threads import Threads
+from ..models.base import Ints
+from .coded import CodedRows
+from .weighing import Weighing, WeightPlan
+from .weights import WeightStep
+
+#: Numbers in pairs fall into so many bins.
+BINS = (5, 8)
+
+#: The lower of the two prices that folds choose between; the other adds the log of the candidates.
+LOW_PRICE = 1.0
+
+N_FOLDS = 3
+
+# What is less simple must foretell held-out rows better by so many nat.
+_MARGIN = 2.0
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to fit.
+
+    Parameters
+    ----------
+    bins : of numbers in pairs; 0: no pairs.
+    price : nat that a term must gain; None: 1 + log of the number of candidates; infinite: none.
+    """
+
+    bins: int
+    price: float | None
+
+    def amount(self, candidates: int) -> float:
+        """The price in nat."""
+        return strict_price(candidates) if self.price is None else self.price
+
+
+def strict_price(candidates: int) -> float:
+    """So much that chance alone rarely pays it."""
+    return LOW_PRICE + math.log(max(candidates, 1))
+
+
+def options_of(pairs: bool | str, price: float | str, numbers: bool = True) -> list[Option]:
+    """What there is to choose between, the simplest first.
+
+    Parameters
+    ----------
+    pairs, price : as users give them.
+    numbers : is any column on a grid?  Others have no bins to choose.
+    """
+    bins = BINS if numbers else BINS[:1]
+    if pairs is not True:
+        bins = (0,) if pairs is False else (0, *bins)
+    if not isinstance(price, str):
+        return [Option(b, float(price)) for b in bins]
+    nothing = [Option(0, math.inf)] if 0 in bins else []
+    return nothing + [Option(b, each) for b in bins for each in (None, LOW_PRICE)]
+
+
+def until(steps: Sequence[WeightStep], price: float) -> int:
+    """Where a path would have ended at a higher price: the steps before one that pays less."""
+    for at, step in enumerate(steps[1:], 1):
+        if step.gain < price:
+            return at - 1
+    return len(steps) - 1
+
+
+def fold_weights(rows: CodedRows, strata: Ints, seed: np.random.RandomState) -> list[Ints]:
+    """How often each row is held out in each fold, classes in balance.
+
+    Rows are dealt in an order that their values alone decide, a row of weight 3 as three rows: the
+    order of the table does not matter, nor whether a row is repeated or weighted.
+
+    Parameters
+    ----------
+    rows : as codes.
+    strata : what the folds keep in balance.
+    seed : draws the order.
+    """
+    order = np.lexsort((rows.marks(seed), strata))
+    ends = np.cumsum(rows.weights[order])
+    starts = ends - rows.weights[order]
+    found = []
+    for fold in range(N_FOLDS):
+        # Of the numbers from start to end, those that leave `fold` when divided by N_FOLDS.
+        dealt = (ends - fold + N_FOLDS - 1) // N_FOLDS - (starts - fold + N_FOLDS - 1) // N_FOLDS
+        weights = np.empty_like(dealt)
+        weights[order] = dealt
+        found.append(weights)
+    return found
+
+
+def choose_option(
+    problems: Sequence[CodedRows],
+    plan: WeightPlan,
+    options: Sequence[Option],
+    folds: Sequence[Ints],
+    threads: Threads,
+    pause: Callable[[], bool],
+) -> Option:
+    """The option whose models foretell held-out rows best; a simpler one if it is nearly as good.
+
+    Parameters
+    ----------
+    problems, plan : as for the fit itself.
+    options : the simplest first.
+    folds : how often each row is held out in each of them.
+    pause : asked between two paths: is there no time left?  The best so far is taken then.
+    """
+    if len(options) == 1:
+        return options[0]
+    total = np.zeros(len(options))
+    for held_out in folds:
+        train = [rows.weighted(rows.weights - held_out) for rows in problems]
+        test = [rows.weighted(held_out) for rows in problems]
+        plain = Weighing(train, plan, 0, threads)
+        for bins in sorted({option.bins for option in options}):
+            mine = [i for i, option in enumerate(options) if option.bins == bins]
+            weighing = plain.with_pairs(bins) if bins else plain
+            prices = {i: options[i].amount(weighing.n_candidates) for i in mine}
+            steps = list(weighing.greedy(min(prices.values())).steps())
+            ends = {i: until(steps, price) for i, price in prices.items()}
+            wanted = sorted(set(ends.values()))
+            losses = weighing.judge(test).losses([steps[at] for at in wanted])
+            known = dict(zip(wanted, losses, strict=True))
+            for i in mine:
+                total[i] += known[ends[i]]
+            if pause():
+                return options[0]
+    best = 0
+    for i in range(1, len(options)):
+        if total[i] < total[best] - _MARGIN:
+            best = i
+    return options[best]

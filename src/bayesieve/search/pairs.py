@@ -1,0 +1,136 @@
+"""Which pairs of columns are worth a look: those that tell together what neither tells alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.threads import Threads
+from ..models.base import Floats, Ints
+from ..models.pairs import cells
+from .coded import CodedRows
+
+#: Pairs are looked for among so many of the most informative columns,
+MOST_COLUMNS = 100
+
+#: have at most so many cells,
+MOST_CELLS = 250
+
+#: and so many of them are offered.
+MOST_PAIRS = 120
+
+#: From more classes on, tables of pairs are too large to say anything.
+MOST_CLASSES = 100
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two columns, and the coarse code of each of their codes."""
+
+    columns: tuple[int, int]
+    groups: tuple[Ints, Ints]
+
+    @property
+    def n_cells(self) -> int:
+        """Cells in which both columns speak."""
+        return int(self.groups[0][-1] * self.groups[1][-1])
+
+    def codes(self, rows: CodedRows) -> NDArray[np.uint8]:
+        """Codes of all rows of the table."""
+        first, second = (rows.columns.codes(j) for j in self.columns)
+        return cells(self.groups, first, second).astype(np.uint8)
+
+    def counts(self, rows: CodedRows) -> Floats:
+        """Rows of each class in each cell: groups x groups x classes."""
+        first, second = (rows.codes(j) for j in self.columns)
+        at = cells(self.groups, first, second) * rows.n_classes + rows.labels
+        size = (self.n_cells + 1) * rows.n_classes
+        found = np.bincount(at, rows.weights, size).astype(np.float64)[: -rows.n_classes]
+        return found.reshape(self.groups[0][-1], self.groups[1][-1], rows.n_classes)
+
+
+def coarse(rows: CodedRows, j: int, bins: int) -> Ints:
+    """Coarse code of each code of a column, without a look at the classes.
+
+    Categories stay as they are; numbers fall into bins of about equally many rows.
+    """
+    spec = rows.columns.specs[j]
+    if not spec.on_grid:
+        return np.arange(spec.n_codes)
+    seen = rows.summary.statistics[j][0, :-1].sum(1)
+    below = np.cumsum(seen)
+    total = below[-1] if below.size else 0.0
+    # A code belongs to the bin in which the first row beyond a cut lies.
+    cuts = np.unique(np.searchsorted(below, total * np.arange(1, bins) / bins))
+    cuts = cuts[cuts < seen.size - 1]
+    groups = np.searchsorted(cuts, np.arange(seen.size))
+    return np.append(groups, cuts.size + 1)
+
+
+def find_pairs(
+    problems: Sequence[CodedRows], allowed: Sequence[int], bins: int, threads: Threads
+) -> list[Pair]:
+    """The pairs of largest interaction information, over all problems together.
+
+    I(ab; y) - I(a; y) - I(b; y), each less what chance would make of as many cells.  Where columns
+    say much the same it is below 0, and their pair may still be worth a term.
+
+    Parameters
+    ----------
+    problems : the same rows, with the classes of each problem.
+    allowed : columns that may be in a pair.
+    bins : of numbers.
+    """
+    rows = problems[0]
+    if rows.n_classes > MOST_CLASSES:
+        return []
+    groups = {j: coarse(rows, j, bins) for j in allowed}
+    usable = [j for j in allowed if 2 <= groups[j][-1] <= MOST_CELLS // 2]
+    if len(usable) < 2:
+        return []
+    columns = np.stack([groups[j][rows.codes(j)].astype(np.uint8) for j in usable])
+    sizes = np.array([groups[j][-1] for j in usable], np.int64)
+    alone = np.full(len(usable), -1)
+    single = _informations(problems, columns, sizes, np.arange(len(usable)), alone, threads)
+    order = np.argsort(-single, kind="stable")[:MOST_COLUMNS]
+    found = [
+        (a, b) for a, b in combinations(order.tolist(), 2) if sizes[a] * sizes[b] <= MOST_CELLS
+    ]
+    if not found:
+        return []
+    first, second = np.array(found, np.int64).T
+    both = _informations(problems, columns, sizes, first, second, threads)
+    more = both - single[first] - single[second]
+    pairs = []
+    for p in np.argsort(-more, kind="stable")[:MOST_PAIRS].tolist():
+        a, b = sorted((usable[first[p]], usable[second[p]]))
+        pairs.append(Pair((a, b), (groups[a], groups[b])))
+    return pairs
+
+
+def _informations(
+    problems: Sequence[CodedRows],
+    columns: NDArray[np.uint8],
+    sizes: Ints,
+    first: Ints,
+    second: Ints,
+    threads: Threads,
+) -> Floats:
+    """Information about the classes, summed over problems."""
+    from ..engine.kernels.interaction import informations
+
+    total = np.zeros(first.size)
+    for rows in problems:
+        out = np.empty(first.size)
+
+        def task(lo: int, hi: int, rows: CodedRows = rows, out: Floats = out) -> None:
+            labels, weights = rows.labels, rows.weights
+            informations(
+                columns, sizes, labels, weights, rows.n_classes, first, second, lo, hi, out
+            )
+
+        threads.run(task, first.size, first.size * columns.shape[1])
+        total += out
+    return total

@@ -1,0 +1,266 @@
+"""One fit of weights: rows as codes in, a path of weighted models out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..checks import Array
+from ..engine.cells import CODED, PRESENT, Cells, ScoredLines, TermTables
+from ..engine.threads import Threads
+from ..engine.weighted import WeightedLedger
+from ..models.base import Ints
+from ..models.monotone import rising
+from ..models.pairs import PairTerms
+from ..models.weighted import Ratios, column_ratios, log_shares_of, pair_ratios
+from .book import TermBook, TermPage
+from .coded import CodedRows
+from .pairs import Pair, find_pairs
+from .weights import GreedyWeights, WeightedProblem, WeightRules, WeightStep
+
+# Class weights that are no whole numbers count in units of a 4096th.
+_CLASS_UNITS = 1 << 12
+
+_CONSTANTS = 64
+
+
+@dataclass(frozen=True)
+class WeightPlan:
+    """What does not depend on the rows.
+
+    Parameters
+    ----------
+    smoothing : pseudo-count of every level.
+    ridge : penalty on squared weights.
+    pair_price : what a pair pays beyond a column, in nat.
+    most : how many terms at most.
+    units : columns that enter together.
+    kept : units that are in from the start.
+    forbidden : columns that must not enter.
+    monotone : columns whose evidence may only rise (1) or fall (-1).
+    speaks : does it mean anything that a value is missing?
+    """
+
+    smoothing: float = 1.0
+    ridge: float = 4.0
+    pair_price: float = 2.0
+    most: int = 60
+    units: tuple[tuple[int, ...], ...] = ()
+    kept: tuple[int, ...] = ()
+    forbidden: frozenset[int] = frozenset()
+    monotone: Mapping[int, int] = field(default_factory=dict)
+    speaks: bool = False
+
+
+class Weighing:
+    """Terms of some rows, and the paths of weights on them.
+
+    Parameters
+    ----------
+    problems : the same rows, with the classes of each problem; one, but for labels.
+    plan : what to do.
+    bins : of numbers in pairs; 0: no pairs.
+    threads : who runs the kernels.
+    singles : what the columns say in each problem, where somebody knows it.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[CodedRows],
+        plan: WeightPlan,
+        bins: int,
+        threads: Threads,
+        singles: list[list[Ratios]] | None = None,
+    ):
+        self.problems, self.plan = tuple(problems), plan
+        self._threads = threads
+        self.singles = singles or [self._ratios(rows) for rows in problems]
+        self.pairs: list[Pair] = []
+        if bins:
+            allowed = [
+                j
+                for j in range(self.n_columns)
+                if j not in plan.forbidden and j not in plan.monotone
+            ]
+            self.pairs = find_pairs(problems, allowed, bins, threads)
+        self._counts = [[pair.counts(rows) for pair in self.pairs] for rows in problems]
+        self._pair_ratios = [
+            [pair_ratios(counts, rows.summary) for counts in mine]
+            for rows, mine in zip(problems, self._counts, strict=True)
+        ]
+
+    def with_pairs(self, bins: int) -> "Weighing":
+        """The same columns, with pairs."""
+        return Weighing(self.problems, self.plan, bins, self._threads, self.singles)
+
+    @property
+    def n_columns(self) -> int:
+        """How many of the terms are columns: the first ones."""
+        return len(self.problems[0].columns.specs)
+
+    @property
+    def n_candidates(self) -> int:
+        """How many terms may enter."""
+        return int(self._allowed.sum())
+
+    @property
+    def units(self) -> tuple[tuple[int, ...], ...]:
+        """Terms that enter together."""
+        return self._units
+
+    def columns_of(self, steps: Sequence[WeightStep]) -> set[int]:
+        """The columns that models of these states read."""
+        terms = {term for step in steps for term in step.terms}
+        singles = {t for t in terms if t < self.n_columns}
+        paired = [self.pairs[t - self.n_columns] for t in terms if t >= self.n_columns]
+        return singles | {j for pair in paired for j in pair.columns}
+
+    def book(self, steps: Sequence[WeightStep], columns: Sequence[int]) -> TermBook:
+        """All that models of these states say, without the rows; on these columns."""
+        terms = sorted({term for step in steps for term in step.terms})
+        paired = {t: self.pairs[t - self.n_columns] for t in terms if t >= self.n_columns}
+        place = {j: at for at, j in enumerate(columns)}
+        pages = []
+        for g, rows in enumerate(self.problems):
+            pairs = {}
+            for t, pair in paired.items():
+                counts = self._counts[g][t - self.n_columns]
+                ratios = self._pair_ratios[g][t - self.n_columns].table[:-1].reshape(counts.shape)
+                where = (place[pair.columns[0]], place[pair.columns[1]])
+                nothing = np.zeros(rows.n_classes, np.int64)
+                pairs[t] = PairTerms(where, pair.groups, counts, ratios, nothing)
+            summary = rows.summary.restrict(columns)
+            pages.append(TermPage(summary, [self.singles[g][j] for j in columns], pairs))
+        plan = self.plan
+        rising = tuple(sorted(plan.monotone.items()))
+        return TermBook(tuple(columns), tuple(pages), plan.smoothing, plan.speaks, rising)
+
+    # -- the path ------------------------------------------------------------------------------
+
+    def greedy(self, price: float) -> GreedyWeights:
+        """The path at this price, from its start."""
+        first = self.problems[0]
+        rules = WeightRules(
+            self.plan.ridge,
+            price,
+            np.repeat([0.0, self.plan.pair_price], [self.n_columns, len(self.pairs)]),
+            self.plan.most,
+            self._units,
+            self._allowed,
+            self.plan.kept,
+            float((first.weights * first.class_weight[first.labels]).sum()),
+            _unit(first),
+        )
+        made = []
+        for g, rows in enumerate(self.problems):
+            ledger = self._ledger(g, rows, left_out=True)
+            made.append(WeightedProblem(ledger, self._constants(rows), rules))
+        return GreedyWeights(made, rules)
+
+    def judge(self, held_out: Sequence[CodedRows]) -> "HeldOut":
+        """Other rows, scored by the states of a path."""
+        ledgers = [self._ledger(g, rows, left_out=False) for g, rows in enumerate(held_out)]
+        return HeldOut(ledgers, _unit(held_out[0]))
+
+    # -- terms ---------------------------------------------------------------------------------
+
+    def _ratios(self, rows: CodedRows) -> list[Ratios]:
+        found = column_ratios(rows.summary, self.plan.smoothing, rows.sets, self.plan.speaks)
+        shares = log_shares_of(rows.summary.class_count * rows.class_weight)
+        for j, sign in self.plan.monotone.items():
+            found[j] = rising(found[j], rows.summary.statistics[j][0], shares, sign)
+        return found
+
+    @cached_property
+    def _units(self) -> tuple[tuple[int, ...], ...]:
+        units = self.plan.units or tuple((j,) for j in range(self.n_columns))
+        return (*units, *((self.n_columns + p,) for p in range(len(self.pairs))))
+
+    @cached_property
+    def _allowed(self) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+        silent = [
+            not any(self._terms(g)[t].table.any() for g in range(len(self.problems)))
+            for t in range(self.n_columns + len(self.pairs))
+        ]
+        return np.array(
+            [
+                not all(silent[t] for t in unit)
+                and not any(t in self.plan.forbidden for t in unit)
+                and u not in self.plan.kept
+                for u, unit in enumerate(self._units)
+            ],
+            bool,
+        )
+
+    def _terms(self, g: int) -> list[Ratios]:
+        return [*self.singles[g], *self._pair_ratios[g]]
+
+    @cached_property
+    def _pair_codes(self) -> list[Array]:
+        return [pair.codes(self.problems[0]) for pair in self.pairs]
+
+    def _constants(self, rows: CodedRows) -> Ints:
+        shares = log_shares_of(rows.summary.class_count * rows.class_weight)
+        return np.rint(shares * _CONSTANTS).astype(np.int64)
+
+    def _ledger(self, g: int, rows: CodedRows, left_out: bool) -> WeightedLedger:
+        """Scores of rows by the terms of a problem, each row left out of its own tables or not."""
+        terms, coded = self._terms(g), rows.columns
+        weights = rows.weights * _factors(rows)[rows.labels]
+        lines = ScoredLines.sort(rows.labels, rows.n_classes, weights)
+        kinds = np.append(coded.kinds, np.full(len(self.pairs), CODED))
+        columns = [*coded.columns, *self._pair_codes]
+        n_codes = [
+            2 if kind != CODED else each.table.shape[0]
+            for kind, each in zip(kinds, terms, strict=True)
+        ]
+        for t, each in enumerate(terms):
+            if left_out and each.lone.any() and kinds[t] != PRESENT:
+                # The only row of its level would not know the level without itself.
+                silent = columns[t].dtype.type(each.lone.size - 1)
+                columns[t] = np.where(each.lone[columns[t]], silent, columns[t])
+                kinds[t], n_codes[t] = CODED, each.table.shape[0]
+        cells = Cells.gather(kinds, columns, rows.rows[lines.rows], coded.n_rows)
+        tables = TermTables.of(terms, n_codes)
+        if not left_out:
+            tables = TermTables(
+                tables.ratios, np.zeros_like(tables.own), tables.first, tables.n_codes
+            )
+        return WeightedLedger.build(tables, lines, cells, self._threads)
+
+
+class HeldOut:
+    """Rows that did not train, and their loss under the states of a path.
+
+    Parameters
+    ----------
+    ledgers : of each problem.
+    shared : what a row of weight 1 counts in them.
+    """
+
+    def __init__(self, ledgers: Sequence[WeightedLedger], shared: int):
+        rules = WeightRules(0.0, 0.0, np.empty(0), 0, (), np.empty(0, bool), shared=shared)
+        self._problems = [
+            WeightedProblem(ledger, np.zeros(ledger.tables.n_classes, np.int64), rules)
+            for ledger in ledgers
+        ]
+
+    def losses(self, steps: Sequence[WeightStep]) -> Iterator[float]:
+        """Log-loss of all rows after each step, in nat."""
+        for step in steps:
+            for problem, weights, constants in zip(
+                self._problems, step.weights, step.constants, strict=True
+            ):
+                problem.restore(step.terms, weights, constants)
+            yield sum(problem.loss for problem in self._problems)
+
+
+def _unit(rows: CodedRows) -> int:
+    """What a row of weight 1 counts, so that class weights are whole numbers."""
+    whole: bool = (rows.class_weight == np.rint(rows.class_weight)).all()
+    return 1 if whole else _CLASS_UNITS
+
+
+def _factors(rows: CodedRows) -> Ints:
+    return np.maximum(np.rint(rows.class_weight * _unit(rows)), 1.0).astype(np.int64)

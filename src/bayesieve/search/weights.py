@@ -1,0 +1,291 @@
+"""The greedy path of weighted terms: add the best, visit all, let go of what has no weight.
+
+Every candidate's gain is that of one Newton step of its weights, from integer sums by code; a step
+is kept only where the exact leave-one-out loss, an integer, and the penalty together fall.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.kernels.options import POSTERIOR_BITS
+from ..engine.weighted import WeightLedger
+from ..models.base import Floats, Ints
+from ..models.weighted import TERM_BITS, WEIGHT_STEPS
+
+# A visit that promises less than this many nat is not worth the steps.
+_LEAST_GAIN = 1e-3
+
+# Constants are drawn to where they are by this much a row.
+_CONSTANT_RIDGE = 1e-3
+
+_CONSTANTS = 64
+
+# Numbers that one scan holds at a time.
+_MOST_SUMS = 1 << 23
+
+
+@dataclass(frozen=True)
+class WeightRules:
+    """What the path may do.
+
+    Parameters
+    ----------
+    ridge : penalty on squared weights.
+    price : nat that a term must gain at least.
+    extra : what each term pays on top.
+    most : how many terms at most.
+    units : terms that enter together.
+    allowed : may the unit enter?
+    kept : units that are in from the start, and stay.
+    n_rows : weight of all rows.
+    shared : what a row of weight 1 counts in the ledgers.
+    """
+
+    ridge: float
+    price: float
+    extra: Floats
+    most: int
+    units: tuple[tuple[int, ...], ...]
+    allowed: NDArray[np.bool_]
+    kept: tuple[int, ...] = ()
+    n_rows: float = 1.0
+    shared: int = 1
+
+
+@dataclass(frozen=True)
+class WeightStep:
+    """One state of the path.
+
+    Parameters
+    ----------
+    unit : what was added; -1 at the start.
+    gain : what its Newton step promised, the extra price taken off, in nat.
+    loss : mean leave-one-out log-loss, in nat; of several problems, the sum of theirs.
+    terms : the terms that are in, in the order in which they came.
+    weights : sixteenths of each problem, terms x classes.
+    constants : sixty-fourths of a nat of each problem.
+    """
+
+    unit: int
+    gain: float
+    loss: float
+    terms: tuple[int, ...]
+    weights: tuple[Ints, ...]
+    constants: tuple[Ints, ...]
+
+
+class WeightedProblem:
+    """One ledger, its weights and its constants.
+
+    Parameters
+    ----------
+    ledger : the scored lines.
+    constants : sixty-fourths of a nat.
+    rules : ridge, and what a line counts.
+    """
+
+    def __init__(self, ledger: WeightLedger, constants: Ints, rules: WeightRules):
+        self._ledger, self._rules = ledger, rules
+        self.weights = np.zeros((ledger.tables.n_terms, ledger.tables.n_classes), np.int64)
+        self.constants = np.zeros(ledger.tables.n_classes, np.int64)
+        self._scale = 2.0**-POSTERIOR_BITS / rules.shared
+        self._shift(constants)
+
+    @property
+    def loss(self) -> float:
+        """Leave-one-out log-loss of all lines, in nat."""
+        return self._ledger.loss() / self._ledger.grain / self._rules.shared
+
+    def restore(self, terms: Sequence[int], weights: Ints, constants: Ints) -> None:
+        """These weights, and no others."""
+        wanted = np.zeros_like(self.weights)
+        wanted[list(terms)] = weights
+        for term in np.flatnonzero((wanted != self.weights).any(1)).tolist():
+            self._apply(term, wanted[term] - self.weights[term])
+        self._shift(constants - self.constants)
+
+    def gains(self, terms: Ints) -> Floats:
+        """What one Newton step of each term, alone and from 0, promises."""
+        from ..engine.kernels.newton import gains
+
+        tables, found = self._ledger.tables, np.empty(terms.size)
+        block = np.cumsum(tables.n_codes[terms] * tables.width) // _MOST_SUMS
+        cuts = np.flatnonzero(np.diff(block)) + 1
+        for lo, hi in pairwise([0, *cuts.tolist(), terms.size]):
+            some = terms[lo:hi]
+            slopes = self._ledger.slopes(some.tolist())
+            gains(
+                slopes.sums,
+                slopes.at,
+                tables.ratios,
+                tables.own,
+                tables.first[some],
+                tables.n_codes[some],
+                tables.full,
+                self._scale,
+                2.0**-TERM_BITS,
+                self._rules.ridge,
+                0,
+                some.size,
+                found[lo:hi],
+            )
+        return found
+
+    def visit(self, term: int) -> None:
+        """A Newton step of one term's weights, on the grid, if the loss falls by it."""
+        from ..engine.kernels.newton import best_step, slope_and_curve
+
+        tables = self._ledger.tables
+        n_classes, rows = tables.n_classes, tables.rows(term)
+        sums = self._ledger.slopes([term]).sums.reshape(-1, tables.width)
+        slope, curve = np.empty(n_classes), np.empty((n_classes, n_classes))
+        units = (self._scale, 2.0**-TERM_BITS)
+        slope_and_curve(
+            sums, tables.ratios[rows], tables.own[rows], tables.full, *units, slope, curve
+        )
+        step, now = np.empty(n_classes), self.weights[term] / WEIGHT_STEPS
+        if best_step(slope, curve, now, self._rules.ridge, step) < _LEAST_GAIN:
+            return
+        whole = np.rint((now + step) * WEIGHT_STEPS).astype(np.int64) - self.weights[term]
+        before, old = self._ledger.loss(), self.weights[term].copy()
+        for share in (1.0, 0.5, 0.25):
+            wanted = old + np.rint(whole * share).astype(np.int64)
+            if (wanted == old).all():
+                break
+            self._apply(term, wanted - self.weights[term])
+            squares = int((wanted * wanted).sum()) - int((old * old).sum())
+            penalty = self._rules.ridge * squares / (2 * WEIGHT_STEPS**2)
+            if (self._ledger.loss() - before) / self._ledger.grain / self._rules.shared < -penalty:
+                return
+        self._apply(term, old - self.weights[term])
+
+    def visit_constants(self) -> None:
+        """A Newton step of the constants, on their grid, if the loss falls by it."""
+        from ..engine.kernels.newton import constants_step
+
+        tables, totals = self._ledger.tables, self._ledger.totals()
+        step = np.empty(tables.n_classes)
+        ridge = _CONSTANT_RIDGE * self._rules.n_rows
+        constants_step(totals, tables.full, self._scale, ridge, step)
+        whole = np.rint(self.constants + step * _CONSTANTS).astype(np.int64) - self.constants
+        if not whole.any():
+            return
+        before = self._ledger.loss()
+        self._shift(whole)
+        if self._ledger.loss() >= before:
+            self._shift(-whole)
+
+    def _apply(self, term: int, steps: Ints) -> None:
+        if steps.any():
+            self._ledger.apply(term, steps)
+            self.weights[term] += steps
+
+    def _shift(self, steps: Ints) -> None:
+        if steps.any():
+            self._ledger.shift(steps)
+            self.constants = self.constants + steps
+
+
+class GreedyWeights:
+    """Walks the path over one problem, or over several that share their terms.
+
+    Parameters
+    ----------
+    problems : at least one.
+    rules : what the path may do.
+    """
+
+    def __init__(self, problems: Sequence[WeightedProblem], rules: WeightRules):
+        self._problems, self._rules = problems, rules
+        self.units: list[int] = []
+        self.open = rules.allowed.copy()
+        self._resumed = False
+
+    def steps(self) -> Iterator[WeightStep]:
+        """One state after the other, the start first; where it goes on, those that are to come."""
+        if not self._resumed:
+            yield self.state(-1, 0.0)
+        for unit in self._rules.kept:
+            if unit not in self.units:
+                yield self._add(unit, np.inf)
+        for _ in range(2 * self._rules.most + 2):
+            room = self._rules.most - self.n_terms
+            unit, gain = self._best(room)
+            if unit < 0:
+                return
+            yield self._add(unit, gain)
+
+    def resume(self, step: WeightStep, units: Sequence[int], open_units: Sequence[int]) -> None:
+        """Go on from a state that was written down."""
+        for problem, weights, constants in zip(
+            self._problems, step.weights, step.constants, strict=True
+        ):
+            problem.restore(step.terms, weights, constants)
+        self._resumed = True
+        self.units = list(units)
+        self.open = np.zeros_like(self.open)
+        self.open[list(open_units)] = True
+
+    @property
+    def terms(self) -> tuple[int, ...]:
+        """Terms that are in, in the order in which they came."""
+        return tuple(term for unit in self.units for term in self._rules.units[unit])
+
+    @property
+    def n_terms(self) -> int:
+        """How many there are."""
+        return len(self.terms)
+
+    def state(self, unit: int, gain: float) -> WeightStep:
+        """What the path has come to."""
+        terms = self.terms
+        return WeightStep(
+            unit,
+            gain,
+            sum(problem.loss for problem in self._problems) / self._rules.n_rows,
+            terms,
+            tuple(problem.weights[list(terms)] for problem in self._problems),
+            tuple(problem.constants for problem in self._problems),
+        )
+
+    def _best(self, room: int) -> tuple[int, float]:
+        """The unit that gains most beyond its price, the first of equals; -1: none does."""
+        rules = self._rules
+        sizes = np.array([len(unit) for unit in rules.units])
+        units = np.flatnonzero(self.open & (sizes <= room))
+        if not units.size:
+            return -1, 0.0
+        terms = np.concatenate([np.array(rules.units[u], np.int64) for u in units])
+        net = -rules.extra[terms]
+        for problem in self._problems:
+            net = net + problem.gains(terms)
+        net = net - rules.price
+        firsts = np.append(0, np.cumsum(sizes[units]))[:-1]
+        each = np.add.reduceat(net, firsts)
+        best = int(each.argmax())
+        if each[best] < 0:
+            return -1, 0.0
+        return int(units[best]), float(each[best] + rules.price * sizes[units[best]])
+
+    def _add(self, unit: int, gain: float) -> WeightStep:
+        self.units.append(unit)
+        self.open[unit] = False
+        self._sweep([unit])
+        self._sweep(self.units)
+        for each in list(self.units):
+            members = list(self._rules.units[each])
+            idle = not any(problem.weights[members].any() for problem in self._problems)
+            if idle and each not in self._rules.kept:
+                self.units.remove(each)
+        return self.state(unit, gain)
+
+    def _sweep(self, units: Sequence[int]) -> None:
+        for problem in self._problems:
+            for unit in units:
+                for term in self._rules.units[unit]:
+                    problem.visit(term)
+            problem.visit_constants()

@@ -1,0 +1,415 @@
+"""`WeightedNaiveBayes`: its face, its exports, and what it refuses."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
+
+import bayesieve
+from bayesieve import (
+    NaiveBayes,
+    NaiveBayesSelector,
+    NomogramDisplay,
+    WeightedNaiveBayes,
+    calibrate,
+    explain,
+    explain_model,
+    nested,
+    stability,
+    to_python,
+    to_sql,
+)
+from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
+
+
+def table(seed=0, n=400):
+    """Numbers, categories, a pair that matters, and missing values."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    flip = rng.random(n) < 0.08
+    one = rng.integers(0, 2, n)
+    X = pd.DataFrame(
+        {
+            "size": np.round(rng.normal(size=n) + y, 2),
+            "colour": np.where(rng.random(n) < 0.5, "red", np.array(["a", "b", "c"])[y]),
+            "left": one,
+            "right": one ^ (y == 2) ^ flip,
+            "noise": np.round(rng.normal(size=n), 1),
+        }
+    )
+    X.loc[rng.random(n) < 0.1, "size"] = np.nan
+    X["colour"] = X["colour"].astype(object).where(rng.random(n) > 0.05, None)
+    return X, np.array(["u", "v", "w"])[y]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = table()
+    return X, y, WeightedNaiveBayes().fit(X, y)
+
+
+def test_terms_weights_and_tables(fitted):
+    X, y, model = fitted
+    assert any(len(columns) == 2 for columns in model.selected_)
+    assert model.weights_.shape == (len(model.selected_), 3)
+    assert (model.weights_ * 16 == np.rint(model.weights_ * 16)).all()
+    assert model.weights_.min() >= 0
+    assert model.weights_.max() <= 1
+    assert [term["columns"] for term in model.terms_] == model.selected_
+    pair = next(term for term in model.terms_ if len(term["columns"]) == 2)
+    assert pair["table"].ndim == 3
+    assert model.score(X, y) > 0.7
+    used = sorted({j for columns in model.selected_ for j in columns})
+    assert list(model.get_feature_names_out()) == [X.columns[j] for j in used]
+    assert model.path_.to_frame().shape[0] == len(model.path_)
+    assert model.path_.steps[-1].loss < model.path_.steps[0].loss
+
+
+def test_two_calls_and_any_number_of_threads_agree(fitted):
+    X, y, model = fitted
+    for other in (WeightedNaiveBayes(n_jobs=2), WeightedNaiveBayes(n_jobs=-1)):
+        other.fit(X, y)
+        assert other.selected_ == model.selected_
+        assert (other.weights_ == model.weights_).all()
+        assert (other.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_any_size_on_the_path(fitted):
+    X, _y, model = fitted
+    for size in range(len(model.selected_) + 1):
+        small = model.at(size)
+        assert len(small.selected_) <= size
+        assert small.predict_proba(X).shape == (len(X), 3)
+    assert model.at(0).predict_proba(X).std(0).max() < 1e-12
+    assert (model.at(99).predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_probabilities_follow_from_constants_weights_and_tables(fitted):
+    X, _, model = fitted
+    known = X.dropna()
+    scores = np.tile(model.estimator_.fitted_.only.prior.finite, (len(known), 1))
+    found = explain(model, known, target="u", against="v")
+    proba = model.predict_proba(known)
+    for i, each in enumerate(found):
+        bars = sum(bar.log_ratio for bar in each.evidence)
+        assert bars == pytest.approx(np.log(proba[i, 0] / proba[i, 1]), abs=1e-9)
+        assert bars == pytest.approx(each.log_odds, abs=1e-9)
+    assert np.isfinite(scores).all()
+
+
+def test_a_model_explains_its_pairs(fitted):
+    _, _, model = fitted
+    found = explain_model(model)
+    names = [each.feature for each in found.features]
+    assert "left x right" in names
+    pair = found.features[names.index("left x right")]
+    assert (
+        len(pair.values)
+        == len(pair.terms)
+        == len(pair.source["first"]) * len(pair.source["second"])
+    )
+    assert found.nomogram("w", "u")
+    assert "left x right" in found.to_text()
+
+
+def test_files_hold_weights_and_pairs(fitted):
+    X, _, model = fitted
+    data = json.loads(json.dumps(model_to_dict(model)))
+    assert data["version"] == 4
+    again = model_from_dict(data)
+    used = X.columns[model.support_]
+    assert (again.predict_proba(X[used]) == model.predict_proba(X)).all()
+    data["models"][0]["weighting"]["weights"][0][0] = 17
+    with pytest.raises(ValueError, match="whole sixteenths"):
+        model_from_dict(data)
+
+
+def test_sql_and_python_predict_alike(fitted):
+    X, _, model = fitted
+    want = model.predict(X)
+    space = {}
+    exec(to_python(model), space)
+    rows = X.astype(object).where(X.notna(), None).to_dict("records")
+    assert [space["predict"](row) for row in rows] == want.tolist()
+    with sqlite3.connect(":memory:") as base:
+        X.to_sql("data", base, index=False)
+        got = pd.read_sql_query(to_sql(model), base)["prediction"]
+    assert got.tolist() == want.tolist()
+    duckdb = pytest.importorskip("duckdb")
+    data = X  # noqa: F841
+    got = duckdb.sql(to_sql(model)).df()["prediction"]
+    assert got.tolist() == want.tolist()
+
+
+def test_calibration_keeps_the_terms(fitted):
+    X, _y, model = fitted
+    new, truth = table(1)
+    calibrated = calibrate(model, new, truth)
+    assert calibrated.selected_ == model.selected_
+    assert calibrated.estimator_.temperature_ != 1
+    assert (calibrated.predict(X) == model.predict(X)).all()
+
+
+def test_missing_values_may_speak():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    x = rng.integers(0, 3, 300).astype(float)
+    x[rng.random(300) < 0.1 + 0.6 * y] = np.nan
+    X = np.column_stack([x, rng.integers(0, 2, 300)])
+    silent = WeightedNaiveBayes(features={0: "categorical"}).fit(X, y)
+    speaking = WeightedNaiveBayes(features={0: "categorical"}, missing="evidence").fit(X, y)
+    assert silent.score(X, y) < 0.6 < 0.75 < speaking.score(X, y)
+    space = {}
+    exec(to_python(speaking), space)
+    rows = [{"x0": None if np.isnan(a) else a, "x1": b} for a, b in X.tolist()]
+    assert [space["predict"](row) for row in rows] == speaking.predict(X).tolist()
+    again = model_from_dict(model_to_dict(speaking))
+    assert (again.predict_proba(X[:, speaking.support_]) == speaking.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_monotone_evidence_never_turns(sign):
+    rng = np.random.default_rng(0)
+    x = np.round(rng.normal(size=600), 2)
+    y = (rng.random(600) < 0.5 + 0.45 * np.sin(3 * x) * 0.6 + 0.05 * sign * x).astype(int)
+    X = np.column_stack([x, rng.integers(0, 2, 600)])
+    free = WeightedNaiveBayes(keep=[0]).fit(X, y)
+    bound = WeightedNaiveBayes(keep=[0], monotone={0: sign}).fit(X, y)
+    grid = np.column_stack([np.linspace(-4, 4, 500), np.zeros(500)])
+    odds = bound.decision_function(grid)
+    assert (sign * np.diff(odds) >= 0).all()
+    assert not (sign * np.diff(free.decision_function(grid)) >= 0).all()
+    again = model_from_dict(model_to_dict(bound))
+    used = grid[:, bound.support_]
+    assert (again.decision_function(used) == odds).all()
+
+
+def test_columns_that_are_kept_forbidden_or_grouped(fitted):
+    X, y, _model = fitted
+    kept = WeightedNaiveBayes(keep=["noise"], forbid=["colour", 0]).fit(X, y)
+    assert (4,) in kept.selected_
+    assert not {0, 1} & {j for columns in kept.selected_ for j in columns}
+    both = WeightedNaiveBayes(pairs=False, feature_groups=[["size", "noise"]]).fit(X, y)
+    at = [columns for columns in both.selected_ if columns in ((0,), (4,))]
+    assert at == [(0,), (4,)]
+
+
+def test_labels_share_terms_or_have_their_own():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (500, 8)).astype(float)
+    noise = rng.random((500, 2)) < 0.1
+    Y = (X[:, :2].astype(int) ^ noise).astype(int)
+    shared = WeightedNaiveBayes().fit(X, Y)
+    each = WeightedNaiveBayes(shared_terms=False).fit(X, Y)
+    for model in (shared, each):
+        assert model.predict_proba(X).shape == (500, 2)
+        assert (model.predict(X) == Y).mean() > 0.85
+        assert len(model.weights_) == 2
+    assert len(each.path_) == 2
+    again = model_from_dict(model_to_dict(shared))
+    assert (again.predict_proba(X[:, shared.support_]) == shared.predict_proba(X)).all()
+
+
+def test_sparse_tables_give_the_model_of_dense_ones():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = (rng.random((600, 30)) < 0.05 + 0.1 * (np.arange(30) < 4) * y[:, None]).astype(float)
+    dense = WeightedNaiveBayes().fit(X, y)
+    sparse = WeightedNaiveBayes().fit(scipy.sparse.csr_matrix(X), y)
+    assert dense.selected_ == sparse.selected_
+    assert len(dense.selected_) > 2
+    assert (dense.weights_ == sparse.weights_).all()
+    assert (dense.predict_proba(X) == sparse.predict_proba(scipy.sparse.csr_matrix(X))).all()
+
+
+def test_priors_move_the_constants(fitted):
+    X, y, model = fitted
+    moved = WeightedNaiveBayes(priors=[0.8, 0.1, 0.1]).fit(X, y)
+    assert (moved.weights_ == model.weights_).all()
+    assert moved.predict_proba(X)[:, 0].mean() > model.predict_proba(X)[:, 0].mean()
+
+
+def test_time_limit_takes_what_there_is(fitted):
+    X, y, _ = fitted
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = WeightedNaiveBayes(time_limit=0).fit(X, y)
+    assert len(model.path_) == 1
+    assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"max_terms": 0}, "max_terms"),
+        ({"pairs": "sometimes"}, "pairs"),
+        ({"price": -1}, "price"),
+        ({"pair_price": -0.5}, "pair_price"),
+        ({"ridge": -1}, "ridge"),
+        ({"smoothing": 0}, "smoothing"),
+        ({"smoothing": "mean"}, "smoothing"),
+        ({"missing": "loud"}, "missing"),
+        ({"features": "gaussian"}, "no table of counts"),
+        ({"monotone": {"size": 1}}, "two classes"),
+        ({"keep": ["size"], "forbid": ["size"]}, "keep and in forbid"),
+        ({"priors": [1.0, 0.0, 0.0]}, "above 0"),
+    ],
+)
+def test_bad_parameters_are_named(fitted, parameters, said):
+    X, y, _ = fitted
+    X = X.drop(columns="colour") if "features" in parameters else X
+    with pytest.raises(ValueError, match=said):
+        WeightedNaiveBayes(**parameters).fit(X, y)
+
+
+def test_a_monotone_category_is_refused(fitted):
+    X, y, _ = fitted
+    with pytest.raises(ValueError, match="no order"):
+        WeightedNaiveBayes(monotone={"colour": 1}).fit(X, (y == "u").astype(int))
+
+
+def test_odd_tables():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.ones(40), np.full(40, np.nan), rng.integers(0, 2, 40)])
+    y = rng.integers(0, 2, 40)
+    model = WeightedNaiveBayes(max_terms=50).fit(X, y)
+    assert model.predict(X).shape == (40,)
+    few = WeightedNaiveBayes().fit(np.array([[0.0], [1.0]]), ["a", "b"])
+    assert few.predict([[0.0]]).shape == (1,)
+
+
+def test_many_classes():
+    y = np.repeat(np.arange(300), 3)
+    X = np.column_stack([(y >> b) & 1 for b in range(9)]).astype(float)
+    model = WeightedNaiveBayes(max_terms=9).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert all(len(columns) == 1 for columns in model.selected_)
+
+
+def test_it_is_among_the_public_names():
+    assert "WeightedNaiveBayes" in bayesieve.__all__
+
+
+def test_a_stopped_path_goes_on(fitted, tmp_path):
+    X, y, model = fitted
+    file = tmp_path / "weights.json"
+    WeightedNaiveBayes(checkpoint=file).fit(X, y)
+    whole = json.loads(file.read_text())
+    for n_steps in range(len(model.path_) + 1):
+        # As after a kill: only the first states are in the file, or none.
+        part = whole["paths"]["0"]
+        cut = {**part, "steps": part["steps"][:n_steps]}
+        if n_steps:
+            last = cut["steps"][-1]
+            gone = [step["unit"] for step in cut["steps"] if step["unit"] >= 0]
+            everything = set(part["open"]) | {s["unit"] for s in part["steps"] if s["unit"] >= 0}
+            cut["units"] = last["terms"]
+            cut["open"] = sorted(everything - set(gone))
+        file.write_text(json.dumps({**whole, "paths": {"0": cut}}))
+        again = WeightedNaiveBayes(checkpoint=file).fit(X, y)
+        assert again.selected_ == model.selected_
+        assert (again.weights_ == model.weights_).all()
+        assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_a_checkpoint_of_other_data_is_refused_and_left(fitted, tmp_path):
+    X, y, _ = fitted
+    file = tmp_path / "weights.json"
+    WeightedNaiveBayes(checkpoint=file).fit(X, y)
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match="another fit: ridge"):
+        WeightedNaiveBayes(checkpoint=file, ridge=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="another fit: y"):
+        WeightedNaiveBayes(checkpoint=file).fit(X, y[::-1])
+    assert file.read_bytes() == before
+    file.write_bytes(before[: len(before) // 2])
+    with pytest.raises(ValueError, match="damaged"):
+        WeightedNaiveBayes(checkpoint=file).fit(X, y)
+    with pytest.raises(ValueError, match="random_state"):
+        WeightedNaiveBayes(checkpoint=file, random_state=None).fit(X, y)
+
+
+def test_a_selector_reweighs_and_forbids(fitted):
+    X, y, _ = fitted
+    plain = NaiveBayesSelector(validation=None, cv="loo").fit(X, y)
+    weighted = NaiveBayesSelector(validation=None, cv="loo", reweigh=True).fit(X, y)
+    assert weighted.selected_.tolist() == plain.selected_.tolist()
+    fitted_ = weighted.estimator_.fitted_.only
+    assert fitted_.weighting.weights.shape == (len(plain.selected_), 3)
+    found = explain(weighted, X.iloc[:5], target="u", against="w")
+    for each in found:
+        assert sum(bar.log_ratio for bar in each.evidence) == pytest.approx(each.log_odds, abs=1e-9)
+    truth = np.searchsorted(weighted.classes_, y)
+    losses = [
+        -np.log(each.predict_proba(X)[np.arange(len(y)), truth]).mean()
+        for each in (plain, weighted)
+    ]
+    assert losses[1] != losses[0]
+    forbidden = NaiveBayesSelector(forbid=["colour", 0], random_state=0).fit(X, y)
+    assert not {0, 1} & set(forbidden.selected_.tolist())
+    with pytest.raises(ValueError, match="keep and in forbid"):
+        NaiveBayesSelector(keep=[0], forbid=[0]).fit(X, y)
+    with pytest.raises(ValueError, match="every column"):
+        NaiveBayesSelector(forbid=list(X.columns)).fit(X, y)
+    with pytest.raises(ValueError, match="reweigh"):
+        NaiveBayesSelector(NaiveBayes(smoothing=0), reweigh=True).fit(X, y)
+
+
+def test_nested_and_stability_take_weights(fitted):
+    X, y, _ = fitted
+    model = WeightedNaiveBayes(pairs=False)
+    found = nested(model, X, y, cv=3, random_state=0)
+    assert found.criterion == "log-likelihood"
+    assert len(found.folds) == 3
+    assert 0 < found.folds[0].error < 0.5
+    agreed = stability(model, X, y, n_resamples=4, random_state=0)
+    assert agreed.selected.shape == (4, 5)
+
+
+_WITHOUT_JIT = """
+import sys, numpy as np
+from bayesieve import WeightedNaiveBayes
+rng = np.random.default_rng(0)
+y = rng.integers(0, 3, 60)
+X = np.column_stack([rng.integers(0, 2, (60, 3)), np.round(rng.normal(size=60) + y, 1), y > 1])
+X[:, 4] = np.where(rng.random(60) < 0.2, 1 - X[:, 4], X[:, 4])
+model = WeightedNaiveBayes().fit(X, y, sample_weight=rng.integers(1, 3, 60))
+print(model.selected_, model.weights_.tolist(), [step.loss.hex() for step in model.path_.steps])
+print([step.gain for step in model.path_.steps], model.predict_proba(X).tolist())
+"""
+
+
+def test_without_the_jit_nothing_changes():
+    found = []
+    for disabled in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", _WITHOUT_JIT],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(done.stdout)
+    assert found[0] == found[1]
+    assert "(" in found[0]
+
+
+def test_pictures_of_pairs_and_paths(fitted):
+    pytest.importorskip("matplotlib").use("Agg")
+    _, _, model = fitted
+    display = NomogramDisplay(explain_model(model), "w", "u").plot_pair("left x right")
+    names = [each.feature for each in explain_model(model).features]
+    pair = explain_model(model).features[names.index("left x right")]
+    drawn = np.asarray(display.ax_.get_images()[0].get_array())
+    assert drawn.ravel().tolist() == pytest.approx(pair.ratios(2, 0))
+    assert drawn.shape == (2, 2)
+    with pytest.raises(ValueError, match="left x right"):
+        display.plot_pair("size")
+    assert model.path_.plot().get_xlabel() == "number of terms"

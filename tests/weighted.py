@@ -1,0 +1,111 @@
+"""Weighted models made by hand, and a slow twin of their leave-one-out scores."""
+
+import numpy as np
+
+from bayesieve.data.columns import encode, learn
+from bayesieve.engine.threads import Threads
+from bayesieve.models.registry import MODELS
+from bayesieve.search.coded import CodedColumns, CodedRows
+from bayesieve.search.weighing import Weighing, WeightPlan
+
+
+def coded_rows(X, y, models, weights=None, class_weight=None):
+    """Columns of an array as codes."""
+    specs, columns, kinds = [], [], []
+    for j, model in enumerate(models):
+        n_codes = MODELS[model].grid_codes
+        spec = learn(f"x{j}", model, X[:, j], True, grid_codes=n_codes)
+        column = encode(spec, X[:, j])
+        specs.append(spec)
+        columns.append(column)
+        kinds.append(0 if spec.n_codes == 3 and not (column == 2).any() else 1)
+    coded = CodedColumns(tuple(specs), np.array(kinds), tuple(columns), len(X))
+    n_classes = int(y.max()) + 1
+    weights = np.ones(len(y), np.int64) if weights is None else np.asarray(weights, np.int64)
+    class_weight = np.ones(n_classes) if class_weight is None else np.asarray(class_weight, float)
+    every = np.arange(len(y))
+    return CodedRows(coded, every, y.astype(np.int64), weights, np.arange(n_classes), class_weight)
+
+
+def weighing_of(X, y, models, bins=0, plan=None, threads=None, **kwargs):
+    """The terms of all rows."""
+    rows = coded_rows(X, y, models, **kwargs)
+    plan = plan or WeightPlan(units=tuple((j,) for j in range(X.shape[1])))
+    return Weighing([rows], plan, bins, threads or Threads(1))
+
+
+def mixed(seed=0, n_rows=80, n_classes=3):
+    """Binary and categorical columns with missing values, a pair that matters, and noise."""
+    rng = np.random.default_rng(seed)
+    y = np.append(np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes))
+    X = rng.integers(0, 2, (n_rows, 6)).astype(float)
+    X[:, 1] = rng.integers(0, 3, n_rows) + (rng.random(n_rows) < 0.5) * y
+    X[:, 2] = (rng.random(n_rows) < 0.2 + 0.5 * (y == 1)).astype(float)
+    X[:, 4] = (X[:, 3] + (y == 0) + (rng.random(n_rows) < 0.1)) % 2
+    X[rng.random(n_rows) < 0.1, 5] = np.nan
+    X[0, 1] = 9.0  # a level of a single row
+    return X, y
+
+
+MODELS_OF_MIXED = ["bernoulli", "categorical", "bernoulli", "bernoulli", "categorical", "bernoulli"]
+
+
+def left_out_scores(X, y, models, weighing, step):
+    """Scores of every row, its own class's counts without it: from the definition, one by one."""
+    n_classes = int(y.max()) + 1
+    totals = np.bincount(y, minlength=n_classes)
+    shares = (totals + 1) / (totals.sum() + n_classes)
+    scores = np.tile(step.constants[0] / 64, (len(y), 1))
+    for term, weights in zip(step.terms, step.weights[0] / 16, strict=True):
+        for i in range(len(y)):
+            if term >= X.shape[1]:
+                said = _pair(y, weighing, term, i, shares)
+            else:
+                said = _single(X[:, term], y, models[term], i, shares)
+            scores[i] += weights * said
+    return scores
+
+
+def _single(column, y, model, i, shares):
+    value = column[i]
+    n_classes = shares.size
+    if np.isnan(value):
+        return np.zeros(n_classes)
+    known = ~np.isnan(column)
+    n_levels = 2 if model == "bernoulli" else np.unique(column[known]).size
+    if model == "categorical" and (column == value).sum() == 1:
+        return np.zeros(n_classes)
+
+    def chance(k, rows):
+        mine = rows & known & (y == k)
+        return ((column[mine] == value).sum() + 1) / (mine.sum() + n_levels)
+
+    every = np.ones(y.size, bool)
+    others = np.arange(y.size) != i
+    full = np.array([chance(k, every) for k in range(n_classes)])
+    pooled = full @ shares
+    return np.log([chance(k, others) if k == y[i] else full[k] for k in range(n_classes)]) - np.log(
+        pooled
+    )
+
+
+def _pair(y, weighing, term, i, shares):
+    pair = weighing.pairs[term - weighing.n_columns]
+    rows = weighing.problems[0]
+    a, b = (g[rows.codes(j)] for g, j in zip(pair.groups, pair.columns, strict=True))
+    n_a, n_b = pair.groups[0][-1], pair.groups[1][-1]
+    if a[i] == n_a or b[i] == n_b:
+        return np.zeros(shares.size)
+    known = (a < n_a) & (b < n_b)
+
+    def chance(k, less):
+        mine = known & (y == k)
+        n = mine.sum()
+        one = ((mine & (a == a[i])).sum() + 0.5) / (n + 0.5 * n_a)
+        two = ((mine & (b == b[i])).sum() + 0.5) / (n + 0.5 * n_b)
+        both = (mine & (a == a[i]) & (b == b[i])).sum() - less
+        return (both + 10 * one * two) / (n - less + 10)
+
+    full = np.array([chance(k, 0) for k in range(shares.size)])
+    own = np.array([chance(k, int(k == y[i])) for k in range(shares.size)])
+    return np.log(own) - np.log(full @ shares)
