@@ -39,7 +39,7 @@ class NatTerms(TypedDict):
 
 @final
 class StepTerms(TypedDict):
-    """What each code of a grid says: of each class the first term, then steps, in 1e-6 nat."""
+    """What each code of a grid says: of each class the first term, then steps, in 1e-10 nat."""
 
     steps: list[list[int]]
 

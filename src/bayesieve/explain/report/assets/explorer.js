@@ -26,8 +26,8 @@ const Explorer = (() => {
     return features.map((feature, j) => {
       const term = problem().terms[j];
       if (feature.levels === null) {
-        const mean = DATA.sources[state.problem][j][1].mean[k];
-        return Number(mean.toPrecision(6));
+        const source = DATA.sources[state.problem][j][1];
+        return Number((source.median ?? source.mean)[k].toPrecision(6));
       }
       let best = null;
       term.table.forEach((row, v) => {
