@@ -27,8 +27,8 @@ const Explorer = (() => {
       const term = problem().terms[j];
       if (feature.cuts !== null) return typicalNumber(feature, Model.table(term), k);
       if (feature.levels === null) {
-        const mean = DATA.sources[state.problem][j][1].mean[k];
-        return Number(mean.toPrecision(6));
+        const source = DATA.sources[state.problem][j][1];
+        return Number((source.median ?? source.mean)[k].toPrecision(6));
       }
       let best = null;
       term.table.forEach((row, v) => {
