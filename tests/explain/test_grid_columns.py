@@ -205,7 +205,7 @@ def test_a_page_computes_what_the_model_says(data):
             assert feature["range"] == [X.iloc[:, j].min(), X.iloc[:, j].max()]
             if value is not None:
                 code = sum(cut < value for cut in feature["cuts"])
-                sums += np.cumsum(problem["terms"][j]["steps"], axis=1)[:, code] / 1e6
+                sums += np.cumsum(problem["terms"][j]["steps"], axis=1)[:, code] / 1e10
         proba = np.exp(sums - sums.max())
         wanted = model.predict_proba(X.iloc[[rows["at"][i]]])[0]
-        np.testing.assert_allclose(proba / proba.sum(), wanted, atol=1e-5)
+        np.testing.assert_allclose(proba / proba.sum(), wanted, atol=1e-9)

@@ -218,18 +218,17 @@ def _gridded(
     numbers = np.asarray(raw, dtype=np.float64)
     if repeats is not None:
         numbers, repeats = numbers[repeats > 0], repeats[repeats > 0]
-    # NaN is sorted to the end.  No zero is below another: -0 is 0.
+    # NaN is sorted to the end.
+    weights = np.empty(0, np.int64)
     if repeats is None:
-        ordered = np.empty(numbers.size)
-        if numbers.size < _MANY or not sort_evenly(numbers, ordered):
-            ordered = np.sort(numbers)
-        weights = np.ones(numbers.size, np.int64)
+        values = np.empty(numbers.size)
+        if numbers.size < _MANY or not sort_evenly(numbers, values):
+            values = np.sort(numbers)
     else:
         order = np.argsort(numbers, kind="stable")
-        ordered, weights = numbers[order], repeats[order]
-    ordered += 0.0
-    values, counts = np.empty(ordered.size), np.empty(ordered.size, np.int64)
-    n_distinct = int(count_runs(ordered, weights, values, counts))
+        values, weights = numbers[order], repeats[order]
+    counts = np.empty(values.size, np.int64)
+    n_distinct = int(count_runs(values, weights, counts))
     cuts, levels = np.empty(most), np.empty(most)
     n_codes = int(cut(values[:n_distinct], counts[:n_distinct], most, cuts, levels))
     return replace(

@@ -63,7 +63,7 @@ class EvidenceDisplay(_Display):
     >>> X, y = load_iris(return_X_y=True)
     >>> display = EvidenceDisplay.from_estimator(NaiveBayes().fit(X, y), X, row=7)
     >>> display.ax_.get_title(loc="left")
-    'P(0) = 1, log-odds +38.94'
+    'P(0) = 1, log-odds +13.82'
     """
 
     def __init__(self, explanation: Explanation):

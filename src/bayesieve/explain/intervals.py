@@ -43,8 +43,9 @@ class FeatureEvidence:
         not on a grid.
     source : dict
         For a continuous feature: ``rows``, ``mean`` and ``sd`` of each class, and its
-        ``components`` (share, mean, sd) where it has several.  For one on a grid: ``cuts`` between
-        the intervals.  For any: ``missing``, rows of each class without a value.
+        ``components`` (share, mean, sd) where it has several.  For one on a grid: the ``median``
+        of each class, and ``cuts`` between the intervals.  For any: ``missing``, rows of each
+        class without a value.
     beside : list of lists of float, or None
         With ``smoothing=0``: where a value is impossible in a class, what remains beside log 0; two
         classes in which it is impossible are compared by this.
@@ -89,6 +90,7 @@ def grid_evidence(problem: FittedProblem, j: int) -> FeatureEvidence:
     rows = (counts * summary.class_weight).sum(1)
     starts = _runs(terms)
     source: Source = {
+        "median": [_median(spec.levels, mine) for mine in counts.T],
         "missing": np.maximum(summary.class_count - counts.sum(0), 0.0).tolist(),
         "cuts": spec.cuts[starts[1:] - 1].tolist() if spec.cuts is not None else [],
     }
@@ -110,6 +112,12 @@ def grid_evidence(problem: FittedProblem, j: int) -> FeatureEvidence:
         source,
         beside,
     )
+
+
+def _median(levels: Floats, counts: Floats) -> float:
+    """The median of a class; 0 where it has no row."""
+    total = np.cumsum(counts)
+    return float(levels[np.searchsorted(total, total[-1] / 2)]) if counts.sum() > 0 else 0.0
 
 
 def _runs(terms: Floats) -> Ints:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -155,34 +155,63 @@ class DensityModel(CountModel):
         return [self.members[int(i)] for i in at]
 
     def _fit(self, statistics: Floats, grid: Grid, settings: Settings) -> tuple[Ratios, Array]:
-        counts = np.ascontiguousarray(statistics[:, :-1])
-        return _best(
+        units = settings.class_weight
+        counts = statistics[:, :-1] * units
+        key = (
             self.members,
-            (counts.tobytes(), counts.shape),
+            counts.shape,
+            counts.tobytes(),
+            units.tobytes(),
             grid.points.tobytes(),
             grid.n_values,
-            settings.class_weight.tobytes(),
         )
+        found = _KEPT.get(key)
+        if found is None:
+            found = _best(self.members, counts, units, grid)
+            _KEPT.put(key, found, 2 * counts.nbytes + found[0].ratio.nbytes)
+        return found
 
 
-@lru_cache(maxsize=32)
-def _best(
-    members: tuple[str, ...],
-    counted: tuple[bytes, tuple[int, ...]],
-    points: bytes,
-    n_values: int,
-    class_weight: bytes,
-) -> tuple[Ratios, Array]:
-    """What the best member says in each set, and which one it is.
+class _Kept:
+    """What was made last, as long as it fits into so many bytes.
 
-    Plain data come in, so that what is asked for several times in a row is made once.
+    A search and the final model, a unit and a coarser one ask for the same densities, column after
+    column; making them costs more than comparing counts.
     """
-    units = np.frombuffer(class_weight)
-    counts = np.frombuffer(counted[0]).reshape(counted[1]) * units
-    grid = Grid(n_values=n_values, points=np.frombuffer(points))
+
+    def __init__(self, most_bytes: int):
+        self._most, self._bytes, self._lock = most_bytes, 0, Lock()
+        self._found: dict[object, tuple[tuple[Ratios, Array], int]] = {}
+
+    def get(self, key: object) -> tuple[Ratios, Array] | None:
+        """What was made of these counts, or None."""
+        with self._lock:
+            return self._found[key][0] if key in self._found else None
+
+    def put(self, key: object, made: tuple[Ratios, Array], size: int) -> None:
+        """Keep it, and let go what is oldest."""
+        with self._lock:
+            if key in self._found or size > self._most:
+                return
+            self._found[key] = made, size
+            self._bytes += size
+            while self._bytes > self._most:
+                _, gone = self._found.pop(next(iter(self._found)))
+                self._bytes -= gone
+
+
+_KEPT = _Kept(2**25)
+
+
+def _best(
+    members: tuple[str, ...], counts: Floats, units: Floats, grid: Grid
+) -> tuple[Ratios, Array]:
+    """What the best member says in each set, and which one it is."""
     found = [DENSITIES[name](counts, units, grid) for name in members]
     which = np.argmin([each.loss for each in found], axis=0)
     picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(3)]
+    for part in picked:
+        part.flags.writeable = False
     return Ratios(*picked), which
 
 

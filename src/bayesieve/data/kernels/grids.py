@@ -63,17 +63,20 @@ def sort_evenly(values, out):
 
 
 @njit(**EXACT)
-def count_runs(ordered, weights, values, counts):
-    """Distinct values of ascending numbers (NaN at the end) and their weights; how many."""
+def count_runs(ordered, weights, counts):
+    """Leave each of ascending numbers (NaN at the end) once, and their weights; how many.
+
+    Without weights, each number counts once.
+    """
     n = 0
     for i in range(ordered.size):
         if np.isnan(ordered[i]):
             break
-        if n == 0 or ordered[i] != values[n - 1]:
-            values[n] = ordered[i]
+        if n == 0 or ordered[i] != ordered[n - 1]:
+            ordered[n] = ordered[i] + 0.0  # -0 is 0
             counts[n] = 0
             n += 1
-        counts[n - 1] += weights[i]
+        counts[n - 1] += weights[i] if weights.size else 1
     return n
 
 

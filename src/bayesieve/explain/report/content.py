@@ -228,9 +228,9 @@ def _problem_in_nat(problem: PortableProblem, on_grid: list[bool]) -> NatProblem
             return found
         silent = [nat(fixed) for fixed in found["silent"]]
         if steps and not impossible:
-            # Digits beyond those that the page shows would make it several times as large.
-            micro = np.rint(np.ldexp(np.array(found["table"], float), -bits) * 1e6)
-            lines = np.diff(micro, axis=0, prepend=0).T.astype(int).tolist()
+            # Whole numbers that are small where neighbours are near: a third of the letters.
+            whole = np.rint(np.ldexp(np.array(found["table"], float), -bits) * 1e10)
+            lines = np.diff(whole, axis=0, prepend=0).T.astype(int).tolist()
             return {"steps": lines, "silent": silent}
         table = [[nat(fixed) for fixed in row] for row in found["table"]]
         return {"table": table, "silent": silent}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...checks import plain_value
-from ...data.columns import encode, to_codes
+from ...data.columns import ColumnSpec, encode, to_codes
 from ...data.tables import Table
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Value
@@ -94,7 +94,9 @@ def _values(
     for j, spec in enumerate(fitted.specs):
         raw = chosen.column(j)[at]
         levels = shown[j]["levels"]
-        if levels is None:
+        if spec.on_grid:
+            found.append(_few_digits(spec, raw))
+        elif levels is None:
             found.append([None if value != value else float(value) for value in raw])
         elif spec.levels is None:  # no closed form: a table of the values seen
             codes = to_codes(np.array(levels), raw)
@@ -103,6 +105,13 @@ def _values(
             codes = encode(spec, raw)
             found.append([-1 if code == spec.n_codes - 1 else int(code) for code in codes])
     return found
+
+
+def _few_digits(spec: ColumnSpec, raw: NDArray[np.float64]) -> list[float | None]:
+    """Numbers in seven digits, where they say the same; None where missing."""
+    short = np.array([float(f"{value:.7g}") for value in raw])
+    same = encode(spec, short) == encode(spec, raw)
+    return [None if x != x else float(x) for x in np.where(same, short, raw)]
 
 
 def _signals(

@@ -48,7 +48,7 @@ class NatPair(TypedDict):
 
 @final
 class StepTerms(TypedDict):
-    """What each code of a grid says: of each class the first term, then steps, in 1e-6 nat."""
+    """What each code of a grid says: of each class the first term, then steps, in 1e-10 nat."""
 
     steps: list[list[int]]
     silent: list[list[float]]

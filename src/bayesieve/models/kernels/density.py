@@ -245,13 +245,15 @@ def _add_kernels(points, weights, width, out):
         for step in range(n_widths):
             low, high = _reach(points, t, scale, first[step], last[step])
             first[step], last[step] = low, high
+            # Views from 0 on: a loop over them becomes vectors.
+            reached, height, line = points[low:high], heights[low:high], out[step, low:high]
             if step == 0:
-                for q in range(low, high):
-                    apart = points[q] - here
-                    heights[q] = _bell(apart * apart * scale)
-            for q in range(low, high):
-                out[step, q] += weight * heights[q]
-                heights[q] *= heights[q]
+                for q in range(reached.size):
+                    apart = reached[q] - here
+                    height[q] = _bell(apart * apart * scale)
+            for q in range(line.size):
+                line[q] += weight * height[q]
+                height[q] *= height[q]
             scale *= 2.0
 
 
@@ -331,18 +333,19 @@ def _rank_sums(counts, sums):
         for step in range(_RANK_HALVINGS):
             low, high = _reach(ranks, t, scale, first[step], last[step])
             first[step], last[step] = low, high
-            if step == 0:
-                for q in range(low, high):
-                    heights[q] = _bell((ranks[q] - here) * (ranks[q] - here) * scale)
-            else:
-                for q in range(low, high):
-                    height = heights[q] * heights[q]
-                    heights[q] = height * height
+            reached, height = ranks[low:high], heights[low:high]
+            for q in range(reached.size):
+                if step == 0:
+                    apart = reached[q] - here
+                    height[q] = _bell(apart * apart * scale)
+                else:
+                    square = height[q] * height[q]
+                    height[q] = square * square
             for k in range(n_classes):
-                weight, line = counts[t, k], sums[_RANK_HALVINGS - step, k]
+                weight, line = counts[t, k], sums[_RANK_HALVINGS - step, k, low:high]
                 if weight > 0.0:
-                    for q in range(low, high):
-                        line[q] += weight * heights[q]
+                    for q in range(line.size):
+                        line[q] += weight * height[q]
             scale *= 4.0
 
 

@@ -53,12 +53,12 @@ const Model = (() => {
     return pair.table[one * (Math.max(...pair.groups[1]) + 1) + two] ?? nothing;
   }
 
-  // What each code of a grid says; written as steps from code to code, in 1e-6 nat.
+  // What each code of a grid says; written as steps from code to code, in 1e-10 nat.
   function table(term) {
     if (term.table === undefined) {
       const totals = term.steps.map(() => 0);
       term.table = (term.steps[0] ?? []).map((_, c) =>
-        term.steps.map((steps, k) => [(totals[k] += steps[c]) / 1e6, 0]));
+        term.steps.map((steps, k) => [(totals[k] += steps[c]) / 1e10, 0]));
     }
     return term.table;
   }
@@ -119,5 +119,5 @@ const Model = (() => {
     return odds.map(each => each / all);
   }
 
-  return {terms, sums, apart, probabilities, speak, below, table};
+  return {terms, sums, apart, probabilities, speak, below};
 })();
