@@ -474,5 +474,4 @@ def test_a_page_speaks_weights_and_pairs(open_page, missing):
     wanted = model.predict_proba(X)
     for row in (0, 11, 22, 5):
         page.select_option("#row", label=f"row {row}: {y[row]}")
-        # Numbers on a grid are written in 1e-6 nat.
-        np.testing.assert_allclose(chances(page), wanted[row], atol=1e-5, rtol=0)
+        np.testing.assert_allclose(chances(page), wanted[row], atol=1e-9, rtol=0)

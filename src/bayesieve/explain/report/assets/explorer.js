@@ -25,7 +25,6 @@ const Explorer = (() => {
   function typical(k) {
     return features.map((feature, j) => {
       const term = problem().terms[j];
-      if (feature.cuts !== null) return typicalNumber(feature, Model.table(term), k);
       if (feature.levels === null) {
         const source = DATA.sources[state.problem][j][1];
         return Number((source.median ?? source.mean)[k].toPrecision(6));
@@ -36,15 +35,6 @@ const Explorer = (() => {
       });
       return best;
     });
-  }
-
-  // The middle of the interval that speaks most for a class.
-  function typicalNumber(feature, table, k) {
-    const ends = feature.range ?? [0, 0];
-    const cuts = [ends[0], ...feature.cuts, ends[1]];
-    let best = 0;
-    table.forEach((row, c) => { if (row[k][0] > table[best][k][0]) best = c; });
-    return Number(((cuts[best] + (cuts[best + 1] ?? ends[1])) / 2).toPrecision(6));
   }
 
   function pickTwo(totals) {

@@ -119,5 +119,5 @@ const Model = (() => {
     return odds.map(each => each / all);
   }
 
-  return {terms, sums, apart, probabilities, speak, below, table};
+  return {terms, sums, apart, probabilities, speak, below};
 })();
