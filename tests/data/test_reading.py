@@ -97,6 +97,7 @@ def test_columns_are_what_numpy_says(X, order, library):
     table = read_table(BaseEstimator(), given, reset=True)
     plain = X.astype(np.float64)
     models = choose_models("auto", table, "gaussian")
+    plainly = choose_models("auto", table)
     for j in range(X.shape[1]):
         column = plain[:, j]
         assert np.array_equal(table.column(j), column, equal_nan=True)
@@ -108,7 +109,8 @@ def test_columns_are_what_numpy_says(X, order, library):
             assert np.array_equal(values[:-1], known)
             assert np.isnan(values[-1])
         binary = bool((np.isin(column, [0, 1]) | np.isnan(column)).all())
-        assert models[j] == ("bernoulli" if binary else "density")
+        assert models[j] == ("bernoulli" if binary else "gaussian")
+        assert plainly[j] == ("bernoulli" if binary else "density")
         for model in {"categorical", "gaussian", models[j]}:
             discrete = model != "gaussian"
             spec, read = read_column(table, j, model)

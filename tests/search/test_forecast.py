@@ -170,9 +170,9 @@ def test_the_limit_counts_all_that_fit_does(work, monkeypatch, clock):
     }[work]
     plain = getattr(where, name)
 
-    def wait(*args):
+    def wait(*args, **options):
         clock.now += 100.0
-        return plain(*args)
+        return plain(*args, **options)
 
     monkeypatch.setattr(where, name, wait)
     selector, said = fit(search="ranked", time_limit=99)
