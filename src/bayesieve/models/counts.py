@@ -288,6 +288,8 @@ def log_shares(
     units = _in_whole_numbers(pseudo, tuple(class_weight.tolist()))
     if units is None or not (_whole(counts) and _whole(totals)):
         return None
+    if totals.max(initial=0) > MOST_NUMBER:  # weights near the float maximum would overflow
+        return None
     times, plus, one = units
     n_levels = counts.shape[-2]
     tops, bottoms = counts * times + plus, totals * times + max(n_levels, 1) * plus
