@@ -34,6 +34,8 @@ parts: .venv/ready
 	$(BIN)/python benchmarks/relevance.py
 	$(BIN)/python benchmarks/stream.py
 	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/whole_calls.py
+	$(BIN)/python benchmarks/densities.py
 
 # The site lands in docs/_build/html; nothing is fetched while it is built.
 docs: .venv/docs
