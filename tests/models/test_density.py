@@ -234,3 +234,14 @@ def test_the_same_without_the_jit():
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
     assert len(outputs[0]) > 1000
+
+
+@pytest.mark.parametrize("base", [1.0, 100.0, 1e6, 1e9, 1e12, 1e-5])
+def test_neighbours_in_the_last_place_are_two_values(base):
+    """Few distinct values have a code each, however near they are."""
+    rng = np.random.default_rng(0)
+    for low in base * (1 + rng.random(200)):
+        near = low + rng.integers(1, 4) * np.spacing(low)
+        values = np.array([low, near, low])
+        spec = learn("x", "density", values, True, grid_codes=255)
+        assert encode(spec, values).tolist() == [0, 1, 0]

@@ -93,7 +93,8 @@ def _between(low, high):
         if gap * scale >= 0.5:
             # A quotient is rounded once: the very number that its decimals are read as.
             short = np.floor(middle * scale + 0.5) / scale
-            if low + gap / 4 <= short <= high - gap / 4:
+            # Beside a gap of few units in the last place, a quarter of it rounds to nothing.
+            if low + gap / 4 <= short <= high - gap / 4 and short < high:
                 return short
         scale *= 10.0
     if middle < low or middle >= high:  # neighbours, or the least numbers
