@@ -303,6 +303,17 @@ def test_the_ranked_search_and_scikit_learn_take_each(member):
     assert [s.units[0] for s in selector.path_.steps if s.action == "add"] == wanted
 
 
+def test_what_repeats_a_column_as_much_as_the_class_is_removed():
+    """The class itself, as a column, leaves nobody else: they stay in the order of relevance."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 200)
+    near, far = (y ^ (rng.random(200) < share) for share in (0.2, 0.35))
+    found = rank(np.column_stack([far, near, near, y]), y, "fcbf")
+    assert found.order.tolist() == [3, 1, 2, 0]
+    without = rank(np.column_stack([far, near, near]), y, "fcbf")
+    assert without.order.tolist() == [1, 0, 2]
+
+
 def test_parameters():
     X, y = binary_table(200, 6)
     plain = rank(X, y, MutualInformation())
