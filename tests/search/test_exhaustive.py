@@ -178,6 +178,7 @@ def test_a_walk_that_is_interrupted_leaves_the_ledger_where_it_was(monkeypatch):
     np.testing.assert_array_equal(next(ledger.scores((), ())).sums, before)
 
 
+@pytest.mark.filterwarnings("ignore:the search cannot end within")
 def test_slow_subsets_do_not_keep_a_stop_waiting(monkeypatch):
     """Between two looks at the clock there is one walk, which ends in time."""
     X, y = np.random.default_rng(0).integers(0, 2, (40, 12)), np.arange(40) % 2
