@@ -4,8 +4,8 @@
 
 Every figure is the median of warm calls on 2 threads, scikit-learn's beside it in the same run:
 `BernoulliNB` for fits on zeros and ones, one `np.sort` along the rows for continuous values.
-Figures in brackets are those of praznik 11 (R, 2 threads, the table already in R's memory as
-factors), measured on another day on the same kind of machine.  Writes
+Figures in brackets are those of praznik (R, 2 threads, the table already in R's memory as factors)
+that the project was given; this run does not measure them.  Writes
 benchmarks/results/whole_calls.json.
 """
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, check_callable, check_number, column_indices
@@ -21,11 +20,11 @@ from ..engine.sparse_tables import Scoring, SparseProblem
 from ..models.columns import read_moves
 from ..models.unknown import warn_of_unknown
 from .defaults import DefaultEstimator
-from .naive_bayes import NaiveBayes, restrict_names
+from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .votes import FeatureVotes
 
 
-class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class SubsetEnsemble(DefaultEstimator, AnyTable, MetaEstimatorMixin, BaseEstimator):
     """Models on subsets of the columns, whose probabilities are averaged.
 
     A ranked list of columns is dealt out in turns, from best to worst, so that all subsets are
@@ -66,14 +65,6 @@ class SubsetEnsemble(DefaultEstimator, ClassifierMixin, MetaEstimatorMixin, Base
         self.estimator = estimator
         self.n_subsets = n_subsets
         self.order = order
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
     def fit(self, X: object, y: object) -> "SubsetEnsemble":
         """Deal the columns out and fit every model.

@@ -122,7 +122,19 @@ def _warn_of_idle_components(summary: Summary) -> None:
         )
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):
+class AnyTable(ClassifierMixin):
+    """Tells scikit-learn what our classifiers take: any table, and labels."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class NaiveBayes(AnyTable, BaseEstimator):
     """Naive Bayes for binary, categorical and continuous columns together.
 
     Parameters
@@ -231,14 +243,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.rounded = rounded
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
     # -- learning ------------------------------------------------------------------------------
 

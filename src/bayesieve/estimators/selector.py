@@ -5,8 +5,8 @@ from os import PathLike
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, check_random_state
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import check_random_state
 
 from ..checks import check_file
 from ..criteria.base import Criterion
@@ -25,7 +25,7 @@ from ..search.strategies.base import Search
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
-from .naive_bayes import NaiveBayes, restrict_names
+from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .parameters import chooser_of, judge_data, judge_parameters
 from .weighting import reweigh
 
@@ -34,7 +34,7 @@ class NaiveBayesSelector(
     DefaultEstimator,
     CallbackSupport,
     ChosenColumns,
-    ClassifierMixin,
+    AnyTable,
     MetaEstimatorMixin,
     BaseEstimator,
 ):
@@ -186,14 +186,6 @@ class NaiveBayesSelector(
         self.time_limit = time_limit
         self.forbid = forbid
         self.reweigh = reweigh
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
     # -- fitting -------------------------------------------------------------------------------
 

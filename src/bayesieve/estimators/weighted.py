@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number
@@ -23,11 +23,11 @@ from ..search.run import Clock
 from ..search.weight_path import WeightPath
 from ..search.weights import WeightStep
 from .chosen import ChosenColumns
-from .naive_bayes import NaiveBayes, restrict_names
+from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .weighting import WeightedFit, judge_parameters, judge_weighted, run_weighted
 
 
-class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
+class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     """The most accurate readable model: few terms, each with a weight for every class.
 
     score_k = b_k + sum over terms of w_tk log [P(x_t | k) / P(x_t)].  A term is a column, or a pair
@@ -162,14 +162,6 @@ class WeightedNaiveBayes(ChosenColumns, ClassifierMixin, BaseEstimator):
         self.progress = progress
         self.checkpoint = checkpoint
         self.time_limit = time_limit
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> "WeightedNaiveBayes":
         """Find the terms and their weights.

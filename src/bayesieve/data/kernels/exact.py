@@ -30,6 +30,9 @@ _LN2 = 0.6931471805599453
 _SQRT2 = 1.4142135623730951
 
 
+_SQRT_HALF = 0.7071067811865476
+
+
 _POW2_ZERO = 80
 
 
@@ -59,12 +62,8 @@ def exp_fixed(x):
 
 
 @njit(**EXACT)
-def log_fixed(z):
-    """log(z) for z >= 1, by halving into [0.707, 1.414) and the series of atanh."""
-    shift = 0.0
-    while z >= _SQRT2:
-        z = z * 0.5
-        shift = shift + 1.0
+def _log_near_one(z):
+    """log(z) for z in [0.707, 1.414), by the series of atanh."""
     u = (z - 1.0) / (z + 1.0)
     q = u * u
     p = 1.0 / 23.0
@@ -79,7 +78,27 @@ def log_fixed(z):
     p = p * q + 1.0 / 5.0
     p = p * q + 1.0 / 3.0
     p = p * q + 1.0
-    return shift * _LN2 + 2.0 * u * p
+    return 2.0 * u * p
+
+
+@njit(**EXACT)
+def log_fixed(z):
+    """log(z) for z >= 1, by halving into [0.707, 1.414)."""
+    shift = 0.0
+    while z >= _SQRT2:
+        z = z * 0.5
+        shift = shift + 1.0
+    return shift * _LN2 + _log_near_one(z)
+
+
+@njit(**EXACT)
+def log_positive(z):
+    """log(z) for any finite z > 0, its power of two taken off at once."""
+    z, power = math.frexp(z)
+    if z < _SQRT_HALF:
+        z *= 2.0
+        power -= 1
+    return power * _LN2 + _log_near_one(z)
 
 
 @njit(**EXACT)

@@ -9,10 +9,8 @@ import math
 import numpy as np
 from numba import njit
 
+from ...data.kernels.exact import log_positive
 from ...data.kernels.options import EXACT
-
-_LN2 = 0.6931471805599453
-
 
 # A kernel counts as 0 where its exponent is beyond this: below 1e-18 of its height.
 _FAR = 41.5
@@ -41,30 +39,6 @@ _RANK_HALVINGS = 6
 
 
 _SHRINKING = np.array([0.5, 1.0, 2.0])
-
-
-@njit(**EXACT)
-def _log(z):
-    """Logarithm of a positive number: a power of two, and the series of atanh."""
-    z, power = math.frexp(z)
-    if z < _ROOT_HALF:
-        z *= 2.0
-        power -= 1
-    u = (z - 1.0) / (z + 1.0)
-    q = u * u
-    p = 1.0 / 23.0
-    p = p * q + 1.0 / 21.0
-    p = p * q + 1.0 / 19.0
-    p = p * q + 1.0 / 17.0
-    p = p * q + 1.0 / 15.0
-    p = p * q + 1.0 / 13.0
-    p = p * q + 1.0 / 11.0
-    p = p * q + 1.0 / 9.0
-    p = p * q + 1.0 / 7.0
-    p = p * q + 1.0 / 5.0
-    p = p * q + 1.0 / 3.0
-    p = p * q + 1.0
-    return power * _LN2 + 2.0 * u * p
 
 
 @njit(**EXACT)
@@ -184,7 +158,7 @@ def _loss(ratio, own, counts, shares):
             if counts[c, k] > 0.0:
                 mine = shares[k] * own[c, k]
                 others = max(every - shares[k] * ratio[c, k], 0.0)
-                loss += counts[c, k] * _log((others + mine) / mine)
+                loss += counts[c, k] * log_positive((others + mine) / mine)
     return loss
 
 
