@@ -96,7 +96,7 @@ def learn(
     rounded: bool = False,
     presence: bool = False,
     grid_codes: int = 0,
-    repeats: NDArray[np.int64] | None = None,
+    repeats: NDArray[np.float64 | np.int64] | None = None,
 ) -> ColumnSpec:
     """Levels of a discrete column (two of them for `bernoulli`), distinct values of another.
 
@@ -108,7 +108,7 @@ def learn(
     rounded : values of a continuous column are rounded to multiples of its resolution.
     presence : of a sparse bernoulli column: every value but 0 counts as 1.
     grid_codes : the codes are at most so many intervals of numbers; 0: they are the values.
-    repeats : how many rows have each value; by default each is a row.
+    repeats : how many rows, or what weight of rows, each value has; by default each is a row.
     """
     if model == "bernoulli":
         return ColumnSpec(name, model, levels=np.array([0.0, 1.0]), presence=presence)
@@ -210,7 +210,7 @@ def _distinct(known: Array) -> Array:
 
 
 def _gridded(
-    spec: ColumnSpec, raw: Array, most: int, repeats: NDArray[np.int64] | None
+    spec: ColumnSpec, raw: Array, most: int, repeats: NDArray[np.float64 | np.int64] | None
 ) -> ColumnSpec:
     """Intervals of about equally many rows; of single values where there are few or heavy ones."""
     from .kernels.grids import count_runs, cut, sort_evenly
@@ -219,7 +219,7 @@ def _gridded(
     if repeats is not None:
         numbers, repeats = numbers[repeats > 0], repeats[repeats > 0]
     # NaN is sorted to the end.
-    weights = np.empty(0, np.int64)
+    weights: NDArray[np.float64 | np.int64] = np.empty(0, np.int64)
     if repeats is None:
         values = np.empty(numbers.size)
         if numbers.size < _MANY or not sort_evenly(numbers, values):
@@ -227,7 +227,7 @@ def _gridded(
     else:
         order = np.argsort(numbers, kind="stable")
         values, weights = numbers[order], repeats[order]
-    counts = np.empty(values.size, np.int64)
+    counts = np.empty(values.size, weights.dtype)
     n_distinct = int(count_runs(values, weights, counts))
     cuts, levels = np.empty(most), np.empty(most)
     n_codes = int(cut(values[:n_distinct], counts[:n_distinct], most, cuts, levels))

@@ -172,6 +172,11 @@ class Sample(NamedTuple):
     rows: NDArray[np.int64]  #: rows of X behind them
 
     @property
+    def repeats(self) -> NDArray[np.float64] | None:
+        """How often each row counts; None where every row counts once."""
+        return None if (self.weights == 1).all() else self.weights
+
+    @property
     def strata(self) -> NDArray[np.int64]:
         """What splits keep in balance: classes; of labels, combinations that are not rare."""
         if not self.targets.labelled:

@@ -236,7 +236,7 @@ class _Turns:
         model = clone(NaiveBayes() if estimator is None else estimator)
         family = model.family()
         models = family.choose_models(read.table)
-        moves, specs, values = read_moves(read.table, models, family.rounded)
+        moves, specs, values = read_moves(read.table, models, family.rounded, read.repeats)
         fitted = family.fit(read, models)
         every = np.arange(read.table.n_rows)
         scoring = Scoring(every, (every[:0],), every, np.array([every.size]))

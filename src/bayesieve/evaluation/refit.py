@@ -57,7 +57,7 @@ def read_again(
     # Levels and resolutions are those of all rows, as they were in the search.
     family = family_of(selector)
     models = family.choose_models(read.table)
-    read = read._replace(table=share(read.table, models, family.rounded))
+    read = read._replace(table=share(read.table, models, family.rounded, read.repeats))
     guiding, held = (np.searchsorted(read.rows, part) for part in _rows(selector))
     if not all(
         np.array_equal(read.rows[np.minimum(at, read.rows.size - 1)], part)

@@ -319,7 +319,7 @@ def stability(
         family = NaiveBayes(selector.features, selector.smoothing, selector.priors).family()
     read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
     repeats = read.weights.astype(np.int64)
-    table = share(read.table, family.choose_models(read.table), family.rounded)
+    table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
     target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
     draw = check_random_state(random_state)
     named = isinstance(selector.class_weight, Mapping) or np.ndim(family.priors) == 1

@@ -117,7 +117,12 @@ def _model_of(raw: Array, name: str, asked: str, numbers: str = "density") -> st
 
 
 def read_column(
-    table: Table, j: int, model: str, rounded: bool = False, presence: bool = False
+    table: Table,
+    j: int,
+    model: str,
+    rounded: bool = False,
+    presence: bool = False,
+    repeats: Floats | None = None,
 ) -> tuple[ColumnSpec, Array]:
     """What a column is like, and its values as the models read them.
 
@@ -127,6 +132,7 @@ def read_column(
     model : its feature model.
     rounded : round continuous values to multiples of the resolution.
     presence : of a bernoulli column of a sparse table: every value but 0 counts as 1.
+    repeats : how often each row counts where a grid is cut; once by default.
     """
     discrete = MODELS[model].discrete
     if isinstance(table, SharedTable | SharedSparse) and table.known.models[j] == model:
@@ -138,8 +144,10 @@ def read_column(
     # What is the same for equal values is done once.
     values, codes = table.coded(j)
     n_codes = MODELS[model].grid_codes
-    repeats = np.bincount(codes, minlength=values.size) if n_codes and codes is not None else None
-    spec = learn(table.names[j], model, values, discrete, rounded, presence, n_codes, repeats)
+    share: Array | None = repeats
+    if n_codes and codes is not None:
+        share = np.bincount(codes, repeats, minlength=values.size)
+    spec = learn(table.names[j], model, values, discrete, rounded, presence, n_codes, share)
     column = encode(spec, values)
     if codes is None:
         return spec, column
@@ -149,9 +157,12 @@ def read_column(
 
 
 def read_moves(
-    table: Table, models: Sequence[str], rounded: bool = False
+    table: Table, models: Sequence[str], rounded: bool = False, repeats: Floats | None = None
 ) -> tuple[Moves, list[ColumnSpec], list[Array | None]]:
-    """All columns by their moves; the numbers behind the codes of continuous ones."""
+    """All columns by their moves; the numbers behind the codes of continuous ones.
+
+    `repeats` says how often each row counts where a grid is cut; once by default.
+    """
     sparse = isinstance(table, SparseTable)
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"}:
         nothing = np.empty(0)
@@ -160,7 +171,7 @@ def read_moves(
     specs, columns, n_codes = [], [], []
     values: list[Array | None] = []
     for j, model in enumerate(models):
-        spec, column = read_column(table, j, model, rounded, sparse)
+        spec, column = read_column(table, j, model, rounded, sparse, repeats)
         numbers = None
         if not MODELS[model].discrete:
             distinct = np.unique(column[~np.isnan(column)])
@@ -300,7 +311,7 @@ def summarise(
         Counter(sample.classes, classes, sample.weights, class_weight)
         for classes in sample.targets.classes.T
     ]
-    table = sample.table
+    table, repeats = sample.table, sample.repeats
     together, found = count_binary(table, models, [counter.sets for counter in counters])
     sparse = isinstance(table, SparseTable)
     if together.all():
@@ -313,7 +324,7 @@ def summarise(
             for counter, counts in zip(counters, found, strict=True):
                 counter.keep(spec, counts[j])
             continue
-        spec, column = read_column(table, j, model, rounded)
+        spec, column = read_column(table, j, model, rounded, repeats=repeats)
         for counter in counters:
             counter.take(spec, column)
     return tuple(counter.summary() for counter in counters)

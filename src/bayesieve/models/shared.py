@@ -87,8 +87,16 @@ class SharedSparse(SparseTable):
         return SharedSparse(part.matrix, part.names, part.n_rows, self.known)
 
 
-def share(table: Table, models: list[str], rounded: bool = False) -> SharedTable | SharedSparse:
-    """Learn and encode all columns, so that fits on some of the rows need not."""
+def share(
+    table: Table,
+    models: list[str],
+    rounded: bool = False,
+    repeats: NDArray[np.float64] | None = None,
+) -> SharedTable | SharedSparse:
+    """Learn and encode all columns, so that fits on some of the rows need not.
+
+    `repeats` says how often each row counts where a grid is cut; once by default.
+    """
     known = Known(tuple(models))
     shared: SharedTable | SharedSparse
     if isinstance(table, SparseTable):
@@ -103,7 +111,8 @@ def share(table: Table, models: list[str], rounded: bool = False) -> SharedTable
         raw = shared.column(j)
         for each in {False, bool(rounded and not discrete)}:
             n_codes = MODELS[model].grid_codes
-            spec = learn(table.names[j], model, raw, discrete, each, grid_codes=n_codes)
+            name = table.names[j]
+            spec = learn(name, model, raw, discrete, each, grid_codes=n_codes, repeats=repeats)
             known.specs[j, each] = spec
         if discrete and isinstance(shared, SharedTable):
             known.codes[j] = encode(known.specs[j, False], raw)

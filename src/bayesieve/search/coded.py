@@ -46,7 +46,7 @@ class CodedColumns:
 
 def read_coded(sample: Sample, models: Sequence[str]) -> CodedColumns:
     """All columns as codes."""
-    table = sample.table
+    table, repeats = sample.table, sample.repeats
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"}:
         _, specs, _ = read_moves(table, models)
         part = present(table.matrix).entries
@@ -56,7 +56,8 @@ def read_coded(sample: Sample, models: Sequence[str]) -> CodedColumns:
         return CodedColumns(tuple(specs), kinds, tuple(columns), table.n_rows)
     specs, columns, found = [], [], []
     for j, model in enumerate(models):
-        spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))
+        presence = isinstance(table, SparseTable)
+        spec, column = read_column(table, j, model, presence=presence, repeats=repeats)
         specs.append(spec)
         columns.append(column)
         two = spec.n_codes == 3 and not (column == 2).any()

@@ -129,8 +129,9 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
         plans.append(DenseColumns(sets, lines, False, n_columns, room, guiding))
     class_weight = task.float_factors(np.arange(sample.labels.size))
     counter = Counter(sample.classes, sample.labels, sample.weights, class_weight)
+    repeats = sample.repeats
     for j in range(n_columns):
-        spec, column = read_column(sample.table, j, task.models[j], family.rounded)
+        spec, column = read_column(sample.table, j, task.models[j], family.rounded, repeats=repeats)
         later = _later(sample.table, j, spec)
         counter.take(spec, column)
         guides = column[guiding]

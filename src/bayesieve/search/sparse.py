@@ -15,7 +15,7 @@ def sparse_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads
     sample, family = task.sample, task.family
     class_weight = task.float_factors(np.arange(sample.labels.size))
     fitted = family.fit(sample, task.models, class_weight)
-    moves, specs, values = read_moves(task.table, task.models, family.rounded)
+    moves, specs, values = read_moves(task.table, task.models, family.rounded, sample.repeats)
     scorings = [_scoring(task, guiding)]
     if validating.size:
         nothing = (np.empty(0, np.int64),)
