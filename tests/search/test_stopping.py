@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from bayesieve import FeatureVotes, NaiveBayesSelector
 from bayesieve.app.cli import app
 from bayesieve.criteria import Criterion
+from bayesieve.search import PhaseSearch
 from bayesieve.search.path import Path
 from tables import binary_table
 
@@ -163,3 +164,31 @@ def test_the_command_line_goes_on(tmp_path):
     assert "add --resume" in str(again.exception)
     assert json.loads(select(*kept, "--resume").stdout) == wanted
     assert "--resume needs --checkpoint" in str(select("--resume").exception)
+
+
+def test_patience_ends_a_phase_after_steps_without_a_gain():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 300)
+    X = (rng.random((300, 30)) < 0.3 + 0.3 * y[:, None] * (np.arange(30) < 4)).astype(float)
+    settings = {"criterion": "error", "cv": 5, "validation": None}
+    whole = NaiveBayesSelector(search="forward-backward", **settings).fit(X, y).path_
+    for patience in (1, 3, 8):
+        search = PhaseSearch("forward", patience=patience)
+        path = NaiveBayesSelector(search=search, **settings).fit(X, y).path_
+        # The first phase by hand: it ends with the step that is the last of so many in vain.
+        first = [step for step in whole.steps if step.phase == 0]
+        best, last, wanted = (first[0].key, 0), -1, first[:1]
+        for at, step in enumerate(first[1:]):
+            wanted.append(step)
+            if step.key < best[0]:
+                best, last = (step.key, step.n_features), at
+            if at - last >= patience:
+                break
+        found = [step for step in path.steps if step.phase == 0]
+        assert [step.units for step in found] == [step.units for step in wanted]
+        assert len(found) < len(first)
+    with pytest.raises(ValueError, match="patience"):
+        NaiveBayesSelector(search=PhaseSearch("forward", patience=0)).fit(X, y)
+    search = PhaseSearch("forward", patience=2)
+    with pytest.raises(ValueError, match="before n_features is reached"):
+        NaiveBayesSelector(search=search, n_features=3).fit(X, y)

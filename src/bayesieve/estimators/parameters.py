@@ -123,8 +123,8 @@ def check_search(search: object, known: Mapping[str, Search], n_features: object
     search.check()
     if search.may_end_early and n_features is not None:
         raise ValueError(
-            "search.stop='no-improvement' may end before n_features is reached; use stop='end' "
-            "or max_features."
+            "search.stop='no-improvement' and search.patience may end before n_features is "
+            "reached; use stop='end' and patience=None, or max_features."
         )
     return search
 

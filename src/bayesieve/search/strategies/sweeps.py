@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...checks import choose
+from ...checks import check_number, choose
 from .base import BACKWARD, FORWARD, Limits, Loss, Outlook, Search, Subset
 
 
@@ -46,13 +46,15 @@ class Best:
     units: tuple[int, ...] | None = None
     rank: tuple[Loss, int] | None = field(default=None)
 
-    def see(self, objective: Subset) -> None:
-        """Compare the subset as it is now."""
+    def see(self, objective: Subset) -> bool:
+        """Compare the subset as it is now; is it better?"""
         if not self.limits.least <= objective.size <= self.limits.most:
-            return
+            return False
         rank = (objective.score(), objective.size)
-        if self.rank is None or rank < self.rank:
-            self.rank, self.units = rank, objective.snapshot()
+        if self.rank is not None and not rank < self.rank:
+            return False
+        self.rank, self.units = rank, objective.snapshot()
+        return True
 
 
 def grow(objective: Subset, limits: Limits, until_worse: bool = False) -> Iterator[None]:
@@ -145,24 +147,35 @@ class PhaseSearch(Search):
     ----------
     first : {"forward", "backward"}
         Direction of the first phase.
+    patience : int, optional
+        A phase ends after so many steps in a row without a better subset; by default, at its end.
 
     Examples
     --------
     >>> from bayesieve.search import PhaseSearch
-    >>> PhaseSearch("backward")
-    PhaseSearch(first='backward')
+    >>> PhaseSearch("forward", patience=20)
+    PhaseSearch(first='forward', patience=20)
     """
 
     first: str
+    patience: int | None = None
 
     def check(self) -> None:
-        """Judge the parameter."""
+        """Judge the parameters."""
         check_direction("search.first", self.first)
+        if self.patience is not None:
+            check_number("search.patience", self.patience, low=1, whole=True)
+
+    @property
+    def may_end_early(self) -> bool:  # type: ignore[override]
+        """Where nothing better comes for a while."""
+        return self.patience is not None
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook:
         """The phase under way; how many will follow is not known."""
         ahead = sweep_ahead(objective, limits)
-        return Outlook(ahead.tries, ahead.grouped, " in phase", least=True)
+        most = ahead.grouped or self.may_end_early
+        return Outlook(ahead.tries, most, " in phase", least=True)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Phases until one of them does not improve."""
@@ -173,9 +186,12 @@ class PhaseSearch(Search):
             before = best.rank
             objective.start(start, direction)
             best.see(objective)
-            for _ in sweep(direction, objective, limits):
-                best.see(objective)
+            last = -1
+            for at, _ in enumerate(sweep(direction, objective, limits)):
+                last = at if best.see(objective) else last
                 yield
+                if self.patience is not None and at - last >= self.patience:
+                    break
             if best.units is None or best.rank is None:
                 return
             if before is not None and not best.rank[0] < before[0]:
