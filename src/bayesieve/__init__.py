@@ -27,6 +27,7 @@ from .explain.function import to_python
 from .explain.model import explain_model
 from .explain.modelfile.file import load_model, save_model
 from .rankings.divergence import relevance_matrix
+from .rankings.families import Families, find_families
 from .rankings.rank import rank
 from .rankings.redundancy import eliminate
 from .rankings.trees import TreeLevels
@@ -37,6 +38,7 @@ __all__ = [
     "Calibration",
     "Comparison",
     "EvidenceDisplay",
+    "Families",
     "FeatureVotes",
     "GreedyEnsemble",
     "NaiveBayes",
@@ -55,6 +57,7 @@ __all__ = [
     "evaluate_ranking",
     "explain",
     "explain_model",
+    "find_families",
     "load_model",
     "nested",
     "nogueira",
