@@ -161,6 +161,9 @@ def select(
     time_limit: Annotated[
         float | None, typer.Option(help="Stop after so many seconds.", min=0)
     ] = None,
+    families: Annotated[
+        bool, typer.Option("--families", help="Of columns that are nearly the same, one at most.")
+    ] = False,
     include_rows: IncludeRows = False,
     resamples: Annotated[
         int | None,
@@ -227,6 +230,7 @@ def select(
         progress=not quiet and not as_json,
         checkpoint=checkpoint,
         time_limit=time_limit,
+        families="auto" if families else None,
         safe_csv=safe_csv,
     )
     result = commands.summary(selector, problem, out)

@@ -21,7 +21,7 @@ from ..data.files.base import BadUseError, check_width, some
 from ..data.files.batches import Column, read_batches
 from ..data.files.formats import format_of
 from ..data.files.output import whole_folder
-from ..estimators.held import rows_of
+from ..estimators.held import rows_of, stands_for
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..explain.evidence import Explanation, explain
@@ -29,6 +29,7 @@ from ..explain.modelfile.file import load_model, save_model
 from ..explain.plain import Plain, jsonable
 from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
+from ..rankings.families import Families, count_others
 from ..rankings.rank import rank
 from .tables import Problem, numbers_with_texts, read_problem
 
@@ -110,6 +111,7 @@ class SelectorOptions(TypedDict, total=False):
     progress: bool
     checkpoint: Path | None
     time_limit: float | None
+    families: str | None
 
 
 def select_table(
@@ -191,6 +193,8 @@ def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: st
 def _name_columns(selector: NaiveBayesSelector, names: list[str]) -> None:
     """Give a model of a sparse matrix the file's names: a matrix has none."""
     selector.path_.names = names
+    if selector.families_ is not None:
+        selector.families_ = Families(tuple(names), selector.families_.leader)
     chosen = [names[j] for j in np.flatnonzero(selector.support_)]
     model = selector.estimator_
     model.hold(model.fitted_.renamed(chosen))
@@ -303,8 +307,10 @@ def has_labels(problem: Problem) -> bool:
 def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[str, Plain]:
     """What was chosen, as plain data."""
     step = selector.path_.steps[selector.path_.chosen]
+    others = stands_for(selector)
     return {
         "selected": [problem.names[j] for j in selector.selected_],
+        **({"stands_for": cast(Plain, others)} if selector.families is not None else {}),
         "score": step.score,
         selector.path_.validation_name: step.validation_error,
         "subsets_tried": selector.n_tried_,
@@ -315,6 +321,7 @@ def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[s
 def in_words(result: dict[str, Plain], criterion: str, n_columns: int) -> str:
     """The summary for people."""
     names = cast(list[str], result["selected"])
+    others = cast(dict[str, list[str]], result.get("stands_for", {}))
     name = next(key for key in result if key.startswith("validation"))
     shown = ", ".join(names[:_SHOWN])
     if len(names) > _SHOWN:
@@ -323,5 +330,6 @@ def in_words(result: dict[str, Plain], criterion: str, n_columns: int) -> str:
     told = "" if np.isnan(validated) else f", {name.replace('_', ' ')} {validated:.4f}"
     return (
         f"{len(names)} of {n_columns} column{'s' * (n_columns != 1)}: {shown}\n"
-        f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"
+        + "".join(f"{name} stands for {count_others(others[name])}\n" for name in others)
+        + f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"
     )

@@ -16,6 +16,7 @@ from ..search import SEARCHES
 from ..search.family import Family
 from ..search.run import Task
 from ..search.strategies.base import Limits, OwnSearch, Search, Steps
+from .families import read_families
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
 
@@ -99,8 +100,8 @@ def check_reachable(size: int, units: list[list[int]], keep: list[int]) -> None:
             sums |= sums << len(members)
     if not sums >> size & 1:
         raise ValueError(
-            f"n_features={size} cannot be reached: no choice of feature_groups (with keep) adds up "
-            "to it. Change n_features, or use max_features."
+            f"n_features={size} cannot be reached: no choice of feature_groups (with keep, and one "
+            "column of each family) adds up to it. Change n_features, or use max_features."
         )
 
 
@@ -206,6 +207,9 @@ def judge_data(
     kept = set(column_indices("keep", selector.keep, names))
     forbidden = read_forbidden(selector.forbid, names, kept)
     units = without(units, forbidden, names)
+    families = None
+    if selector.families is not None:
+        families, units = read_families(selector.families, sample.table, units, kept, forbidden)
     keep = [u for u, members in enumerate(units) if kept & set(members)]
     n_columns = len(names) - len(forbidden)
     limits, sizes = size_limits(selector, n_columns, sum(len(units[u]) for u in keep))
@@ -230,6 +234,7 @@ def judge_data(
         groups,
         _num_samples(X),
         _is_sparse(family, criterion, sample),
+        families,
     )
 
 

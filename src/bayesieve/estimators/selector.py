@@ -109,6 +109,11 @@ class NaiveBayesSelector(
     reweigh : bool, default=False
         Give the columns chosen a weight for every class, whole sixteenths from 0 to 1, as
         `WeightedNaiveBayes` does; fitted on all rows.  Columns and path stay what they are.
+    families : None, "auto", Families or list of lists, default=None
+        Columns that say nearly the same, of which the first alone may be chosen: found by
+        `find_families` among all rows given to `fit`, without a look at the classes; or given.
+        Columns in `keep` lead, those in `forbid` never do; those of `feature_groups` stand for
+        themselves.
 
     Attributes
     ----------
@@ -127,6 +132,8 @@ class NaiveBayesSelector(
         The two parts of the rows.
     n_tried_ : int
         Number of subsets whose score the search asked for.
+    families_ : Families or None
+        Which column stands for which.
     n_features_in_, feature_names_in_ :
         Width and names of X.
 
@@ -166,6 +173,7 @@ class NaiveBayesSelector(
         time_limit: float | None = None,
         forbid: Iterable[str | int] = (),
         reweigh: bool = False,
+        families: object = None,
     ):
         self.estimator = estimator
         self.search = search
@@ -186,6 +194,7 @@ class NaiveBayesSelector(
         self.time_limit = time_limit
         self.forbid = forbid
         self.reweigh = reweigh
+        self.families = families
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -234,6 +243,7 @@ class NaiveBayesSelector(
                         int(draw.randint(2**31 - 1)),
                         task.limits.most,
                         threads,
+                        task.families,
                     )
                 )
             ledgers = make(task, guiding, validating, threads)
@@ -271,6 +281,7 @@ class NaiveBayesSelector(
         self.classes_ = model.classes_
         self.selected_ = selected
         self.support_ = np.isin(np.arange(len(task.models)), selected)
+        self.families_ = task.families
         self.path_ = path
         self.estimator_ = model
         self.guiding_rows_ = sample.rows[guiding]

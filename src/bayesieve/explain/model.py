@@ -1,6 +1,6 @@
 """The whole model in plain data: what each value says, where it comes from, how much it matters."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
 from ..data.html import html_table
-from ..estimators.held import fitted_of
+from ..estimators.held import fitted_of, stands_for
 from ..evaluation.given import Model, Value
 from ..models.bells import Bells
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.moments import Mixtures, Moments, deviations
+from ..rankings.families import count_others
 from .intervals import FeatureEvidence, average_evidence, divergence, grid_evidence, others_of
 from .plain import ModelData, Source
 from .together import pair_evidence
@@ -50,6 +51,8 @@ class ModelExplanation:
         In the model's order.
     temperature : float
         What `calibrate` found: log-ratios are divided by it, the distributions stay.
+    stands_for : dict
+        The columns that a feature stands for, where a selector knows families.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class ModelExplanation:
     log_prior: list[float]
     features: list[FeatureEvidence]
     temperature: float = 1.0
+    stands_for: dict[str, list[str]] = field(default_factory=dict)
 
     def nomogram(
         self, target: Value | None = None, against: Value | None = None
@@ -124,6 +128,8 @@ class ModelExplanation:
                 best = _most_telling(each.terms, k)
                 if best is not None:
                     said.append(f"{_short(each.values[best])} speaks for {value}")
+            if name in self.stands_for:
+                said.append(f"stands for {count_others(self.stands_for[name])}")
             lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
         return "\n".join(lines)
 
@@ -184,6 +190,7 @@ def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> Mo
             *(pair_evidence(problem, pair) for pair in problem.pairs),
         ],
         problem.temperature,
+        stands_for(model),
     )
 
 

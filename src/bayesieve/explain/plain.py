@@ -38,6 +38,7 @@ class ModelData(TypedDict):
     log_prior: list[float]
     features: list[FeatureData]
     temperature: float
+    stands_for: dict[str, list[str]]
 
 
 class EvidenceData(TypedDict):

@@ -85,16 +85,18 @@ class Families:
 
     def to_text(self) -> str:
         """One line a family."""
-        return "\n".join(f"{name} stands for {in_words(others)}" for name, *others in self.shared)
+        return "\n".join(
+            f"{name} stands for {count_others(others)}" for name, *others in self.shared
+        )
 
 
-def in_words(others: list[str]) -> str:
+def count_others(others: list[str]) -> str:
     """The columns that one stands for, counted and named.
 
     Examples
     --------
-    >>> from bayesieve.rankings.families import in_words
-    >>> in_words(["b"]), in_words(["b", "c"])
+    >>> from bayesieve.rankings.families import count_others
+    >>> count_others(["b"]), count_others(["b", "c"])
     ('1 other: b', '2 others: b, c')
     """
     return f"{len(others)} other{'s' * (len(others) != 1)}: {', '.join(others)}"

@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike
 
 from ...checks import plain_value
 from ...data.tables import SparseTable, Table, read_table
-from ...estimators.held import fitted_of, rows_of
+from ...estimators.held import fitted_of, rows_of, stands_for
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
 from ...evaluation.performance import performance
 from ...evaluation.stability import Stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
+from ...rankings.families import count_others
 from ..model import explain_model
 from ..plain import Plain
 from ..portable import BellTerms, Portable, PortableProblem, TableTerms, portable
@@ -71,7 +72,7 @@ def gather(
         "summary": _summary(selector, fitted, table, y),
         "fates": [] if selector is None else fates(selector, extras.left_out),
         "path": None if selector is None else _path(selector),
-        "model": [explain_model(fitted, label=label).to_dict() for label in labels],
+        "model": [explain_model(model, label=label).to_dict() for label in labels],
         "portable": _in_nat(spoken),
         "performance": judged.to_dict(),
         "stability": _stability(extras.stability, selector),
@@ -162,6 +163,12 @@ def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[s
             elif not said.startswith(("left", "was removed")):
                 after.setdefault(column, f"{said}, after the chosen subset (step {path.chosen})")
     chosen = set(selector.selected_.tolist())
+    others = stands_for(selector)
+    for name, twins in others.items():
+        stories[path.names.index(name)].append(f"stands for {count_others(twins)}")
+    if selector.families_ is not None:
+        for j in np.flatnonzero(selector.families_.leader != np.arange(len(path.names))).tolist():
+            after[j] = f"{path.names[selector.families_.leader[j]]} stands for it"
     found = [[path.names[j], "selected", _short(stories[int(j)])] for j in selector.selected_]
     for j in sorted(set(stories) - chosen):
         fate = "chosen and removed" if stories[j] else "never chosen"
@@ -275,5 +282,7 @@ def _stability(
         "interval": data["interval"],
         "confidence": data["confidence"],
         "note": data["note"],
+        "jaccard": data["jaccard"],
+        "family_jaccard": data["family_jaccard"],
         "features": [each for each in features if each["frequency"] or each["selected"]],
     }

@@ -89,6 +89,8 @@ class AgreementData(TypedDict):
     interval: list[float] | None
     confidence: float
     note: str
+    jaccard: float
+    family_jaccard: float | None
     features: list[SelectionData]
 
 
