@@ -143,6 +143,13 @@ def select(
         float,
         typer.Option(help="Share of the rows kept to choose the subset; 0: none."),
     ] = 0.5,
+    groups: Annotated[
+        str | None,
+        typer.Option(help="Column that rows of one series, patient or machine share."),
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Column with the time: the later rows validate.")
+    ] = None,
     n_features: Annotated[int | None, typer.Option(help="Exactly so many.", min=1)] = None,
     min_features: Annotated[int, typer.Option(help="At least so many.", min=0)] = 1,
     max_features: Annotated[int | None, typer.Option(help="At most so many.", min=1)] = None,
@@ -197,7 +204,8 @@ def select(
     check_folder(out)
     commands.check_resume(checkpoint, resume)
     names = labels.split(",") if labels else []
-    problem, dropped = commands.read_problem(data, target, names, identifiers)
+    aside = list(dict.fromkeys(name for name in (groups, time) if name is not None))
+    problem, dropped = commands.read_problem(data, target, names, identifiers, aside)
     for name in [] if quiet else dropped:
         tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
     for line in [] if quiet else commands.numbers_with_texts(problem):
@@ -211,7 +219,9 @@ def select(
         include_rows,
         resamples,
         dict.fromkeys(dropped, "left out before the search: it names every row"),
+        None if groups is None else commands.groups_of(problem.aside[groups]),
     )
+    later = None if time is None else commands.later_part(problem.aside[time], validation)
     selector = commands.select_table(
         problem,
         out,
@@ -221,7 +231,7 @@ def select(
         criterion=commands.criterion_for(criterion, problem),
         n_features=n_features,
         cv=int(cv) if cv.isdigit() else cv,
-        validation=validation or None,
+        validation=(validation or None) if later is None else later,
         min_features=min_features,
         max_features=max_features,
         class_weight=class_weight,

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypedDict, Unpack, cast
 import numpy as np
 import polars as pl
 import scipy.sparse
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..checks import Array
 from ..criteria import CRITERIA
@@ -31,9 +31,9 @@ from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
 from ..rankings.families import Families, count_others
 from ..rankings.rank import rank
-from .tables import Problem, numbers_with_texts, read_problem
+from .tables import Problem, groups_of, later_part, numbers_with_texts, read_problem
 
-__all__ = ["BadUseError", "numbers_with_texts", "read_problem"]
+__all__ = ["BadUseError", "groups_of", "later_part", "numbers_with_texts", "read_problem"]
 
 
 # Positive (or negative) rows below which a label is told to be rare.
@@ -92,6 +92,7 @@ class Pages(NamedTuple):
     include_rows: bool = False
     n_resamples: int | None = None  #: None: a few, unless the table is large
     left_out: Mapping[str, str] = MappingProxyType({})
+    groups: Array | None = None  #: of the rows: resamples are drawn by group
 
 
 class SelectorOptions(TypedDict, total=False):
@@ -102,7 +103,7 @@ class SelectorOptions(TypedDict, total=False):
     criterion: str | AUC
     n_features: int | None
     cv: int | str
-    validation: float | None
+    validation: float | NDArray[np.bool_] | None
     min_features: int
     max_features: int | None
     class_weight: str | None
@@ -124,7 +125,7 @@ def select_table(
 ) -> NaiveBayesSelector:
     """Select, and write model.json, selected.csv, path.csv and report.html."""
     check_width(len(problem.names))
-    selector = NaiveBayesSelector(**options).fit(problem.X, problem.y)
+    selector = NaiveBayesSelector(**options).fit(problem.X, problem.y, groups=pages.groups)
     n_resamples = pages.n_resamples
     if n_resamples is None:
         small = problem.X.shape[0] * problem.X.shape[1] <= _MOST_CELLS
@@ -139,6 +140,7 @@ def select_table(
         include_rows=pages.include_rows,
         n_resamples=n_resamples,
         left_out=dict(pages.left_out),
+        groups=pages.groups,
         n_jobs=options.get("n_jobs"),
     )
     with whole_folder(out) as folder:

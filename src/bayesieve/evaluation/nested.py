@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
@@ -16,7 +16,8 @@ from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..data.folds import find_splits
-from ..data.sample import Sample, read_sample, read_split_groups
+from ..data.parts import read_groups_of_rows, validation_among
+from ..data.sample import Sample, read_sample
 from ..engine.threads import count_threads
 from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
@@ -235,14 +236,15 @@ def nested(
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         As for `NaiveBayesSelector.fit`.
     cv : int, splitter or iterable, default=5
-        The outer folds: a number (stratified and shuffled), a scikit-learn splitter, or an iterable
-        of (train, test) row numbers.
+        The outer folds: a number (stratified and shuffled, of whole groups where they are given), a
+        scikit-learn splitter, or an iterable of (train, test) row numbers.
     random_state : int, RandomState or None
         Shuffles the folds; and seeds each search, where the selector's `random_state` is None.
     sample_weight : array-like of shape (n_samples,), optional
         How often each row is repeated, whole numbers; a row and its repeats stay in one fold.
     groups : array-like of shape (n_samples,), optional
-        Handed to the splitters, the outer one and the selector's own.
+        What rows of one series, patient or machine share: no group is on both sides of a fold, nor
+        of the selector's own parts.
     n_jobs : int, optional
         Folds at the same time, in threads; -1 for all cores.  The result does not depend on it.
 
@@ -281,9 +283,10 @@ def nested(
             f"{type(selector).__name__}."
         )
     read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
-    named = read_split_groups(groups, X)
+    n_rows = _num_samples(X)
+    named = read_groups_of_rows(groups, n_rows)
     draw = check_random_state(random_state)
-    splits = _outer_splits(cv, read, named, draw, _num_samples(X))
+    splits = _outer_splits(cv, read, named, draw, n_rows)
     seeds = draw.randint(2**31 - 1, size=len(splits))
     n_threads = count_threads(n_jobs)
 
@@ -293,6 +296,9 @@ def nested(
             mine.set_params(random_state=int(seeds[g]))
         if n_threads > 1:
             mine.set_params(n_jobs=1)
+        if isinstance(mine, NaiveBayesSelector):
+            rows = read.rows[splits[g][0]]
+            mine.set_params(validation=validation_among(mine.validation, rows, n_rows))
         return _judge(mine, criterion, read, *splits[g], named)
 
     found = Parallel(n_threads, prefer="threads")(delayed(judge)(g) for g in range(len(splits)))
@@ -316,7 +322,8 @@ def _outer_splits(
         )
     if isinstance(cv, int | np.integer):
         check_number("cv", cv, low=2, high=read.labels.size, whole=True)
-        cv = StratifiedKFold(int(cv), shuffle=True, random_state=draw.randint(2**31 - 1))
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        cv = kind(int(cv), shuffle=True, random_state=draw.randint(2**31 - 1))
     splits = find_splits(cv, read.strata, read.rows, groups, n_rows)
     for g, (train, test) in enumerate(splits):
         if not test.size:

@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from ..checks import check_jobs, check_number
+from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import read_sample
 from ..engine.threads import count_threads
 from ..estimators.families import read_families
@@ -25,9 +27,7 @@ from ..estimators.weighting import judge_parameters as judge_weights
 from ..models.shared import share
 from ..rankings.families import Families
 from .given import Seed
-
-# Draws of one sample before we say that the rows do not suit.
-_PATIENCE = 100
+from .resampling import draw_samples
 
 
 class FrequencyData(TypedDict):
@@ -300,6 +300,7 @@ def stability(
     *,
     n_resamples: int = 50,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Stability:
@@ -321,6 +322,9 @@ def stability(
     sample_weight : array-like of shape (n_samples,), optional
         How often each row is repeated, whole numbers.  A sample has as many rows as the table with
         its repeats.
+    groups : array-like of shape (n_samples,), optional
+        What rows of one series, patient or machine share: whole groups are drawn, as many as there
+        are, and no group is on both sides of the selector's split.
     random_state : int, RandomState or None
         Draws the samples; and the seed of each search, where the selector's `random_state` is None.
     n_jobs : int, optional
@@ -380,46 +384,29 @@ def stability(
     alone = [[j] for j in range(len(table.names))]
     families, _ = read_families(given, read.table, alone)
     draw = check_random_state(random_state)
-    named = isinstance(selector.class_weight, Mapping) or np.ndim(family.priors) == 1
-    least = len(read.classes) if named and not read.targets.labelled else 2
-    samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw)
+    by_class = isinstance(selector.class_weight, Mapping) or np.ndim(family.priors) == 1
+    least = len(read.classes) if by_class and not read.targets.labelled else 2
+    n_rows = _num_samples(X)
+    given_groups = read_groups_of_rows(groups, n_rows)
+    mates = None if given_groups is None else given_groups[read.rows]
+    samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw, mates)
+    part = validation_among(getattr(selector, "validation", None), read.rows, n_rows)
     seeds = draw.randint(2**31 - 1, size=int(n_resamples))
     n_threads = count_threads(n_jobs)
 
     def search(at: int) -> NDArray[np.bool_]:
         mine = clone(selector).set_params(progress=False, checkpoint=None)
+        if isinstance(mine, NaiveBayesSelector):
+            mine.set_params(validation=part)
         if asked is not None:
             mine.set_params(families=families)
         if mine.random_state is None:
             mine.set_params(random_state=int(seeds[at]))
         if n_threads > 1:
             mine.set_params(n_jobs=1)
-        return mine.fit(table, target, sample_weight=samples[at]).support_
+        named = {} if mates is None else {"groups": mates}
+        return mine.fit(table, target, sample_weight=samples[at], **named).support_
 
     # Threads: the kernels release the interpreter's lock, and the table is shared.
     rows = Parallel(n_threads, prefer="threads")(delayed(search)(i) for i in range(n_resamples))
     return Stability(np.array(rows), read.table.names, families)
-
-
-def draw_samples(
-    repeats: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    n_samples: int,
-    least: int,
-    random_state: np.random.RandomState,
-) -> NDArray[np.int64]:
-    """How often each row is drawn, one line a sample; no sample has fewer than `least` classes."""
-    total = int(repeats.sum())
-    shares = repeats / total
-    samples = np.empty((n_samples, repeats.size), np.int64)
-    for i in range(n_samples):
-        for _ in range(_PATIENCE):
-            samples[i] = random_state.multinomial(total, shares)
-            if np.unique(labels[samples[i] > 0]).size >= least:
-                break
-        else:
-            raise ValueError(
-                f"{_PATIENCE} bootstrap samples in a row held fewer than {least} classes of y: "
-                "some class is too rare for resampling. Give more rows of it."
-            )
-    return samples
