@@ -1,6 +1,7 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
 from .data.pack import pack
+from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
 from .estimators.selector import NaiveBayesSelector
@@ -53,6 +54,7 @@ __all__ = [
     "WeightedNaiveBayes",
     "calibrate",
     "compare",
+    "deploy",
     "eliminate",
     "evaluate_ranking",
     "explain",

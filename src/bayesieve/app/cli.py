@@ -112,6 +112,12 @@ IncludeRows = Annotated[
 Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
 
 
+Priors = Annotated[
+    str | None,
+    typer.Option(help="Of the place of use: CLASS=NUMBER,... for every class, or 'uniform'."),
+]
+
+
 Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
 
 
@@ -171,6 +177,7 @@ def select(
     families: Annotated[
         bool, typer.Option("--families", help="Of columns that are nearly the same, one at most.")
     ] = False,
+    priors: Priors = None,
     include_rows: IncludeRows = False,
     resamples: Annotated[
         int | None,
@@ -220,6 +227,7 @@ def select(
         resamples,
         dict.fromkeys(dropped, "left out before the search: it names every row"),
         None if groups is None else commands.groups_of(problem.aside[groups]),
+        commands.read_priors(priors),
     )
     later = None if time is None else commands.later_part(problem.aside[time], validation)
     selector = commands.select_table(
@@ -281,6 +289,7 @@ def predict(
     data: Data,
     out: Annotated[Path | None, typer.Option(help="Write CSV here instead of printing.")] = None,
     batch: Annotated[int, typer.Option(help="Rows held in memory, at most.", min=1)] = 2**16,
+    priors: Priors = None,
 ) -> None:
     """Predict every row of a table: the class (or the labels) and the probabilities.
 
@@ -289,13 +298,14 @@ def predict(
     from ..data.files.output import check_file, whole_file
     from . import commands
 
+    place = commands.read_priors(priors)
     if out is None:
-        for part in commands.predict_file(model, data, batch):
+        for part in commands.predict_file(model, data, batch, place):
             say(part)
         return
     check_file(out, (model, data))
     with whole_file(out) as file:
-        for part in commands.predict_file(model, data, batch):
+        for part in commands.predict_file(model, data, batch, place):
             file.write(part.encode())
 
 

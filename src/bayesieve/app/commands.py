@@ -21,6 +21,7 @@ from ..data.files.base import BadUseError, check_width, some
 from ..data.files.batches import Column, read_batches
 from ..data.files.formats import format_of
 from ..data.files.output import whole_folder
+from ..estimators.deploy import deploy
 from ..estimators.held import rows_of, stands_for
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
@@ -93,6 +94,7 @@ class Pages(NamedTuple):
     n_resamples: int | None = None  #: None: a few, unless the table is large
     left_out: Mapping[str, str] = MappingProxyType({})
     groups: Array | None = None  #: of the rows: resamples are drawn by group
+    priors: str | dict[str, float] | None = None  #: of the place where the model will be used
 
 
 class SelectorOptions(TypedDict, total=False):
@@ -126,6 +128,8 @@ def select_table(
     """Select, and write model.json, selected.csv, path.csv and report.html."""
     check_width(len(problem.names))
     selector = NaiveBayesSelector(**options).fit(problem.X, problem.y, groups=pages.groups)
+    if pages.priors is not None:
+        selector = deploy(selector, pages.priors)
     n_resamples = pages.n_resamples
     if n_resamples is None:
         small = problem.X.shape[0] * problem.X.shape[1] <= _MOST_CELLS
@@ -155,6 +159,25 @@ def select_table(
         _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe_csv)
         write_text(folder / "report.html", page)
     return selector
+
+
+def read_priors(text: str | None) -> str | dict[str, float] | None:
+    """Priors as the command line writes them: uniform, or CLASS=NUMBER, separated by commas."""
+    if text is None or text == "uniform":
+        return text
+    found = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise BadUseError(
+                "--priors must be 'uniform' or one CLASS=NUMBER for each class, separated by "
+                f"commas; got {part!r}."
+            )
+    return found
 
 
 def report_on_model(
@@ -230,9 +253,15 @@ def _fit_names(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray) -> Non
         del model.feature_names_in_
 
 
-def predict_file(model_file: Path, data: Path, most_rows: int = 2**16) -> Iterator[str]:
+def predict_file(
+    model_file: Path,
+    data: Path,
+    most_rows: int = 2**16,
+    priors: str | dict[str, float] | None = None,
+) -> Iterator[str]:
     """The predictions for a file as CSV, a batch of rows at a time, the header with the first."""
     model, columns = _open_model(model_file)
+    model = model if priors is None else deploy(model, priors)
     for i, X in enumerate(read_batches(data, columns, most_rows)):
         _fit_names(model, X)
         yield _predicted(model, X).write_csv(include_header=i == 0)

@@ -199,7 +199,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             self.__dict__.pop(name, None)
         keep_names(self, X, reset=True)
         self._fits = tuple(fits)
-        self._log_priors = judged.priors
+        self._priors = judged.priors
         self._labels = tuple(sample.targets.names) if sample.targets.labelled else ()
         self._column_names = list(sample.table.names)
         self._names = getattr(holder, "feature_names_in_", None)
@@ -227,7 +227,10 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             max(at for at, step in enumerate(each.steps) if len(step.terms) <= size)
             for each in self._fits
         ]
-        found.__dict__.update(self._learnt(places))
+        learnt = self._learnt(places)
+        used = [problem.place for problem in self.estimator_.fitted_.problems]
+        learnt["estimator_"].hold(learnt["estimator_"].fitted_.deployed(used))
+        found.__dict__.update(learnt)
         return found
 
     def _learnt(self, places: Sequence[int]) -> dict[str, Any]:
@@ -240,10 +243,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         problems = {}
         for each, step in zip(fits, steps, strict=True):
             for g, problem in enumerate(each.problems):
-                shift = None
-                if self._log_priors is not None:
-                    shift = each.book.prior_shift(g, self._log_priors)
-                problems[problem] = each.book.fitted(step, g, columns, shift)
+                problems[problem] = each.book.fitted(step, g, columns, self._priors)
         fitted = FittedBayes(tuple(problems[g] for g in sorted(problems)), self._labels)
         model = NaiveBayes(self.features, self.smoothing)
         if self._names is not None:

@@ -11,7 +11,6 @@ import numpy as np
 from ..checks import check_file, check_flag, check_jobs, check_number, choose, column_indices
 from ..data.sample import Sample, check_class_weight, class_factors, read_weights
 from ..engine.threads import Threads
-from ..models.base import Floats
 from ..models.columns import choose_models
 from ..models.counts import check_priors
 from ..models.fitted import FittedBayes
@@ -43,7 +42,7 @@ class Judged:
     plan : what to do with them.
     options : ways to fit, the simplest first.
     sample : the rows.
-    priors : log-probabilities of the classes, where they are given.
+    priors : probabilities of the classes, where they are given.
     shared : one set of terms for all problems?
     progress : is anybody told how far it is?
     checkpoint : the file in which paths are written down, or None.
@@ -54,7 +53,7 @@ class Judged:
     plan: WeightPlan
     options: tuple[Option, ...]
     sample: Sample
-    priors: Floats | None
+    priors: tuple[float, ...] | None
     shared: bool
     progress: bool
     checkpoint: Path | None
@@ -132,18 +131,18 @@ def judge_weighted(model: "WeightedNaiveBayes", sample: Sample) -> Judged:
         for labels in np.ascontiguousarray(sample.targets.classes.T)
     )
     priors = check_priors(model.priors, n_classes)
-    log_priors = None
+    given_priors = None
     if priors is not None:
         shares = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
         if not (shares > 0).all():
             raise ValueError(f"priors must be above 0 here; got {shares.tolist()}.")
-        log_priors = np.log(shares)
+        given_priors = tuple(shares.tolist())
     return Judged(
         problems,
         _plan(model, sample.table.names, models, n_classes),
         tuple(options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))),
         sample,
-        log_priors,
+        given_priors,
         model.shared_terms,
         model.progress,
         None if model.checkpoint is None else check_file("checkpoint", model.checkpoint),

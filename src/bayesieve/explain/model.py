@@ -53,6 +53,9 @@ class ModelExplanation:
         What `calibrate` found: log-ratios are divided by it, the distributions stay.
     stands_for : dict
         The columns that a feature stands for, where a selector knows families.
+    place : list of float or None
+        Probabilities of the classes where the model is used, if `deploy` gave some: `log_prior` is
+        of that place.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class ModelExplanation:
     features: list[FeatureEvidence]
     temperature: float = 1.0
     stands_for: dict[str, list[str]] = field(default_factory=dict)
+    place: list[float] | None = None
 
     def nomogram(
         self, target: Value | None = None, against: Value | None = None
@@ -131,6 +135,9 @@ class ModelExplanation:
             if name in self.stands_for:
                 said.append(f"stands for {count_others(self.stands_for[name])}")
             lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
+        if self.place is not None:
+            shares = [f"{c} {p:.4g}" for c, p in zip(self.classes, self.place, strict=True)]
+            lines.append(f"priors of the place of use: {', '.join(shares)}")
         return "\n".join(lines)
 
     def _position(self, parameter: str, wanted: Value | None, default: int) -> int:
@@ -191,6 +198,7 @@ def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> Mo
         ],
         problem.temperature,
         stands_for(model),
+        None if problem.place is None else list(problem.place),
     )
 
 

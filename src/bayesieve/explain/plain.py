@@ -39,6 +39,7 @@ class ModelData(TypedDict):
     features: list[FeatureData]
     temperature: float
     stands_for: dict[str, list[str]]
+    place: list[float] | None
 
 
 class EvidenceData(TypedDict):

@@ -73,7 +73,7 @@ def gather(
         "fates": [] if selector is None else fates(selector, extras.left_out),
         "path": None if selector is None else _path(selector),
         "model": [explain_model(model, label=label).to_dict() for label in labels],
-        "portable": _in_nat(spoken),
+        "portable": _in_nat(spoken, fitted),
         "performance": judged.to_dict(),
         "stability": _stability(extras.stability, selector),
         "no_stability": extras.no_stability,
@@ -114,6 +114,7 @@ def _summary(
         "missing": missing,
         "labelled": fitted.labelled,
         "classes": counts,
+        "place": None if fitted.place is None else fitted.place.tolist(),
     }
     return found if selector is None else found | _settings(selector)
 
@@ -212,18 +213,22 @@ def _eight(value: float) -> float | None:
     return None if np.isnan(value) else float(f"{value:.8g}")
 
 
-def _in_nat(data: Portable) -> NatModel:
+def _in_nat(data: Portable, fitted: FittedBayes) -> NatModel:
     """Integers beyond 2^53 do not survive in a page: terms in nat, and log 0 marked apart."""
     return {
         "features": data["features"],
         "problems": [
-            _problem_in_nat(problem, [f["cuts"] is not None for f in data["features"]])
-            for problem in data["problems"]
+            _problem_in_nat(
+                problem, [f["cuts"] is not None for f in data["features"]], each.shares.tolist()
+            )
+            for problem, each in zip(data["problems"], fitted.problems, strict=True)
         ],
     }
 
 
-def _problem_in_nat(problem: PortableProblem, on_grid: list[bool]) -> NatProblem:
+def _problem_in_nat(
+    problem: PortableProblem, on_grid: list[bool], shares: list[float]
+) -> NatProblem:
     bits, impossible = problem["bits"], problem["impossible"]
 
     def nat(fixed: int) -> list[float]:
@@ -248,6 +253,7 @@ def _problem_in_nat(problem: PortableProblem, on_grid: list[bool]) -> NatProblem
         "class_count": problem["class_count"],
         "temperature": problem["temperature"],
         "prior": [nat(fixed) for fixed in problem["prior"]],
+        "shares": shares,
         "terms": [terms(*both) for both in zip(problem["terms"], on_grid, strict=True)],
         "pairs": [
             {

@@ -62,6 +62,7 @@ class NatProblem(TypedDict):
     class_count: list[float]
     temperature: float
     prior: list[list[float]]
+    shares: list[float]
     terms: list[NatTerms | StepTerms | BellTerms]
     pairs: list[NatPair]
 
