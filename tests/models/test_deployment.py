@@ -178,10 +178,9 @@ def test_exported_code_speaks_for_the_place():
     there = deploy(NaiveBayes().fit(X[["flag"]], y), [0.9, 0.06, 0.04])
     space = {}
     exec(to_python(there), space)
-    expected = there.predict_proba(X[["flag"]][:1])[0]
-    row = space["predict_proba"]({"flag": int(X["flag"][0])})
-    found = [row[each] for each in there.classes_] if isinstance(row, dict) else row
-    assert found == pytest.approx(expected)
+    expected = there.predict(pd.DataFrame({"flag": [0, 1]})).tolist()
+    found = [space["predict"]({"flag": flag}) for flag in (0, 1)]
+    assert found == expected != NaiveBayes().fit(X[["flag"]], y).predict([[0], [1]]).tolist()
 
 
 @pytest.mark.parametrize(

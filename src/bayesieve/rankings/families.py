@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from ..checks import Array, as_fraction, check_number, column_indices
 from ..data.columns import encode, is_missing, learn
 from ..data.storage import SILENT
-from ..data.tables import RawTable, SparseTable, Table, read_table
+from ..data.tables import RawTable, Table, read_table
 
 # What two columns may agree in: small whole numbers, texts, or where they stand among the rows.
 _WHOLE, _TEXT, _PLACE = 0, 1, 2
@@ -216,11 +216,7 @@ def _parts(table: Table) -> Iterator[RawTable]:
     for at in range(0, len(table.names), _BLOCK):
         columns = range(at, min(at + _BLOCK, len(table.names)))
         names = [table.names[j] for j in columns]
-        if isinstance(table, SparseTable):
-            cells = table.matrix[:, at : at + _BLOCK].toarray()
-            yield RawTable(cells, names, table.n_rows)
-        else:
-            yield RawTable([table.column(j) for j in columns], names, table.n_rows)
+        yield RawTable([table.column(j) for j in columns], names, table.n_rows)
 
 
 def _places(raw: NDArray[np.float64]) -> NDArray[np.uint8]:
