@@ -275,8 +275,6 @@ def nested(
     elif isinstance(selector, WeightedNaiveBayes):
         judge_weights(selector)
         criterion = CRITERIA["log-likelihood"]
-        if groups is not None and not hasattr(cv, "split"):
-            raise ValueError("groups is for a splitter given as cv.")
     else:
         raise TypeError(
             "selector must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
@@ -296,9 +294,8 @@ def nested(
             mine.set_params(random_state=int(seeds[g]))
         if n_threads > 1:
             mine.set_params(n_jobs=1)
-        if isinstance(mine, NaiveBayesSelector):
-            rows = read.rows[splits[g][0]]
-            mine.set_params(validation=validation_among(mine.validation, rows, n_rows))
+        rows = read.rows[splits[g][0]]
+        mine.set_params(validation=validation_among(mine.validation, rows, n_rows))
         return _judge(mine, criterion, read, *splits[g], named)
 
     found = Parallel(n_threads, prefer="threads")(delayed(judge)(g) for g in range(len(splits)))
@@ -350,14 +347,14 @@ def _judge(
     """Fit on the training rows; score the held-out ones."""
     labelled = read.targets.labelled
     target = read.targets.classes if labelled else read.classes[read.labels]
-    if isinstance(selector, WeightedNaiveBayes):
-        return _judge_weighted(selector, criterion, read, target, train, test)
     selector.fit(
         read.table.take(train),
         target[train],
         sample_weight=read.weights[train],
         groups=None if groups is None else groups[read.rows[train]],
     )
+    if isinstance(selector, WeightedNaiveBayes):
+        return _fold_of_weighted(selector, criterion, read, target, train, test)
     path = selector.path_
     step = path.steps[path.chosen]
     table, weights = read.table.take(test), read.weights[test]
@@ -375,7 +372,7 @@ def _judge(
     return fold, path.validation_name
 
 
-def _judge_weighted(
+def _fold_of_weighted(
     model: WeightedNaiveBayes,
     criterion: Criterion,
     read: Sample,
@@ -384,7 +381,6 @@ def _judge_weighted(
     test: NDArray[np.int64],
 ) -> tuple[Fold, str]:
     """The same of weighted terms."""
-    model.fit(read.table.take(train), target[train], sample_weight=read.weights[train])
     paths = [model.path_] if isinstance(model.path_, WeightPath) else model.path_
     table, weights = read.table.take(test), read.weights[test]
     trained = target[train], read.weights[train]

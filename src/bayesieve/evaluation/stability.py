@@ -379,8 +379,7 @@ def stability(
     table = share(read.table, family.choose_models(read.table), family.rounded)
     target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
     # Found once, among all rows, so that a family is the same in every sample.
-    asked = getattr(selector, "families", None)
-    given = "auto" if asked is None else asked
+    given = "auto" if selector.families is None else selector.families
     alone = [[j] for j in range(len(table.names))]
     families, _ = read_families(given, read.table, alone)
     draw = check_random_state(random_state)
@@ -390,22 +389,19 @@ def stability(
     given_groups = read_groups_of_rows(groups, n_rows)
     mates = None if given_groups is None else given_groups[read.rows]
     samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw, mates)
-    part = validation_among(getattr(selector, "validation", None), read.rows, n_rows)
+    part = validation_among(selector.validation, read.rows, n_rows)
     seeds = draw.randint(2**31 - 1, size=int(n_resamples))
     n_threads = count_threads(n_jobs)
 
     def search(at: int) -> NDArray[np.bool_]:
-        mine = clone(selector).set_params(progress=False, checkpoint=None)
-        if isinstance(mine, NaiveBayesSelector):
-            mine.set_params(validation=part)
-        if asked is not None:
+        mine = clone(selector).set_params(progress=False, checkpoint=None, validation=part)
+        if mine.families is not None:
             mine.set_params(families=families)
         if mine.random_state is None:
             mine.set_params(random_state=int(seeds[at]))
         if n_threads > 1:
             mine.set_params(n_jobs=1)
-        named = {} if mates is None else {"groups": mates}
-        return mine.fit(table, target, sample_weight=samples[at], **named).support_
+        return mine.fit(table, target, sample_weight=samples[at], groups=mates).support_
 
     # Threads: the kernels release the interpreter's lock, and the table is shared.
     rows = Parallel(n_threads, prefer="threads")(delayed(search)(i) for i in range(n_resamples))

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ...checks import plain_value
 from ...data.tables import SparseTable, Table, read_table
+from ...estimators.chosen import ChosenColumns
 from ...estimators.held import fitted_of, rows_of, stands_for
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
@@ -70,7 +71,7 @@ def gather(
     return {
         "title": extras.title,
         "summary": _summary(selector, fitted, table, y),
-        "fates": [] if selector is None else fates(selector, extras.left_out),
+        "fates": family_fates(model) if selector is None else fates(selector, extras.left_out),
         "path": None if selector is None else _path(selector),
         "model": [explain_model(model, label=label).to_dict() for label in labels],
         "portable": _in_nat(spoken, fitted),
@@ -176,6 +177,22 @@ def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[s
         story = _short(stories[j]) if stories[j] else after.get(j, "no step took it")
         found.append([path.names[j], fate, story])
     found += [[name, "eliminated", reason] for name, reason in left_out.items()]
+    return found
+
+
+def family_fates(model: Model) -> list[list[str]]:
+    """Which column stands for which, of a model whose path has terms in place of columns."""
+    families = getattr(model, "families_", None)
+    if not isinstance(model, ChosenColumns) or families is None:
+        return []
+    names, others = families.names, stands_for(model)
+    found = []
+    for j, (name, chosen) in enumerate(zip(names, model.support_.tolist(), strict=True)):
+        if chosen:
+            story = f"stands for {count_others(others[name])}" if name in others else ""
+            found.append([name, "selected", story])
+        elif families.leader[j] != j:
+            found.append([name, "never chosen", f"{names[families.leader[j]]} stands for it"])
     return found
 
 
