@@ -139,6 +139,17 @@ def test_a_reweighed_selection_has_a_place():
     assert deploy(model, PLACE).predict_proba(X) == pytest.approx(expected, abs=1e-9)
 
 
+def test_a_reweighed_selection_knows_the_priors_of_its_model():
+    X, y = table()
+    options = {"search": "forward", "max_features": 2, "reweigh": True, "random_state": 0}
+    given = NaiveBayesSelector(NaiveBayes(priors=PLACE), keep=[0, 1], **options).fit(X, y)
+    plain = NaiveBayesSelector(NaiveBayes(), keep=[0, 1], **options).fit(X, y)
+    there = plain.decision_function(X, PLACE)
+    # Constants are sixty-fourths of a nat.
+    assert given.decision_function(X) == pytest.approx(there, abs=1 / 64)
+    assert given.predict_proba(X, PLACE) == pytest.approx(given.predict_proba(X), abs=1e-9)
+
+
 def test_a_file_keeps_the_place(fitted, tmp_path):
     X, y, model = fitted
     checker = pytest.importorskip("jsonschema").Draft202012Validator(model_schema())
@@ -163,6 +174,12 @@ def test_a_file_keeps_the_place(fitted, tmp_path):
     old = model_to_dict(model)
     assert "priors" not in old["models"][0]["weighting"]
     assert np.array_equal(model_from_dict(old).predict_proba(columns), model.predict_proba(X))
+
+
+def test_a_file_takes_what_a_model_takes(fitted):
+    place = [0.7, 0.2, 0.100009]
+    again = model_from_dict(model_to_dict(deploy(fitted[2], place)))
+    assert again.fitted_.place.tolist() == place
 
 
 @pytest.mark.parametrize("odd", [[0.5, 0.5], [0.5, 0.5, 0.5], [0, 0.5, 0.5], "x", None])

@@ -156,13 +156,6 @@ def judge_weighted(
         CodedRows(columns, rows, labels, weights, sample.classes, class_weight)
         for labels in np.ascontiguousarray(sample.targets.classes.T)
     )
-    priors = check_priors(model.priors, n_classes)
-    given_priors = None
-    if priors is not None:
-        shares = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
-        if not (shares > 0).all():
-            raise ValueError(f"priors must be above 0 here; got {shares.tolist()}.")
-        given_priors = tuple(shares.tolist())
     plan, families = _plan(model, sample, models, n_classes)
     parts = None
     if model.validation is not None:
@@ -172,7 +165,7 @@ def judge_weighted(
         plan,
         tuple(options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))),
         sample,
-        given_priors,
+        _read_priors(model.priors, n_classes),
         model.shared_terms,
         model.progress,
         None if model.checkpoint is None else check_file("checkpoint", model.checkpoint),
@@ -181,6 +174,17 @@ def judge_weighted(
         None if groups is None else group_numbers(groups[sample.rows]),
         parts,
     )
+
+
+def _read_priors(given: object, n_classes: int) -> tuple[float, ...] | None:
+    """One probability above 0 a class; None: those of the rows."""
+    priors = check_priors(given, n_classes)
+    if priors is None:
+        return None
+    shares = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
+    if not (shares > 0).all():
+        raise ValueError(f"priors must be above 0 here; got {shares.tolist()}.")
+    return tuple(shares.tolist())
 
 
 def _fingerprints(
@@ -289,7 +293,8 @@ def reweigh(task: Task, columns: Sequence[int], threads: Threads) -> FittedBayes
     *_, last = weighing.greedy(0.0).steps()
     place = np.argsort(order).tolist()
     book = weighing.book([last], list(kept))
-    found = tuple(book.fitted(last, g, list(kept)) for g in range(len(problems)))
+    priors = _read_priors(task.family.priors, len(sample.classes))
+    found = tuple(book.fitted(last, g, list(kept), priors) for g in range(len(problems)))
     labels = tuple(sample.targets.names) if sample.targets.labelled else ()
     return FittedBayes(found, labels).restrict(place)
 

@@ -20,7 +20,8 @@ from ...models.weighted import (
 )
 from .shape import Feature, PairData, WeightingData
 
-_CLOSE = 1e-6
+# As near to 1 as priors must add up that users give.
+_CLOSE = 2e-5
 
 
 class _Priors(TypedDict, total=False):
