@@ -40,7 +40,7 @@ NAMED = pd.DataFrame(X, columns=["age", "weight", "height", "dose"])
         ({"cv": [([0, 1], [])]}, ValueError, "cv gives no test row within the guiding part"),
         ({"validation": 1.0}, ValueError, "validation must be None or strictly between"),
         ({"validation": -0.1}, ValueError, "validation must be a number from 0 to 1; got -0.1"),
-        ({"validation": "half"}, TypeError, "validation must be a number"),
+        ({"validation": "half"}, TypeError, "validation must be None, a number"),
         ({"n_features": 5}, ValueError, "n_features must be a whole number from 1 to 4; got 5"),
         ({"n_features": 0}, ValueError, "n_features must be a whole number from 1 to 4; got 0"),
         ({"n_features": 2, "max_features": 3}, ValueError, "not both"),

@@ -1,6 +1,7 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
 from .data.pack import pack
+from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
 from .estimators.selector import NaiveBayesSelector
@@ -27,6 +28,7 @@ from .explain.function import to_python
 from .explain.model import explain_model
 from .explain.modelfile.file import load_model, save_model
 from .rankings.divergence import relevance_matrix
+from .rankings.families import Families, find_families
 from .rankings.rank import rank
 from .rankings.redundancy import eliminate
 from .rankings.trees import TreeLevels
@@ -37,6 +39,7 @@ __all__ = [
     "Calibration",
     "Comparison",
     "EvidenceDisplay",
+    "Families",
     "FeatureVotes",
     "GreedyEnsemble",
     "NaiveBayes",
@@ -51,10 +54,12 @@ __all__ = [
     "WeightedNaiveBayes",
     "calibrate",
     "compare",
+    "deploy",
     "eliminate",
     "evaluate_ranking",
     "explain",
     "explain_model",
+    "find_families",
     "load_model",
     "nested",
     "nogueira",

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 import reference
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, Stability, nogueira, stability
 from bayesieve.data.tables import RawTable
-from bayesieve.evaluation.stability import draw_samples
+from bayesieve.evaluation.resampling import draw_samples
 from bayesieve.models.shared import SharedSparse, SharedTable, share
 from bayesieve.search import RankedSearch
 from tables import binary_table

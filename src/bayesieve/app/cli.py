@@ -112,6 +112,12 @@ IncludeRows = Annotated[
 Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
 
 
+Priors = Annotated[
+    str | None,
+    typer.Option(help="Of the place of use: CLASS=NUMBER,... for every class, or 'uniform'."),
+]
+
+
 Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
 
 
@@ -143,6 +149,13 @@ def select(
         float,
         typer.Option(help="Share of the rows kept to choose the subset; 0: none."),
     ] = 0.5,
+    groups: Annotated[
+        str | None,
+        typer.Option(help="Column that rows of one series, patient or machine share."),
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Column with the time: the later rows validate.")
+    ] = None,
     n_features: Annotated[int | None, typer.Option(help="Exactly so many.", min=1)] = None,
     min_features: Annotated[int, typer.Option(help="At least so many.", min=0)] = 1,
     max_features: Annotated[int | None, typer.Option(help="At most so many.", min=1)] = None,
@@ -161,6 +174,10 @@ def select(
     time_limit: Annotated[
         float | None, typer.Option(help="Stop after so many seconds.", min=0)
     ] = None,
+    families: Annotated[
+        bool, typer.Option("--families", help="Of columns that are nearly the same, one at most.")
+    ] = False,
+    priors: Priors = None,
     include_rows: IncludeRows = False,
     resamples: Annotated[
         int | None,
@@ -194,7 +211,8 @@ def select(
     check_folder(out)
     commands.check_resume(checkpoint, resume)
     names = labels.split(",") if labels else []
-    problem, dropped = commands.read_problem(data, target, names, identifiers)
+    aside = list(dict.fromkeys(name for name in (groups, time) if name is not None))
+    problem, dropped = commands.read_problem(data, target, names, identifiers, aside)
     for name in [] if quiet else dropped:
         tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
     for line in [] if quiet else commands.numbers_with_texts(problem):
@@ -208,7 +226,10 @@ def select(
         include_rows,
         resamples,
         dict.fromkeys(dropped, "left out before the search: it names every row"),
+        None if groups is None else commands.groups_of(problem.aside[groups]),
+        commands.read_priors(priors),
     )
+    later = None if time is None else commands.later_part(problem.aside[time], validation)
     selector = commands.select_table(
         problem,
         out,
@@ -218,7 +239,7 @@ def select(
         criterion=commands.criterion_for(criterion, problem),
         n_features=n_features,
         cv=int(cv) if cv.isdigit() else cv,
-        validation=validation or None,
+        validation=(validation or None) if later is None else later,
         min_features=min_features,
         max_features=max_features,
         class_weight=class_weight,
@@ -227,6 +248,7 @@ def select(
         progress=not quiet and not as_json,
         checkpoint=checkpoint,
         time_limit=time_limit,
+        families="auto" if families else None,
         safe_csv=safe_csv,
     )
     result = commands.summary(selector, problem, out)
@@ -267,6 +289,7 @@ def predict(
     data: Data,
     out: Annotated[Path | None, typer.Option(help="Write CSV here instead of printing.")] = None,
     batch: Annotated[int, typer.Option(help="Rows held in memory, at most.", min=1)] = 2**16,
+    priors: Priors = None,
 ) -> None:
     """Predict every row of a table: the class (or the labels) and the probabilities.
 
@@ -275,13 +298,14 @@ def predict(
     from ..data.files.output import check_file, whole_file
     from . import commands
 
+    place = commands.read_priors(priors)
     if out is None:
-        for part in commands.predict_file(model, data, batch):
+        for part in commands.predict_file(model, data, batch, place):
             say(part)
         return
     check_file(out, (model, data))
     with whole_file(out) as file:
-        for part in commands.predict_file(model, data, batch):
+        for part in commands.predict_file(model, data, batch, place):
             file.write(part.encode())
 
 

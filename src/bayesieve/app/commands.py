@@ -11,7 +11,7 @@ from typing import NamedTuple, TypedDict, Unpack, cast
 import numpy as np
 import polars as pl
 import scipy.sparse
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..checks import Array
 from ..criteria import CRITERIA
@@ -21,7 +21,8 @@ from ..data.files.base import BadUseError, check_width, some
 from ..data.files.batches import Column, read_batches
 from ..data.files.formats import format_of
 from ..data.files.output import whole_folder
-from ..estimators.held import rows_of
+from ..estimators.deploy import deploy
+from ..estimators.held import rows_of, stands_for
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..explain.evidence import Explanation, explain
@@ -29,10 +30,11 @@ from ..explain.modelfile.file import load_model, save_model
 from ..explain.plain import Plain, jsonable
 from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
+from ..rankings.families import Families, count_others
 from ..rankings.rank import rank
-from .tables import Problem, numbers_with_texts, read_problem
+from .tables import Problem, groups_of, later_part, numbers_with_texts, read_problem
 
-__all__ = ["BadUseError", "numbers_with_texts", "read_problem"]
+__all__ = ["BadUseError", "groups_of", "later_part", "numbers_with_texts", "read_problem"]
 
 
 # Positive (or negative) rows below which a label is told to be rare.
@@ -91,6 +93,8 @@ class Pages(NamedTuple):
     include_rows: bool = False
     n_resamples: int | None = None  #: None: a few, unless the table is large
     left_out: Mapping[str, str] = MappingProxyType({})
+    groups: Array | None = None  #: of the rows: resamples are drawn by group
+    priors: str | dict[str, float] | None = None  #: of the place where the model will be used
 
 
 class SelectorOptions(TypedDict, total=False):
@@ -101,7 +105,7 @@ class SelectorOptions(TypedDict, total=False):
     criterion: str | AUC
     n_features: int | None
     cv: int | str
-    validation: float | None
+    validation: float | NDArray[np.bool_] | None
     min_features: int
     max_features: int | None
     class_weight: str | None
@@ -110,6 +114,7 @@ class SelectorOptions(TypedDict, total=False):
     progress: bool
     checkpoint: Path | None
     time_limit: float | None
+    families: str | None
 
 
 def select_table(
@@ -122,7 +127,9 @@ def select_table(
 ) -> NaiveBayesSelector:
     """Select, and write model.json, selected.csv, path.csv and report.html."""
     check_width(len(problem.names))
-    selector = NaiveBayesSelector(**options).fit(problem.X, problem.y)
+    selector = NaiveBayesSelector(**options).fit(problem.X, problem.y, groups=pages.groups)
+    if pages.priors is not None:
+        selector = deploy(selector, pages.priors)
     n_resamples = pages.n_resamples
     if n_resamples is None:
         small = problem.X.shape[0] * problem.X.shape[1] <= _MOST_CELLS
@@ -137,6 +144,7 @@ def select_table(
         include_rows=pages.include_rows,
         n_resamples=n_resamples,
         left_out=dict(pages.left_out),
+        groups=pages.groups,
         n_jobs=options.get("n_jobs"),
     )
     with whole_folder(out) as folder:
@@ -151,6 +159,25 @@ def select_table(
         _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe_csv)
         write_text(folder / "report.html", page)
     return selector
+
+
+def read_priors(text: str | None) -> str | dict[str, float] | None:
+    """Priors as the command line writes them: uniform, or CLASS=NUMBER, separated by commas."""
+    if text is None or text == "uniform":
+        return text
+    found = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise BadUseError(
+                "--priors must be 'uniform' or one CLASS=NUMBER for each class, separated by "
+                f"commas; got {part!r}."
+            )
+    return found
 
 
 def report_on_model(
@@ -191,6 +218,8 @@ def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: st
 def _name_columns(selector: NaiveBayesSelector, names: list[str]) -> None:
     """Give a model of a sparse matrix the file's names: a matrix has none."""
     selector.path_.names = names
+    if selector.families_ is not None:
+        selector.families_ = Families(tuple(names), selector.families_.leader)
     chosen = [names[j] for j in np.flatnonzero(selector.support_)]
     model = selector.estimator_
     model.hold(model.fitted_.renamed(chosen))
@@ -224,9 +253,15 @@ def _fit_names(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray) -> Non
         del model.feature_names_in_
 
 
-def predict_file(model_file: Path, data: Path, most_rows: int = 2**16) -> Iterator[str]:
+def predict_file(
+    model_file: Path,
+    data: Path,
+    most_rows: int = 2**16,
+    priors: str | dict[str, float] | None = None,
+) -> Iterator[str]:
     """The predictions for a file as CSV, a batch of rows at a time, the header with the first."""
     model, columns = _open_model(model_file)
+    model = model if priors is None else deploy(model, priors)
     for i, X in enumerate(read_batches(data, columns, most_rows)):
         _fit_names(model, X)
         yield _predicted(model, X).write_csv(include_header=i == 0)
@@ -303,8 +338,10 @@ def has_labels(problem: Problem) -> bool:
 def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[str, Plain]:
     """What was chosen, as plain data."""
     step = selector.path_.steps[selector.path_.chosen]
+    others = stands_for(selector)
     return {
         "selected": [problem.names[j] for j in selector.selected_],
+        **({"stands_for": cast(Plain, others)} if selector.families is not None else {}),
         "score": step.score,
         selector.path_.validation_name: step.validation_error,
         "subsets_tried": selector.n_tried_,
@@ -315,6 +352,7 @@ def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[s
 def in_words(result: dict[str, Plain], criterion: str, n_columns: int) -> str:
     """The summary for people."""
     names = cast(list[str], result["selected"])
+    others = cast(dict[str, list[str]], result.get("stands_for", {}))
     name = next(key for key in result if key.startswith("validation"))
     shown = ", ".join(names[:_SHOWN])
     if len(names) > _SHOWN:
@@ -323,5 +361,6 @@ def in_words(result: dict[str, Plain], criterion: str, n_columns: int) -> str:
     told = "" if np.isnan(validated) else f", {name.replace('_', ' ')} {validated:.4f}"
     return (
         f"{len(names)} of {n_columns} column{'s' * (n_columns != 1)}: {shown}\n"
-        f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"
+        + "".join(f"{name} stands for {count_others(others[name])}\n" for name in others)
+        + f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"
     )

@@ -1,13 +1,16 @@
 """From a file to columns and a target."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
 import scipy.sparse
+from numpy.typing import NDArray
 
 from ..checks import Array
 from ..data.files.base import BadUseError, Content, check_width, some, whole_numbers
@@ -15,9 +18,14 @@ from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
 from ..data.pack import pack
 from ..data.packed import PackedTable
+from ..data.parts import later_rows
 
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
+
+
+# Texts that sort by time.
+_ISO = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"
 
 
 # Bytes of a file from which on it is packed.
@@ -33,37 +41,121 @@ Target: TypeAlias = Array | pl.Series | pl.DataFrame
 
 
 class Problem(NamedTuple):
-    """Columns to learn from (a frame or a sparse matrix), their names, and the target."""
+    """Columns to learn from (a frame or a sparse matrix), their names, the target, and columns that
+    say something about the rows only.
+    """
 
     X: Columns
     names: Sequence[str]
     y: Target
+    aside: Mapping[str, pl.Series] = MappingProxyType({})
 
 
 def read_problem(
-    path: Path, target: str | None, labels: list[str], identifiers: bool
+    path: Path,
+    target: str | None,
+    labels: list[str],
+    identifiers: bool,
+    aside: Sequence[str] = (),
 ) -> tuple[Problem, list[str]]:
     """Columns and target of a file, and the names of text columns that were left out.
+
+    Columns that stand aside are no columns to learn from.
 
     A large table is packed as it is read, so that it never stands in memory as it is in the file;
     the answers are the same.
     """
     file = format_of(path)
     if path.stat().st_size < _LARGE or not file.in_blocks:
-        problem = split_target(read_data(path), target, labels)
+        content, apart = set_aside(read_data(path), aside, [target, *labels])
+        problem = split_target(content, target, labels)._replace(aside=apart)
         return (problem, []) if identifiers else without_identifiers(problem)
     source = open_source(path)
     if (target is None) == (not labels):
         raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
     _check_repeats(labels)
     wanted = [target] if target is not None else labels
-    for name in wanted:
+    _check_aside(aside, wanted)
+    for name in [*wanted, *aside]:
         if name not in source.names:
             raise BadUseError(_unknown_column(Content(None, []), name, source.names))
-    columns = [name for name in source.names if name not in wanted]
-    X = pack(source, target=wanted, columns=columns, identifiers=identifiers)
-    y: Target = _label_frame(X.target) if target is None else _classes(X.target[target], target)
-    return Problem(X, X.names, y), list(X.identifiers)
+    columns = [name for name in source.names if name not in [*wanted, *aside]]
+    X = pack(source, target=[*wanted, *aside], columns=columns, identifiers=identifiers)
+    found = X.target.select(wanted)
+    y: Target = _label_frame(found) if target is None else _classes(found[target], target)
+    apart = {name: X.target[name] for name in aside}
+    return Problem(X, X.names, y, apart), list(X.identifiers)
+
+
+def _check_aside(aside: Sequence[str], target: Sequence[str | None]) -> None:
+    both = next((name for name in aside if name in target), None)
+    if both is not None:
+        raise BadUseError(f"column {both!r} is the target: it cannot say groups or time too.")
+
+
+def set_aside(
+    table: Content, names: Sequence[str], target: Sequence[str | None]
+) -> tuple[Content, dict[str, pl.Series]]:
+    """Take columns that say something about the rows only out of a table."""
+    _check_aside(names, target)
+    found = {}
+    for name in names:
+        known = [*table.names, *table.texts.columns]
+        if name not in known:
+            raise BadUseError(_unknown_column(replace(table, target=None), name, known))
+        if name in table.texts.columns:
+            found[name] = table.texts[name]
+            table = replace(table, texts=table.texts.drop(name))
+            continue
+        others = [each for each in table.names if each != name]
+        if table.sparse:
+            at = list(table.names).index(name)
+            found[name] = pl.Series(name, table.X[:, [at]].toarray().ravel())
+            kept = [j for j in range(len(table.names)) if j != at]
+            table = replace(table, X=table.X[:, kept], names=others)
+        else:
+            found[name] = table.X[name]
+            table = replace(table, X=table.X.select(others), names=others)
+    return table, found
+
+
+def groups_of(column: pl.Series) -> Array:
+    """One group a row."""
+    missing = column.null_count()
+    if missing:
+        raise BadUseError(
+            f"--groups: column {column.name!r} is missing in {missing} row(s); give every row a "
+            "group, a row without others a group of its own."
+        )
+    return np.array(column.to_list(), dtype=object)
+
+
+def later_part(column: pl.Series, share: float) -> NDArray[np.bool_]:
+    """The rows to validate on: the latest ones."""
+    name, missing = column.name, column.null_count()
+    if column.dtype.is_float():
+        missing += int(column.is_nan().sum())
+    if missing:
+        raise BadUseError(
+            f"--time: column {name!r} is missing in {missing} row(s); drop or mend them."
+        )
+    if not share:
+        raise BadUseError("--time needs a validation part; give --validation a share above 0.")
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String:
+        odd = column.filter(~column.str.contains(_ISO))
+        if len(odd):
+            raise BadUseError(
+                f"--time: column {name!r} must hold numbers, dates, or texts such as 2024-12-31 "
+                f"(year first, so that later is larger); got {odd[0]!r}."
+            )
+    elif not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        raise BadUseError(f"--time: column {name!r} holds {column.dtype}, which is no time.")
+    try:
+        return later_rows(column.to_numpy(), share)
+    except ValueError as error:
+        raise BadUseError(f"--time: column {name!r}: {error}") from error
 
 
 def _check_repeats(labels: list[str]) -> None:
@@ -200,7 +292,7 @@ def without_identifiers(problem: Problem) -> tuple[Problem, list[str]]:
             f"every column names every row (such as {out[0]!r}): there is no column left to learn "
             "from; --identifiers keeps them."
         )
-    return Problem(X, X.columns, problem.y), out
+    return problem._replace(X=X, names=X.columns), out
 
 
 def numbers_with_texts(problem: Problem) -> Iterator[str]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
 from ..checks import Array
+from .parts import check_apart
 
 Rows = NDArray[np.int64]
 
@@ -51,7 +52,7 @@ def find_splits(
     cv : a number of folds, a splitter, or an iterable of (train, test) row numbers.
     mine : class of each guiding row.
     theirs : the user's number of each guiding row.
-    groups : the user's groups, one a row of theirs.
+    groups : the user's groups, one a row of theirs: none is on both sides of a split.
     n_rows : how many rows the user's table has.
     """
     if isinstance(cv, Integral) and not isinstance(cv, bool):
@@ -61,7 +62,10 @@ def find_splits(
                 "fewer folds, a smaller validation share, or more rows."
             )
         try:
-            found = list(check_cv(int(cv), mine, classifier=True).split(mine, mine))
+            folds = check_cv(int(cv), mine, classifier=True)
+            if groups is not None:
+                folds = StratifiedGroupKFold(int(cv))
+            found = list(folds.split(mine, mine, None if groups is None else groups[theirs]))
         except ValueError as error:
             raise ValueError(f"cv={cv} does not suit the guiding rows: {error}") from error
     elif hasattr(cv, "split"):
@@ -78,9 +82,11 @@ def find_splits(
         )
     if not any(test.size for _, test in found):
         raise ValueError("cv gives no test row within the guiding part.")
-    for g, (train, _) in enumerate(found):
+    for g, (train, test) in enumerate(found):
         if not train.size:
             raise ValueError(f"cv: split {g} has no training row within the guiding part.")
+        if groups is not None:
+            check_apart(groups[theirs], train, test, f"cv: split {g}")
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in found]
 
 

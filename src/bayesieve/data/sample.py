@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import scipy.sparse
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from ..checks import Array, as_fraction, choose, plain_value
 from .tables import Table, _is_nan, read_table
@@ -279,17 +279,11 @@ def split_rows(
     return np.setdiff1d(np.arange(labels.size), validation), validation
 
 
+def is_share(validation: object) -> TypeGuard[float | None]:
+    """Is this a share of the rows, or None?  All else names rows, or how to find them."""
+    return validation is None or isinstance(validation, Real)
+
+
 def means_loo(cv: Any) -> bool:
     """Is this leave-one-out, by name or as scikit-learn's splitter?"""
     return (isinstance(cv, str) and cv == "loo") or isinstance(cv, LeaveOneOut)
-
-
-def read_split_groups(groups: Any, X: Any) -> Array | None:
-    """Groups for a splitter, one a row of X."""
-    if groups is None:
-        return None
-    groups = column_or_1d(groups)
-    n_rows = _num_samples(X)
-    if len(groups) != n_rows:
-        raise ValueError(f"groups has {len(groups)} values, but X has {n_rows} rows.")
-    return groups

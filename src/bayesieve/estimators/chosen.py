@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import Array
 from ..data.packed import PackedTable
 from ..data.tables import Table, is_frame, read_table
+from ..models.priors import Priors, at_place
 from ..models.unknown import warn_of_unknown
 
 
@@ -62,22 +63,26 @@ class ChosenColumns(SelectorMixin):
         warn_of_unknown(self.estimator_.fitted_.specs, chosen)
         return chosen
 
-    def predict(self, X: object) -> Array:
-        """The most probable class of each row (0 or 1 for each label), by the chosen model."""
-        chosen = self._told(X)
-        return self.estimator_.fitted_.best(chosen)
+    def predict(self, X: object, priors: Priors = None) -> Array:
+        """The most probable class of each row (0 or 1 for each label), by the chosen model.
 
-    def predict_proba(self, X: object) -> NDArray[np.float64]:
+        `priors`, here and below: how frequent the classes are where the rows come from, see
+        `deploy`; as in training (or as deployed) by default.
+        """
+        chosen = self._told(X)
+        return at_place(self.estimator_.fitted_, priors).best(chosen)
+
+    def predict_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
         chosen = self._told(X)
-        return self.estimator_.fitted_.proba(chosen)
+        return at_place(self.estimator_.fitted_, priors).proba(chosen)
 
-    def decision_function(self, X: object) -> NDArray[np.float64]:
+    def decision_function(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
         chosen = self._told(X)
-        return self.estimator_.fitted_.decide(chosen)
+        return at_place(self.estimator_.fitted_, priors).decide(chosen)
 
-    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """The logarithm of `predict_proba`, by the chosen model."""
         chosen = self._told(X)
-        return self.estimator_.fitted_.log_proba(chosen)
+        return at_place(self.estimator_.fitted_, priors).log_proba(chosen)

@@ -45,6 +45,16 @@ def fitted_of(model: object) -> FittedBayes:
     return model.fitted_
 
 
+def stands_for(model: object) -> dict[str, list[str]]:
+    """The columns that each column chosen stands for, where it stands for some."""
+    families = getattr(model, "families_", None)
+    if not isinstance(model, ChosenColumns) or families is None:
+        return {}
+    chosen = np.flatnonzero(model.support_).tolist()
+    found = {families.names[j]: families.others(j) for j in chosen}
+    return {name: others for name, others in found.items() if others}
+
+
 def rows_of(model: object, X: object) -> Table:
     """X as an estimator reads it: judged, and the columns of its fitted value only."""
     table = read_table(model, X, reset=False)

@@ -21,6 +21,7 @@ from ..models.base import Floats, Run, Settings, run_alone
 from ..models.columns import Summary, choose_models, summarise
 from ..models.counts import check_priors, check_smoothing
 from ..models.fitted import FittedBayes, fit_problem
+from ..models.priors import Priors, at_place
 from ..models.registry import MODELS
 from ..models.unknown import warn_of_unknown
 from .batches import read_batch
@@ -365,31 +366,39 @@ class NaiveBayes(AnyTable, BaseEstimator):
             return np.column_stack([joint[:, 1] for joint in found])
         return found[0]
 
-    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
-        """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels."""
-        rows = self._rows(X)
-        return self.fitted_.log_proba(rows)
+    def predict_log_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
+        """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels.
 
-    def predict_proba(self, X: object) -> NDArray[np.float64]:
-        """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
-
-        Classes exclude each other: a row adds up to 1.  Labels do not.
+        `priors` as in `predict`.
         """
         rows = self._rows(X)
-        return self.fitted_.proba(rows)
+        return at_place(self.fitted_, priors).log_proba(rows)
 
-    def predict(self, X: object) -> Array:
-        """The most probable class of each row; the first of equals.  With labels, 0 or 1 each."""
+    def predict_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
+        """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
+
+        Classes exclude each other: a row adds up to 1.  Labels do not.  `priors` as in `predict`.
+        """
         rows = self._rows(X)
-        return self.fitted_.best(rows)
+        return at_place(self.fitted_, priors).proba(rows)
 
-    def decision_function(self, X: object) -> NDArray[np.float64]:
+    def predict(self, X: object, priors: Priors = None) -> Array:
+        """The most probable class of each row; the first of equals.  With labels, 0 or 1 each.
+
+        `priors`: how frequent the classes are where the rows come from, as in `deploy`; as in
+        training (or as deployed) by default.
+        """
+        rows = self._rows(X)
+        return at_place(self.fitted_, priors).best(rows)
+
+    def decision_function(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
 
         Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
+        `priors` as in `predict`.
         """
         rows = self._rows(X)
-        return self.fitted_.decide(rows)
+        return at_place(self.fitted_, priors).decide(rows)
 
     @property
     def coef_(self) -> NDArray[np.float64]:

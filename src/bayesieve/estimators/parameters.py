@@ -9,13 +9,15 @@ from ..checks import check_file, check_flag, check_jobs, check_number, choose, c
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
-from ..data.sample import Sample, check_class_weight, means_loo, read_split_groups
+from ..data.parts import read_groups_of_rows
+from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..data.tables import SparseTable
 from ..models.registry import MODELS
 from ..search import SEARCHES
 from ..search.family import Family
 from ..search.run import Task
 from ..search.strategies.base import Limits, OwnSearch, Search, Steps
+from .families import read_families
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
 
@@ -99,8 +101,8 @@ def check_reachable(size: int, units: list[list[int]], keep: list[int]) -> None:
             sums |= sums << len(members)
     if not sums >> size & 1:
         raise ValueError(
-            f"n_features={size} cannot be reached: no choice of feature_groups (with keep) adds up "
-            "to it. Change n_features, or use max_features."
+            f"n_features={size} cannot be reached: no choice of feature_groups (with keep, and one "
+            "column of each family) adds up to it. Change n_features, or use max_features."
         )
 
 
@@ -111,6 +113,27 @@ def check_choice(choice: object, chooser: Criterion) -> None:
         raise ValueError(
             f"choice='one-se' needs a standard error, which criterion {chooser.name!r} does not "
             "have; use choice='best', a criterion known by name, or a validation part."
+        )
+
+
+def check_validation(validation: object) -> None:
+    """None, a share, a splitter, or rows; rows are judged with the table."""
+    if validation is None or isinstance(validation, bool | str):
+        allowed = validation is None
+    elif is_share(validation):
+        check_number("validation", validation, low=0.0, high=1.0)
+        if validation in (0, 1):
+            raise ValueError(
+                f"validation must be None or strictly between 0 and 1; got {validation!r}. Use "
+                "None to let all rows guide the search."
+            )
+        return
+    else:
+        allowed = hasattr(validation, "split") or isinstance(validation, Iterable)
+    if not allowed:
+        raise TypeError(
+            "validation must be None, a number from 0 to 1, a splitter, or a mask or list of rows; "
+            f"got {validation!r}."
         )
 
 
@@ -165,13 +188,7 @@ def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]
     if not isinstance(criterion, Criterion):
         criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE)]
     criterion.check()
-    if selector.validation is not None:
-        check_number("validation", selector.validation, low=0.0, high=1.0)
-        if selector.validation in (0, 1):
-            raise ValueError(
-                "validation must be None or strictly between 0 and 1; got "
-                f"{selector.validation!r}. Use None to let all rows guide the search."
-            )
+    check_validation(selector.validation)
     if isinstance(selector.cv, str):
         choose("cv", selector.cv, ["train", "loo"])
     check_choice(selector.choice, chooser_of(selector, criterion))
@@ -182,7 +199,8 @@ def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]
     check_jobs(selector.n_jobs)
     if selector.checkpoint is not None:
         check_file("checkpoint", selector.checkpoint)
-        check_repeatable(selector.random_state, selector.validation is not None, search)
+        drawn = selector.validation is not None and is_share(selector.validation)
+        check_repeatable(selector.random_state, drawn, search)
     if selector.time_limit is not None:
         check_number("time_limit", selector.time_limit, low=0.0)
     return search, criterion
@@ -206,6 +224,9 @@ def judge_data(
     kept = set(column_indices("keep", selector.keep, names))
     forbidden = read_forbidden(selector.forbid, names, kept)
     units = without(units, forbidden, names)
+    families = None
+    if selector.families is not None:
+        families, units = read_families(selector.families, sample.table, units, kept, forbidden)
     keep = [u for u, members in enumerate(units) if kept & set(members)]
     n_columns = len(names) - len(forbidden)
     limits, sizes = size_limits(selector, n_columns, sum(len(units[u]) for u in keep))
@@ -216,7 +237,14 @@ def judge_data(
             "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
         )
     class_weight = check_class_weight(selector.class_weight, sample.classes)
-    groups = read_split_groups(params.get("groups"), X)
+    groups = params.get("groups")
+    if groups is not None:
+        groups = read_groups_of_rows(groups, _num_samples(X))
+        if means_loo(selector.cv):
+            raise ValueError(
+                "cv='loo' would score a row by others of its group; use a number of folds, or a "
+                "splitter by groups, or leave groups out."
+            )
     return Task(
         sample,
         family,
@@ -230,6 +258,7 @@ def judge_data(
         groups,
         _num_samples(X),
         _is_sparse(family, criterion, sample),
+        families,
     )
 
 

@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 
 from ..checks import check_file
 from ..criteria.base import Criterion
-from ..data.sample import read_sample, split_rows
+from ..data.parts import find_parts
+from ..data.sample import is_share, read_sample, split_rows
 from ..data.tables import keep_names
 from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
@@ -64,10 +65,11 @@ class NaiveBayesSelector(
         come from), ``"loo"`` (exact leave-one-out), a number of folds, a scikit-learn splitter, or
         an iterable of (train, test) row numbers (or masks), in which a row counts as often as it
         stands, in training and in test.
-    validation : float or None, default=0.5
+    validation : float, None, splitter, or mask or list of rows, default=0.5
         Share of the rows of each class (of each combination of labels) kept to choose the subset:
         lowest error (with AUC criteria, best score), then fewest features, then first visited.
-        None: all rows guide, and the best guiding score chooses.
+        None: all rows guide, and the best guiding score chooses.  A splitter: the last of its
+        splits, whose training rows guide.  Rows of X by mask or number: the others guide.
     n_features : int, optional
         Choose exactly so many columns; steps that would put this number out of reach of the groups
         are not taken.
@@ -109,6 +111,11 @@ class NaiveBayesSelector(
     reweigh : bool, default=False
         Give the columns chosen a weight for every class, whole sixteenths from 0 to 1, as
         `WeightedNaiveBayes` does; fitted on all rows.  Columns and path stay what they are.
+    families : None, "auto", Families or list of lists, default=None
+        Columns that say nearly the same, of which the first alone may be chosen: found by
+        `find_families` among all rows given to `fit`, without a look at the classes; or given.
+        Columns in `keep` lead, those in `forbid` never do; those of `feature_groups` stand for
+        themselves.
 
     Attributes
     ----------
@@ -127,6 +134,8 @@ class NaiveBayesSelector(
         The two parts of the rows.
     n_tried_ : int
         Number of subsets whose score the search asked for.
+    families_ : Families or None
+        Which column stands for which.
     n_features_in_, feature_names_in_ :
         Width and names of X.
 
@@ -151,7 +160,7 @@ class NaiveBayesSelector(
         search: object = "backward-forward",
         criterion: str | Criterion = "probability",
         cv: object = "train",
-        validation: float | None = 0.5,
+        validation: object = 0.5,
         n_features: int | None = None,
         max_features: int | None = None,
         min_features: int = 1,
@@ -166,6 +175,7 @@ class NaiveBayesSelector(
         time_limit: float | None = None,
         forbid: Iterable[str | int] = (),
         reweigh: bool = False,
+        families: object = None,
     ):
         self.estimator = estimator
         self.search = search
@@ -186,6 +196,7 @@ class NaiveBayesSelector(
         self.time_limit = time_limit
         self.forbid = forbid
         self.reweigh = reweigh
+        self.families = families
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -203,7 +214,9 @@ class NaiveBayesSelector(
             Classes, or labels.
         **params :
             ``sample_weight``: how often each row is repeated, whole numbers; a row and its repeats
-            stay in one part.  ``groups``: handed to the splitter given as `cv`.
+            stay in one part.  ``groups``: rows of one series, patient or machine, one value a row:
+            no group is both among the rows that guide and among those that choose, nor on both
+            sides of a fold of `cv`; handed to splitters.
 
         Returns
         -------
@@ -219,7 +232,11 @@ class NaiveBayesSelector(
         task = judge_data(self, criterion, sample, X, params)
         sample = task.sample
         draw = check_random_state(self.random_state)
-        guiding, validating = split_rows(sample.strata, self.validation, draw)
+        if task.groups is None and is_share(self.validation):
+            guiding, validating = split_rows(sample.strata, self.validation, draw)
+        else:
+            named = self.validation, sample, task.groups, task.n_rows
+            guiding, validating = find_parts(*named, draw)
         make = sparse_ledgers if task.sparse else dense_ledgers
         with Threads(count_threads(self.n_jobs)) as threads:
             if search.takes_hints:
@@ -234,6 +251,7 @@ class NaiveBayesSelector(
                         int(draw.randint(2**31 - 1)),
                         task.limits.most,
                         threads,
+                        task.families,
                     )
                 )
             ledgers = make(task, guiding, validating, threads)
@@ -271,6 +289,7 @@ class NaiveBayesSelector(
         self.classes_ = model.classes_
         self.selected_ = selected
         self.support_ = np.isin(np.arange(len(task.models)), selected)
+        self.families_ = task.families
         self.path_ = path
         self.estimator_ = model
         self.guiding_rows_ = sample.rows[guiding]

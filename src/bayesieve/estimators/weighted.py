@@ -11,14 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..checks import check_number
+from ..data.parts import read_groups_of_rows
 from ..data.sample import read_sample
 from ..data.tables import keep_names
 from ..engine.threads import Threads, count_threads
 from ..models.fitted import FittedBayes
 from ..models.weighted import TERM_BITS, WEIGHT_STEPS
+from ..rankings.families import Families
 from ..search.run import Clock
 from ..search.weight_path import WeightPath
 from ..search.weights import WeightStep
@@ -78,6 +80,12 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         A file in which the path is written down; if it is there, the fit goes on from it.
     time_limit : float, optional
         Seconds; the path then ends with a `ConvergenceWarning`.  Ctrl-C does the same.
+    families : None, "auto", Families or list of lists, default=None
+        Columns that say nearly the same, of which the first alone may be a term or stand in a
+        pair, as in `NaiveBayesSelector`.
+    validation : None, float, splitter, or mask or list of rows, default=None
+        What decides on pairs and price: folds within the training rows, or a part of them as in
+        `NaiveBayesSelector`, such as the latest.  Terms and weights are fitted on all rows.
 
     Attributes
     ----------
@@ -91,6 +99,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         Every step: what came, what it promised, and the leave-one-out log-loss.
     classes_ : ndarray
         The classes; with labels, a list of such arrays.
+    families_ : Families or None
+        Which column stands for which.
     choice_ : dict
         What the folds decided: ``bins`` of numbers in pairs (0: no pairs) and ``price``.
     estimator_ : NaiveBayes
@@ -118,6 +128,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     path_: Any
     classes_: Any
     choice_: dict[str, float]
+    families_: Families | None
 
     def __init__(  # noqa: PLR0913
         self,
@@ -141,6 +152,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         progress: bool = False,
         checkpoint: str | PathLike[str] | None = None,
         time_limit: float | None = None,
+        families: object = None,
+        validation: object = None,
     ):
         self.max_terms = max_terms
         self.pairs = pairs
@@ -162,8 +175,12 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.progress = progress
         self.checkpoint = checkpoint
         self.time_limit = time_limit
+        self.families = families
+        self.validation = validation
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "WeightedNaiveBayes":
+    def fit(
+        self, X: object, y: object, sample_weight: object = None, groups: object = None
+    ) -> "WeightedNaiveBayes":
         """Find the terms and their weights.
 
         Parameters
@@ -174,6 +191,9 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             Classes, or labels.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is repeated, whole numbers.
+        groups : array-like of shape (n_samples,), optional
+            What rows of one series, patient or machine share: no group is on both sides of a fold
+            that decides on pairs and price, nor of `validation`.
 
         Returns
         -------
@@ -183,8 +203,9 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         judge_parameters(self)
         holder = NaiveBayes(self.features, self.smoothing)
         sample = read_sample(holder, X, y, sample_weight)
-        judged = judge_weighted(self, sample)
+        n_rows = _num_samples(X)
         draw = check_random_state(self.random_state)
+        judged = judge_weighted(self, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
         with Threads(count_threads(self.n_jobs)) as threads:
             fits = run_weighted(judged, draw, threads, clock)
         stopped = next((each.stopped for each in fits if each.stopped), None)
@@ -199,7 +220,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             self.__dict__.pop(name, None)
         keep_names(self, X, reset=True)
         self._fits = tuple(fits)
-        self._log_priors = judged.priors
+        self.families_ = judged.families
+        self._priors = judged.priors
         self._labels = tuple(sample.targets.names) if sample.targets.labelled else ()
         self._column_names = list(sample.table.names)
         self._names = getattr(holder, "feature_names_in_", None)
@@ -227,7 +249,10 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             max(at for at, step in enumerate(each.steps) if len(step.terms) <= size)
             for each in self._fits
         ]
-        found.__dict__.update(self._learnt(places))
+        learnt = self._learnt(places)
+        used = [problem.place for problem in self.estimator_.fitted_.problems]
+        learnt["estimator_"].hold(learnt["estimator_"].fitted_.deployed(used))
+        found.__dict__.update(learnt)
         return found
 
     def _learnt(self, places: Sequence[int]) -> dict[str, Any]:
@@ -240,10 +265,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         problems = {}
         for each, step in zip(fits, steps, strict=True):
             for g, problem in enumerate(each.problems):
-                shift = None
-                if self._log_priors is not None:
-                    shift = each.book.prior_shift(g, self._log_priors)
-                problems[problem] = each.book.fitted(step, g, columns, shift)
+                problems[problem] = each.book.fitted(step, g, columns, self._priors)
         fitted = FittedBayes(tuple(problems[g] for g in sorted(problems)), self._labels)
         model = NaiveBayes(self.features, self.smoothing)
         if self._names is not None:

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from ..checks import check_file, check_flag, check_jobs, check_number, choose, column_indices
+from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose, column_indices
+from ..data.parts import find_parts, group_numbers
 from ..data.sample import Sample, check_class_weight, class_factors, read_weights
 from ..engine.threads import Threads
-from ..models.base import Floats
+from ..models.base import Ints
 from ..models.columns import choose_models
 from ..models.counts import check_priors
 from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
+from ..rankings.families import Families
 from ..search.book import TermBook
 from ..search.checkpoint.fingerprint import fingerprint
 from ..search.checkpoint.weights import WeightJournal
@@ -24,7 +26,8 @@ from ..search.inner import Option, choose_option, fold_weights, options_of
 from ..search.run import Clock, Task
 from ..search.weighing import Weighing, WeightPlan
 from ..search.weights import WeightStep
-from .parameters import read_forbidden, read_groups, without
+from .families import read_families
+from .parameters import check_validation, read_forbidden, read_groups, without
 
 if TYPE_CHECKING:
     from .weighted import WeightedNaiveBayes
@@ -43,22 +46,28 @@ class Judged:
     plan : what to do with them.
     options : ways to fit, the simplest first.
     sample : the rows.
-    priors : log-probabilities of the classes, where they are given.
+    priors : probabilities of the classes, where they are given.
     shared : one set of terms for all problems?
     progress : is anybody told how far it is?
     checkpoint : the file in which paths are written down, or None.
     prints : fingerprints of all that decides the result.
+    families : which column stands for which, where that is known.
+    groups : rows of one number never stand on both sides of a fold; None: all may.
+    parts : the rows that train and those that decide between options, in place of folds.
     """
 
     problems: tuple[CodedRows, ...]
     plan: WeightPlan
     options: tuple[Option, ...]
     sample: Sample
-    priors: Floats | None
+    priors: tuple[float, ...] | None
     shared: bool
     progress: bool
     checkpoint: Path | None
     prints: dict[str, str]
+    families: Families | None = None
+    groups: Ints | None = None
+    parts: tuple[Ints, Ints] | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,7 @@ def judge_parameters(model: "WeightedNaiveBayes") -> None:
         raise ValueError(
             "smoothing must be above 0 here: no weight tempers an impossible value; got 0."
         )
+    check_validation(model.validation)
     choose("missing", model.missing, ["silent", "evidence"])
     check_flag("shared_terms", model.shared_terms)
     check_flag("progress", model.progress)
@@ -109,8 +119,23 @@ def judge_parameters(model: "WeightedNaiveBayes") -> None:
         check_number("time_limit", model.time_limit, low=0.0)
 
 
-def judge_weighted(model: "WeightedNaiveBayes", sample: Sample) -> Judged:
-    """Judge everything that depends on the data, and read it."""
+def judge_weighted(
+    model: "WeightedNaiveBayes",
+    sample: Sample,
+    groups: Array | None,
+    n_rows: int,
+    draw: np.random.RandomState,
+) -> Judged:
+    """Judge everything that depends on the data, and read it.
+
+    Parameters
+    ----------
+    model : its settings.
+    sample : the rows with weight.
+    groups : one a row of the user's table, or None.
+    n_rows : of the user's table.
+    draw : draws the rows that decide, where a share of them does.
+    """
     weights = read_weights(sample.weights, sample.table, whole=True).astype(np.int64)
     models = choose_models(model.features, sample.table)
     _check_discrete(models, sample.table.names)
@@ -131,27 +156,40 @@ def judge_weighted(model: "WeightedNaiveBayes", sample: Sample) -> Judged:
         CodedRows(columns, rows, labels, weights, sample.classes, class_weight)
         for labels in np.ascontiguousarray(sample.targets.classes.T)
     )
-    priors = check_priors(model.priors, n_classes)
-    log_priors = None
-    if priors is not None:
-        shares = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
-        if not (shares > 0).all():
-            raise ValueError(f"priors must be above 0 here; got {shares.tolist()}.")
-        log_priors = np.log(shares)
+    plan, families = _plan(model, sample, models, n_classes)
+    parts = None
+    if model.validation is not None:
+        parts = find_parts(model.validation, sample, groups, n_rows, draw)
     return Judged(
         problems,
-        _plan(model, sample.table.names, models, n_classes),
+        plan,
         tuple(options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))),
         sample,
-        log_priors,
+        _read_priors(model.priors, n_classes),
         model.shared_terms,
         model.progress,
         None if model.checkpoint is None else check_file("checkpoint", model.checkpoint),
-        {} if model.checkpoint is None else _fingerprints(model, problems),
+        {} if model.checkpoint is None else _fingerprints(model, problems, groups),
+        families,
+        None if groups is None else group_numbers(groups[sample.rows]),
+        parts,
     )
 
 
-def _fingerprints(model: "WeightedNaiveBayes", problems: Sequence[CodedRows]) -> dict[str, str]:
+def _read_priors(given: object, n_classes: int) -> tuple[float, ...] | None:
+    """One probability above 0 a class; None: those of the rows."""
+    priors = check_priors(given, n_classes)
+    if priors is None:
+        return None
+    shares = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
+    if not (shares > 0).all():
+        raise ValueError(f"priors must be above 0 here; got {shares.tolist()}.")
+    return tuple(shares.tolist())
+
+
+def _fingerprints(
+    model: "WeightedNaiveBayes", problems: Sequence[CodedRows], groups: Array | None
+) -> dict[str, str]:
     """Of all that decides the result, by the name of what it is."""
     free = ("n_jobs", "progress", "checkpoint", "time_limit", "random_state")
     named = {key: value for key, value in model.get_params().items() if key not in free}
@@ -160,6 +198,7 @@ def _fingerprints(model: "WeightedNaiveBayes", problems: Sequence[CodedRows]) ->
         "X": fingerprint([fingerprint(column) for column in columns.columns], columns.specs),
         "y": fingerprint([each.labels for each in problems], rows.classes),
         "sample_weight": fingerprint(rows.weights),
+        "groups": fingerprint(groups),
         **{key: fingerprint(value) for key, value in named.items()},
     }
 
@@ -175,12 +214,18 @@ def _check_discrete(models: Sequence[str], names: Sequence[str]) -> None:
 
 
 def _plan(
-    model: "WeightedNaiveBayes", names: list[str], models: Sequence[str], n_classes: int
-) -> WeightPlan:
+    model: "WeightedNaiveBayes", sample: Sample, models: Sequence[str], n_classes: int
+) -> tuple[WeightPlan, Families | None]:
+    """What to do, and which column stands for which."""
+    names, families = sample.table.names, None
     kept = set(column_indices("keep", model.keep, names))
     forbidden = read_forbidden(model.forbid, names, kept)
     units = without(read_groups(model.feature_groups, names), forbidden, names)
-    return WeightPlan(
+    if model.families is not None:
+        families, units = read_families(model.families, sample.table, units, kept, forbidden)
+        # Nor may a pair hold a column that another one stands for.
+        forbidden = set(range(len(names))) - {j for members in units for j in members}
+    plan = WeightPlan(
         float(model.smoothing),
         float(model.ridge),
         float(model.pair_price),
@@ -191,6 +236,7 @@ def _plan(
         _monotone(model.monotone, names, models, n_classes),
         model.missing == "evidence",
     )
+    return plan, families
 
 
 def _monotone(
@@ -247,7 +293,8 @@ def reweigh(task: Task, columns: Sequence[int], threads: Threads) -> FittedBayes
     *_, last = weighing.greedy(0.0).steps()
     place = np.argsort(order).tolist()
     book = weighing.book([last], list(kept))
-    found = tuple(book.fitted(last, g, list(kept)) for g in range(len(problems)))
+    priors = _read_priors(task.family.priors, len(sample.classes))
+    found = tuple(book.fitted(last, g, list(kept), priors) for g in range(len(problems)))
     labels = tuple(sample.targets.names) if sample.targets.labelled else ()
     return FittedBayes(found, labels).restrict(place)
 
@@ -340,8 +387,32 @@ def _choose(
 ) -> Option:
     """What folds within the rows decide; the cautious way where there are too few rows."""
     strata, options = judged.sample.strata, judged.options
+    if judged.parts is not None:
+        return _choose_on(judged.parts, problems, judged, threads, clock)
     if problems[0].weights.sum() < _LEAST_ROWS:
         cautious = [each for each in options if each.price is None] or list(options)
         return cautious[0]
-    folds = fold_weights(problems[0], strata, draw)
+    if judged.groups is not None and len(options) > 1 and not judged.groups.any():
+        raise ValueError(
+            "groups has one group only, which cannot be on both sides of a fold; give pairs and "
+            "price, so that no fold decides on them, or groups of which there are several."
+        )
+    folds = fold_weights(problems[0], strata, draw, judged.groups)
     return choose_option(problems, judged.plan, options, folds, threads, lambda: clock.left <= 0)
+
+
+def _choose_on(
+    parts: tuple[Ints, Ints],
+    problems: Sequence[CodedRows],
+    judged: Judged,
+    threads: Threads,
+    clock: Clock,
+) -> Option:
+    """What some rows decide, others having trained; rows of neither part are left out."""
+    weights = problems[0].weights
+    used, held_out = np.zeros_like(weights), np.zeros_like(weights)
+    held_out[parts[1]] = weights[parts[1]]
+    used[np.concatenate(parts)] = weights[np.concatenate(parts)]
+    some = [rows.weighted(used) for rows in problems]
+    folds = [held_out[used > 0]]
+    return choose_option(some, judged.plan, judged.options, folds, threads, lambda: clock.left <= 0)

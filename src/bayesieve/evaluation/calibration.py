@@ -168,7 +168,9 @@ def calibrate(
     if selector is None and rows == "validation":
         raise ValueError("rows='validation' is for a NaiveBayesSelector; use rows='new'.")
     final = bayes_of(model)
-    fitted = final.fitted_
+    # A temperature is about what was learnt: the place of use is left out, and put in again.
+    places = [problem.place for problem in final.fitted_.problems if problem.place is not None]
+    fitted = final.fitted_.deployed(None)
     if rows == "validation":
         assert selector is not None
         judge, table, target, weights = _guided(selector, X, y, sample_weight)
@@ -191,7 +193,7 @@ def calibrate(
         weights = weights * _class_weights(chooser, target[:, 0], weights)
     found = copy.copy(final)
     calibrated, report = _fit_temperatures(fitted, judge, table, target, weights, (low, high))
-    found.hold(calibrated)
+    found.hold(calibrated.deployed(places or None))
     if report.note:
         warnings.warn(report.note, UserWarning, stacklevel=2)
     if chooser is None:

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
@@ -16,7 +16,8 @@ from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..data.folds import find_splits
-from ..data.sample import Sample, read_sample, read_split_groups
+from ..data.parts import read_groups_of_rows, validation_among
+from ..data.sample import Sample, read_sample
 from ..engine.threads import count_threads
 from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
@@ -235,14 +236,15 @@ def nested(
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         As for `NaiveBayesSelector.fit`.
     cv : int, splitter or iterable, default=5
-        The outer folds: a number (stratified and shuffled), a scikit-learn splitter, or an iterable
-        of (train, test) row numbers.
+        The outer folds: a number (stratified and shuffled, of whole groups where they are given), a
+        scikit-learn splitter, or an iterable of (train, test) row numbers.
     random_state : int, RandomState or None
         Shuffles the folds; and seeds each search, where the selector's `random_state` is None.
     sample_weight : array-like of shape (n_samples,), optional
         How often each row is repeated, whole numbers; a row and its repeats stay in one fold.
     groups : array-like of shape (n_samples,), optional
-        Handed to the splitters, the outer one and the selector's own.
+        What rows of one series, patient or machine share: no group is on both sides of a fold, nor
+        of the selector's own parts.
     n_jobs : int, optional
         Folds at the same time, in threads; -1 for all cores.  The result does not depend on it.
 
@@ -273,17 +275,16 @@ def nested(
     elif isinstance(selector, WeightedNaiveBayes):
         judge_weights(selector)
         criterion = CRITERIA["log-likelihood"]
-        if groups is not None and not hasattr(cv, "split"):
-            raise ValueError("groups is for a splitter given as cv.")
     else:
         raise TypeError(
             "selector must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
             f"{type(selector).__name__}."
         )
     read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
-    named = read_split_groups(groups, X)
+    n_rows = _num_samples(X)
+    named = read_groups_of_rows(groups, n_rows)
     draw = check_random_state(random_state)
-    splits = _outer_splits(cv, read, named, draw, _num_samples(X))
+    splits = _outer_splits(cv, read, named, draw, n_rows)
     seeds = draw.randint(2**31 - 1, size=len(splits))
     n_threads = count_threads(n_jobs)
 
@@ -293,6 +294,8 @@ def nested(
             mine.set_params(random_state=int(seeds[g]))
         if n_threads > 1:
             mine.set_params(n_jobs=1)
+        rows = read.rows[splits[g][0]]
+        mine.set_params(validation=validation_among(mine.validation, rows, n_rows))
         return _judge(mine, criterion, read, *splits[g], named)
 
     found = Parallel(n_threads, prefer="threads")(delayed(judge)(g) for g in range(len(splits)))
@@ -316,7 +319,8 @@ def _outer_splits(
         )
     if isinstance(cv, int | np.integer):
         check_number("cv", cv, low=2, high=read.labels.size, whole=True)
-        cv = StratifiedKFold(int(cv), shuffle=True, random_state=draw.randint(2**31 - 1))
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        cv = kind(int(cv), shuffle=True, random_state=draw.randint(2**31 - 1))
     splits = find_splits(cv, read.strata, read.rows, groups, n_rows)
     for g, (train, test) in enumerate(splits):
         if not test.size:
@@ -343,14 +347,14 @@ def _judge(
     """Fit on the training rows; score the held-out ones."""
     labelled = read.targets.labelled
     target = read.targets.classes if labelled else read.classes[read.labels]
-    if isinstance(selector, WeightedNaiveBayes):
-        return _judge_weighted(selector, criterion, read, target, train, test)
     selector.fit(
         read.table.take(train),
         target[train],
         sample_weight=read.weights[train],
         groups=None if groups is None else groups[read.rows[train]],
     )
+    if isinstance(selector, WeightedNaiveBayes):
+        return _fold_of_weighted(selector, criterion, read, target, train, test)
     path = selector.path_
     step = path.steps[path.chosen]
     table, weights = read.table.take(test), read.weights[test]
@@ -368,7 +372,7 @@ def _judge(
     return fold, path.validation_name
 
 
-def _judge_weighted(
+def _fold_of_weighted(
     model: WeightedNaiveBayes,
     criterion: Criterion,
     read: Sample,
@@ -377,7 +381,6 @@ def _judge_weighted(
     test: NDArray[np.int64],
 ) -> tuple[Fold, str]:
     """The same of weighted terms."""
-    model.fit(read.table.take(train), target[train], sample_weight=read.weights[train])
     paths = [model.path_] if isinstance(model.path_, WeightPath) else model.path_
     table, weights = read.table.take(test), read.weights[test]
     trained = target[train], read.weights[train]

@@ -12,20 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from ..checks import check_jobs, check_number
+from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import read_sample
 from ..engine.threads import count_threads
+from ..estimators.families import read_families
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.parameters import family_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..estimators.weighting import judge_parameters as judge_weights
 from ..models.shared import share
+from ..rankings.families import Families
 from .given import Seed
-
-# Draws of one sample before we say that the rows do not suit.
-_PATIENCE = 100
+from .resampling import draw_samples
 
 
 class FrequencyData(TypedDict):
@@ -45,6 +47,8 @@ class StabilityData(TypedDict):
     note: str
     features: list[FrequencyData]
     selected: list[list[int]]
+    jaccard: float
+    family_jaccard: float | None
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Stability:
         One row a resample; any 0/1 matrix of at least two rows will do.
     feature_names : sequence of str
         One name a column.
+    families : Families, optional
+        Which column stands for which.
 
     Attributes
     ----------
@@ -67,6 +73,12 @@ class Stability:
         features, about 0 when they select as many features at random.  NaN where it is undefined.
     note : str
         Why `measure` is undefined; empty where it is not.
+    jaccard : float
+        Mean over pairs of resamples of the share that two selections have in common: columns in
+        both by columns in either; 1 where both are empty.
+    family_jaccard : float or None
+        The same over families: a column counts as its family's leader, so that taking one twin for
+        another is no difference.  None where no families are known.
 
     Examples
     --------
@@ -78,12 +90,20 @@ class Stability:
     0.333
     >>> [round(bound, 3) for bound in found.interval()]
     [-0.022, 0.689]
+    >>> round(found.jaccard, 3)
+    0.556
     """
 
     selected: NDArray[np.bool_]
     feature_names: tuple[str, ...]
+    families: Families | None
 
-    def __init__(self, selected: ArrayLike, feature_names: Sequence[str] | None = None):
+    def __init__(
+        self,
+        selected: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        families: Families | None = None,
+    ):
         chosen = _read_selected(selected)
         if feature_names is None:
             feature_names = [f"x{j}" for j in range(chosen.shape[1])]
@@ -92,6 +112,12 @@ class Stability:
                 f"feature_names must hold one name for each of the {chosen.shape[1]} columns of "
                 f"selected; got {len(feature_names)}."
             )
+        if families is not None and families.leader.size != chosen.shape[1]:
+            raise ValueError(
+                f"families must be of the {chosen.shape[1]} columns of selected; got those of "
+                f"{families.leader.size}."
+            )
+        object.__setattr__(self, "families", families)
         object.__setattr__(self, "selected", chosen)
         object.__setattr__(self, "feature_names", tuple(str(name) for name in feature_names))
 
@@ -129,6 +155,21 @@ class Stability:
             f"all resamples selected {what}: selections that cannot differ from chance have no "
             "stability (the measure is 0/0)."
         )
+
+    @property
+    def jaccard(self) -> float:
+        """What two resamples have in common, in the mean."""
+        return _mean_jaccard(self.selected)
+
+    @property
+    def family_jaccard(self) -> float | None:
+        """The same, a column counting as the leader of its family."""
+        if self.families is None:
+            return None
+        found = np.zeros_like(self.selected)
+        for column, leader in enumerate(self.families.leader.tolist()):
+            found[:, leader] |= self.selected[:, column]
+        return _mean_jaccard(found)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Confidence interval of the measure, from its asymptotic variance.
@@ -170,6 +211,8 @@ class Stability:
                 for name, share in zip(self.feature_names, self.frequency.tolist(), strict=True)
             ],
             "selected": [np.flatnonzero(row).tolist() for row in self.selected],
+            "jaccard": self.jaccard,
+            "family_jaccard": self.family_jaccard,
         }
 
 
@@ -206,6 +249,15 @@ def nogueira(selected: ArrayLike) -> float:
         return float("nan")
     apart = sum(count * (n_rows - count) for count in counts)
     return float(1 - Fraction(apart * cells, (n_rows - 1) * total * (cells - total)))
+
+
+def _mean_jaccard(selected: NDArray[np.bool_]) -> float:
+    """Columns in both by columns in either, over all pairs of rows."""
+    chosen = selected.astype(np.int64)
+    both, sizes = chosen @ chosen.T, chosen.sum(1)
+    either = sizes[:, None] + sizes - both
+    shares = np.where(either == 0, 1.0, both / np.maximum(either, 1))
+    return float(shares[np.triu_indices(len(shares), 1)].mean())
 
 
 def _variance(selected: NDArray[np.bool_]) -> float:
@@ -248,13 +300,15 @@ def stability(
     *,
     n_resamples: int = 50,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Stability:
     """Repeat a selection on bootstrap samples of the rows, and say how far the results agree.
 
     A bootstrap sample is a row of whole weights: how often each row was drawn.  The columns are
-    read, judged and encoded once; every sample counts the same codes with other weights.
+    read, judged and encoded once; every sample counts the same codes with other weights.  Families
+    of near-twins are found once among all rows, so that agreement is told over them too.
 
     Parameters
     ----------
@@ -268,6 +322,9 @@ def stability(
     sample_weight : array-like of shape (n_samples,), optional
         How often each row is repeated, whole numbers.  A sample has as many rows as the table with
         its repeats.
+    groups : array-like of shape (n_samples,), optional
+        What rows of one series, patient or machine share: whole groups are drawn, as many as there
+        are, and no group is on both sides of the selector's split.
     random_state : int, RandomState or None
         Draws the samples; and the seed of each search, where the selector's `random_state` is None.
     n_jobs : int, optional
@@ -321,45 +378,31 @@ def stability(
     repeats = read.weights.astype(np.int64)
     table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
     target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
+    # Found once, among all rows, so that a family is the same in every sample.
+    given = "auto" if selector.families is None else selector.families
+    alone = [[j] for j in range(len(table.names))]
+    families, _ = read_families(given, read.table, alone)
     draw = check_random_state(random_state)
-    named = isinstance(selector.class_weight, Mapping) or np.ndim(family.priors) == 1
-    least = len(read.classes) if named and not read.targets.labelled else 2
-    samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw)
+    by_class = isinstance(selector.class_weight, Mapping) or np.ndim(family.priors) == 1
+    least = len(read.classes) if by_class and not read.targets.labelled else 2
+    n_rows = _num_samples(X)
+    given_groups = read_groups_of_rows(groups, n_rows)
+    mates = None if given_groups is None else given_groups[read.rows]
+    samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw, mates)
+    part = validation_among(selector.validation, read.rows, n_rows)
     seeds = draw.randint(2**31 - 1, size=int(n_resamples))
     n_threads = count_threads(n_jobs)
 
     def search(at: int) -> NDArray[np.bool_]:
-        mine = clone(selector).set_params(progress=False, checkpoint=None)
+        mine = clone(selector).set_params(progress=False, checkpoint=None, validation=part)
+        if mine.families is not None:
+            mine.set_params(families=families)
         if mine.random_state is None:
             mine.set_params(random_state=int(seeds[at]))
         if n_threads > 1:
             mine.set_params(n_jobs=1)
-        return mine.fit(table, target, sample_weight=samples[at]).support_
+        return mine.fit(table, target, sample_weight=samples[at], groups=mates).support_
 
     # Threads: the kernels release the interpreter's lock, and the table is shared.
     rows = Parallel(n_threads, prefer="threads")(delayed(search)(i) for i in range(n_resamples))
-    return Stability(np.array(rows), read.table.names)
-
-
-def draw_samples(
-    repeats: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    n_samples: int,
-    least: int,
-    random_state: np.random.RandomState,
-) -> NDArray[np.int64]:
-    """How often each row is drawn, one line a sample; no sample has fewer than `least` classes."""
-    total = int(repeats.sum())
-    shares = repeats / total
-    samples = np.empty((n_samples, repeats.size), np.int64)
-    for i in range(n_samples):
-        for _ in range(_PATIENCE):
-            samples[i] = random_state.multinomial(total, shares)
-            if np.unique(labels[samples[i] > 0]).size >= least:
-                break
-        else:
-            raise ValueError(
-                f"{_PATIENCE} bootstrap samples in a row held fewer than {least} classes of y: "
-                "some class is too rare for resampling. Give more rows of it."
-            )
-    return samples
+    return Stability(np.array(rows), read.table.names, families)

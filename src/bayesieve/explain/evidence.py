@@ -18,6 +18,10 @@ from .plain import ExplanationData
 PRIOR = "(prior)"
 
 
+# What the prior's value says of a model that was deployed.
+PLACE = "of the place of use"
+
+
 @dataclass(frozen=True)
 class Evidence:
     """One bar.
@@ -27,7 +31,8 @@ class Evidence:
     feature : str
         Name of the column; ``"(prior)"`` for the share of the classes among the training rows.
     value : float, str or None
-        What the row shows; None where it is missing, and for the prior.
+        What the row shows; None where it is missing, and for the prior (``"of the place of use"``
+        where `deploy` gave another one).
     log_ratio : float
         log P(value | target) - log P(value | against), in nat; positive speaks for the target.
     status : {"seen", "missing", "unseen", "prior"}
@@ -260,7 +265,7 @@ def term_names(problem: FittedProblem) -> list[str]:
 def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
     """One row's bars, sorted."""
     i, first, second = row.number, row.first, row.second
-    prior = problem.fixed_prior
+    prior, place = problem.fixed_prior, None if problem.place is None else PLACE
 
     def ratio(scores: NDArray[np.int64]) -> float:
         return float(problem.nat(np.array([scores[first] - scores[second]]))[0])
@@ -278,7 +283,7 @@ def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
         *row.classes,
         row.probability,
         ratio(row.sums),
-        [Evidence(PRIOR, None, ratio(prior), "prior"), *found],
+        [Evidence(PRIOR, place, ratio(prior), "prior"), *found],
     )
 
 
@@ -310,5 +315,5 @@ def _explain_labels(
 
 def _shown(bar: Evidence) -> str:
     if bar.status == "prior":
-        return bar.feature
+        return bar.feature if bar.value is None else f"{bar.feature} {bar.value}"
     return f"{bar.feature} = {show(bar.value)}"

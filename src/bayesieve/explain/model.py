@@ -1,6 +1,6 @@
 """The whole model in plain data: what each value says, where it comes from, how much it matters."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
 from ..data.html import html_table
-from ..estimators.held import fitted_of
+from ..estimators.held import fitted_of, stands_for
 from ..evaluation.given import Model, Value
 from ..models.bells import Bells
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.moments import Mixtures, Moments, deviations
+from ..rankings.families import count_others
 from .intervals import FeatureEvidence, average_evidence, divergence, grid_evidence, others_of
 from .plain import ModelData, Source
 from .together import pair_evidence
@@ -50,6 +51,11 @@ class ModelExplanation:
         In the model's order.
     temperature : float
         What `calibrate` found: log-ratios are divided by it, the distributions stay.
+    stands_for : dict
+        The columns that a feature stands for, where a selector knows families.
+    place : list of float or None
+        Probabilities of the classes where the model is used, if `deploy` gave some: `log_prior` is
+        of that place.
 
     Examples
     --------
@@ -67,6 +73,8 @@ class ModelExplanation:
     log_prior: list[float]
     features: list[FeatureEvidence]
     temperature: float = 1.0
+    stands_for: dict[str, list[str]] = field(default_factory=dict)
+    place: list[float] | None = None
 
     def nomogram(
         self, target: Value | None = None, against: Value | None = None
@@ -124,7 +132,12 @@ class ModelExplanation:
                 best = _most_telling(each.terms, k)
                 if best is not None:
                     said.append(f"{_short(each.values[best])} speaks for {value}")
+            if name in self.stands_for:
+                said.append(f"stands for {count_others(self.stands_for[name])}")
             lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
+        if self.place is not None:
+            shares = [f"{c} {p:.4g}" for c, p in zip(self.classes, self.place, strict=True)]
+            lines.append(f"priors of the place of use: {', '.join(shares)}")
         return "\n".join(lines)
 
     def _position(self, parameter: str, wanted: Value | None, default: int) -> int:
@@ -184,6 +197,8 @@ def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> Mo
             *(pair_evidence(problem, pair) for pair in problem.pairs),
         ],
         problem.temperature,
+        stands_for(model),
+        None if problem.place is None else list(problem.place),
     )
 
 

@@ -38,6 +38,8 @@ class ModelData(TypedDict):
     log_prior: list[float]
     features: list[FeatureData]
     temperature: float
+    stands_for: dict[str, list[str]]
+    place: list[float] | None
 
 
 class EvidenceData(TypedDict):

@@ -142,6 +142,16 @@ def _with_silent_code(terms: Terms) -> Terms:
     return Terms(np.pad(terms.finite, pad), impossible)
 
 
+def log_shares_of(class_count: Floats) -> Floats:
+    """Log-shares of the classes, one row added to each."""
+    from .kernels.pooled import log_all
+
+    counts = np.append(class_count + 1.0, class_count.sum() + class_count.size)
+    logs = np.empty(counts.size)
+    log_all(counts, logs)
+    return logs[:-1] - logs[-1]
+
+
 def prior_terms(
     counts: Floats, priors: str | Floats | None, class_weight: Floats, bits: int = MOST_BITS
 ) -> Terms:

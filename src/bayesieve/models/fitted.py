@@ -11,6 +11,7 @@ from ..data.storage import NarrowColumns
 from ..data.tables import RawTable, SparseTable, Table
 from .alike import BinarySpecs, BinaryTerms, fixed_tables, presence_of, scale_of
 from .base import (
+    MOST_BITS,
     ColumnTerms,
     Floats,
     Ints,
@@ -23,7 +24,7 @@ from .base import (
     run_alone,
 )
 from .columns import Summary, build_columns, check_batch, spoken_tables
-from .counts import prior_terms
+from .counts import log_shares_of, prior_terms
 from .linear import linear_form
 from .moments import size, times, total_variance
 from .pairs import PairTerms, Weighting
@@ -39,11 +40,12 @@ class FittedProblem:
     summary : what was counted.
     columns : statistics and settings, ready to speak for each column.
     tables : integer terms of every value of each discrete column, None for the others.
-    prior : log-priors, 1 x classes.
+    prior : log-priors as learnt, 1 x classes.
     scale : of the integers.
     extra_variance : added to every variance, where there is one.
     temperature : what all that is said in nat is divided by.
     weighting : weights of the terms, and pairs of columns, where there are any.
+    place : probabilities of the classes where the model is used; None: as learnt.
     """
 
     summary: Summary
@@ -54,6 +56,7 @@ class FittedProblem:
     extra_variance: float | None = None
     temperature: float = 1.0
     weighting: Weighting | None = None
+    place: tuple[float, ...] | None = None
 
     @property
     def pairs(self) -> tuple[PairTerms, ...]:
@@ -71,9 +74,41 @@ class FittedProblem:
         return self.summary.specs
 
     @property
+    def spoken_prior(self) -> Terms:
+        """Log-priors of the place where the model is used, before the temperature: 1 x classes."""
+        if self.place is None:
+            return self.prior
+        summary, bits = self.summary, min(max(self.scale.bits, 0), MOST_BITS)
+        counts, given = summary.class_count[None], np.array(self.place)
+        there = prior_terms(counts, given, summary.class_weight, bits).finite
+        t, learnt = self.temperature, self.prior.finite
+        if self.weighting is None:
+            # The temperature divides what was learnt, and not the odds between two places.
+            return self.prior._replace(finite=t * there + (1 - t) * learnt)
+        # A weighted model's constants are more than its prior: they move by the odds alone.
+        return self.prior._replace(finite=learnt + t * (there - self._log_home))
+
+    @property
+    def _log_home(self) -> Floats:
+        """Log-probabilities of the classes for which a weighted model's constants were learnt."""
+        assert self.weighting is not None
+        if self.weighting.priors is not None:
+            return np.log(self.weighting.priors)
+        return log_shares_of(self.summary.class_count * self.summary.class_weight)
+
+    @property
+    def shares(self) -> Floats:
+        """Probabilities of the classes for which the model speaks, before any evidence."""
+        if self.place is not None:
+            return np.array(self.place)
+        if self.weighting is not None:
+            return np.exp(self._log_home)
+        return replace(self, temperature=1.0).proba(self.fixed_prior[None])[0]
+
+    @property
     def fixed_prior(self) -> Ints:
         """Log-priors in whole units."""
-        return self.scale.fix(self.prior)[0]
+        return self.scale.fix(self.spoken_prior)[0]
 
     # -- what it says --------------------------------------------------------------------------
 
@@ -103,7 +138,7 @@ class FittedProblem:
 
     def sums(self, rows: Table) -> Ints:
         """Exact integer sums of log-prior and terms: rows x classes."""
-        sums = np.repeat(self.scale.fix(self.prior), rows.n_rows, axis=0)
+        sums = np.repeat(self.fixed_prior[None], rows.n_rows, axis=0)
         together = np.zeros(len(self.specs), bool)
         if isinstance(rows, SparseTable):
             together = presence_of(self.specs)
@@ -172,7 +207,8 @@ class FittedProblem:
                 "'gaussian-pooled' columns; got "
                 f"{len(self.classes)} classes and {sorted({spec.model for spec in self.specs})}."
             )
-        weights, constant = linear_form(self.columns, list(self.tables), self.prior, self.scale)
+        tables = list(self.tables)
+        weights, constant = linear_form(self.columns, tables, self.spoken_prior, self.scale)
         return weights / self.temperature, constant / self.temperature
 
     # -- other values --------------------------------------------------------------------------
@@ -308,6 +344,20 @@ class FittedBayes:
                 for problem, temperature in zip(self.problems, temperatures, strict=True)
             ),
         )
+
+    @property
+    def place(self) -> Floats | None:
+        """Probabilities of the classes (of labels: P(label = 1)) where the model is used."""
+        found = [problem.place for problem in self.problems]
+        if found[0] is None:
+            return None
+        places = np.array(found)
+        return places[:, 1] if self.labelled else places[0]
+
+    def deployed(self, places: Sequence[tuple[float, ...] | None] | None) -> "FittedBayes":
+        """The same where classes have other probabilities, one tuple a problem; None: as learnt."""
+        pairs = zip(self.problems, places or [None] * len(self.problems), strict=True)
+        return replace(self, problems=tuple(replace(one, place=place) for one, place in pairs))
 
     def renamed(self, names: Sequence[str]) -> "FittedBayes":
         """The same with other names of the columns."""

@@ -60,12 +60,14 @@ class Weighting:
     pairs : pairs of columns that speak together.
     speaks : does it say anything that a value is missing?
     monotone : columns whose evidence may only rise (1) or fall (-1).
+    priors : class probabilities for which the constants were moved; None: those of the rows.
     """
 
     weights: Ints
     pairs: tuple[PairTerms, ...] = ()
     speaks: bool = False
     monotone: tuple[tuple[int, int], ...] = ()
+    priors: tuple[float, ...] | None = None
 
     def restrict(self, columns: Sequence[int]) -> "Weighting":
         """Some columns only, and the pairs of which both are among them."""

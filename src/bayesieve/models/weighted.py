@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .base import ColumnTerms, Floats, Ints, Scale, Settings, Terms, TrainingSets
 from .columns import Summary, build_columns
+from .counts import log_shares_of
 from .fitted import FittedProblem
 from .pairs import Weighting, pair_terms
 from .registry import MODELS
@@ -44,16 +45,6 @@ class Ratios:
     table: Ints
     own: Ints
     lone: NDArray[np.bool_]
-
-
-def log_shares_of(class_count: Floats) -> Floats:
-    """Log-shares of the classes, one row added to each."""
-    from .kernels.pooled import log_all
-
-    counts = np.append(class_count + 1.0, class_count.sum() + class_count.size)
-    logs = np.empty(counts.size)
-    log_all(counts, logs)
-    return logs[:-1] - logs[-1]
 
 
 def _fixed(nat: Floats) -> Ints:

@@ -7,9 +7,10 @@ import numpy as np
 
 from ..models.base import Ints
 from ..models.columns import Summary
+from ..models.counts import log_shares_of
 from ..models.fitted import FittedProblem
 from ..models.pairs import PairTerms, Weighting
-from ..models.weighted import Ratios, log_shares_of, weigh
+from ..models.weighted import Ratios, weigh
 from .weights import WeightStep
 
 _CONSTANTS = 64
@@ -62,7 +63,11 @@ class TermBook:
         return sorted({j for term in step.terms for j in self.columns_of(term)})
 
     def fitted(
-        self, step: WeightStep, g: int, columns: Sequence[int], shift: Ints | None = None
+        self,
+        step: WeightStep,
+        g: int,
+        columns: Sequence[int],
+        priors: tuple[float, ...] | None = None,
     ) -> FittedProblem:
         """The model of one problem at a state.
 
@@ -71,7 +76,7 @@ class TermBook:
         step : the state.
         g : which problem.
         columns : what the model reads: these columns of the table.
-        shift : added to the constants, in sixty-fourths of a nat.
+        priors : probabilities of the classes, for which the constants move; None: of the rows.
         """
         page, place = self.pages[g], {j: at for at, j in enumerate(columns)}
         at = [self.columns.index(j) for j in columns]
@@ -83,9 +88,11 @@ class TermBook:
                 pairs.append(replace(page.pairs[term], columns=(first, second), weights=line))
             else:
                 weights[place[term]] = line
-        constants = step.constants[g] if shift is None else step.constants[g] + shift
+        constants = step.constants[g]
+        if priors is not None:
+            constants = constants + self._prior_shift(g, priors)
         rising = tuple((place[j], sign) for j, sign in self.monotone if j in place)
-        weighting = Weighting(weights, tuple(pairs), self.speaks, rising)
+        weighting = Weighting(weights, tuple(pairs), self.speaks, rising, priors)
         ratios = [page.ratios[j] for j in at]
         return weigh(page.summary.restrict(at), ratios, constants, weighting, self.smoothing)
 
@@ -96,10 +103,8 @@ class TermBook:
             return page.pairs[term].ratios
         return page.ratios[self.columns.index(term)].table[:-1]
 
-    def prior_shift(
-        self, g: int, log_priors: "np.ndarray[tuple[int], np.dtype[np.float64]]"
-    ) -> Ints:
+    def _prior_shift(self, g: int, priors: tuple[float, ...]) -> Ints:
         """How far constants move when the classes have other probabilities than among the rows."""
         summary = self.pages[g].summary
         shares = log_shares_of(summary.class_count * summary.class_weight)
-        return np.rint((log_priors - shares) * _CONSTANTS).astype(np.int64)
+        return np.rint((np.log(priors) - shares) * _CONSTANTS).astype(np.int64)

@@ -12,6 +12,7 @@ from ..engine.threads import Threads
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns
+from ..rankings.families import Families
 from ..rankings.information import information_with
 from ..rankings.rank import check_ranking, columns_for, discrete_columns
 
@@ -30,6 +31,7 @@ class RowHints:
     seed : source of randomness for searches that draw.
     most : how many columns a ranking must rank with care.
     threads : who runs the kernels of rankings.
+    families : columns of no unit are spoken for by their leaders.
     """
 
     def __init__(  # noqa: PLR0913
@@ -43,6 +45,7 @@ class RowHints:
         seed: int = 0,
         most: int | None = None,
         threads: Threads | None = None,
+        families: Families | None = None,
     ):
         self._most = len(models) if most is None else min(most, len(models))
         self._threads = Threads() if threads is None else threads
@@ -53,6 +56,12 @@ class RowHints:
         self._guiding = guiding
         self._units = units
         self._owner = {column: unit for unit, members in enumerate(units) for column in members}
+        if families is not None:
+            self._owner = {
+                column: self._owner[first]
+                for column, first in enumerate(families.leader.tolist())
+                if first in self._owner
+            }
 
     def order(self, ranking: object) -> tuple[int, ...]:
         """Units in the order of their best columns."""
@@ -67,12 +76,18 @@ class RowHints:
             self._n_classes,
         )
         found = method.rank(columns, self._labels, self._n_classes, self._threads, self._most)
-        return tuple(dict.fromkeys(self._owner[int(column)] for column in found.order))
+        return self._owners(found.order.tolist())
 
     def units_of(self, parameter: str, columns: object) -> tuple[int, ...]:
         """The units of columns that a user named."""
         found = column_indices(parameter, columns, self._table.names)
-        return tuple(dict.fromkeys(self._owner[column] for column in found))
+        return self._owners(found)
+
+    def _owners(self, columns: Iterable[int]) -> tuple[int, ...]:
+        """The units of columns, each once; columns that must not be chosen are in none."""
+        return tuple(
+            dict.fromkeys(self._owner[column] for column in columns if column in self._owner)
+        )
 
     def named_pairs(self, pairs: object) -> tuple[tuple[int, int], ...]:
         """The units of pairs of columns that a user named."""

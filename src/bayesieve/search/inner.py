@@ -72,7 +72,9 @@ def until(steps: Sequence[WeightStep], price: float) -> int:
     return len(steps) - 1
 
 
-def fold_weights(rows: CodedRows, strata: Ints, seed: np.random.RandomState) -> list[Ints]:
+def fold_weights(
+    rows: CodedRows, strata: Ints, seed: np.random.RandomState, groups: Ints | None = None
+) -> list[Ints]:
     """How often each row is held out in each fold, classes in balance.
 
     Rows are dealt in an order that their values alone decide, a row of weight 3 as three rows: the
@@ -83,7 +85,11 @@ def fold_weights(rows: CodedRows, strata: Ints, seed: np.random.RandomState) -> 
     rows : as codes.
     strata : what the folds keep in balance.
     seed : draws the order.
+    groups : rows of one number are dealt together.
     """
+    if groups is not None:
+        dealt_to = _deal_groups(rows, strata, seed, groups)[groups]
+        return [np.where(dealt_to == g, rows.weights, 0) for g in np.unique(dealt_to).tolist()]
     order = np.lexsort((rows.marks(seed), strata))
     ends = np.cumsum(rows.weights[order])
     starts = ends - rows.weights[order]
@@ -94,6 +100,24 @@ def fold_weights(rows: CodedRows, strata: Ints, seed: np.random.RandomState) -> 
         weights = np.empty_like(dealt)
         weights[order] = dealt
         found.append(weights)
+    return found
+
+
+def _deal_groups(rows: CodedRows, strata: Ints, seed: np.random.RandomState, groups: Ints) -> Ints:
+    """The fold of each group: the largest first, each to where its classes are scarcest."""
+    n_groups, n_strata = int(groups.max()) + 1, int(strata.max()) + 1
+    counts = np.zeros((n_groups, n_strata), np.int64)
+    np.add.at(counts, (groups, strata), rows.weights)
+    marks = np.zeros(n_groups, np.uint64)
+    np.add.at(marks, groups, rows.marks(seed) * rows.weights.astype(np.uint64))
+    # In shares of a class, so that rare classes are spread as well as frequent ones.
+    shares = counts / np.maximum(counts.sum(0), 1)
+    held, found = np.zeros((N_FOLDS, n_strata)), np.empty(n_groups, np.int64)
+    for group in np.lexsort((marks, -counts.sum(1))).tolist():
+        alike, full = np.round(held @ shares[group], 9), np.round(held.sum(1), 9)
+        fold = int(np.lexsort((full, alike))[0])
+        held[fold] += shares[group]
+        found[group] = fold
     return found
 
 

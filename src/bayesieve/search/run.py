@@ -30,6 +30,7 @@ from ..engine.threads import Threads
 from ..models.base import one_set
 from ..models.columns import Counter, read_column
 from ..models.counts import check_priors
+from ..rankings.families import Families
 from . import SEARCHES
 from .checkpoint.journal import Journal
 from .checkpoint.replay import Replay, Replayed
@@ -59,6 +60,7 @@ class Task:
     groups: Array | None  #: handed to the splitter
     n_rows: int  #: of the user's table, those without weight included
     sparse: bool  #: ledgers of sparse moves, rather than dense ones
+    families: Families | None = None  #: only their leaders are in `units`
 
     @property
     def table(self) -> Table:

@@ -11,9 +11,10 @@ from ..engine.cells import CODED, PRESENT, Cells, ScoredLines, TermTables
 from ..engine.threads import Threads
 from ..engine.weighted import WeightedLedger
 from ..models.base import Ints
+from ..models.counts import log_shares_of
 from ..models.monotone import rising
 from ..models.pairs import PairTerms
-from ..models.weighted import Ratios, column_ratios, log_shares_of, pair_ratios
+from ..models.weighted import Ratios, column_ratios, pair_ratios
 from .book import TermBook, TermPage
 from .coded import CodedRows
 from .pairs import Pair, find_pairs

@@ -10,7 +10,7 @@ from ...evaluation.given import Value
 from ...models.registry import MODELS
 from .schema import Schema, check_schema
 from .shape import Feature, GridFeature, ModelFile, Numbers, ProblemData, StatisticsData
-from .weighting import check_weighting
+from .weighting import check_shares, check_weighting
 
 _MOST_BITS = 62
 
@@ -100,6 +100,9 @@ def _check_problem(problem: ProblemData, features: list[Feature], where: str) ->
     _shape(prior["finite"], (1, n_classes), f"{where}.prior.finite")
     if prior["impossible"] is not None:
         _shape(prior["impossible"], (1, n_classes), f"{where}.prior.impossible")
+    place = problem.get("deployment_priors")
+    if place is not None:
+        check_shares(place, n_classes, f"{where}.deployment_priors")
     scale = problem["scale"]
     _need(abs(scale["bits"]) <= _MOST_BITS, f"{where}.scale.bits", f"at most {_MOST_BITS} bits")
     digits = scale["impossible"]

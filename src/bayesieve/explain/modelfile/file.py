@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from importlib.resources import files
 from typing import TypedDict, cast
 
@@ -41,6 +42,10 @@ _GRIDDED = 3
 
 # Weighted models; readers of other versions would leave out weights and pairs.
 _WEIGHTED = 4
+
+
+# Models that know the priors of a place; readers of other versions would leave them out.
+_PLACED = 5
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -174,6 +179,8 @@ def model_to_dict(model: Model) -> ModelFile:
         version = _GRIDDED
     if any(problem.weighting is not None for problem in fitted.problems):
         version = _WEIGHTED
+    if any(_knows_priors(problem) for problem in fitted.problems):
+        version = _PLACED
     return {
         "format": FORMAT,
         "version": version,
@@ -199,11 +206,12 @@ def model_from_dict(data: object) -> NaiveBayes:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data.get("version") not in (VERSION, _CALIBRATED, _GRIDDED, _WEIGHTED):
+    if data.get("version") not in (VERSION, _CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED):
         raise ValueError(
             f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
             f"{VERSION} ({_CALIBRATED}, of calibrated models; {_GRIDDED}, of numbers on a grid; "
-            f"{_WEIGHTED}, of weighted ones). Update bayesieve, or save the model again."
+            f"{_WEIGHTED}, of weighted ones; {_PLACED}, of those for a place of use). "
+            "Update bayesieve, or save the model again."
         )
     try:
         file = check_model_data(data, model_schema())
@@ -216,13 +224,26 @@ def model_from_dict(data: object) -> NaiveBayes:
     model = NaiveBayes(**cast(_Named, parameters))
     # Numbers without sense must not become a model: no overflow, no NaN.
     with np.errstate(over="raise", invalid="raise"):
-        problems = [_rebuild(model.smoothing, specs, part) for part in file["models"]]
+        problems = [
+            _placed(_rebuild(model.smoothing, specs, part), part) for part in file["models"]
+        ]
     model.hold(FittedBayes(tuple(problems), tuple(file["labels"])))
     model.family().check()
     model.n_features_in_ = len(specs)
     if file["named"]:
         model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
     return model
+
+
+def _knows_priors(problem: FittedProblem) -> bool:
+    weighting = problem.weighting
+    return problem.place is not None or (weighting is not None and weighting.priors is not None)
+
+
+class _Place(TypedDict, total=False):
+    """What a file holds of a model that is used elsewhere."""
+
+    deployment_priors: list[float]
 
 
 class _Named(TypedDict):
@@ -309,6 +330,7 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
             f"var_smoothing={var_smoothing} of the largest variance is too large or too "
             "small to be written down; scale the columns first."
         )
+    place: _Place = {} if problem.place is None else {"deployment_priors": [*problem.place]}
     found: ProblemData = {
         "classes": plain_classes(problem.classes),
         "class_count": summary.class_count.tolist(),
@@ -316,6 +338,7 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
         "prior": _terms(problem.prior),
         "extra_variance": problem.extra_variance,
         "temperature": problem.temperature,
+        **place,
         "binary_mean": None if means is None else means.tolist(),
         "scale": {
             "bits": scale.bits,
@@ -330,6 +353,14 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
     }
     if problem.weighting is not None:
         found["weighting"] = weighting_data(problem.weighting)
+    return found
+
+
+def _placed(problem: FittedProblem, data: ProblemData) -> FittedProblem:
+    """The same where it is used."""
+    there = data.get("deployment_priors")
+    found = problem if there is None else replace(problem, place=tuple(there))
+    found.scale.fix(found.spoken_prior)
     return found
 
 
@@ -362,9 +393,10 @@ def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: ProblemData)
         for spec, found in zip(specs, statistics, strict=True)
     ]
     terms = spoken_tables(specs, columns)
-    scale.fix(prior)
     tables = tuple(None if table is None else scale.fix(table)[0] for table in terms)
-    return FittedProblem(summary, tuple(columns), tables, prior, scale, extra, temperature)
+    found = FittedProblem(summary, tuple(columns), tables, prior, scale, extra, temperature)
+    scale.fix(prior)
+    return found
 
 
 def _terms(terms: Terms) -> TermsData:

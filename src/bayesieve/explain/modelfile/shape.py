@@ -90,6 +90,7 @@ class WeightingData(TypedDict):
     pairs: list[PairData]
     missing: bool
     monotone: list[list[int]]
+    priors: NotRequired[list[float]]
 
 
 class ProblemData(TypedDict):
@@ -102,6 +103,7 @@ class ProblemData(TypedDict):
     extra_variance: float | None
     temperature: NotRequired[float]
     weighting: NotRequired[WeightingData]
+    deployment_priors: NotRequired[list[float]]
     binary_mean: list[list[float]] | None
     scale: ScaleData
     statistics: list[StatisticsData]

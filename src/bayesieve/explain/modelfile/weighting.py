@@ -1,11 +1,12 @@
 """Weights and pairs in model files."""
 
-from typing import cast
+from typing import TypedDict, cast
 
 import numpy as np
 
 from ...models.base import Terms
 from ...models.columns import Summary
+from ...models.counts import log_shares_of
 from ...models.fitted import FittedProblem
 from ...models.monotone import rising
 from ...models.pairs import PairTerms, Weighting
@@ -14,15 +15,24 @@ from ...models.weighted import (
     SCORE_BITS,
     WEIGHT_STEPS,
     column_ratios,
-    log_shares_of,
     pair_ratios,
     weigh,
 )
 from .shape import Feature, PairData, WeightingData
 
+# As near to 1 as priors must add up that users give.
+_CLOSE = 2e-5
+
+
+class _Priors(TypedDict, total=False):
+    """What a file holds of constants that were moved."""
+
+    priors: list[float]
+
 
 def weighting_data(weighting: Weighting) -> WeightingData:
     """Weights and pairs as plain data."""
+    priors: _Priors = {} if weighting.priors is None else {"priors": [*weighting.priors]}
     return {
         "weights": weighting.weights.tolist(),
         "pairs": [
@@ -36,6 +46,7 @@ def weighting_data(weighting: Weighting) -> WeightingData:
         ],
         "missing": weighting.speaks,
         "monotone": [[j, sign] for j, sign in weighting.monotone],
+        **priors,
     }
 
 
@@ -51,6 +62,14 @@ def check_weighting(
             raise ValueError(f"{where}.monotone must hold positions of features and 1 or -1.")
         if n_classes != 2:
             raise ValueError(f"{where}.monotone must be empty, but for two classes.")
+    if "priors" in data:
+        check_shares(data["priors"], n_classes, f"{where}.priors")
+
+
+def check_shares(shares: list[float], n_classes: int, where: str) -> None:
+    """One probability above 0 a class?"""
+    if len(shares) != n_classes or not min(shares) > 0 or abs(sum(shares) - 1) > _CLOSE:
+        raise ValueError(f"{where} must hold {n_classes} probabilities above 0 that add up to 1.")
 
 
 def _check_weights(weights: object, shape: tuple[int, ...], where: str) -> None:
@@ -107,7 +126,8 @@ def rebuild_weighted(
         line = np.array(pair["weights"], np.int64)
         pairs.append(PairTerms((first, second), (groups[0], groups[1]), counts, cells, line))
     weights = np.array(data["weights"], np.int64).reshape(-1, summary.class_count.size)
-    weighting = Weighting(weights, tuple(pairs), data["missing"], signs)
+    priors = tuple(data["priors"]) if "priors" in data else None
+    weighting = Weighting(weights, tuple(pairs), data["missing"], signs, priors)
     steps = np.ldexp(prior.finite[0], SCORE_BITS) / CONSTANT_STEP
     constants = np.rint(steps).astype(np.int64)
     return weigh(summary, ratios, constants, weighting, smoothing, temperature)

@@ -24,6 +24,7 @@ class ReportOptions(TypedDict, total=False):
     """What `make_report` takes beside the model and the table."""
 
     sample_weight: ArrayLike | None
+    groups: ArrayLike | None
     title: str
     include_rows: bool
     n_resamples: int
@@ -36,6 +37,7 @@ class ReportOptions(TypedDict, total=False):
 
 _DEFAULTS: ReportOptions = {
     "sample_weight": None,
+    "groups": None,
     "title": "bayesieve report",
     "include_rows": False,
     "n_resamples": 20,
@@ -59,6 +61,8 @@ def make_report(model: Model, X: object, y: ArrayLike, **options: Unpack[ReportO
         For a selector, what it was fitted on.
     sample_weight : array-like of shape (n_samples,), optional
         For a selector, as in its fit.
+    groups : array-like of shape (n_samples,), optional
+        For a selector, as in its fit: resamples are drawn by group.
     title : str, default="bayesieve report"
     include_rows : bool, default=False
         May rows of the table be in the page?  At most 1000 are.  Without them counts, levels, class
@@ -107,6 +111,7 @@ def make_report(model: Model, X: object, y: ArrayLike, **options: Unpack[ReportO
                 y,
                 n_resamples=n_resamples,
                 sample_weight=asked["sample_weight"],
+                groups=asked["groups"],
                 random_state=asked["random_state"],
                 n_jobs=asked["n_jobs"],
             )

@@ -8,13 +8,15 @@ from numpy.typing import ArrayLike
 
 from ...checks import plain_value
 from ...data.tables import SparseTable, Table, read_table
-from ...estimators.held import fitted_of, rows_of
+from ...estimators.chosen import ChosenColumns
+from ...estimators.held import fitted_of, rows_of, stands_for
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
 from ...evaluation.performance import performance
 from ...evaluation.stability import Stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
+from ...rankings.families import count_others
 from ..model import explain_model
 from ..plain import Plain
 from ..portable import BellTerms, Portable, PortableProblem, TableTerms, portable
@@ -69,10 +71,10 @@ def gather(
     return {
         "title": extras.title,
         "summary": _summary(selector, fitted, table, y),
-        "fates": [] if selector is None else fates(selector, extras.left_out),
+        "fates": family_fates(model) if selector is None else fates(selector, extras.left_out),
         "path": None if selector is None else _path(selector),
-        "model": [explain_model(fitted, label=label).to_dict() for label in labels],
-        "portable": _in_nat(spoken),
+        "model": [explain_model(model, label=label).to_dict() for label in labels],
+        "portable": _in_nat(spoken, fitted),
         "performance": judged.to_dict(),
         "stability": _stability(extras.stability, selector),
         "no_stability": extras.no_stability,
@@ -113,6 +115,7 @@ def _summary(
         "missing": missing,
         "labelled": fitted.labelled,
         "classes": counts,
+        "place": None if fitted.place is None else fitted.place.tolist(),
     }
     return found if selector is None else found | _settings(selector)
 
@@ -162,12 +165,34 @@ def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[s
             elif not said.startswith(("left", "was removed")):
                 after.setdefault(column, f"{said}, after the chosen subset (step {path.chosen})")
     chosen = set(selector.selected_.tolist())
+    others = stands_for(selector)
+    for name, twins in others.items():
+        stories[path.names.index(name)].append(f"stands for {count_others(twins)}")
+    if selector.families_ is not None:
+        for j in np.flatnonzero(selector.families_.leader != np.arange(len(path.names))).tolist():
+            after[j] = f"{path.names[selector.families_.leader[j]]} stands for it"
     found = [[path.names[j], "selected", _short(stories[int(j)])] for j in selector.selected_]
     for j in sorted(set(stories) - chosen):
         fate = "chosen and removed" if stories[j] else "never chosen"
         story = _short(stories[j]) if stories[j] else after.get(j, "no step took it")
         found.append([path.names[j], fate, story])
     found += [[name, "eliminated", reason] for name, reason in left_out.items()]
+    return found
+
+
+def family_fates(model: Model) -> list[list[str]]:
+    """Which column stands for which, of a model whose path has terms in place of columns."""
+    families = getattr(model, "families_", None)
+    if not isinstance(model, ChosenColumns) or families is None:
+        return []
+    names, others = families.names, stands_for(model)
+    found = []
+    for j, (name, chosen) in enumerate(zip(names, model.support_.tolist(), strict=True)):
+        if chosen:
+            story = f"stands for {count_others(others[name])}" if name in others else ""
+            found.append([name, "selected", story])
+        elif families.leader[j] != j:
+            found.append([name, "never chosen", f"{names[families.leader[j]]} stands for it"])
     return found
 
 
@@ -205,18 +230,22 @@ def _eight(value: float) -> float | None:
     return None if np.isnan(value) else float(f"{value:.8g}")
 
 
-def _in_nat(data: Portable) -> NatModel:
+def _in_nat(data: Portable, fitted: FittedBayes) -> NatModel:
     """Integers beyond 2^53 do not survive in a page: terms in nat, and log 0 marked apart."""
     return {
         "features": data["features"],
         "problems": [
-            _problem_in_nat(problem, [f["cuts"] is not None for f in data["features"]])
-            for problem in data["problems"]
+            _problem_in_nat(
+                problem, [f["cuts"] is not None for f in data["features"]], each.shares.tolist()
+            )
+            for problem, each in zip(data["problems"], fitted.problems, strict=True)
         ],
     }
 
 
-def _problem_in_nat(problem: PortableProblem, on_grid: list[bool]) -> NatProblem:
+def _problem_in_nat(
+    problem: PortableProblem, on_grid: list[bool], shares: list[float]
+) -> NatProblem:
     bits, impossible = problem["bits"], problem["impossible"]
 
     def nat(fixed: int) -> list[float]:
@@ -241,6 +270,7 @@ def _problem_in_nat(problem: PortableProblem, on_grid: list[bool]) -> NatProblem
         "class_count": problem["class_count"],
         "temperature": problem["temperature"],
         "prior": [nat(fixed) for fixed in problem["prior"]],
+        "shares": shares,
         "terms": [terms(*both) for both in zip(problem["terms"], on_grid, strict=True)],
         "pairs": [
             {
@@ -275,5 +305,7 @@ def _stability(
         "interval": data["interval"],
         "confidence": data["confidence"],
         "note": data["note"],
+        "jaccard": data["jaccard"],
+        "family_jaccard": data["family_jaccard"],
         "features": [each for each in features if each["frequency"] or each["selected"]],
     }

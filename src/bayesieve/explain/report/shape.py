@@ -62,6 +62,7 @@ class NatProblem(TypedDict):
     class_count: list[float]
     temperature: float
     prior: list[list[float]]
+    shares: list[float]
     terms: list[NatTerms | StepTerms | BellTerms]
     pairs: list[NatPair]
 
@@ -89,6 +90,8 @@ class AgreementData(TypedDict):
     interval: list[float] | None
     confidence: float
     note: str
+    jaccard: float
+    family_jaccard: float | None
     features: list[SelectionData]
 
 

@@ -149,8 +149,7 @@ const Explorer = (() => {
   }
 
   function trainingPrior() {
-    const totals = problem().prior;
-    return Model.probabilities(totals, 1);
+    return problem().shares;
   }
 
   // One class gets its share; the others keep their proportions.

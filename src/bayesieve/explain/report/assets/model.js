@@ -80,14 +80,15 @@ const Model = (() => {
     return low % 2 === 0 ? low : low + 1;
   }
 
-  // Another prior moves the odds by its ratio to the old one, whatever the temperature.
+  // Another prior moves the odds by its ratio to the one the model speaks for, whatever the
+  // temperature; a weighted model's constants are more than its prior.
   function priorTerms(problem, prior) {
     if (prior === null) return problem.prior;
     const t = problem.temperature;
     return prior.map((p, k) => {
       if (p <= 0) return [0, 1];
       const old = problem.prior[k];
-      return [t === 1 || old[1] ? Math.log(p) : old[0] + t * (Math.log(p) - old[0]), 0];
+      return [old[1] ? Math.log(p) : old[0] + t * (Math.log(p) - Math.log(problem.shares[k])), 0];
     });
   }
 

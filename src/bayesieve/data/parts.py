@@ -1,0 +1,190 @@
+"""Which rows guide and which choose, where groups, a splitter, rows or a time say so."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from ..checks import Array, plain_value
+from .sample import Sample, is_share, split_rows
+from .tables import _is_nan
+
+Rows = NDArray[np.int64]
+
+
+def read_groups_of_rows(groups: Any, n_rows: int) -> Array | None:
+    """One group a row, none missing."""
+    if groups is None:
+        return None
+    groups = column_or_1d(groups)
+    if len(groups) != n_rows:
+        raise ValueError(
+            f"groups has {len(groups)} values, but X has {n_rows} rows; give one group a row."
+        )
+    missing = [i for i, value in enumerate(groups.tolist()) if value is None or _is_nan(value)]
+    if missing:
+        raise ValueError(
+            f"groups is missing in {len(missing)} row(s), such as row {missing[0]}; give every row "
+            "a group, a row without others a group of its own."
+        )
+    return groups
+
+
+def group_numbers(groups: Array) -> Rows:
+    """Groups counted from 0; values of any kind, equal where they are equal."""
+    known: dict[object, int] = {}
+    found = [known.setdefault(value, len(known)) for value in groups.tolist()]
+    return np.array(found, np.int64)
+
+
+def check_apart(groups: Array | None, one: Rows, other: Rows, where: str) -> None:
+    """Refuse rows of one group on both sides."""
+    if groups is None:
+        return
+    numbers = group_numbers(groups)
+    both = np.intersect1d(numbers[one], numbers[other])
+    if both.size:
+        name = plain_value(groups[np.flatnonzero(numbers == both[0])[0]])
+        raise ValueError(
+            f"{where} puts rows of the group {name!r} on both sides; use a splitter by groups, "
+            "such as scikit-learn's GroupKFold, or leave groups out."
+        )
+
+
+def find_parts(
+    validation: Any,
+    sample: Sample,
+    groups: Array | None,
+    n_rows: int,
+    random_state: np.random.RandomState,
+) -> tuple[Rows, Rows]:
+    """Guiding and validation rows, as positions in the sample; no group is in both.
+
+    Parameters
+    ----------
+    validation : None, a share, a splitter (its last split), or a mask or list of the user's rows.
+    sample : the rows with weight.
+    groups : one a row of the user's table, or None.
+    n_rows : of the user's table.
+    random_state : draws groups.
+    """
+    mine = None if groups is None else groups[sample.rows]
+    if is_share(validation):
+        if mine is None or validation is None:
+            return split_rows(sample.strata, validation, random_state)
+        numbers = group_numbers(mine)
+        return _split_groups(sample.strata, numbers, float(validation), random_state)
+    if hasattr(validation, "split"):
+        guiding, validating = _last_split(validation, sample, mine)
+    else:
+        here = _named_rows(validation, n_rows)[sample.rows]
+        guiding, validating = np.flatnonzero(~here), np.flatnonzero(here)
+    if not validating.size or not guiding.size:
+        kind = "choose the subset on" if guiding.size else "guide the search"
+        raise ValueError(f"validation leaves no row to {kind} ({sample.labels.size} rows).")
+    check_apart(mine, guiding, validating, "validation")
+    if not sample.targets.labelled:
+        lost = np.setdiff1d(sample.labels, sample.labels[guiding])
+        if lost.size:
+            name = plain_value(sample.classes[lost[0]])
+            raise ValueError(
+                f"validation leaves no guiding row of class {name!r}; every class must guide. Name "
+                "other rows, or join rare classes."
+            )
+    return guiding, validating
+
+
+def _split_groups(
+    strata: Rows, groups: Rows, share: float, random_state: np.random.RandomState
+) -> tuple[Rows, Rows]:
+    """Whole groups, drawn in turn where they bring each class nearer to its share.
+
+    A group without which a class (or its like among labels) would guide no more stays.
+    """
+    n_groups = int(groups.max()) + 1
+    if n_groups < 2:
+        raise ValueError(
+            "groups has one group only, which cannot both guide and choose; use validation=None, "
+            "or groups of which there are several."
+        )
+    counts = np.zeros((n_groups, int(strata.max()) + 1), np.int64)
+    np.add.at(counts, (groups, strata), 1)
+    total = counts.sum(0)
+    held, taken = np.zeros(total.size, np.int64), np.zeros(n_groups, bool)
+    for group in random_state.permutation(n_groups):
+        more = held + counts[group]
+        if (more < total)[total > 0].all() and _off(more, share, total) < _off(held, share, total):
+            held, taken[group] = more, True
+    if not taken.any():
+        raise ValueError(
+            f"validation={share} finds no group to choose the subset on: each of the {n_groups} is "
+            "too large, or the only one of some class. Use validation=None, or smaller groups."
+        )
+    return np.flatnonzero(~taken[groups]), np.flatnonzero(taken[groups])
+
+
+def _off(held: Rows, share: float, total: Rows) -> float:
+    """How far the classes are from their shares, each by its own size."""
+    return float(np.square((held - share * total) / np.maximum(total, 1)).sum())
+
+
+def _last_split(splitter: Any, sample: Sample, groups: Array | None) -> tuple[Rows, Rows]:
+    """The last of a splitter's splits: of those by time, the one with the latest rows."""
+    found = list(splitter.split(np.zeros((sample.labels.size, 1)), sample.strata, groups))
+    if not found:
+        raise ValueError("validation: the splitter gives no split.")
+    guiding, validating = (np.unique(np.asarray(part, np.int64)) for part in found[-1])
+    if np.intersect1d(guiding, validating).size:
+        raise ValueError("validation: the splitter puts rows on both sides.")
+    return guiding, validating
+
+
+def _named_rows(rows: Any, n_rows: int) -> NDArray[np.bool_]:
+    """A mask of the rows that are named by a mask or by their numbers."""
+    given = np.asarray(rows if hasattr(rows, "__array__") else list(rows))
+    if given.ndim != 1 or given.dtype.kind not in "biu":
+        raise TypeError(
+            "validation must be None, a number from 0 to 1, a splitter, or a mask or list of rows; "
+            f"got an array of {given.dtype} and shape {given.shape}."
+        )
+    if given.dtype == bool:
+        if given.size != n_rows:
+            raise ValueError(
+                f"validation is a mask of {given.size} rows, but X has {n_rows}; give one truth "
+                "value a row."
+            )
+        return given
+    odd = given[(given < 0) | (given >= n_rows)]
+    if odd.size:
+        raise ValueError(
+            f"validation names row {odd[0]}; the rows of X are numbered from 0 to {n_rows - 1}."
+        )
+    found = np.zeros(n_rows, bool)
+    found[given] = True
+    return found
+
+
+def validation_among(validation: Any, rows: Rows, n_rows: int) -> Any:
+    """The same for a table of some of the rows: rows that are named are named anew."""
+    if is_share(validation) or hasattr(validation, "split"):
+        return validation
+    return _named_rows(validation, n_rows)[rows]
+
+
+def later_rows(time: Array, share: float) -> NDArray[np.bool_]:
+    """Which rows are the latest, about this share of them; rows of one moment stay together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.parts import later_rows
+    >>> later_rows(np.array([3, 1, 2, 3, 0]), 0.4)
+    array([ True, False, False,  True, False])
+    """
+    moments, counts = np.unique(time, return_counts=True)
+    if moments.size < 2:
+        raise ValueError("time has one value only: no row is later than another.")
+    later = np.cumsum(counts[::-1])[::-1][1:]  # rows from each moment but the first on
+    cut = moments[1 + int(np.abs(later - share * time.size).argmin())]
+    return time >= cut

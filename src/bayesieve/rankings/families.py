@@ -1,0 +1,234 @@
+"""Families: columns that say nearly the same, each led by one of them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from ..checks import Array, as_fraction, check_number, column_indices
+from ..data.columns import encode, is_missing, learn
+from ..data.storage import SILENT
+from ..data.tables import RawTable, Table, read_table
+
+# What two columns may agree in: small whole numbers, texts, or where they stand among the rows.
+_WHOLE, _TEXT, _PLACE = 0, 1, 2
+
+# Numbers that are not small and whole agree where they stand in the same part of so many.
+_PARTS = 16
+
+# The code of a missing value beside small whole numbers and parts.
+_MISSING = 255
+
+# Columns of a table that are unpacked together.
+_BLOCK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """Which column stands for which.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+    leader : ndarray of int
+        For each column the one that stands for it: itself, where it leads or has no twin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import Families
+    >>> found = Families(("a", "b", "c"), np.array([0, 0, 2]))
+    >>> found.leaders, found.others(0), found.shared
+    (array([0, 2]), ['b'], [['a', 'b']])
+    """
+
+    names: tuple[str, ...]
+    leader: NDArray[np.int64]
+
+    @property
+    def leaders(self) -> NDArray[np.int64]:
+        """One column of each family, those without a twin included."""
+        return np.unique(self.leader)
+
+    @property
+    def members(self) -> dict[int, list[int]]:
+        """The columns of each family of more than one, its leader first."""
+        found: dict[int, list[int]] = {}
+        for column in np.flatnonzero(self.leader != np.arange(self.leader.size)).tolist():
+            first = int(self.leader[column])
+            found.setdefault(first, [first]).append(column)
+        return dict(sorted(found.items()))
+
+    @property
+    def shared(self) -> list[list[str]]:
+        """Names of the columns of each family of more than one, its leader first."""
+        return [[self.names[j] for j in columns] for columns in self.members.values()]
+
+    def others(self, column: int) -> list[str]:
+        """Names of the columns that a column stands for."""
+        return [self.names[j] for j in np.flatnonzero(self.leader == column) if j != column]
+
+    def led_by(self, columns: Iterable[int]) -> "Families":
+        """The same families led by these columns; two of one family part."""
+        leader, wanted = self.leader.copy(), list(columns)
+        for column in wanted:
+            first = leader[column]
+            if first in wanted:
+                leader[column] = column
+            else:
+                leader[leader == first] = column
+        return Families(self.names, leader)
+
+    def to_text(self) -> str:
+        """One line a family."""
+        return "\n".join(
+            f"{name} stands for {count_others(others)}" for name, *others in self.shared
+        )
+
+
+def count_others(others: list[str]) -> str:
+    """The columns that one stands for, counted and named.
+
+    Examples
+    --------
+    >>> from bayesieve.rankings.families import count_others
+    >>> count_others(["b"]), count_others(["b", "c"])
+    ('1 other: b', '2 others: b, c')
+    """
+    return f"{len(others)} other{'s' * (len(others) != 1)}: {', '.join(others)}"
+
+
+def find_families(
+    X: object, *, agreement: float = 0.98, jaccard: float = 0.9, first: Iterable[str | int] = ()
+) -> Families:
+    """Find near-twins among the columns; no class is looked at.
+
+    Two columns are near-twins when they agree on at least 98 % of the rows *and* on at least 90 %
+    of the rows in which either departs from its most frequent value: of rare binary columns, that
+    is the Jaccard index of their ones.
+
+    Columns are taken in their order.  Each joins the first leader that it is a near-twin of, and
+    leads a family of its own where there is none: all members are near-twins of their leader, so
+    that a family never drifts.  The order is that of the table, since an order by relevance would
+    depend on the rows that happened to be drawn, and the names of leaders with it.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
+        Whole numbers from 0 to 254 and texts agree where they are equal.  Other numbers agree where
+        both stand in the same of 16 equally filled parts of their columns, whatever their units.  A
+        missing value agrees with a missing one.
+    agreement : float, default=0.98
+        Least share of the rows on which near-twins agree.
+    jaccard : float, default=0.9
+        Least share of the rows where either departs from its most frequent value.
+    first : list, default=()
+        Columns (names or positions) that may lead before all others.
+
+    Returns
+    -------
+    families : Families
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import find_families
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, (1000, 3))
+    >>> X[:, 2] = X[:, 0]
+    >>> X[:5, 2] ^= 1
+    >>> print(find_families(X).to_text())
+    x0 stands for 1 other: x2
+    """
+    check_number("agreement", agreement, low=0.0, high=1.0)
+    check_number("jaccard", jaccard, low=0.0, high=1.0)
+    table = read_table(BaseEstimator(), X, reset=True)
+    leading = column_indices("first", first, table.names)
+    return find_in_table(table, leading, float(agreement), float(jaccard))
+
+
+def find_in_table(
+    table: Table, first: Iterable[int] = (), agreement: float = 0.98, jaccard: float = 0.9
+) -> Families:
+    """The same for a table that was read."""
+    from .kernels.families import lead, pack_codes
+
+    n_columns, n_words = len(table.names), -(-table.n_rows // 64)
+    kinds, usual, departs, n_planes = np.empty((4, n_columns), np.int64)
+    bits = []
+    for j, (kind, codes) in enumerate(_coded_columns(table)):
+        n_codes = int(codes.max(initial=0)) + 1
+        words = np.zeros((1 + (n_codes - 1).bit_length(), n_words), np.uint64)
+        kinds[j], n_planes[j] = kind, len(words)
+        usual[j], departs[j] = pack_codes(codes, n_codes, words)
+        bits.append(words.ravel())
+    sizes = np.array([each.size for each in bits], np.int64)
+    few, rare = (Fraction(1) - _exact(least) for least in (agreement, jaccard))
+    order = np.array(list(dict.fromkeys([*first, *range(n_columns)])), np.int64)
+    leader = np.empty(n_columns, np.int64)
+    lead(
+        np.concatenate(bits),
+        np.cumsum(sizes) - sizes,
+        n_planes,
+        n_words,
+        kinds,
+        usual,
+        departs,
+        order,
+        table.n_rows,
+        int(few * table.n_rows),
+        np.array([rare.numerator, rare.denominator]),
+        leader,
+    )
+    return Families(tuple(table.names), leader)
+
+
+def _exact(share: float) -> Fraction:
+    """0.98 is 49 / 50, not the float beside it; the denominator stays small."""
+    return as_fraction(share) or Fraction(share).limit_denominator(2**20)
+
+
+def _coded_columns(table: Table) -> Iterator[tuple[int, Array]]:
+    """The kind and the codes of every column."""
+    texts: dict[str, int] = {}
+    for part in _parts(table):
+        narrow = part.narrow
+        for j, slot in enumerate(narrow.slots.tolist()):
+            if slot < 0:
+                raw = part.column(j)
+                yield (_PLACE, _places(raw)) if raw.dtype != object else (_TEXT, _texts(raw, texts))
+                continue
+            codes = narrow.cells[slot]
+            if narrow.missing[slot] and narrow.most[slot] <= 1:
+                codes = np.where(codes == SILENT, np.uint8(_MISSING), codes)
+            yield _WHOLE, codes
+
+
+def _parts(table: Table) -> Iterator[RawTable]:
+    """The table itself, or some of its columns at a time."""
+    if type(table) is RawTable:
+        yield table
+        return
+    for at in range(0, len(table.names), _BLOCK):
+        columns = range(at, min(at + _BLOCK, len(table.names)))
+        names = [table.names[j] for j in columns]
+        yield RawTable([table.column(j) for j in columns], names, table.n_rows)
+
+
+def _places(raw: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """In which part of its column every number stands."""
+    spec = learn("", "", raw, discrete=True, grid_codes=_PARTS)
+    codes = encode(spec, raw)
+    return np.where(np.isnan(raw), np.uint8(_MISSING), codes)
+
+
+def _texts(raw: Array, known: dict[str, int]) -> NDArray[np.int64]:
+    """Texts numbered from 1 over all columns; 0 where they are missing."""
+    codes = np.zeros(raw.size, np.int64)
+    here = ~is_missing(raw)
+    codes[here] = [known.setdefault(str(value), len(known) + 1) for value in raw[here].tolist()]
+    return codes

@@ -1,0 +1,166 @@
+"""Columns that are nearly the same, by exclusive-or and popcount of their codes' bits."""
+
+import numpy as np
+from numba import njit
+
+from ...data.kernels.options import EXACT
+from .information import popcount
+
+# Slices of the rows, in each of which twins depart about equally often.
+_SLICES = 16
+
+# Words compared before the disagreements so far are looked at.
+_STRIDE = 8
+
+
+@njit(**EXACT)
+def pack_codes(codes, n_codes, words):
+    """The bits of one column's codes; its most frequent code, and how many rows depart from it.
+
+    Parameters
+    ----------
+    codes : of every row, below `n_codes`.
+    words : planes x words, as zeros.  The first plane says which rows depart (the lowest of equally
+        frequent codes is the usual one), plane p + 1 has bit p of the codes.
+    """
+    counts = np.zeros(n_codes, np.int64)
+    for i in range(codes.size):
+        counts[codes[i]] += 1
+    usual = np.argmax(counts)
+    for i in range(codes.size):
+        code = np.uint64(codes[i])
+        shift = np.uint64(i & 63)
+        if code != np.uint64(usual):
+            words[0, i >> 6] |= np.uint64(1) << shift
+        for p in range(1, words.shape[0]):
+            words[p, i >> 6] |= ((code >> np.uint64(p - 1)) & np.uint64(1)) << shift
+    return usual, codes.size - counts[usual]
+
+
+@njit(**EXACT)
+def _count_apart(words, a, b, first, last):
+    """Rows of some words in which two planes differ."""
+    found = np.uint64(0)
+    for w in range(first, last):
+        found += popcount(words[a + w] ^ words[b + w])
+    return np.int64(found)
+
+
+@njit(**EXACT)
+def _apart(words, a, a_planes, b, b_planes, n_words, w):
+    """Rows of one word in which two columns have different codes; `b` has no more planes."""
+    apart = np.uint64(0)
+    for p in range(1, a_planes):
+        word = words[a + p * n_words + w]
+        if p < b_planes:
+            word ^= words[b + p * n_words + w]
+        apart |= word
+    return apart
+
+
+@njit(**EXACT)
+def _are_twins(words, a, a_planes, b, b_planes, n_words, most, share):
+    """Do two columns disagree on at most `most` rows, and on at most share[0] / share[1] of those
+    where either departs from its usual code?
+    """
+    if a_planes < b_planes:
+        a, a_planes, b, b_planes = b, b_planes, a, a_planes
+    # Most pairs are told apart by their first words, and by the lowest bit alone.
+    found = 0
+    if b_planes > 1:
+        for first in range(0, n_words, _STRIDE):
+            last = min(first + _STRIDE, n_words)
+            found += _count_apart(words, a + n_words, b + n_words, first, last)
+            if found > most:
+                return False
+    if a_planes > 2 or b_planes < 2:
+        found = 0
+        for w in range(n_words):
+            found += np.int64(popcount(_apart(words, a, a_planes, b, b_planes, n_words, w)))
+            if found > most:
+                return False
+    departing, disagreeing = 0, 0
+    for w in range(n_words):
+        either = words[a + w] | words[b + w]
+        departing += np.int64(popcount(either))
+        apart = _apart(words, a, a_planes, b, b_planes, n_words, w)
+        disagreeing += np.int64(popcount(apart & either))
+    return share[1] * disagreeing <= share[0] * departing
+
+
+@njit(**EXACT)
+def _slice_departures(words, start, n_words):
+    """How many rows of each slice depart from each column's usual code."""
+    found = np.zeros((start.size, _SLICES), np.int32)
+    for j in range(start.size):
+        for w in range(n_words):
+            found[j, w * _SLICES // n_words] += np.int32(popcount(words[start[j] + w]))
+    return found
+
+
+@njit(**EXACT)
+def _far(slices, a, b, most):
+    """Do two columns of one usual code disagree on more rows than `most`, by their slices?"""
+    found = 0
+    for s in range(_SLICES):
+        found += abs(slices[a, s] - slices[b, s])
+    return found > most
+
+
+@njit(**EXACT)
+def lead(
+    words, start, n_planes, n_words, kinds, usual, departs, order, n_rows, most, share, leader
+):
+    """Each column's leader: the first one before it in the order that it is a twin of, or itself.
+
+    Parameters
+    ----------
+    words, start, n_planes, n_words : the bits of each column, see `pack_codes`, one after another.
+    kinds : columns of different kinds are never twins.
+    usual, departs : the most frequent code of each column, and how many rows depart from it.
+    order : columns in the order in which they may lead.
+    n_rows : of the table.
+    most : rows on which twins may disagree.
+    share : numerator and denominator of the share of departing rows on which they may disagree.
+    leader : written.
+    """
+    # Twins depart in nearly equally many rows: leaders by that number, the latest first.
+    heads = np.full(departs.max() + 1, -1, np.int64)
+    behind = np.full(order.size, -1, np.int64)
+    slices = _slice_departures(words, start, n_words)
+    for at in range(order.size):
+        mine = order[at]
+        best = order.size
+        low, high = max(departs[mine] - most, 0), min(departs[mine] + most, heads.size - 1)
+        for number in range(low, high + 1):
+            # Of equal usual codes, disagreements are a part of the rows that depart; where the
+            # usual codes differ, nearly all rows depart.
+            together, between = departs[mine] + number, abs(departs[mine] - number)
+            few = min(most, share[0] * together // (2 * share[1] - share[0]))
+            if between > few and together < n_rows - most:
+                continue
+            candidate = heads[number]
+            while candidate >= 0:
+                other = order[candidate]
+                if candidate < best and kinds[other] == kinds[mine]:
+                    alike = usual[other] == usual[mine]
+                    limit = few if alike else most
+                    far = between > limit or (alike and _far(slices, mine, other, limit))
+                    if not far and _are_twins(
+                        words,
+                        start[mine],
+                        n_planes[mine],
+                        start[other],
+                        n_planes[other],
+                        n_words,
+                        limit,
+                        share,
+                    ):
+                        best = candidate
+                candidate = behind[candidate]
+        if best < order.size:
+            leader[mine] = order[best]
+        else:
+            leader[mine] = mine
+            behind[at] = heads[departs[mine]]
+            heads[departs[mine]] = at
