@@ -108,10 +108,10 @@ def check_reachable(size: int, units: list[list[int]], keep: list[int]) -> None:
 
 def check_choice(choice: object, chooser: Criterion) -> None:
     """The best subset, or a smaller one within the standard error of the criterion that chooses."""
-    choose("choice", choice, ["best", "one-se"])
-    if choice == "one-se" and not has_standard_error(chooser):
+    choose("choice", choice, ["best", "one-se", "proven"])
+    if choice != "best" and not has_standard_error(chooser):
         raise ValueError(
-            f"choice='one-se' needs a standard error, which criterion {chooser.name!r} does not "
+            f"choice={choice!r} needs a standard error, which criterion {chooser.name!r} does not "
             "have; use choice='best', a criterion known by name, or a validation part."
         )
 

@@ -1,6 +1,7 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from typing import ClassVar
 
@@ -13,21 +14,20 @@ from ..criteria.base import Criterion
 from ..data.parts import find_parts
 from ..data.sample import is_share, read_sample, split_rows
 from ..data.tables import keep_names
-from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
 from ..search.checkpoint.opening import open_journal
-from ..search.hints import RowHints
-from ..search.objective import Objective, Settler
-from ..search.path import Path, Recorder
+from ..search.objective import Objective
 from ..search.progress import ProgressLine
-from ..search.run import Clock, Driver, Ledgers, Task, dense_ledgers
-from ..search.sparse import sparse_ledgers
+from ..search.run import Clock, Driver, Task
 from ..search.strategies.base import Search
+from .auto import settings_of, settle
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
-from .parameters import chooser_of, judge_data, judge_parameters
+from .parameters import judge_data, judge_parameters
+from .proof import prove
+from .searching import Searching, Watch
 from .weighting import reweigh
 
 
@@ -157,10 +157,10 @@ class NaiveBayesSelector(
     def __init__(  # noqa: PLR0913
         self,
         estimator: NaiveBayes | None = None,
-        search: object = "backward-forward",
-        criterion: str | Criterion = "probability",
-        cv: object = "train",
-        validation: object = 0.5,
+        search: object = "auto",
+        criterion: str | Criterion = "auto",
+        cv: object = "auto",
+        validation: object = "auto",
         n_features: int | None = None,
         max_features: int | None = None,
         min_features: int = 1,
@@ -170,12 +170,13 @@ class NaiveBayesSelector(
         random_state: object = None,
         n_jobs: int | None = None,
         progress: bool = False,
-        choice: str = "best",
+        choice: str = "auto",
         checkpoint: str | PathLike[str] | None = None,
         time_limit: float | None = None,
         forbid: Iterable[str | int] = (),
-        reweigh: bool = False,
+        reweigh: bool | str = "auto",
         families: object = None,
+        preset: str | None = None,
     ):
         self.estimator = estimator
         self.search = search
@@ -197,6 +198,7 @@ class NaiveBayesSelector(
         self.forbid = forbid
         self.reweigh = reweigh
         self.families = families
+        self.preset = preset
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -226,41 +228,23 @@ class NaiveBayesSelector(
         if unknown:
             raise TypeError(f"fit allows sample_weight and groups; got {sorted(unknown)}.")
         clock = Clock(self.time_limit)
-        search, criterion = judge_parameters(self)
+        judge_parameters(settle(self))
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
         sample = read_sample(model, X, y, params.get("sample_weight"), whole=True)
-        task = judge_data(self, criterion, sample, X, params)
+        asked = settle(self, sample, params.get("groups"))
+        search, criterion = judge_parameters(asked)
+        task = judge_data(asked, criterion, sample, X, params)
         sample = task.sample
         draw = check_random_state(self.random_state)
-        if task.groups is None and is_share(self.validation):
-            guiding, validating = split_rows(sample.strata, self.validation, draw)
+        if task.groups is None and is_share(asked.validation):
+            guiding, validating = split_rows(sample.strata, asked.validation, draw)
         else:
-            named = self.validation, sample, task.groups, task.n_rows
+            named = asked.validation, sample, task.groups, task.n_rows
             guiding, validating = find_parts(*named, draw)
-        make = sparse_ledgers if task.sparse else dense_ledgers
         with Threads(count_threads(self.n_jobs)) as threads:
-            if search.takes_hints:
-                search = search.given(
-                    RowHints(
-                        task.table,
-                        task.models,
-                        sample.labels,
-                        task.row_weights(guiding),
-                        guiding,
-                        task.units,
-                        int(draw.randint(2**31 - 1)),
-                        task.limits.most,
-                        threads,
-                        task.families,
-                    )
-                )
-            ledgers = make(task, guiding, validating, threads)
-            path = Path(
-                tuple(map(tuple, task.units)),
-                task.table.names,
-                criterion.name,
-                "validation_score" if criterion.chooses else "validation_error",
-            )
+            searching = Searching(asked, task, search, criterion, threads, clock)
+            search = searching.informed(guiding, draw)
+            ledgers = searching.ledgers(guiding, validating)
             journal = None
             if self.checkpoint is not None:
                 journal = open_journal(
@@ -272,11 +256,17 @@ class NaiveBayesSelector(
                     ledgers.scored,
                     (guiding, validating),
                 )
-            with Driver(journal, clock) as driver:
-                n_tried = self._run(ledgers, criterion, search, task, path, driver)
+            with Driver(journal, clock) as driver, self._watcher(search, task, driver) as watch:
+                found = searching.run(ledgers, search, driver, watch)
+            path = found.path
+            proof = None
+            if asked.choice == "proven":
+                proof = prove(path, found.guide, task, guiding, searching.explore)
+                if proof is not None and not proof.holds:
+                    path.choose_smallest(*task.sizes)
             selected = np.array(path.subset(path.chosen), dtype=np.int64)
             columns = np.sort(selected)
-            if self.reweigh:
+            if asked.reweigh and selected.size:
                 model.hold(reweigh(task, selected.tolist(), threads))
             else:
                 model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
@@ -294,48 +284,37 @@ class NaiveBayesSelector(
         self.estimator_ = model
         self.guiding_rows_ = sample.rows[guiding]
         self.validation_rows_ = sample.rows[validating]
-        self.n_tried_ = n_tried
+        self.n_tried_ = found.n_tried
+        self.settings_ = settings_of(asked)
+        self.proof_ = proof
         return self
 
-    def _run(
-        self,
-        ledgers: Ledgers,
-        criterion: Criterion,
-        search: Search,
-        task: Task,
-        path: Path,
-        driver: Driver,
-    ) -> int:
-        """Drive the search and choose; returns how many subsets it tried."""
-        units = Units(path.members)
-        guide = Settler(ledgers.guide, criterion, units)
-        judge = None
-        if ledgers.judge is not None:
-            judge = Settler(ledgers.judge, chooser_of(self, criterion), units)
-        objective = Objective(driver.verdicts(guide), units, task.keep)
-        told = None if judge is None else driver.verdicts(judge)
-        objective.listeners.append(Recorder(path, told))
+    @contextmanager
+    def _watcher(self, search: Search, task: Task, driver: Driver) -> Iterator[Watch]:
+        """Lets callbacks and the line of progress hear of a search; gives who may stop it."""
         callbacks = None
         if SUPPORTED and getattr(self, "_skl_callbacks", None):
             callbacks = Callbacks(self, self._init_callback_context(max_subtasks=None))
-            objective.listeners.append(callbacks)
         line = ProgressLine(None, search, task.limits) if self.progress else None
-        if line is not None:
-            objective.listeners.append(line)
-            driver.say = line.say
 
-        def stop() -> bool:
+        def watch(objective: Objective) -> Callable[[], bool]:
+            if callbacks is not None:
+                objective.listeners.append(callbacks)
             if line is not None:
-                line.tick(objective)
-            return callbacks is not None and callbacks.stop
+                objective.listeners.append(line)
+                driver.say = line.say
+
+            def stop() -> bool:
+                if line is not None:
+                    line.tick(objective)
+                return callbacks is not None and callbacks.stop
+
+            return stop
 
         try:
-            driver.drive(search, task.limits, objective, path, task.sizes, stop)
+            yield watch
         finally:
             if callbacks is not None:
                 callbacks.close()
             if line is not None:
                 line.close()
-        margin = (judge or guide).standard_error if self.choice == "one-se" else None
-        path.choose(*task.sizes, margin)
-        return objective.n_tried

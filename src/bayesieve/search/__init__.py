@@ -7,6 +7,7 @@ from .strategies.diversified import DiversifiedSearch
 from .strategies.exhaustive import ExhaustiveSearch
 from .strategies.floating import FloatingSearch
 from .strategies.ranked import RankedSearch
+from .strategies.shortlist import ShortlistSearch
 from .strategies.sweeps import GreedySearch, PhaseSearch
 
 #: Every search by name; a new member is one entry here.
@@ -22,6 +23,7 @@ SEARCHES: dict[str, Search] = {
     "exhaustive": ExhaustiveSearch(),
     "diversified": DiversifiedSearch(),
     "random": RandomSearch(),
+    "shortlist": ShortlistSearch(),
 }
 
 __all__ = [
@@ -36,4 +38,5 @@ __all__ = [
     "RandomSearch",
     "RankedSearch",
     "Search",
+    "ShortlistSearch",
 ]

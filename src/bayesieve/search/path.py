@@ -117,6 +117,11 @@ class Path:
             self.chosen = min(near, key=lambda i: (self.steps[i].n_features, rank(i)))
         return self.chosen
 
+    def choose_smallest(self, least: int, most: int) -> int:
+        """The smallest allowed subset, the best of equal size: what else was found is chance."""
+        sizes = [step.n_features for step in self.steps if least <= step.n_features <= most]
+        return self.choose(min(sizes), min(sizes))
+
     def _shortfall(self, at: int) -> float:
         """How far the score that chooses is from the best one."""
         one, best = self.steps[at], self.steps[self.best]

@@ -1,0 +1,148 @@
+"""What "auto" and presets stand for, by rows, columns and classes; the figures are in the docs."""
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..checks import choose
+from ..criteria import CRITERIA
+from ..criteria.base import Criterion
+from ..criteria.standard_error import has_standard_error
+from ..data.sample import Sample
+from ..data.tables import SparseTable
+from ..models.registry import MODELS
+from ..search.strategies.shortlist import ShortlistSearch
+from ..search.strategies.sweeps import PhaseSearch
+from .naive_bayes import NaiveBayes
+from .votes import FeatureVotes
+
+if TYPE_CHECKING:
+    from .selector import NaiveBayesSelector
+
+AUTO = "auto"
+
+#: Presets of both estimators.
+PRESETS = ("few", "balanced", "accurate")
+
+#: At most so many columns or terms.
+FEW = 10
+
+# Steps without a better subset after which a phase ends.
+_PATIENCE = 20
+
+# Tables with more columns are cut to so many by a ranking.
+_WIDE, _CUT = 5000, 1000
+
+_FOLDS = 10
+
+# Rows a class must have to be folded, also when a third of the rows is put aside.
+_LEAST_ROWS = 15
+
+
+def settle(
+    selector: "NaiveBayesSelector", sample: Sample | None = None, groups: object = None
+) -> "NaiveBayesSelector":
+    """A copy in which nothing is "auto" any more.
+
+    Parameters
+    ----------
+    selector : as the user made it.
+    sample : the rows; None before there are any, to judge what the user asks for.
+    groups : of rows, or None.
+    """
+    if selector.preset is not None:
+        choose("preset", selector.preset, PRESETS)
+    found = copy(selector)
+    votes = isinstance(found.estimator, FeatureVotes)
+    if _is_auto(found.criterion):
+        found.criterion = "auc" if votes else "probability"
+    if _is_auto(found.validation):
+        found.validation = None
+    if found.preset == "few":
+        if found.max_features is None and found.n_features is None:
+            width = FEW if sample is None else len(sample.table.names)
+            found.max_features = max(min(FEW, width), found.min_features)
+        found.families = AUTO if found.families is None else found.families
+    if _is_auto(found.search):
+        found.search = _search(found, sample)
+    if _is_auto(found.cv):
+        found.cv = _folds(found, sample, groups)
+    if _is_auto(found.choice):
+        found.choice = _choice(found)
+    if _is_auto(found.reweigh):
+        found.reweigh = _reweighable(found, sample)
+    return found
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == AUTO
+
+
+def settings_of(selector: "NaiveBayesSelector") -> dict[str, object]:
+    """What a settled selector does, by the parameters that may be "auto"."""
+    names = ("search", "criterion", "cv", "validation", "choice", "reweigh", "families")
+    return {name: getattr(selector, name) for name in (*names, "max_features")}
+
+
+def _search(selector: "NaiveBayesSelector", sample: Sample | None) -> object:
+    if selector.n_features is not None:
+        return "forward-backward"
+    search = PhaseSearch("forward", patience=_PATIENCE)
+    if sample is None or len(sample.table.names) <= _WIDE:
+        return search
+    return ShortlistSearch(search, size=_CUT)
+
+
+def _folds(selector: "NaiveBayesSelector", sample: Sample | None, groups: object) -> object:
+    """Folds; leave-one-out where a class has too few rows for them."""
+    if sample is None:
+        return _FOLDS
+    if groups is not None:
+        return max(min(_FOLDS, len(set(np.asarray(groups).tolist()))), 2)
+    least = int(np.bincount(sample.strata).min())
+    if least >= _LEAST_ROWS or not _leaves_one_out(selector, sample):
+        return max(min(_FOLDS, sample.labels.size), 2)
+    return "loo"
+
+
+def _leaves_one_out(selector: "NaiveBayesSelector", sample: Sample) -> bool:
+    estimator = NaiveBayes() if selector.estimator is None else selector.estimator
+    if not isinstance(estimator, NaiveBayes) or estimator.smoothing == "mean":
+        return False
+    if isinstance(sample.table, SparseTable) or sample.targets.labelled:
+        return False
+    criterion = _criterion(selector)
+    models = estimator.family().choose_models(sample.table)
+    return (
+        criterion is not None
+        and criterion.form != "moves"
+        and all(MODELS[model].leaves_one_out for model in models)
+    )
+
+
+def _criterion(selector: "NaiveBayesSelector") -> Criterion | None:
+    """The criterion, where it is one; judged later."""
+    if isinstance(selector.criterion, Criterion):
+        return selector.criterion
+    return CRITERIA.get(selector.criterion)
+
+
+def _choice(selector: "NaiveBayesSelector") -> str:
+    """Nothing that chance would find as well, where scores are honest and known to a margin."""
+    criterion = _criterion(selector)
+    if selector.validation is not None or (isinstance(selector.cv, str) and selector.cv == "train"):
+        return "best"
+    if selector.n_features is not None or criterion is None or not has_standard_error(criterion):
+        return "best"
+    return "best" if selector.preset == "accurate" else "proven"
+
+
+def _reweighable(selector: "NaiveBayesSelector", sample: Sample | None) -> bool:
+    estimator = NaiveBayes() if selector.estimator is None else selector.estimator
+    if not isinstance(estimator, NaiveBayes) or isinstance(estimator.smoothing, str):
+        return False
+    if not estimator.smoothing or sample is None or sample.targets.labelled:
+        return False
+    models = set(estimator.family().choose_models(sample.table))
+    return all(MODELS[model].discrete for model in models)
