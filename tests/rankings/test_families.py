@@ -141,3 +141,19 @@ def test_what_families_say():
 def test_bad_input_is_told(options, words):
     with pytest.raises((TypeError, ValueError), match=words.replace("'", "'")):
         find_families(np.eye(4), **options)
+
+
+@pytest.mark.parametrize("least", [(0.98, 0.9), (0.98, 0.5), (0.999, 0.9), (0.98, 0.0), (1.0, 1.0)])
+def test_rare_columns_are_found_among_many(least):
+    """Columns of few ones are looked up by their rows: none must be missed."""
+    rng = np.random.default_rng(2)
+    base = rng.random((400, 40)) < rng.choice([0.003, 0.02, 0.05, 0.12, 0.15], 40)
+    X = base[:, rng.integers(0, 40, 160)].astype(int)
+    moved = rng.random(X.shape) < rng.choice([0.0, 0.001, 0.004], 160)
+    X[moved] ^= 1
+    X[rng.random(X.shape) < 0.0005] = 7
+    exact = [Fraction(each).limit_denominator(1000) for each in least]
+    found = find_families(X, agreement=least[0], jaccard=least[1])
+    expected = slow_families(list(X.T), *exact)
+    assert found.leader.tolist() == expected
+    assert 20 < len(set(expected)) < 160

@@ -12,6 +12,9 @@ _SLICES = 16
 # Words compared before the disagreements so far are looked at.
 _STRIDE = 8
 
+# Columns that depart in at most one of so many rows are looked up by these rows.
+_RARE = 8
+
 
 @njit(**EXACT)
 def pack_codes(codes, n_codes, words):
@@ -59,12 +62,14 @@ def _apart(words, a, a_planes, b, b_planes, n_words, w):
 
 
 @njit(**EXACT)
-def _are_twins(words, a, a_planes, b, b_planes, n_words, most, share):
+def _are_twins(bits, one, other, most, share):
     """Do two columns disagree on at most `most` rows, and on at most share[0] / share[1] of those
     where either departs from its usual code?
     """
-    if a_planes < b_planes:
-        a, a_planes, b, b_planes = b, b_planes, a, a_planes
+    words, start, n_planes, n_words = bits
+    if n_planes[one] < n_planes[other]:
+        one, other = other, one
+    a, a_planes, b, b_planes = start[one], n_planes[one], start[other], n_planes[other]
     # Most pairs are told apart by their first words, and by the lowest bit alone.
     found = 0
     if b_planes > 1:
@@ -108,6 +113,61 @@ def _far(slices, a, b, most):
 
 
 @njit(**EXACT)
+def _ranks(words, start, n_words, n_rows):
+    """Places of the rows by the number of columns that depart there, the fewest first."""
+    counts = np.zeros(n_rows, np.int64)
+    for j in range(start.size):
+        for w in range(n_words):
+            word = words[start[j] + w]
+            while word:
+                lowest = word & (~word + np.uint64(1))
+                counts[64 * w + np.int64(popcount(lowest - np.uint64(1)))] += 1
+                word ^= lowest
+    ranks = np.empty(n_rows, np.int64)
+    ranks[np.argsort(counts, kind="mergesort")] = np.arange(n_rows)
+    return ranks
+
+
+@njit(**EXACT)
+def _prefix(words, first, n_words, ranks, size):
+    """The lowest places of the rows where a column departs."""
+    found = np.empty(64 * n_words, np.int64)
+    n = 0
+    for w in range(n_words):
+        word = words[first + w]
+        while word:
+            lowest = word & (~word + np.uint64(1))
+            found[n] = ranks[64 * w + np.int64(popcount(lowest - np.uint64(1)))]
+            n += 1
+            word ^= lowest
+    return np.sort(found[:n])[:size]
+
+
+@njit(**EXACT)
+def _prefix_sizes(n_rows, most, share):
+    """By the number of rows that depart: how many of them twins share one of; 0: none need be.
+
+    Twins of one usual code disagree on at most share / (1 - share) of the rows where one of them
+    departs.  So each shares all of these rows but so many, and of one more than that, in whatever
+    order, one with the other's (the prefix filter of joins by similarity, Chaudhuri et al. 2006).
+    """
+    found = np.zeros(n_rows + 1, np.int64)
+    for number in range(1, n_rows // _RARE + 1):
+        missed = most
+        if share[1] > share[0]:
+            missed = min(most, number * share[0] // (share[1] - share[0]))
+        if missed < number:
+            found[number] = missed + 1
+    return found
+
+
+@njit(**EXACT)
+def _few(one, other, most, share):
+    """On how many rows twins of one usual code disagree at most, by how many depart in each."""
+    return min(most, share[0] * (one + other) // (2 * share[1] - share[0]))
+
+
+@njit(**EXACT)
 def lead(
     words, start, n_planes, n_words, kinds, usual, departs, order, n_rows, most, share, leader
 ):
@@ -124,20 +184,40 @@ def lead(
     share : numerator and denominator of the share of departing rows on which they may disagree.
     leader : written.
     """
+    bits = (words, start, n_planes, n_words)
     # Twins depart in nearly equally many rows: leaders by that number, the latest first.
     heads = np.full(departs.max() + 1, -1, np.int64)
     behind = np.full(order.size, -1, np.int64)
     slices = _slice_departures(words, start, n_words)
+    # Rare columns are looked up by rows where they depart: leaders by row, the latest first.
+    ranks, sizes = _ranks(words, start, n_words, n_rows), _prefix_sizes(n_rows, most, share)
+    doors = np.full(n_rows, -1, np.int64)
+    entries = np.empty((sizes[departs].sum(), 2), np.int64)
+    n_entries = 0
     for at in range(order.size):
         mine = order[at]
         best = order.size
+        rows = _prefix(words, start[mine], n_words, ranks, sizes[departs[mine]])
+        for row in rows:
+            entry = doors[row]
+            while entry >= 0:
+                candidate = entries[entry, 0]
+                other = order[candidate]
+                if candidate < best and kinds[other] == kinds[mine] and usual[other] == usual[mine]:
+                    limit = _few(departs[mine], departs[other], most, share)
+                    if abs(departs[mine] - departs[other]) <= limit and _are_twins(
+                        bits, mine, other, limit, share
+                    ):
+                        best = candidate
+                entry = entries[entry, 1]
         low, high = max(departs[mine] - most, 0), min(departs[mine] + most, heads.size - 1)
         for number in range(low, high + 1):
             # Of equal usual codes, disagreements are a part of the rows that depart; where the
             # usual codes differ, nearly all rows depart.
             together, between = departs[mine] + number, abs(departs[mine] - number)
-            few = min(most, share[0] * together // (2 * share[1] - share[0]))
-            if between > few and together < n_rows - most:
+            few = _few(departs[mine], number, most, share)
+            looked_up = rows.size > 0 and sizes[number] > 0
+            if (looked_up or between > few) and together < n_rows - most:
                 continue
             candidate = heads[number]
             while candidate >= 0:
@@ -146,21 +226,16 @@ def lead(
                     alike = usual[other] == usual[mine]
                     limit = few if alike else most
                     far = between > limit or (alike and _far(slices, mine, other, limit))
-                    if not far and _are_twins(
-                        words,
-                        start[mine],
-                        n_planes[mine],
-                        start[other],
-                        n_planes[other],
-                        n_words,
-                        limit,
-                        share,
-                    ):
+                    if not far and _are_twins(bits, mine, other, limit, share):
                         best = candidate
                 candidate = behind[candidate]
         if best < order.size:
             leader[mine] = order[best]
-        else:
-            leader[mine] = mine
-            behind[at] = heads[departs[mine]]
-            heads[departs[mine]] = at
+            continue
+        leader[mine] = mine
+        behind[at] = heads[departs[mine]]
+        heads[departs[mine]] = at
+        for row in rows:
+            entries[n_entries, 0], entries[n_entries, 1] = at, doors[row]
+            doors[row] = n_entries
+            n_entries += 1
