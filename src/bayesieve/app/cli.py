@@ -118,6 +118,10 @@ Priors = Annotated[
 ]
 
 
+# Share of the rows that validate where a time says which.
+_LATER = 0.3
+
+
 Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
 
 
@@ -128,8 +132,8 @@ def select(
     target: Target = None,
     labels: Labels = None,
     search: Annotated[
-        str, typer.Option(help="Name of the search.", autocompletion=_searches)
-    ] = "backward-forward",
+        str, typer.Option(help="Name of the search; auto.", autocompletion=_searches)
+    ] = "auto",
     criterion: Annotated[
         str | None,
         typer.Option(
@@ -137,7 +141,7 @@ def select(
             autocompletion=_criteria,
         ),
     ] = None,
-    cv: Annotated[str, typer.Option(help="'train', 'loo' or a number of folds.")] = "train",
+    cv: Annotated[str, typer.Option(help="'auto', 'train', 'loo' or a number of folds.")] = "auto",
     model: Annotated[
         str,
         typer.Option(
@@ -146,9 +150,12 @@ def select(
         ),
     ] = "auto",
     validation: Annotated[
-        float,
-        typer.Option(help="Share of the rows kept to choose the subset; 0: none."),
-    ] = 0.5,
+        float | None,
+        typer.Option(
+            help="Share of the rows kept to choose the subset; 0: none. By default none, with "
+            "--time the later 0.3."
+        ),
+    ] = None,
     groups: Annotated[
         str | None,
         typer.Option(help="Column that rows of one series, patient or machine share."),
@@ -204,7 +211,7 @@ def select(
     from . import commands
 
     choose("--model", model, ["auto", *MODELS])
-    if not 0 <= validation < 1:
+    if validation is not None and not 0 <= validation < 1:
         raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
     if resamples == 1:
         raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
@@ -229,7 +236,10 @@ def select(
         None if groups is None else commands.groups_of(problem.aside[groups]),
         commands.read_priors(priors),
     )
-    later = None if time is None else commands.later_part(problem.aside[time], validation)
+    held: object = "auto" if validation is None else validation or None
+    if time is not None:
+        share = _LATER if validation is None else validation
+        held = commands.later_part(problem.aside[time], share)
     selector = commands.select_table(
         problem,
         out,
@@ -239,7 +249,7 @@ def select(
         criterion=commands.criterion_for(criterion, problem),
         n_features=n_features,
         cv=int(cv) if cv.isdigit() else cv,
-        validation=(validation or None) if later is None else later,
+        validation=held,
         min_features=min_features,
         max_features=max_features,
         class_weight=class_weight,

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypedDict, Unpack, cast
 import numpy as np
 import polars as pl
 import scipy.sparse
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..checks import Array
 from ..criteria import CRITERIA
@@ -105,7 +105,7 @@ class SelectorOptions(TypedDict, total=False):
     criterion: str | AUC
     n_features: int | None
     cv: int | str
-    validation: float | NDArray[np.bool_] | None
+    validation: object
     min_features: int
     max_features: int | None
     class_weight: str | None

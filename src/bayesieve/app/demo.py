@@ -47,7 +47,16 @@ def run_demo(console: Console, seed: int = 0, quick: bool = False, out: Path | N
         pl.DataFrame(indicators.transform(part.series), schema=names) for part in (train, test)
     )
     console.print(f"{X.shape[1]} binary indicators   {time.perf_counter() - start:.1f} s")
-    selector = NaiveBayesSelector(random_state=seed, n_jobs=-1).fit(X, train.y)
+    selector = NaiveBayesSelector(
+        search="backward-forward",
+        criterion="probability",
+        cv="train",
+        validation=0.5,
+        choice="best",
+        reweigh=False,
+        random_state=seed,
+        n_jobs=-1,
+    ).fit(X, train.y)
     console.print(
         f"{len(selector.selected_)} chosen by backward-forward search guided by probability, "
         f"{selector.n_tried_} subsets tried   {time.perf_counter() - start:.1f} s\n"

@@ -167,7 +167,7 @@ def _named_rows(rows: Any, n_rows: int) -> NDArray[np.bool_]:
 
 def validation_among(validation: Any, rows: Rows, n_rows: int) -> Any:
     """The same for a table of some of the rows: rows that are named are named anew."""
-    if is_share(validation) or hasattr(validation, "split"):
+    if is_share(validation) or isinstance(validation, str) or hasattr(validation, "split"):
         return validation
     return _named_rows(validation, n_rows)[rows]
 

@@ -18,6 +18,7 @@ from ..checks import check_jobs, check_number
 from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import read_sample
 from ..engine.threads import count_threads
+from ..estimators.auto import settle
 from ..estimators.families import read_families
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.parameters import family_of, judge_parameters
@@ -369,7 +370,7 @@ def stability(
     check_number("n_resamples", n_resamples, low=2, whole=True)
     check_jobs(n_jobs)
     if isinstance(selector, NaiveBayesSelector):
-        judge_parameters(selector)
+        judge_parameters(settle(selector))
         family = family_of(selector)
     else:
         judge_weights(selector)

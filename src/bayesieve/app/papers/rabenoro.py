@@ -108,7 +108,14 @@ def _replicate(quick: bool, seed: int, n_jobs: int | None, tell: Tell) -> Result
     found: Result = {}
     for row, search, criterion in [*((r, s, c) for r, s, c, _, _ in ROWS), UNPRINTED]:
         selector = NaiveBayesSelector(
-            search=search, criterion=criterion, random_state=seed, n_jobs=n_jobs
+            search=search,
+            criterion=criterion,
+            cv="train",
+            validation=0.5,
+            random_state=seed,
+            n_jobs=n_jobs,
+            choice="best",
+            reweigh=False,
         ).fit(X, train.y)
         found[row] = (len(selector.selected_), 1 - selector.score(X_test, test.y))
         if tell is not None:

@@ -195,6 +195,9 @@ def _run(
     selector = NaiveBayesSelector(
         search=search,
         criterion=AUC(SizePenalty(), undefined="skip"),
+        cv="train",
+        choice="best",
+        reweigh=False,
         validation=_VALIDATION,
         random_state=seed,
         n_jobs=n_jobs,
@@ -235,6 +238,9 @@ def _flat_and_ensemble(seed: int, quick: bool) -> dict[str, tuple[float, float, 
     train, other = (X[half], data.Y[half]), (X[~half], data.Y[~half])
     flat = NaiveBayesSelector(
         search=DiversifiedSearch(random_state=seed),
+        cv="train",
+        choice="best",
+        reweigh=False,
         validation=None,
         criterion=AUC(SizePenalty(), undefined="skip"),
     ).fit(*train)

@@ -123,9 +123,9 @@ def _summary(
 def _settings(selector: NaiveBayesSelector) -> dict[str, Plain]:
     step = selector.path_.steps[selector.path_.chosen]
     return {
-        "search": _name(selector.search),
+        "search": _name(selector.settings_["search"]),
         "criterion": selector.path_.criterion,
-        "cv": _name(selector.cv),
+        "cv": _name(selector.settings_["cv"]),
         "class_weight": selector.class_weight is not None,
         "n_guiding": int(selector.guiding_rows_.size),
         "n_validation": int(selector.validation_rows_.size),

@@ -106,6 +106,8 @@ def selector(method: str, table: Table, seed: int, n_jobs: int | None) -> list[N
             validation=None,
             keep=keep,
             n_jobs=n_jobs,
+            choice="best",
+            reweigh=False,
         )
         for search in searches
     ]
