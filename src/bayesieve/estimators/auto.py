@@ -19,6 +19,7 @@ from .votes import FeatureVotes
 
 if TYPE_CHECKING:
     from .selector import NaiveBayesSelector
+    from .weighted import WeightedNaiveBayes
 
 AUTO = "auto"
 
@@ -27,6 +28,9 @@ PRESETS = ("few", "balanced", "accurate")
 
 #: At most so many columns or terms.
 FEW = 10
+
+#: At most so many terms of a weighted model.
+TERMS = {"few": FEW, "balanced": 20, "accurate": 60, None: 60}
 
 # Steps without a better subset after which a phase ends.
 _PATIENCE = 20
@@ -72,6 +76,23 @@ def settle(
         found.choice = _choice(found)
     if _is_auto(found.reweigh):
         found.reweigh = _reweighable(found, sample)
+    return found
+
+
+def settle_weighted(model: "WeightedNaiveBayes") -> "WeightedNaiveBayes":
+    """A copy whose preset is spelt out; what folds decide stays "auto".
+
+    Parameters
+    ----------
+    model : as the user made it.
+    """
+    if model.preset is not None:
+        choose("preset", model.preset, PRESETS)
+    found = copy(model)
+    if _is_auto(found.max_terms):
+        found.max_terms = TERMS[found.preset]
+    if found.preset == "few" and found.families is None:
+        found.families = AUTO
     return found
 
 

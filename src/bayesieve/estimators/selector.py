@@ -42,34 +42,41 @@ class NaiveBayesSelector(
     """Choose the features that make a naive Bayes model accurate and readable.
 
     A search adds and removes features; a criterion, computed exactly and without refitting, guides
-    it; a validation part that never guides chooses among the subsets visited.
+    it.  By default all rows guide, each scored by tables that have not seen it, and the smallest
+    subset that is as good as the best is chosen; its columns get weights.  What ``"auto"`` stands
+    for was measured on many sets: see the page on defaults.
 
     Parameters
     ----------
     estimator : NaiveBayes or FeatureVotes, optional
         The model and its settings; ``NaiveBayes()`` by default.  Nested parameters, such as
         ``estimator__features``, work with the default too.
-    search : str or search object, default="backward-forward"
+    search : str or search object, default="auto"
+        ``"auto"``: forward and backward phases in turn, each until 20 steps bring nothing; tables
+        of more than 5000 columns are cut to the best 1000 by mutual information first.
         ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
         ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
         (Pudil's floating searches), ``"ranked"`` (walks a ranking), ``"dependency"`` (FBL, Cortizo
         and Giraldez), ``"exhaustive"`` (all subsets, up to 2^20), ``"diversified"`` (DGBFS) and
         ``"random"`` (Ruta 2014), or an object from
         `bayesieve.search` with its own parameters, such as ``RankedSearch("mrmr")``.
-    criterion : str or Criterion, default="probability"
+    criterion : str or Criterion, default="auto"
+        ``"auto"``: ``"probability"``; of a `FeatureVotes` ``"auc"``.
         ``"error"``, ``"probability"`` (mean of P(Y != y), as the model estimates it),
         ``"log-likelihood"``, ``"auc"`` (two classes or labels, averaged over labels) or
         ``"penalised-auc"`` (less a price for features beyond 30, Ruta 2014).
-    cv : str, int, splitter or iterable, default="train"
-        What the criterion is computed on, within the guiding rows: ``"train"`` (the rows the tables
-        come from), ``"loo"`` (exact leave-one-out), a number of folds, a scikit-learn splitter, or
-        an iterable of (train, test) row numbers (or masks), in which a row counts as often as it
-        stands, in training and in test.
-    validation : float, None, splitter, or mask or list of rows, default=0.5
-        Share of the rows of each class (of each combination of labels) kept to choose the subset:
-        lowest error (with AUC criteria, best score), then fewest features, then first visited.
-        None: all rows guide, and the best guiding score chooses.  A splitter: the last of its
-        splits, whose training rows guide.  Rows of X by mask or number: the others guide.
+    cv : str, int, splitter or iterable, default="auto"
+        What the criterion is computed on, within the guiding rows: ``"auto"`` (10 folds;
+        leave-one-out where a class has fewer than 15 rows and it has a closed form), ``"train"``
+        (the rows the tables come from), ``"loo"`` (exact leave-one-out), a number of folds, a
+        scikit-learn splitter, or an iterable of (train, test) row numbers (or masks), in which a
+        row counts as often as it stands, in training and in test.
+    validation : float, None, splitter, or mask or list of rows, default="auto"
+        ``"auto"``: None.  Share of the rows of each class (of each combination of labels) kept to
+        choose the subset: lowest error (with AUC criteria, best score), then fewest features, then
+        first visited.  None: all rows guide, and the best guiding score chooses.  A splitter: the
+        last of its splits, whose training rows guide.  Rows of X by mask or number: the others
+        guide.
     n_features : int, optional
         Choose exactly so many columns; steps that would put this number out of reach of the groups
         are not taken.
@@ -90,11 +97,16 @@ class NaiveBayesSelector(
     progress : bool, default=False
         Show a line on standard error while the search runs: rewritten on a terminal, a log line
         every five seconds elsewhere; and first, where it takes long, what it will cost.
-    choice : {"best", "one-se"}, default="best"
-        Which subset on the path is chosen: the best by the score that chooses, or the smallest
-        whose score is within one standard error of that (Breiman et al. 1984).  The standard error
-        is that of the best subset's score on the rows that choose: binomial for the error, DeLong's
-        for AUC, from the rows' values for the others.
+    choice : {"auto", "best", "one-se", "proven"}, default="auto"
+        ``"auto"``: ``"proven"``, where no part of the rows validates and `n_features` is not given;
+        else ``"best"``.  Which subset on the path is chosen: the best by the score that chooses, or
+        the smallest whose score is within one standard error of that (Breiman et al. 1984).  The
+        standard error is that of the best subset's score on the rows that choose: binomial for the
+        error, DeLong's for AUC, from the rows' values for the others. ``"proven"``: as
+        ``"one-se"``, but the smallest subset allowed unless what the search finds is more than
+        chance: its first step is better than the luckiest of as many columns of noise would be, or
+        whole searches of two thirds of the rows are better than no column at all on the other
+        third, by two standard errors.
     checkpoint : str or path, optional
         A file in which the search writes down how far it came, about once a second.  If the file is
         there, the search goes on from it, and ends as if it had never been stopped (exhaustive
@@ -108,14 +120,18 @@ class NaiveBayesSelector(
         a `ConvergenceWarning` says so at once.
     forbid : list, default=()
         Columns (names or positions) that are never chosen.
-    reweigh : bool, default=False
-        Give the columns chosen a weight for every class, whole sixteenths from 0 to 1, as
+    reweigh : bool or "auto", default="auto"
+        ``"auto"``: where every column is a table of counts (numbers on a grid are) and y holds
+        classes.  Give the columns chosen a weight for every class, whole sixteenths from 0 to 1, as
         `WeightedNaiveBayes` does; fitted on all rows.  Columns and path stay what they are.
     families : None, "auto", Families or list of lists, default=None
         Columns that say nearly the same, of which the first alone may be chosen: found by
         `find_families` among all rows given to `fit`, without a look at the classes; or given.
         Columns in `keep` lead, those in `forbid` never do; those of `feature_groups` stand for
         themselves.
+    preset : {"few", "balanced", "accurate"}, optional
+        Fills what is "auto": at most 10 columns, of families one at most; the same as without a
+        preset; the best subset, however large.
 
     Attributes
     ----------
@@ -132,6 +148,10 @@ class NaiveBayesSelector(
         The classes; with labels, a list of such arrays.
     guiding_rows_, validation_rows_ : ndarray of int
         The two parts of the rows.
+    settings_ : dict
+        What was done, by the names of parameters that may be "auto".
+    proof_ : Proof or None
+        What shows that the search found more than chance, where ``choice="proven"``.
     n_tried_ : int
         Number of subsets whose score the search asked for.
     families_ : Families or None
@@ -144,9 +164,11 @@ class NaiveBayesSelector(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from bayesieve import NaiveBayesSelector
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> selector = NaiveBayesSelector(cv=5, random_state=0).fit(X, y)
-    >>> selector.transform(X).shape[1] == len(selector.selected_) < 30
+    >>> selector = NaiveBayesSelector().fit(X, y)
+    >>> selector.transform(X).shape[1] == len(selector.selected_) < 10
     True
+    >>> selector.settings_["cv"], selector.settings_["choice"], selector.proof_.holds
+    (10, 'proven', True)
     >>> round(selector.score(X, y), 1)
     1.0
     """

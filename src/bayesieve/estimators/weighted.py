@@ -24,6 +24,7 @@ from ..rankings.families import Families
 from ..search.run import Clock
 from ..search.weight_path import WeightPath
 from ..search.weights import WeightStep
+from .auto import settle_weighted
 from .chosen import ChosenColumns
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .weighting import WeightedFit, judge_parameters, judge_weighted, run_weighted
@@ -40,8 +41,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
 
     Parameters
     ----------
-    max_terms : int, default=60
-        At most so many terms.
+    max_terms : int or "auto", default="auto"
+        At most so many terms: 60, unless the preset says fewer.
     pairs : bool or "auto", default="auto"
         Pairs of columns among the terms: by folds within the training rows, always, or never.
     price : float or "auto", default="auto"
@@ -86,6 +87,9 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     validation : None, float, splitter, or mask or list of rows, default=None
         What decides on pairs and price: folds within the training rows, or a part of them as in
         `NaiveBayesSelector`, such as the latest.  Terms and weights are fitted on all rows.
+    preset : {"few", "balanced", "accurate"}, optional
+        Fills what is "auto": at most 10 terms, of families one column at most; at most 20 terms; at
+        most 60, as without a preset.
 
     Attributes
     ----------
@@ -132,7 +136,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
 
     def __init__(  # noqa: PLR0913
         self,
-        max_terms: int = 60,
+        max_terms: int | str = "auto",
         pairs: bool | str = "auto",
         price: float | str = "auto",
         pair_price: float = 2.0,
@@ -154,6 +158,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         time_limit: float | None = None,
         families: object = None,
         validation: object = None,
+        preset: str | None = None,
     ):
         self.max_terms = max_terms
         self.pairs = pairs
@@ -177,6 +182,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.time_limit = time_limit
         self.families = families
         self.validation = validation
+        self.preset = preset
 
     def fit(
         self, X: object, y: object, sample_weight: object = None, groups: object = None
@@ -200,12 +206,13 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self : WeightedNaiveBayes
         """
         clock = Clock(self.time_limit)
-        judge_parameters(self)
+        asked = settle_weighted(self)
+        judge_parameters(asked)
         holder = NaiveBayes(self.features, self.smoothing)
         sample = read_sample(holder, X, y, sample_weight)
         n_rows = _num_samples(X)
         draw = check_random_state(self.random_state)
-        judged = judge_weighted(self, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
+        judged = judge_weighted(asked, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
         with Threads(count_threads(self.n_jobs)) as threads:
             fits = run_weighted(judged, draw, threads, clock)
         stopped = next((each.stopped for each in fits if each.stopped), None)

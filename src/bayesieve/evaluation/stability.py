@@ -18,7 +18,7 @@ from ..checks import check_jobs, check_number
 from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import read_sample
 from ..engine.threads import count_threads
-from ..estimators.auto import settle
+from ..estimators.auto import settle, settle_weighted
 from ..estimators.families import read_families
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.parameters import family_of, judge_parameters
@@ -373,7 +373,7 @@ def stability(
         judge_parameters(settle(selector))
         family = family_of(selector)
     else:
-        judge_weights(selector)
+        judge_weights(settle_weighted(selector))
         family = NaiveBayes(selector.features, selector.smoothing, selector.priors).family()
     read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
     repeats = read.weights.astype(np.int64)
