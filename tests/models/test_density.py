@@ -251,6 +251,7 @@ from bayesieve import NaiveBayes, NaiveBayesSelector
 rng = np.random.default_rng(0)
 y = np.arange(45) % 3
 X = np.round(rng.normal(size=(45, 3)) + y[:, None] * [0, 1, 2], 1)
+X = np.column_stack([X, np.full(45, np.nan)])
 for name in ("grid-gaussian", "kernel", "rank-kernel", "density", "intervals-4"):
     print(NaiveBayes(name).fit(X, y).fitted_.only.tables[1].tolist())
 print(NaiveBayesSelector(NaiveBayes("density"), cv="loo", random_state=0).fit(X, y).path_.steps)

@@ -101,7 +101,8 @@ def moments(counts, points, mean, squares, spread):
                     high = c
             mean[g, k], squares[g, k] = centre, second
             deviation = math.sqrt(second / total) if total > 0.0 else 0.0
-            quartiles = (points[high] - points[low]) / 1.34
+            # A column without a single number has no codes.
+            quartiles = (points[high] - points[low]) / 1.34 if total > 0.0 else 0.0
             spread[g, k] = quartiles if 0.0 < quartiles < deviation else deviation
 
 
