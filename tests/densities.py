@@ -6,6 +6,7 @@ from scipy.special import logsumexp, ndtr
 FACTORS = [0.25 * 2 ** (step / 2) for step in range(8)]
 WIDTHS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
 SHRINKING = (0.5, 1.0, 2.0)
+LESS = 1 - 1e-12  # of two losses that are equal but for rounding, none is less
 
 
 def shares(counts):
@@ -60,6 +61,12 @@ def loss(ratio, own, counts):
     return total
 
 
+def nothing(counts):
+    """Loss, ratios and ratios without a row of a column that says nothing."""
+    ones = np.ones(counts.shape)
+    return loss(ones, ones, counts), ones, ones
+
+
 def grid_gaussian(counts, units, points, n_values):
     width = resolution(n_values)
 
@@ -81,14 +88,14 @@ def silverman(rows, points):
     mean = rows @ points / rows.sum()
     sd = np.sqrt(rows @ (points - mean) ** 2 / rows.sum())
     up_to = np.cumsum(rows)
-    low, high = (points[np.argmax(up_to >= q * rows.sum())] for q in (0.25, 0.75))
+    low, high = (points[np.argmax(up_to >= q * LESS * rows.sum())] for q in (0.25, 0.75))
     quartiles = (high - low) / 1.34
     s = quartiles if 0 < quartiles < sd else sd
     return 0.9 * s * max(rows.sum(), 1.0) ** -0.2
 
 
 def kernel(counts, units, points, n_values):
-    best = None
+    best = nothing(counts)
     apart = (points[:, None] - points[None]) ** 2
     for factor in FACTORS:
         # The width is that of all rows, also where one is taken out.
@@ -102,13 +109,13 @@ def kernel(counts, units, points, n_values):
 
         ratio, own = of_densities(counts, units, bumps)
         found = loss(ratio, own, counts)
-        if best is None or found < best[0]:
+        if found < LESS * best[0]:
             best = found, ratio, own
     return best
 
 
 def rank_kernel(counts, units, points, n_values):
-    rows, pi, best = counts.sum(0), shares(counts), None
+    rows, pi, best = counts.sum(0), shares(counts), nothing(counts)
     every = counts.sum(1)
     ranks = (np.cumsum(every) - every / 2) / every.sum()
     for width in WIDTHS:
@@ -129,7 +136,7 @@ def rank_kernel(counts, units, points, n_values):
                         left = (height[c] @ less) / less.sum() * rows[k]
                         own[c, k] = (left + a * pi[k]) / total[c] / pi[k]
             found = loss(ratio, own, counts)
-            if best is None or found < best[0]:
+            if found < LESS * best[0]:
                 best = found, ratio, own
     return best
 

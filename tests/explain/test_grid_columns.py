@@ -122,6 +122,18 @@ def test_words_have_few_digits(data):
     assert max(len(word) for word in text.split()) < 10
 
 
+@pytest.mark.parametrize("low", [91289920530.17937, -34.73090762218553, 0.6148066826321138, 1e6])
+def test_words_tell_neighbouring_numbers_apart(low):
+    """A value is within the interval that its code is read as, however many digits that takes."""
+    steps = np.arange(120) % 6
+    model = NaiveBayes("intervals-6").fit((low + np.spacing(low) * steps)[:, None], steps % 2)
+    spec, feature = model.fitted_.specs[0], explain_model(model).features[0]
+    ends = [float(word.split()[-1]) for word in feature.values[:-1]]
+    starts = [float(word.split()[-1 if "above" in word else 0]) for word in feature.values[1:]]
+    assert starts == ends
+    assert np.searchsorted(ends, np.unique(spec.levels)).tolist() == list(range(6))
+
+
 def test_importance_does_not_depend_on_what_is_joined(data):
     X, y = data
     model = NaiveBayes("grid-gaussian").fit(X[["size"]], y)

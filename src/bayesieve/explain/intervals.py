@@ -161,7 +161,8 @@ def _short_cut(cut: float, below: float, above: float) -> str:
     for digits in range(1, 17):
         near = float(f"{cut:.{digits}g}")
         if abs(near / 2 - cut / 2) <= room:
-            return f"{near:.15g}"  # no exponent where digits will do
+            plain = f"{near:.15g}"  # no exponent where digits will do
+            return plain if float(plain) == near else repr(near)
     return repr(cut)
 
 

@@ -72,7 +72,8 @@ def kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
     """A Gaussian kernel around each row of a class.
 
     Its width is Silverman's times a factor from 0.25 to 2.83, in steps of the root of 2, and at
-    least half a resolution.
+    least half a resolution.  Where no factor foretells better than the shares of the classes, all
+    ratios are 1; so they are at codes without rows that are nine widths away from every row.
     """
     from .kernels.density import judge_kernel, moments
 
@@ -88,7 +89,9 @@ def kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
 def rank_kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
     """A Gaussian kernel over the ranks of all rows, of a width from 0 to 0.16.
 
-    Shares of the classes are shrunk to those of all rows by half a row, one or two.
+    Shares of the classes are shrunk to those of all rows by half a row, one or two.  Where nothing
+    of that foretells better than the shares of the classes, all ratios are 1: with width 0, values
+    that occur once each know the very rows and no others.
     """
     from .kernels.density import judge_rank_kernel
 

@@ -108,8 +108,8 @@ def cut(values, counts, most, cuts, levels):
 
     A code is a value where there are few.  Else codes have about equally many rows: a value joins
     the code before it if that is then nearer to its share of the rows that are left.  So a value
-    with more rows than a code's share stands alone.  A level is the median of a code's rows, the
-    lower one of two.
+    with twice a code's share of rows stands alone, unless the last code takes it.  A level is the
+    median of a code's rows, the lower one of two.
     """
     left = 0
     for count in counts:

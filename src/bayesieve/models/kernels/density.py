@@ -41,6 +41,14 @@ _RANK_HALVINGS = 6
 _SHRINKING = np.array([0.5, 1.0, 2.0])
 
 
+# What is equal but for rounding is equal: a loss must be less than this share of another one.
+_LESS = 1.0 - 1e-12
+
+
+# Likewise, shares of the rows of a class: its weight is no reason for another quartile.
+_QUARTER, _THREE_QUARTERS = 0.25 * _LESS, 0.75 * _LESS
+
+
 @njit(**EXACT)
 def _bell(z):
     """exp(-z) for 0 <= z <= 42: the 128th power of a short series.
@@ -87,13 +95,14 @@ def moments(counts, points, mean, squares, spread):
                 apart = points[c] - centre
                 second += counts[g, c, k] * apart * apart
                 below += counts[g, c, k]
-                if low < 0 and below >= 0.25 * total:
+                if low < 0 and below >= _QUARTER * total:
                     low = c
-                if high < 0 and below >= 0.75 * total:
+                if high < 0 and below >= _THREE_QUARTERS * total:
                     high = c
             mean[g, k], squares[g, k] = centre, second
             deviation = math.sqrt(second / total) if total > 0.0 else 0.0
-            quartiles = (points[high] - points[low]) / 1.34
+            # A column without a single number has no codes.
+            quartiles = (points[high] - points[low]) / 1.34 if total > 0.0 else 0.0
             spread[g, k] = quartiles if 0.0 < quartiles < deviation else deviation
 
 
@@ -254,7 +263,10 @@ def _kernel_sums(counts, points, silverman, floor, sums, widths):
 
 @njit(**EXACT)
 def judge_kernel(counts, units, points, silverman, floor, ratio, own, loss):
-    """A Gaussian kernel around every row; the factor on Silverman's widths by the least loss."""
+    """A Gaussian kernel around every row; the factor on Silverman's widths by the least loss.
+
+    `ratio` and `own` are 1 beforehand, and stay so where no width foretells better than that.
+    """
     n_sets, n_codes, n_classes = counts.shape
     sums, widths = np.empty((_N_WIDTHS, n_codes, n_classes)), np.empty((_N_WIDTHS, n_classes))
     totals, shares = np.empty(n_classes), np.empty(n_classes)
@@ -263,7 +275,7 @@ def judge_kernel(counts, units, points, silverman, floor, ratio, own, loss):
     for g in range(n_sets):
         _class_totals(counts[g], totals, shares)
         _kernel_sums(counts[g], points, silverman[g], floor, sums, widths)
-        loss[g] = np.inf
+        loss[g] = _loss(ratio[g], own[g], counts[g], shares)
         # From narrow to wide, so that the narrowest of equals is taken.
         for at in range(_N_WIDTHS - 1, -1, -1):
             for c in range(n_codes):
@@ -274,7 +286,7 @@ def judge_kernel(counts, units, points, silverman, floor, ratio, own, loss):
                     left[c, k] = less / widths[at, k]
             _ratios(density, left, counts[g], units, totals, shares, tried, tried_own)
             found = _loss(tried, tried_own, counts[g], shares)
-            if found < loss[g]:
+            if found < _LESS * loss[g]:
                 loss[g] = found
                 ratio[g], own[g] = tried, tried_own
 
@@ -325,7 +337,10 @@ def _rank_sums(counts, sums):
 
 @njit(**EXACT)
 def judge_rank_kernel(counts, units, ratio, own, loss):
-    """Kernels over ranks, shrunk to all classes together; width and rows of that by the loss."""
+    """Kernels over ranks, shrunk to all classes together; width and rows of that by the loss.
+
+    `ratio` and `own` are 1 beforehand, and stay so where nothing foretells better than that.
+    """
     n_sets, n_codes, n_classes = counts.shape
     sums = np.empty((_RANK_HALVINGS + 1, n_classes, n_codes))
     totals, shares = np.empty(n_classes), np.empty(n_classes)
@@ -333,7 +348,7 @@ def judge_rank_kernel(counts, units, ratio, own, loss):
     for g in range(n_sets):
         _class_totals(counts[g], totals, shares)
         _rank_sums(counts[g], sums)
-        loss[g] = np.inf
+        loss[g] = _loss(ratio[g], own[g], counts[g], shares)
         for width in range(_RANK_HALVINGS + 1):
             for rows in _SHRINKING:
                 for c in range(n_codes):
@@ -351,6 +366,6 @@ def judge_rank_kernel(counts, units, ratio, own, loss):
                                 mass = max(mass - taken, 0.0) * (totals[k] / rest)
                                 tried_own[c, k] = (mass / shares[k] + rows) / every
                 found = _loss(tried, tried_own, counts[g], shares)
-                if found < loss[g]:
+                if found < _LESS * loss[g]:
                     loss[g] = found
                     ratio[g], own[g] = tried, tried_own
