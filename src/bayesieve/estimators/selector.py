@@ -259,7 +259,10 @@ class NaiveBayesSelector(
             selected = np.array(path.subset(path.chosen), dtype=np.int64)
             columns = np.sort(selected)
             if self.reweigh:
-                model.hold(reweigh(task, selected.tolist(), threads))
+                factors = task.float_factors(np.arange(sample.labels.size))
+                smoothing = task.family.smoothing
+                order = selected.tolist()
+                model.hold(reweigh(sample, task.models, order, smoothing, factors, threads))
             else:
                 model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
         restrict_names(model, columns)

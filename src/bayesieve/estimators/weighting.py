@@ -21,7 +21,7 @@ from ..search.checkpoint.fingerprint import fingerprint
 from ..search.checkpoint.weights import WeightJournal
 from ..search.coded import CodedRows, read_coded
 from ..search.inner import Option, choose_option, fold_weights, options_of
-from ..search.run import Clock, Task
+from ..search.run import Clock
 from ..search.weighing import Weighing, WeightPlan
 from ..search.weights import WeightStep
 from .parameters import read_forbidden, read_groups, without
@@ -221,28 +221,36 @@ def _monotone(
     return found
 
 
-def reweigh(task: Task, columns: Sequence[int], threads: Threads) -> FittedBayes:
+def reweigh(
+    sample: Sample,
+    models: Sequence[str],
+    columns: Sequence[int],
+    smoothing: object,
+    class_weight: Floats,
+    threads: Threads,
+) -> FittedBayes:
     """Weights for columns that somebody chose: all of them stay, and nothing else enters.
 
     Parameters
     ----------
-    task : the judged input of a selector's fit.
+    sample : the rows that are learnt from.
+    models : the feature model of each column.
     columns : positions, in the order in which they come.
+    smoothing : pseudo-count of every level.
+    class_weight : factor on the counts of each class.
+    threads : who runs the kernels.
     """
-    sample, order = task.sample, list(columns)
-    names = [sample.table.names[j] for j in order]
-    models = [task.models[j] for j in order]
-    _check_discrete(models, names)
-    chosen = sample.pick(np.array(order, np.int64))
-    coded, every = read_coded(chosen, models), np.arange(sample.labels.size)
-    weights, class_weight = sample.weights.astype(np.int64), task.float_factors(every)
+    order = list(columns)
+    _check_discrete([models[j] for j in order], [sample.table.names[j] for j in order])
+    coded, every = read_coded(sample, models, order), np.arange(sample.labels.size)
+    weights = sample.weights.astype(np.int64)
     problems = [
         CodedRows(coded, every, labels, weights, sample.classes, class_weight)
         for labels in np.ascontiguousarray(sample.targets.classes.T)
     ]
     units = tuple((j,) for j in range(len(order)))
-    kept, smoothing = tuple(range(len(order))), float(cast(float, task.family.smoothing))
-    plan = WeightPlan(smoothing, most=len(order), units=units, kept=kept)
+    kept, pseudo = tuple(range(len(order))), float(cast(float, smoothing))
+    plan = WeightPlan(pseudo, most=len(order), units=units, kept=kept)
     weighing = Weighing(problems, plan, 0, threads)
     *_, last = weighing.greedy(0.0).steps()
     place = np.argsort(order).tolist()

@@ -44,19 +44,29 @@ class CodedColumns:
         return found
 
 
-def read_coded(sample: Sample, models: Sequence[str]) -> CodedColumns:
-    """All columns as codes."""
-    table = sample.table
-    if isinstance(table, SparseTable) and set(models) == {"bernoulli"}:
-        _, specs, _ = read_moves(table, models)
+def read_coded(
+    sample: Sample, models: Sequence[str], which: Sequence[int] | None = None
+) -> CodedColumns:
+    """Columns as codes.
+
+    Parameters
+    ----------
+    sample : the rows.
+    models : the feature model of each of its columns.
+    which : these columns, in this order; None: all.
+    """
+    table, chosen = sample.table, range(len(models)) if which is None else which
+    if isinstance(table, SparseTable) and {models[j] for j in chosen} == {"bernoulli"}:
+        table = table if which is None else table.pick(np.array(chosen, np.int64))
+        _, specs, _ = read_moves(table, [models[j] for j in chosen])
         part = present(table.matrix).entries
         part.sort_indices()
         columns: list[Array] = np.split(part.indices.astype(np.int64), part.indptr[1:-1])
         kinds = np.full(len(specs), PRESENT)
         return CodedColumns(tuple(specs), kinds, tuple(columns), table.n_rows)
     specs, columns, found = [], [], []
-    for j, model in enumerate(models):
-        spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))
+    for j in chosen:
+        spec, column = read_column(table, j, models[j], presence=isinstance(table, SparseTable))
         specs.append(spec)
         columns.append(column)
         two = spec.n_codes == 3 and not (column == 2).any()
