@@ -7,6 +7,7 @@ from typing import Any
 from ...checks import choose
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
+from ...estimators.weighted import WeightedNaiveBayes
 from .cell import Classifier
 from .encoder import AnyScaler, PlainNumbers
 
@@ -53,6 +54,7 @@ METHODS: dict[str, Callable[[], Classifier]] = {
     "default": NaiveBayesSelector,
     "forward": lambda: NaiveBayesSelector(search="forward"),
     "forward-folds": lambda: NaiveBayesSelector(search="forward", cv=5, validation=None),
+    "weighted": WeightedNaiveBayes,
     "naive-bayes": NaiveBayes,
     "gaussian-nb": lambda: _filled(_sklearn("naive_bayes.GaussianNB")),
     "filter-nb": lambda: _filled(
