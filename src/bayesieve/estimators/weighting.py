@@ -1,8 +1,7 @@
 """What a `WeightedNaiveBayes` is asked for, judged; and its paths, run."""
 
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -21,6 +20,7 @@ from ..search.checkpoint.fingerprint import fingerprint
 from ..search.checkpoint.weights import WeightJournal
 from ..search.coded import CodedRows, read_coded
 from ..search.inner import Option, choose_option, fold_weights, options_of
+from ..search.progress import WeightsLine
 from ..search.run import Clock
 from ..search.weighing import Weighing, WeightPlan
 from ..search.weights import WeightStep
@@ -271,10 +271,17 @@ def run_weighted(
     journal = None
     if judged.checkpoint is not None:
         journal = WeightJournal(judged.checkpoint, {**judged.prints, "random_state": str(seeds)})
-    found = [
-        _run(judged, part, np.random.RandomState(seed), threads, clock, journal)
-        for part, seed in zip(parts, seeds, strict=True)
-    ]
+    line = WeightsLine(len(parts)) if judged.progress else None
+    if line is not None:
+        judged = replace(judged, plan=replace(judged.plan, told=line.hear))
+    try:
+        found = [
+            _run(judged, part, np.random.RandomState(seed), threads, Watch(clock, journal, line))
+            for part, seed in zip(parts, seeds, strict=True)
+        ]
+    finally:
+        if line is not None:
+            line.close()
     # One model reads the columns of all problems.
     columns = sorted(set().union(*(each.weighing.columns_of(each.steps) for each in found)))
     return [
@@ -300,31 +307,39 @@ class _Walked(NamedTuple):
     stopped: str | None
 
 
+class Watch(NamedTuple):
+    """What goes along with a fit: the time, the file, and the line that tells how far it is."""
+
+    clock: Clock
+    journal: WeightJournal | None
+    line: WeightsLine | None
+
+
 def _run(
     judged: Judged,
     part: tuple[int, ...],
     draw: np.random.RandomState,
     threads: Threads,
-    clock: Clock,
-    journal: WeightJournal | None,
+    watch: Watch,
 ) -> _Walked:
+    clock, journal, line = watch
     problems, name = [judged.problems[g] for g in part], str(part[0])
     option = None if journal is None else journal.option(name)
     if option is None:
-        option = _choose(judged, problems, draw, threads, clock)
+        option = _choose(judged, problems, draw, threads, watch)
         if journal is not None and clock.left > 0:
             journal.decided(name, option)
     weighing = Weighing(problems, judged.plan, option.bins, threads)
     greedy = weighing.greedy(option.amount(weighing.n_candidates))
     steps = [] if journal is None else journal.resume(name, greedy)
+    if line is not None:
+        line.begin_path(min(judged.plan.most, weighing.n_candidates + len(judged.plan.kept)))
     stopped = None
     try:
         for step in greedy.steps():
             steps.append(step)
             if journal is not None and journal.option(name) is not None:
                 journal.took(name, steps, greedy)
-            if judged.progress:
-                sys.stderr.write(f"{len(step.terms)} terms, log-loss {step.loss:.4f}\n")
             if clock.left <= 0:
                 stopped = f"time_limit={clock.limit}"
                 break
@@ -336,6 +351,8 @@ def _run(
     finally:
         if journal is not None:
             journal.close()
+    if line is not None:
+        line.made()
     return _Walked(option, weighing, steps, stopped)
 
 
@@ -344,7 +361,7 @@ def _choose(
     problems: Sequence[CodedRows],
     draw: np.random.RandomState,
     threads: Threads,
-    clock: Clock,
+    watch: Watch,
 ) -> Option:
     """What folds within the rows decide; the cautious way where there are too few rows."""
     strata, options = judged.sample.strata, judged.options
@@ -352,4 +369,12 @@ def _choose(
         cautious = [each for each in options if each.price is None] or list(options)
         return cautious[0]
     folds = fold_weights(problems[0], strata, draw)
-    return choose_option(problems, judged.plan, options, folds, threads, lambda: clock.left <= 0)
+    if watch.line is not None and len(options) > 1:
+        watch.line.begin_folds(len(folds) * len({option.bins for option in options}))
+
+    def pause() -> bool:
+        if watch.line is not None:
+            watch.line.walked()
+        return watch.clock.left <= 0
+
+    return choose_option(problems, judged.plan, options, folds, threads, pause)

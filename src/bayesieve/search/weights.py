@@ -4,7 +4,7 @@ Every candidate's gain is that of one Newton step of its weights, from integer s
 is kept only where the exact leave-one-out loss, an integer, and the penalty together fall.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -197,10 +197,16 @@ class GreedyWeights:
     ----------
     problems : at least one.
     rules : what the path may do.
+    told : hears of every state: the number of terms, and the loss.
     """
 
-    def __init__(self, problems: Sequence[WeightedProblem], rules: WeightRules):
-        self._problems, self._rules = problems, rules
+    def __init__(
+        self,
+        problems: Sequence[WeightedProblem],
+        rules: WeightRules,
+        told: Callable[[int, float], None] | None = None,
+    ):
+        self._problems, self._rules, self._told = problems, rules, told
         self.units: list[int] = []
         self.open = rules.allowed.copy()
         self._resumed = False
@@ -212,7 +218,9 @@ class GreedyWeights:
         for unit in self._rules.kept:
             if unit not in self.units:
                 yield self._add(unit, np.inf)
-        for _ in range(2 * self._rules.most + 2):
+        # Units close as they come: a path that goes on has as many steps left as it had.
+        come = int(self._rules.allowed.sum()) - int(self.open.sum())
+        for _ in range(2 * self._rules.most + 2 - come):
             room = self._rules.most - self.n_terms
             unit, gain = self._best(room)
             if unit < 0:
@@ -243,10 +251,13 @@ class GreedyWeights:
     def state(self, unit: int, gain: float) -> WeightStep:
         """What the path has come to."""
         terms = self.terms
+        loss = sum(problem.loss for problem in self._problems) / self._rules.n_rows
+        if self._told is not None:
+            self._told(len(terms), loss)
         return WeightStep(
             unit,
             gain,
-            sum(problem.loss for problem in self._problems) / self._rules.n_rows,
+            loss,
             terms,
             tuple(problem.weights[list(terms)] for problem in self._problems),
             tuple(problem.constants for problem in self._problems),
