@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.kernels.options import POSTERIOR_BITS
-from ..engine.weighted import WeightLedger
+from ..engine.contract import WeightLedger
 from ..models.base import Floats, Ints
 from ..models.weighted import TERM_BITS, WEIGHT_STEPS
 
@@ -167,10 +167,10 @@ class WeightedProblem:
         """A Newton step of the constants, on their grid, if the loss falls by it."""
         from ..engine.kernels.newton import constants_step
 
-        tables, totals = self._ledger.tables, self._ledger.totals()
+        tables, balance = self._ledger.tables, self._ledger.balance()
         step = np.empty(tables.n_classes)
         ridge = _CONSTANT_RIDGE * self._rules.n_rows
-        constants_step(totals, tables.full, self._scale, ridge, step)
+        constants_step(balance, tables.full, self._scale, ridge, step)
         whole = np.rint(self.constants + step * _CONSTANTS).astype(np.int64) - self.constants
         if not whole.any():
             return
@@ -181,7 +181,7 @@ class WeightedProblem:
 
     def _apply(self, term: int, steps: Ints) -> None:
         if steps.any():
-            self._ledger.apply(term, steps)
+            self._ledger.apply([term], steps[None])
             self.weights[term] += steps
 
     def _shift(self, steps: Ints) -> None:
