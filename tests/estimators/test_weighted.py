@@ -413,3 +413,48 @@ def test_pictures_of_pairs_and_paths(fitted):
     with pytest.raises(ValueError, match="left x right"):
         display.plot_pair("size")
     assert model.path_.plot().get_xlabel() == "number of terms"
+
+
+def test_a_nomogram_draws_pairs_as_small_heat_maps(fitted):
+    pytest.importorskip("matplotlib").use("Agg")
+    _, _, model = fitted
+    whole = explain_model(model)
+    display = NomogramDisplay(whole, "w", "u").plot()
+    pairs = [each for each in whole.features if each.model == "pair"]
+    assert len(display.pair_axes_) == len(pairs) > 0
+    by_name = {each.feature: each for each in pairs}
+    deepest = max(abs(ratio) for each in pairs for ratio in each.ratios(2, 0))
+    for ax in display.pair_axes_:
+        pair, (image,) = by_name[ax.get_title(loc="left")], ax.get_images()
+        assert np.asarray(image.get_array()).ravel().tolist() == pytest.approx(pair.ratios(2, 0))
+        assert image.get_clim() == pytest.approx((-deepest, deepest))
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    weights = dict(
+        zip(names_of(model), model.estimator_.fitted_.only.weighting.weights, strict=True)
+    )
+    assert sorted(names) == sorted(name for name, line in weights.items() if line.any())
+    display.figure_.savefig(os.devnull, format="png")
+
+
+def names_of(model):
+    return model.get_feature_names_out().tolist()
+
+
+def test_features_tell_their_weights_and_the_density_that_was_chosen(fitted):
+    X, y, model = fitted
+    for each in explain_model(model).features:
+        columns = [term for term in model.terms_ if term["name"] == each.feature]
+        wanted = columns[0]["weights"].tolist() if columns else [0.0] * 3
+        assert each.source["weights"] == wanted
+    plain = NaiveBayes().fit(X, y)
+    for each in (explain_model(model).features, explain_model(plain).features):
+        (size,) = (feature for feature in each if feature.feature == "size")
+        assert size.model == "density"
+        # The member that alone gives the same terms is the one that is named.
+        same = []
+        for name in ("grid-gaussian", "kernel", "rank-kernel"):
+            alone = NaiveBayes(features={"size": name}).fit(X, y).fitted_.only
+            mine = list(X).index("size")
+            same += [name] if (alone.tables[mine] == plain.fitted_.only.tables[mine]).all() else []
+        assert size.source["density"] == same
+        assert len(same) == 1
