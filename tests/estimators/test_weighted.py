@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from bayesieve import (
     to_sql,
 )
 from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
+from bayesieve.search import GreedySearch
 
 
 def table(seed=0, n=400):
@@ -259,6 +261,11 @@ def test_time_limit_takes_what_there_is(fitted):
         ({"monotone": {"size": 1}}, "two classes"),
         ({"keep": ["size"], "forbid": ["size"]}, "keep and in forbid"),
         ({"priors": [1.0, 0.0, 0.0]}, "above 0"),
+        ({"ridge": np.inf}, "ridge must be a number from 0 to"),
+        ({"ridge": np.nan}, "ridge"),
+        ({"price": np.nan}, "price"),
+        ({"max_terms": 1, "keep": [0, 4]}, "max_terms must be at least 2, since keep"),
+        ({"max_terms": 2, "keep": [0], "feature_groups": [[0, 3, 4]]}, "at least 3, since keep"),
     ],
 )
 def test_bad_parameters_are_named(fitted, parameters, said):
@@ -272,6 +279,54 @@ def test_a_monotone_category_is_refused(fitted):
     X, y, _ = fitted
     with pytest.raises(ValueError, match="no order"):
         WeightedNaiveBayes(monotone={"colour": 1}).fit(X, (y == "u").astype(int))
+    with pytest.raises(ValueError, match=r"must be 1 \(rises\) or -1 \(falls\); got True"):
+        WeightedNaiveBayes(monotone={"size": True}).fit(X, (y == "u").astype(int))
+
+
+def test_where_no_pair_can_be_made_it_is_said():
+    y = np.repeat(np.arange(101), 3)
+    X = np.column_stack([(y >> b) & 1 for b in range(7)]).astype(float)
+    with pytest.warns(UserWarning, match=r"none to offer, .* for 101 classes \(at most 100\)\.$"):
+        WeightedNaiveBayes(pairs=True, max_terms=7).fit(X, y)
+    with pytest.warns(UserWarning, match="no two columns that may enter"):
+        WeightedNaiveBayes(pairs=True).fit(X[:, :1], y % 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WeightedNaiveBayes(max_terms=1).fit(X, y)
+
+
+def test_a_selection_that_cannot_be_weighed_is_refused_before_the_search(fitted):
+    X, y, _ = fitted
+    numbers = NaiveBayes({"size": "gaussian"})
+    search = RefusingSearch("forward")
+    with pytest.raises(ValueError, match="'size' is modelled as 'gaussian', which has no table"):
+        NaiveBayesSelector(numbers, reweigh=True, search=search).fit(X, y)
+
+
+class RefusingSearch(GreedySearch):
+    def steps(self, objective, limits):
+        raise AssertionError("nothing is searched")
+
+
+def test_lines_of_a_file_that_do_not_fit_are_named(fitted):
+    _, _, model = fitted
+    whole = model_to_dict(model)
+
+    def changed(change):
+        data = json.loads(json.dumps(whole))
+        change(data["models"][0]["weighting"])
+        return data
+
+    n_columns = len(whole["models"][0]["weighting"]["weights"])
+    for change, said in (
+        (lambda w: w["weights"][0].pop(), rf"weights must hold {n_columns} x 3 weights\."),
+        (lambda w: w["weights"].pop(), rf"weights must hold {n_columns} x 3 weights\."),
+        (lambda w: w["pairs"][0]["weights"].append(1), r"pairs\[0\].weights must hold 3 weights"),
+        (lambda w: w["pairs"][0]["counts"][0].pop(), r"counts must hold 5 x 4 x 3 counts"),
+        (lambda w: w["pairs"][0]["counts"][0][0].__setitem__(0, -2), "no number below 0; got -2"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            model_from_dict(changed(change))
 
 
 def test_odd_tables():

@@ -27,7 +27,7 @@ from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .parameters import chooser_of, judge_data, judge_parameters
-from .weighting import reweigh
+from .weighting import check_tables, reweigh
 
 
 class NaiveBayesSelector(
@@ -218,6 +218,8 @@ class NaiveBayesSelector(
         sample = read_sample(model, X, y, params.get("sample_weight"), whole=True)
         task = judge_data(self, criterion, sample, X, params)
         sample = task.sample
+        if self.reweigh:
+            check_tables(task.models, sample.table.names)
         draw = check_random_state(self.random_state)
         guiding, validating = split_rows(sample.strata, self.validation, draw)
         make = sparse_ledgers if task.sparse else dense_ledgers

@@ -1,5 +1,6 @@
 """What a `WeightedNaiveBayes` is asked for, judged; and its paths, run."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from ..search.checkpoint.fingerprint import fingerprint
 from ..search.checkpoint.weights import WeightJournal
 from ..search.coded import CodedRows, read_coded
 from ..search.inner import Option, choose_option, fold_weights, options_of
+from ..search.pairs import MOST_CELLS, MOST_CLASSES
 from ..search.progress import WeightsLine
 from ..search.run import Clock
 from ..search.weighing import Weighing, WeightPlan
@@ -86,7 +88,7 @@ def judge_parameters(model: "WeightedNaiveBayes") -> None:
     else:
         check_number("price", model.price, low=0.0)
     check_number("pair_price", model.pair_price, low=0.0)
-    check_number("ridge", model.ridge, low=0.0)
+    check_number("ridge", model.ridge, low=0.0, high=1e12)
     smoothing = model.smoothing
     if isinstance(smoothing, str):
         raise ValueError(
@@ -113,7 +115,7 @@ def judge_weighted(model: "WeightedNaiveBayes", sample: Sample) -> Judged:
     """Judge everything that depends on the data, and read it."""
     weights = read_weights(sample.weights, sample.table, whole=True).astype(np.int64)
     models = choose_models(model.features, sample.table)
-    _check_discrete(models, sample.table.names)
+    check_tables(models, sample.table.names)
     labelled = sample.targets.labelled
     if labelled and model.class_weight is not None:
         raise ValueError(
@@ -164,10 +166,12 @@ def _fingerprints(model: "WeightedNaiveBayes", problems: Sequence[CodedRows]) ->
     }
 
 
-def _check_discrete(models: Sequence[str], names: Sequence[str]) -> None:
+def check_tables(models: Sequence[str], names: Sequence[str]) -> None:
+    """Weighted terms need tables of counts."""
     for name, model in zip(names, models, strict=True):
         if not MODELS[model].discrete:
-            known = [each for each, found in MODELS.items() if found.discrete]
+            # Models with a number behind them are kinds of the one without.
+            known = [k for k, found in MODELS.items() if found.discrete and not k[-1].isdigit()]
             raise ValueError(
                 f"column {name!r} is modelled as {model!r}, which has no table of counts; weighted "
                 f"terms need one of {', '.join(map(repr, known))}."
@@ -180,6 +184,12 @@ def _plan(
     kept = set(column_indices("keep", model.keep, names))
     forbidden = read_forbidden(model.forbid, names, kept)
     units = without(read_groups(model.feature_groups, names), forbidden, names)
+    n_kept = sum(len(members) for members in units if kept & set(members))
+    if n_kept > model.max_terms:
+        raise ValueError(
+            f"max_terms must be at least {n_kept}, since keep, with its groups, names as many "
+            f"columns; got {model.max_terms}."
+        )
     return WeightPlan(
         float(model.smoothing),
         float(model.ridge),
@@ -210,7 +220,7 @@ def _monotone(
     found = {}
     for key, sign in given.items():
         (j,) = column_indices(f"monotone key {key!r}", [key], names)
-        if sign not in (1, -1):
+        if isinstance(sign, bool) or sign not in (1, -1):
             raise ValueError(f"monotone[{key!r}] must be 1 (rises) or -1 (falls); got {sign!r}.")
         if MODELS[models[j]].nominal and models[j] != "bernoulli":
             raise ValueError(
@@ -241,7 +251,6 @@ def reweigh(
     threads : who runs the kernels.
     """
     order = list(columns)
-    _check_discrete([models[j] for j in order], [sample.table.names[j] for j in order])
     coded, every = read_coded(sample, models, order), np.arange(sample.labels.size)
     weights = sample.weights.astype(np.int64)
     problems = [
@@ -282,6 +291,10 @@ def run_weighted(
     finally:
         if line is not None:
             line.close()
+    # Whoever insists on pairs is told where none can be made.
+    if all(option.bins for option in judged.options) and not found[0].weighing.pairs:
+        words = f"pairs=True: there are none to offer, {_why_no_pairs(judged.problems[0])}."
+        warnings.warn(words, UserWarning, stacklevel=3)
     # One model reads the columns of all problems.
     columns = sorted(set().union(*(each.weighing.columns_of(each.steps) for each in found)))
     return [
@@ -296,6 +309,15 @@ def run_weighted(
         )
         for each, part in zip(found, parts, strict=True)
     ]
+
+
+def _why_no_pairs(rows: CodedRows) -> str:
+    if rows.n_classes > MOST_CLASSES:
+        return (
+            f"since tables of two columns have too many cells for {rows.n_classes} classes (at "
+            f"most {MOST_CLASSES})"
+        )
+    return f"since no two columns that may enter have 4 to {MOST_CELLS} cells together"
 
 
 class _Walked(NamedTuple):
