@@ -145,6 +145,7 @@ class WeightsLine(ProgressLine):
     >>> from bayesieve.search.progress import WeightsLine
     >>> log = io.StringIO()
     >>> line = WeightsLine(1, log)
+    >>> line.begin_path(5)
     >>> line.hear(0, 0.7)
     >>> line.close()
     >>> log.getvalue().strip()
