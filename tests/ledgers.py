@@ -1,5 +1,7 @@
 """Ledgers and objectives made by hand, without a selector."""
 
+import pickle
+
 import numpy as np
 
 from bayesieve.criteria import CRITERIA
@@ -7,7 +9,7 @@ from bayesieve.data.columns import encode, learn
 from bayesieve.data.sample import class_factors
 from bayesieve.data.tables import RawTable
 from bayesieve.data.targets import Targets
-from bayesieve.engine.contract import Units
+from bayesieve.engine.contract import Measure, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.lines import DenseColumns, scoring
 from bayesieve.engine.sparse import SparseLedger
@@ -18,6 +20,28 @@ from bayesieve.models.columns import read_moves
 from bayesieve.search.objective import Objective, Settler
 
 DISCRETE = ("bernoulli", "categorical")
+
+
+class Travelling:
+    """A ledger far away: nothing is shared with it, every argument and answer travels."""
+
+    def __init__(self, ledger):
+        self._ledger = ledger
+
+    def __getattr__(self, name):
+        found = getattr(self._ledger, name)
+        if not callable(found):
+            return pickle.loads(pickle.dumps(found))
+
+        def ask(*args):
+            # Of a measure, kind and grain are all that a ledger needs.
+            plain = [Measure(a.kind, a.bits) if isinstance(a, Measure) else a for a in args]
+            answer = found(*pickle.loads(pickle.dumps(plain)))
+            if name == "scores":
+                answer = list(answer)
+            return pickle.loads(pickle.dumps(answer))
+
+        return ask
 
 
 def whole(factors):

@@ -1,8 +1,8 @@
 """A process whose children search and are killed: run by test_kills.py.
 
-`python victim.py SEED KILLS FOLDER` prints JSON: kills, and the cases with the kills of each.  A
-process of its own, because it forks: a child then starts with everything imported and compiled, and
-kills hit the search instead of the start of Python.
+`python victim.py KIND SEED KILLS FOLDER` prints JSON: the cases with the kills of each; the kind of
+the cases is "searches" or "weights".  A process of its own, because it forks: a child then starts
+with everything imported and compiled, and kills hit the search instead of the start of Python.
 """
 
 import json
@@ -16,15 +16,16 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
 
-from bayesieve import FeatureVotes, NaiveBayesSelector
+from bayesieve import FeatureVotes, NaiveBayesSelector, WeightedNaiveBayes
 from bayesieve.search import RandomSearch, RankedSearch
-from bayesieve.search.checkpoint import journal
+from bayesieve.search.checkpoint import journal, weights
 from tables import binary_table
 
 
-def cases():
-    """Searches of every kind, dense, sparse and labelled: name -> (selector's parameters, X, y)."""
+def searches():
+    """Searches of every kind, dense, sparse and labelled: name -> (selector, X, y)."""
     X, y = binary_table(300, 30)
     numbers = np.random.default_rng(1).normal(size=(300, 12)) + 0.5 * y[:, None]
     S = scipy.sparse.csr_matrix(binary_table(400, 40, seed=2, n_classes=2)[0])
@@ -43,11 +44,36 @@ def cases():
     found["votes"] = (
         {"search": "diversified", "criterion": "auc", "estimator": FeatureVotes()}, S, L,
     )  # fmt: skip
-    return found
+    return {name: (NaiveBayesSelector(**options), X, y) for name, (options, X, y) in found.items()}
 
 
-def outcome(selector, X):
+def weighted():
+    """Weights of classes and labels, with pairs and without, dense and sparse."""
+    X, y = binary_table(400, 30)
+    numbers = np.random.default_rng(1).normal(size=(400, 8)) + 0.5 * y[:, None]
+    S = scipy.sparse.csr_matrix(binary_table(400, 40, seed=2, n_classes=2)[0])
+    L = np.column_stack([X[:, 0].astype(int) ^ (np.arange(400) % 5 == 0), X[:, 3].astype(int)])
+    return {
+        "binary": (WeightedNaiveBayes(price=0.01, pairs=False), X, y),
+        "numbers": (WeightedNaiveBayes(pair_price=0.5), numbers, y),
+        "kept": (WeightedNaiveBayes(price=0.5, pairs=True, keep=[7, 9]), X, y),
+        "one term": (WeightedNaiveBayes(price=0.0, max_terms=1), X, y),
+        "sparse": (WeightedNaiveBayes(price=0.1, pairs=True), S, y),
+        "labels": (WeightedNaiveBayes(price=0.1), X, L),
+        "labels apart": (WeightedNaiveBayes(price=0.1, shared_terms=False), X, L),
+    }
+
+
+def outcome(model, X):
     """All that must not depend on kills."""
+    if isinstance(model, WeightedNaiveBayes):
+        paths = model.path_ if isinstance(model.path_, list) else [model.path_]
+        whole = np.array(model.weights_, dtype=object)
+        return (
+            model.selected_, [np.asarray(each).tolist() for each in whole], model.choice_,
+            [path.to_dict() for path in paths], model.predict_proba(X).tolist(),
+        )  # fmt: skip
+    selector = model
     return (
         selector.selected_.tolist(), selector.path_.steps, selector.path_.chosen, selector.n_tried_,
         selector.estimator_.predict_proba(X[:, np.sort(selector.selected_)]).tolist(),
@@ -65,13 +91,13 @@ def write_in_pieces(file, at, content):
         time.sleep(1e-4)
 
 
-def live(parameters, X, y, checkpoint, result, delay):
+def live(model, X, y, checkpoint, result, delay):
     """One life of a search of at most so many seconds; its outcome, or None if it was killed."""
     child = os.fork()
     if not child:
         try:
-            settings = {**parameters, "checkpoint": checkpoint, "random_state": 0}
-            found = outcome(NaiveBayesSelector(**settings).fit(X, y), X)
+            settings = {"checkpoint": checkpoint, "random_state": 0}
+            found = outcome(clone(model).set_params(**settings).fit(X, y), X)
             result.write_bytes(pickle.dumps(found))
             os._exit(0)
         except BaseException as error:
@@ -94,20 +120,20 @@ def live(parameters, X, y, checkpoint, result, delay):
 
 def kill_until_done(case, draw, folder):
     """Kill a search and let it go on, until it comes to its end; how often it was killed."""
-    parameters, X, y = case
-    wanted = outcome(NaiveBayesSelector(**parameters, random_state=0).fit(X, y), X)
+    model, X, y = case
+    wanted = outcome(clone(model).set_params(random_state=0).fit(X, y), X)
     result = folder / "result"
     start = time.monotonic()
-    assert live(parameters, X, y, folder / "undisturbed", result, 60.0) == wanted
+    assert live(model, X, y, folder / "undisturbed", result, 60.0) == wanted
     duration = time.monotonic() - start
     kills, found = 0, None
     while found is None:
-        found = live(parameters, X, y, folder / "checkpoint", result, draw.uniform(0, duration))
+        found = live(model, X, y, folder / "checkpoint", result, draw.uniform(0, duration))
         kills += found is None
     assert found == wanted
     # A complete journal gives the same again, and is left as it is.
     before = (folder / "checkpoint").read_bytes()
-    assert live(parameters, X, y, folder / "checkpoint", result, 60.0) == wanted
+    assert live(model, X, y, folder / "checkpoint", result, 60.0) == wanted
     assert (folder / "checkpoint").read_bytes() == before
     for file in folder.iterdir():
         file.unlink()
@@ -116,9 +142,10 @@ def kill_until_done(case, draw, folder):
 
 def main():
     """Go through the cases until there were enough kills."""
-    draw = random.Random(int(sys.argv[1]))
-    wanted, folder = int(sys.argv[2]), Path(sys.argv[3])
-    journal._PAUSE = 0.0  # write after every step
+    cases = {"searches": searches, "weights": weighted}[sys.argv[1]]
+    draw = random.Random(int(sys.argv[2]))
+    wanted, folder = int(sys.argv[3]), Path(sys.argv[4])
+    journal._PAUSE = weights._PAUSE = 0.0  # write after every step
     kills: dict[str, int] = {}
     todo = list(cases().items())
     draw.shuffle(todo)

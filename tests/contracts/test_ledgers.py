@@ -1,42 +1,18 @@
 """Every ledger answers alike: whole or in parts, and though every word is written down and read."""
 
-import pickle
-
 import numpy as np
 import pytest
 
 import reference
 from bayesieve.criteria import AUC, CRITERIA, Criterion
-from bayesieve.engine.contract import AS_IT_IS, Measure, Units
+from bayesieve.engine.contract import AS_IT_IS, Units
 from bayesieve.engine.partitioned import Partitioned
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import Settler
-from ledgers import dense_ledger, objective_of, sparse_ledger
+from ledgers import Travelling, dense_ledger, objective_of, sparse_ledger
 
 ROW_CRITERIA = ["error", "probability", "log-likelihood"]
 PARTS = [2, 7]
-
-
-class Travelling:
-    """A ledger far away: nothing is shared with it, every argument and answer travels."""
-
-    def __init__(self, ledger):
-        self._ledger = ledger
-
-    def __getattr__(self, name):
-        found = getattr(self._ledger, name)
-        if not callable(found):
-            return pickle.loads(pickle.dumps(found))
-
-        def ask(*args):
-            # Of a measure, kind and grain are all that a ledger needs.
-            plain = [Measure(a.kind, a.bits) if isinstance(a, Measure) else a for a in args]
-            answer = found(*pickle.loads(pickle.dumps(plain)))
-            if name == "scores":
-                answer = list(answer)
-            return pickle.loads(pickle.dumps(answer))
-
-        return ask
 
 
 def table(seed=0, n_rows=61, n_classes=3):

@@ -1,37 +1,18 @@
 """Every weighted ledger answers alike: whole or in parts, though every word travels."""
 
-import pickle
-
 import numpy as np
 import pytest
 
 from bayesieve.engine.cells import PRESENT
+from bayesieve.engine.partitioned import PartitionedWeights
 from bayesieve.engine.threads import Threads
-from bayesieve.engine.weighted import WeightedParts
 from bayesieve.search.coded import CodedColumns, CodedRows
 from bayesieve.search.weighing import Weighing, WeightPlan
 from bayesieve.search.weights import GreedyWeights, WeightedProblem
+from ledgers import Travelling
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
 PARTS = [2, 7]
-
-
-class Travelling:
-    """A ledger far away: every argument and answer is written down and read."""
-
-    def __init__(self, ledger):
-        self._ledger = ledger
-
-    def __getattr__(self, name):
-        found = getattr(self._ledger, name)
-        if not callable(found):
-            return pickle.loads(pickle.dumps(found))
-
-        def ask(*args):
-            answer = found(*pickle.loads(pickle.dumps(args)))
-            return pickle.loads(pickle.dumps(answer))
-
-        return ask
 
 
 def rows_of(kind):
@@ -53,25 +34,36 @@ def ledger_of(kind):
     return weighing, weighing._ledger(0, rows, left_out=True)
 
 
+def lines_of(ledger):
+    """Row, weight, class and sums of every line, by row."""
+    found = [
+        np.column_stack([part.rows, part.sets, part.weights, part.classes[0], part.sums[0]])
+        for part in ledger.scores()
+    ]
+    lines = np.concatenate(found)
+    return lines[np.argsort(lines[:, 0])]
+
+
 def same(one, two, terms):
     assert one.loss() == two.loss()
-    assert (one.totals() == two.totals()).all()
+    assert (one.balance() == two.balance()).all()
     here, there = one.slopes(terms), two.slopes(terms)
     assert (here.sums == there.sums).all()
     assert (here.at == there.at).all()
+    assert (lines_of(one) == lines_of(two)).all()
 
 
 @pytest.mark.parametrize("n_parts", PARTS)
 @pytest.mark.parametrize("kind", ["dense", "dense weighted", "sparse", "sparse weighted"])
 def test_answers_of_parts_add_up(kind, n_parts):
     _, ledger = ledger_of(kind)
-    parts = WeightedParts([Travelling(part) for part in ledger.cut(n_parts)])
+    parts = PartitionedWeights([Travelling(part) for part in ledger.cut(n_parts)])
     terms = list(range(ledger.tables.n_terms))
     for moves in range(3):
         same(ledger, parts, terms)
         steps = np.array([3, 0, -moves], np.int64)
         for each in (ledger, parts):
-            each.apply(moves, steps)
+            each.apply([moves, moves + 1], np.stack([steps, steps + 1]))
             each.shift(steps)
     same(ledger, parts, terms[::-1])
 
@@ -79,14 +71,15 @@ def test_answers_of_parts_add_up(kind, n_parts):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_what_joined_leaves_without_a_trace(kind):
     _, ledger = ledger_of(kind)
-    before, sums = ledger.loss(), ledger.sums.copy()
-    for term in range(ledger.tables.n_terms):
-        ledger.apply(term, np.array([7, 1, 16]))
+    before, lines = ledger.loss(), lines_of(ledger)
+    every = range(ledger.tables.n_terms)
+    steps = np.tile([7, 1, 16], (len(every), 1))
+    ledger.apply(every, steps)
     assert ledger.loss() != before
-    for term in range(ledger.tables.n_terms):
-        ledger.apply(term, np.array([-7, -1, -16]))
+    for term in every:
+        ledger.apply([term], -steps[:1])
     assert ledger.loss() == before
-    assert (ledger.sums == sums).all()
+    assert (lines_of(ledger) == lines).all()
 
 
 @pytest.mark.parametrize("n_parts", PARTS)
@@ -94,7 +87,7 @@ def test_a_path_over_parts_is_the_path(n_parts):
     weighing, ledger = ledger_of("dense")
     whole = weighing.greedy(0.5)
     rules = whole._rules
-    parts = WeightedParts(ledger.cut(n_parts))
+    parts = PartitionedWeights(ledger.cut(n_parts))
     problem = WeightedProblem(parts, weighing._constants(weighing.problems[0]), rules)
     for one, two in zip(whole.steps(), GreedyWeights([problem], rules).steps(), strict=True):
         assert one.terms == two.terms
@@ -112,5 +105,13 @@ def test_sparse_columns_answer_as_dense_ones():
     dense = Weighing([dense_rows], plan, 0, Threads(1))._ledger(0, dense_rows, left_out=True)
     for term in range(4):
         for each in (sparse, dense):
-            each.apply(term, np.array([5, 16, 1]))
+            each.apply([term], np.array([[5, 16, 1]]))
         same(sparse, dense, range(4))
+
+
+def test_a_ledger_is_cut_into_no_more_parts_than_lines():
+    _, ledger = ledger_of("dense")
+    n_lines = len(lines_of(ledger))
+    parts = ledger.cut(n_lines + 9)
+    assert len(parts) == n_lines
+    assert sum(part.loss() for part in parts) == ledger.loss()

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from bayesieve import (
     to_sql,
 )
 from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
+from bayesieve.search import GreedySearch
 
 
 def table(seed=0, n=400):
@@ -259,6 +261,11 @@ def test_time_limit_takes_what_there_is(fitted):
         ({"monotone": {"size": 1}}, "two classes"),
         ({"keep": ["size"], "forbid": ["size"]}, "keep and in forbid"),
         ({"priors": [1.0, 0.0, 0.0]}, "above 0"),
+        ({"ridge": np.inf}, "ridge must be a number from 0 to"),
+        ({"ridge": np.nan}, "ridge"),
+        ({"price": np.nan}, "price"),
+        ({"max_terms": 1, "keep": [0, 4]}, "max_terms must be at least 2, since keep"),
+        ({"max_terms": 2, "keep": [0], "feature_groups": [[0, 3, 4]]}, "at least 3, since keep"),
     ],
 )
 def test_bad_parameters_are_named(fitted, parameters, said):
@@ -272,6 +279,54 @@ def test_a_monotone_category_is_refused(fitted):
     X, y, _ = fitted
     with pytest.raises(ValueError, match="no order"):
         WeightedNaiveBayes(monotone={"colour": 1}).fit(X, (y == "u").astype(int))
+    with pytest.raises(ValueError, match=r"must be 1 \(rises\) or -1 \(falls\); got True"):
+        WeightedNaiveBayes(monotone={"size": True}).fit(X, (y == "u").astype(int))
+
+
+def test_where_no_pair_can_be_made_it_is_said():
+    y = np.repeat(np.arange(101), 3)
+    X = np.column_stack([(y >> b) & 1 for b in range(7)]).astype(float)
+    with pytest.warns(UserWarning, match=r"none to offer, .* for 101 classes \(at most 100\)\.$"):
+        WeightedNaiveBayes(pairs=True, max_terms=7).fit(X, y)
+    with pytest.warns(UserWarning, match="no two columns that may enter"):
+        WeightedNaiveBayes(pairs=True).fit(X[:, :1], y % 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WeightedNaiveBayes(max_terms=1).fit(X, y)
+
+
+def test_a_selection_that_cannot_be_weighed_is_refused_before_the_search(fitted):
+    X, y, _ = fitted
+    numbers = NaiveBayes({"size": "gaussian"})
+    search = RefusingSearch("forward")
+    with pytest.raises(ValueError, match="'size' is modelled as 'gaussian', which has no table"):
+        NaiveBayesSelector(numbers, reweigh=True, search=search).fit(X, y)
+
+
+class RefusingSearch(GreedySearch):
+    def steps(self, objective, limits):
+        raise AssertionError("nothing is searched")
+
+
+def test_lines_of_a_file_that_do_not_fit_are_named(fitted):
+    _, _, model = fitted
+    whole = model_to_dict(model)
+
+    def changed(change):
+        data = json.loads(json.dumps(whole))
+        change(data["models"][0]["weighting"])
+        return data
+
+    n_columns = len(whole["models"][0]["weighting"]["weights"])
+    for change, said in (
+        (lambda w: w["weights"][0].pop(), rf"weights must hold {n_columns} x 3 weights\."),
+        (lambda w: w["weights"].pop(), rf"weights must hold {n_columns} x 3 weights\."),
+        (lambda w: w["pairs"][0]["weights"].append(1), r"pairs\[0\].weights must hold 3 weights"),
+        (lambda w: w["pairs"][0]["counts"][0].pop(), r"counts must hold 5 x 4 x 3 counts"),
+        (lambda w: w["pairs"][0]["counts"][0][0].__setitem__(0, -2), "no number below 0; got -2"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            model_from_dict(changed(change))
 
 
 def test_odd_tables():
@@ -413,3 +468,48 @@ def test_pictures_of_pairs_and_paths(fitted):
     with pytest.raises(ValueError, match="left x right"):
         display.plot_pair("size")
     assert model.path_.plot().get_xlabel() == "number of terms"
+
+
+def test_a_nomogram_draws_pairs_as_small_heat_maps(fitted):
+    pytest.importorskip("matplotlib").use("Agg")
+    _, _, model = fitted
+    whole = explain_model(model)
+    display = NomogramDisplay(whole, "w", "u").plot()
+    pairs = [each for each in whole.features if each.model == "pair"]
+    assert len(display.pair_axes_) == len(pairs) > 0
+    by_name = {each.feature: each for each in pairs}
+    deepest = max(abs(ratio) for each in pairs for ratio in each.ratios(2, 0))
+    for ax in display.pair_axes_:
+        pair, (image,) = by_name[ax.get_title(loc="left")], ax.get_images()
+        assert np.asarray(image.get_array()).ravel().tolist() == pytest.approx(pair.ratios(2, 0))
+        assert image.get_clim() == pytest.approx((-deepest, deepest))
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    weights = dict(
+        zip(names_of(model), model.estimator_.fitted_.only.weighting.weights, strict=True)
+    )
+    assert sorted(names) == sorted(name for name, line in weights.items() if line.any())
+    display.figure_.savefig(os.devnull, format="png")
+
+
+def names_of(model):
+    return model.get_feature_names_out().tolist()
+
+
+def test_features_tell_their_weights_and_the_density_that_was_chosen(fitted):
+    X, y, model = fitted
+    for each in explain_model(model).features:
+        columns = [term for term in model.terms_ if term["name"] == each.feature]
+        wanted = columns[0]["weights"].tolist() if columns else [0.0] * 3
+        assert each.source["weights"] == wanted
+    plain = NaiveBayes().fit(X, y)
+    for each in (explain_model(model).features, explain_model(plain).features):
+        (size,) = (feature for feature in each if feature.feature == "size")
+        assert size.model == "density"
+        # The member that alone gives the same terms is the one that is named.
+        same = []
+        for name in ("grid-gaussian", "kernel", "rank-kernel"):
+            alone = NaiveBayes(features={"size": name}).fit(X, y).fitted_.only
+            mine = list(X).index("size")
+            same += [name] if (alone.tables[mine] == plain.fitted_.only.tables[mine]).all() else []
+        assert size.source["density"] == same
+        assert len(same) == 1

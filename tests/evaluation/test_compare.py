@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from bayesieve import NaiveBayesSelector, compare
+from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, compare
 from bayesieve.evaluation.comparison import METHODS, SCORES
 from bayesieve.evaluation.comparison.cell import seeded
 from bayesieve.evaluation.comparison.features import told_features
@@ -215,6 +215,42 @@ def test_features_are_told_by_the_last_step_that_can():
         terms_ = ("one", "two")
 
     assert told_features(Terms().fit(X, y), 30).terms == 2
+
+
+def test_weighted_terms_are_compared_as_terms():
+    """A pair is one term: of two columns, of which others may read one as well."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (300, 5)).astype(float), rng.integers(0, 2, 300)
+    X[:, 1] = X[:, 0].astype(int) ^ y ^ (rng.random(300) < 0.1)
+    X[:, 4] = np.where(rng.random(300) < 0.2, 1 - y, y)
+    method = WeightedNaiveBayes(pairs=True, price=0.1, pair_price=0.0)
+    found = compare({"w": method}, {"xor": (X, y)}, folds=3, seeds=1)
+    fits = []
+    for train, _ in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        fits.append(clone(method).fit(X[train], y[train]))
+    told = [[cell.scores[name] for name in ("n_terms", "n_features")] for cell in found.cells]
+    assert told == [[len(each.terms_), each.support_.sum()] for each in fits]
+    assert any(n_terms != n_features for n_terms, n_features in told)
+    sets = [{" x ".join(map(str, term)) for term in each.selected_} for each in fits]
+    assert [set(map(str, cell.selected)) for cell in found.cells] == sets
+    assert all("0 x 1" in each for each in sets)
+    alike = [len(a & b) / len(a | b) for a, b in combinations(sets, 2)]
+    assert np.mean(alike) < 1
+    steady = found.steadiness("w", "xor")
+    assert steady.jaccard == pytest.approx(np.mean(alike))
+    assert steady.size_sd == pytest.approx(np.std([len(each) for each in sets], ddof=1))
+
+
+def test_terms_behind_other_steps_have_the_words_of_the_first():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 6)), rng.integers(0, 2, 300)
+    X[:, 5] = X[:, 3] * (2 * y - 1)
+    chosen = make_pipeline(
+        StandardScaler(), VarianceThreshold(), SelectKBest(k=6), WeightedNaiveBayes(pairs=True)
+    )
+    chosen[2].set_params(score_func=lambda X, y: np.array([0, 0, 0, 1, 0, 1.0]), k=2)
+    told = told_features(chosen.fit(X, y), 6)
+    assert (told.selected, told.number, told.terms) == (("3 x 5",), 2, 1)
 
 
 # -- bad input -----------------------------------------------------------------------------------

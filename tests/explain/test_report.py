@@ -11,7 +11,14 @@ from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, calibrate, explain
+from bayesieve import (
+    FeatureVotes,
+    NaiveBayes,
+    NaiveBayesSelector,
+    WeightedNaiveBayes,
+    calibrate,
+    explain,
+)
 from bayesieve.datasets import make_signals
 from bayesieve.evaluation.performance import performance
 from bayesieve.explain import explain_model
@@ -378,3 +385,17 @@ def test_charts_group_by_position_and_never_by_name():
         for row in spec["datasets"]["rows"]:
             values = {str(row[field]) for field in fields if field in row}
             assert not values & {*y, *X}, name
+
+
+def test_the_page_names_densities_and_weights(fitted):
+    _, X, y = fitted
+    model = WeightedNaiveBayes(pairs=False, keep=["size"]).fit(X, y)
+    size = next(each for each in explain_model(model).features if each.feature == "size")
+    page = make_report(model, X, y)
+    named = f"(density: {size.source['density'][0]})"
+    assert named in page
+    weights = zip(model.classes_, size.source["weights"], strict=True)
+    assert f"Weights: {', '.join(f'{name} {int(16 * w)}/16' for name, w in weights)}." in page
+    # Weighted terms are no probabilities: their odds are told.
+    assert " % <span" not in page
+    assert named in make_report(NaiveBayes().fit(X, y), X, y)

@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from bayesieve import NaiveBayesSelector
+from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
 from bayesieve.search import SEARCHES, GreedySearch, Limits, RankedSearch
 from bayesieve.search.progress import ProgressLine
 
@@ -132,3 +133,63 @@ def test_nothing_is_said_where_the_end_is_unknown():
         assert SEARCHES[name].outlook(None, Limits()) is None
     line = ProgressLine(io.StringIO())
     line.close()
+
+
+def weigh(monkeypatch, stream, step, **options):
+    rng = np.random.default_rng(0)
+    Y = rng.integers(0, 2, (200, 2))
+    X = (rng.random((200, 12)) < 0.3 + 0.3 * np.repeat(Y, 6, axis=1)).astype(float)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("bayesieve.search.progress.time", Clock(step))
+    y = Y if "shared_terms" in options else Y[:, 0]
+    model = WeightedNaiveBayes(progress=True, **options).fit(X, y)
+    return model, stream.getvalue()
+
+
+def test_weights_tell_of_folds_then_of_the_path(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    model, said = weigh(monkeypatch, Terminal(), 0.2)
+    assert said.count("\n") == 1
+    lines = [line.rstrip() for line in said.strip("\n").split("\r")[1:]]
+    folds = [line for line in lines if line.startswith("folds: path ")]
+    path = [line for line in lines if line.startswith("path: step ")]
+    assert lines == [*folds, *path, lines[-1]]
+    # Binary columns: with pairs and without, in each of three folds.
+    assert {line.split(",")[0] for line in folds} == {f"folds: path {i} of 6" for i in range(1, 7)}
+    assert re.fullmatch(
+        r"folds: path 6 of 6, \d+ terms?, log-loss 0\.\d{4}, \d+\.\d s; ~\d+\.\d s left", folds[-1]
+    )
+    assert len(path) == len(model.path_)
+    loss = f"log-loss {model.path_.steps[-1].loss:.4f}"
+    assert path[-1].startswith(f"path: step {len(path)}, {len(model.terms_)} terms, {loss}")
+    assert re.search(r", \d+\.\d s; at most \d+\.\d s left$", path[-1])
+    assert lines[-1].startswith(f"{len(model.path_)} steps in ")
+
+
+def test_a_log_of_weights(monkeypatch):
+    model, said = weigh(monkeypatch, io.StringIO(), 0.7, price=0.01)
+    assert "\r" not in said
+    *lines, last = said.splitlines()
+    assert last.startswith(f"{len(model.path_)} steps in ")
+    times = [float(re.search(r", (\d+\.\d) s", line)[1]) for line in lines]
+    assert len(times) > 2
+    assert all(b - a >= 5 for a, b in itertools.pairwise([0, *times]))
+    _, said = weigh(monkeypatch, io.StringIO(), 0.0)
+    assert said.count("\n") == 1
+
+
+def test_the_time_of_several_models_counts_them_all(monkeypatch):
+    """Nothing is told of the time left before the first label is done; then of all that come."""
+    _, said = weigh(monkeypatch, io.StringIO(), 3.0, shared_terms=False, price=0.01)
+    lines = said.splitlines()[:-1]
+    first = next(i for i, line in enumerate(lines) if line.startswith("path"))
+    end = next(i for i, line in enumerate(lines) if i > first and line.startswith("folds"))
+    assert not any("left" in line for line in lines[:end])
+    assert any("left" in line for line in lines[end:])
+
+
+def test_the_line_ends_where_the_time_is_over(monkeypatch):
+    stream = io.StringIO()
+    with pytest.warns(ConvergenceWarning):
+        weigh(monkeypatch, stream, 0.0, time_limit=0)
+    assert re.fullmatch(r"1 steps in 0\.0 s\n", stream.getvalue())

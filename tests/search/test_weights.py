@@ -26,9 +26,9 @@ def test_left_out_scores_equal_brute_force(bins):
     assert len(step.terms) >= 3
     assert bins == 0 or any(term >= X.shape[1] for term in step.terms)
     (problem,) = greedy._problems
-    ((rows, sums),) = problem._ledger.scores()
+    (scored,) = problem._ledger.scores()
     found = np.empty((len(y), 3))
-    found[rows] = np.ldexp(sums.T.astype(float), -SCORE_BITS)
+    found[scored.rows] = np.ldexp(scored.sums[0].astype(float), -SCORE_BITS)
     wanted = left_out_scores(X, y, MODELS_OF_MIXED, weighing, step)
     assert np.abs(found - wanted).max() < 1e-9
     odds = wanted - wanted.max(1, keepdims=True)
@@ -65,9 +65,9 @@ def test_gradients_equal_finite_differences():
             losses = []
             for times in (-2 * eps, -eps, eps, 2 * eps):
                 move[k] = times
-                ledger.apply(term, move)
+                ledger.apply([term], move[None])
                 losses.append(ledger.loss() / ledger.grain)
-                ledger.apply(term, -move)
+                ledger.apply([term], -move[None])
             # A five-point rule: its error is of the fourth order in the step.
             numeric = (-losses[0] + 8 * losses[1] - 8 * losses[2] + losses[3]) / -(12 / 16)
             assert slope[k] == pytest.approx(-numeric, abs=2e-4)
@@ -78,8 +78,8 @@ def test_curvature_is_that_of_the_definition():
     weighing = weighing_of(X, y, MODELS_OF_MIXED)
     greedy, _ = last_state(weighing)
     ledger = greedy._problems[0]._ledger
-    ((rows, sums),) = ledger.scores()
-    scores = np.ldexp(sums.T.astype(float), -SCORE_BITS)
+    (scored,) = ledger.scores()
+    rows, scores = scored.rows, np.ldexp(scored.sums[0].astype(float), -SCORE_BITS)
     P = np.exp(scores - scores.max(1, keepdims=True))
     P /= P.sum(1, keepdims=True)
     codes = weighing.problems[0].codes(1)[rows]

@@ -3,15 +3,21 @@
 A ledger owns rows: the running sums of their scores, and what a column would add to them.  Nobody
 else touches these arrays.  Questions and answers are plain data that could travel to another
 process; answers of parts of the rows add up to the answer of all of them.
+
+In a `Ledger` whole columns join and leave; in a `WeightLedger` terms speak by weights, sixteenth by
+sixteenth, and it tells what the weights of each could gain.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .cells import TermTables
 
 Ints = NDArray[np.int64]
 
@@ -126,6 +132,46 @@ class Ledger(Protocol):
 
     def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
         """The sums after these columns have joined and left, part by part; the ledger stays."""
+
+
+class Slopes(NamedTuple):
+    """Gradient and curvature by code: of term i, codes x (planes + classes), flat, from at[i] on.
+
+    Posteriors are in fixed point: all sums are integers.
+    """
+
+    sums: Ints
+    at: Ints
+
+
+class WeightLedger(Protocol):
+    """Where rows live that are scored by weighted terms, each without itself."""
+
+    @property
+    def tables(self) -> "TermTables":
+        """What the terms say; the same for all parts of the rows."""
+
+    @property
+    def grain(self) -> float:
+        """Losses are whole multiples of 1 / grain nat."""
+
+    def loss(self) -> int:
+        """Log-loss of all lines, each left out of its own tables.  Adds up over parts."""
+
+    def balance(self) -> Ints:
+        """What constants could gain: sums by true class x (planes + 1).  Adds up over parts."""
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """What the weights of some terms could gain.  Adds up over parts."""
+
+    def apply(self, terms: Sequence[int], steps: Ints) -> None:
+        """Raise the weights of terms by steps, in sixteenths: terms x classes."""
+
+    def shift(self, steps: Ints) -> None:
+        """Raise the constants by steps, in sixty-fourths of a nat."""
+
+    def scores(self) -> Iterator[Scores]:
+        """The sums as they are, part by part."""
 
 
 def walk(ledger: Ledger, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:

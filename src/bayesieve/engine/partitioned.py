@@ -4,7 +4,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .contract import Bounds, Ints, Ledger, Measure, Outline, Scores, Units
+from .cells import TermTables
+from .contract import (
+    Bounds,
+    Ints,
+    Ledger,
+    Measure,
+    Outline,
+    Scores,
+    Slopes,
+    Units,
+    WeightLedger,
+)
 
 
 class Partitioned:
@@ -62,6 +73,56 @@ class Partitioned:
         """Part by part."""
         for part in self._parts:
             yield from part.scores(joining, leaving)
+
+
+class PartitionedWeights:
+    """The same of weighted terms.
+
+    Parameters
+    ----------
+    parts : ledgers of disjoint rows, with the same tables and grain.
+    """
+
+    def __init__(self, parts: Sequence[WeightLedger]):
+        self._parts = tuple(parts)
+
+    @property
+    def tables(self) -> TermTables:
+        """Those of any part."""
+        return self._parts[0].tables
+
+    @property
+    def grain(self) -> float:
+        """That of any part."""
+        return self._parts[0].grain
+
+    def loss(self) -> int:
+        """Integers add up in any order."""
+        return sum(part.loss() for part in self._parts)
+
+    def balance(self) -> Ints:
+        """What constants could gain."""
+        return _sum([part.balance() for part in self._parts])
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """What weights could gain."""
+        found = [part.slopes(which) for part in self._parts]
+        return Slopes(_sum([each.sums for each in found]), found[0].at)
+
+    def apply(self, terms: Sequence[int], steps: Ints) -> None:
+        """In every part."""
+        for part in self._parts:
+            part.apply(terms, steps)
+
+    def shift(self, steps: Ints) -> None:
+        """In every part."""
+        for part in self._parts:
+            part.shift(steps)
+
+    def scores(self) -> Iterator[Scores]:
+        """Part by part."""
+        for part in self._parts:
+            yield from part.scores()
 
 
 def check_adds(measure: Measure) -> None:

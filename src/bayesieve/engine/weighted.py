@@ -4,8 +4,7 @@ Every line is scored without itself: tables hold what leaving a row out changes 
 All answers are integers that add up over parts of the lines.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..checks import Array
 from ..models.base import Ints
 from ..models.weighted import CONSTANT_STEP, SCORE_BITS
 from .cells import PRESENT, TWO, Cells, ScoredLines, TermTables
+from .contract import Scores, Slopes
 from .threads import Threads
 
 # A line's loss fits 62 bits with all others; what lies beyond 2^-40 nat is no information.
@@ -20,40 +20,6 @@ _ROOM_BITS, _MOST_BITS = 62, 40
 
 # Lines handled by one call when a single term is added up.
 _CHUNK = 1 << 16
-
-
-class Slopes(NamedTuple):
-    """Sums by code: of term i, codes x (planes + classes), flat, from at[i] on."""
-
-    sums: Ints
-    at: Ints
-
-
-class WeightLedger(Protocol):
-    """Where scored lines live."""
-
-    @property
-    def tables(self) -> TermTables:
-        """What the terms say; the same for all parts."""
-
-    @property
-    def grain(self) -> float:
-        """Losses are whole multiples of 1 / grain nat."""
-
-    def loss(self) -> int:
-        """Log-loss of all lines, each left out of its own tables.  Adds up over parts."""
-
-    def totals(self) -> Ints:
-        """Sums of all lines by true class: classes x (planes + 1).  Adds up over parts."""
-
-    def slopes(self, which: Sequence[int]) -> Slopes:
-        """Gradient and curvature by code of some terms.  Adds up over parts."""
-
-    def apply(self, term: int, steps: Ints) -> None:
-        """Raise a term's weights by steps, in sixteenths, one a class."""
-
-    def shift(self, steps: Ints) -> None:
-        """Raise the constants by steps, in sixty-fourths of a nat."""
 
 
 class WeightedLedger:
@@ -84,7 +50,7 @@ class WeightedLedger:
         self._own = np.empty(n_lines, kind)
         self._turned: Array | None = None
         self._loss: int | None = None
-        self._totals: Ints | None = None
+        self._balance: Ints | None = None
         self._labels = lines.labels
         present = [np.empty(0, np.int64) if k != PRESENT else c for k, c in self._all_cells()]
         self._pointers = np.append(0, np.cumsum([each.size for each in present])).astype(np.int64)
@@ -101,11 +67,12 @@ class WeightedLedger:
         return cls(tables, lines, cells, 2.0**bits, threads)
 
     def cut(self, n_parts: int) -> list["WeightedLedger"]:
-        """The same lines in several ledgers, every n-th line in each."""
+        """The same lines in several ledgers, every n-th line in each; none is empty."""
         found = []
-        for part in range(n_parts):
-            at = np.arange(part, self._lines.rows.size, n_parts)
-            lines, cells = self._lines.take(at), self._cells.take(at, self._lines.rows.size)
+        n_lines = self._lines.rows.size
+        for part in range(min(n_parts, n_lines)):
+            at = np.arange(part, n_lines, n_parts)
+            lines, cells = self._lines.take(at), self._cells.take(at, n_lines)
             each = WeightedLedger(self.tables, lines, cells, self.grain, self._threads)
             each.sums[:] = self.sums[:, at]
             found.append(each)
@@ -120,15 +87,15 @@ class WeightedLedger:
         assert self._loss is not None
         return self._loss
 
-    def totals(self) -> Ints:
-        """Sums of all lines by true class: classes x (planes + 1)."""
+    def balance(self) -> Ints:
+        """What constants could gain: sums by true class x (planes + 1)."""
         from .kernels.weighted import add_up
 
         self.loss()
-        if self._totals is None:
-            self._totals = np.empty((self.tables.n_classes, self._planes.shape[0] + 1), np.int64)
-            add_up(self._planes, self._own, self._lines.starts, self._totals)
-        return self._totals
+        if self._balance is None:
+            self._balance = np.empty((self.tables.n_classes, self._planes.shape[0] + 1), np.int64)
+            add_up(self._planes, self._own, self._lines.starts, self._balance)
+        return self._balance
 
     def slopes(self, which: Sequence[int]) -> Slopes:
         """Sums by code of some terms."""
@@ -146,24 +113,10 @@ class WeightedLedger:
         self._fill_coded(terms, rest, at, sums)
         return Slopes(sums, at)
 
-    def apply(self, term: int, steps: Ints) -> None:
-        """Raise a term's weights by steps, in sixteenths, one a class."""
-        from .kernels.weighted import apply_present, apply_weighted
-
-        rows = self.tables.rows(term)
-        table, own, column = (
-            self.tables.ratios[rows],
-            self.tables.own[rows],
-            self._cells.columns[term],
-        )
-        if self._cells.kinds[term] == PRESENT:
-            apply_present(column, table, own, steps, self._labels, self._lines.starts, self.sums)
-        else:
-
-            def task(lo: int, hi: int) -> None:
-                apply_weighted(column, table, own, steps, self._lines.starts, lo, hi, self.sums)
-
-            self._threads.run(task, self.sums.shape[1], self.sums.size)
+    def apply(self, terms: Sequence[int], steps: Ints) -> None:
+        """Raise the weights of terms by steps, in sixteenths: terms x classes."""
+        for term, line in zip(terms, steps, strict=True):
+            self._raise(term, line)
         self._changed()
 
     def shift(self, steps: Ints) -> None:
@@ -171,17 +124,36 @@ class WeightedLedger:
         self.sums += steps[:, None] * CONSTANT_STEP
         self._changed()
 
-    def scores(self) -> Iterator[tuple[Ints, Ints]]:
-        """Rows and their scores, each row left out: rows, classes x rows."""
-        yield self._lines.rows, self.sums
+    def scores(self) -> Iterator[Scores]:
+        """The sums as they are, each row left out of its own tables."""
+        lines = self._lines
+        once = np.ones(lines.rows.size, np.int64)
+        weights = lines.weights if lines.weights.size else once
+        yield Scores(lines.rows, 0 * once, weights, self._labels[None], self.sums.T[None])
 
     # -- sums ----------------------------------------------------------------------------------
 
     def _all_cells(self) -> Iterator[tuple[int, Array]]:
         yield from zip(self._cells.kinds.tolist(), self._cells.columns, strict=True)
 
+    def _raise(self, term: int, steps: Ints) -> None:
+        """Add steps of one term to the sums."""
+        from .kernels.weighted import apply_present, apply_weighted
+
+        rows = self.tables.rows(term)
+        table, own = self.tables.ratios[rows], self.tables.own[rows]
+        column, starts = self._cells.columns[term], self._lines.starts
+        if self._cells.kinds[term] == PRESENT:
+            apply_present(column, table, own, steps, self._labels, starts, self.sums)
+            return
+
+        def task(lo: int, hi: int) -> None:
+            apply_weighted(column, table, own, steps, starts, lo, hi, self.sums)
+
+        self._threads.run(task, self.sums.shape[1], self.sums.size)
+
     def _changed(self) -> None:
-        self._loss = self._totals = self._turned = None
+        self._loss = self._balance = self._turned = None
 
     def _respond(self) -> None:
         from .kernels.weighted import RUN, respond
@@ -228,7 +200,7 @@ class WeightedLedger:
 
         if not here.size:
             return
-        codes, seats, totals = self._cells.codes, self._cells.seats[terms[here]], self.totals()
+        codes, seats, totals = self._cells.codes, self._cells.seats[terms[here]], self.balance()
         out = np.empty((here.size, 2, self.tables.width), np.int64)
 
         def task(lo: int, hi: int) -> None:
@@ -243,7 +215,7 @@ class WeightedLedger:
 
         if not here.size:
             return
-        rows, totals, mine = self._rows(), self.totals(), terms[here]
+        rows, totals, mine = self._rows(), self.balance(), terms[here]
         out = np.empty((here.size, 2, self.tables.width), np.int64)
 
         def task(lo: int, hi: int) -> None:
@@ -297,53 +269,3 @@ def _place(found: Ints, at: Ints, sums: Ints) -> None:
     """Equal blocks to their places."""
     size = found.shape[1] * found.shape[2]
     sums[at[:, None] + np.arange(size)] = found.reshape(-1, size)
-
-
-class WeightedParts:
-    """Parts of the lines, each in a ledger of its own: every answer is the sum of their answers.
-
-    Parameters
-    ----------
-    parts : ledgers of disjoint lines, with the same tables and grain.
-    """
-
-    def __init__(self, parts: Sequence[WeightLedger]):
-        self._parts = tuple(parts)
-
-    @property
-    def tables(self) -> TermTables:
-        """Those of any part."""
-        return self._parts[0].tables
-
-    @property
-    def grain(self) -> float:
-        """That of any part."""
-        return self._parts[0].grain
-
-    def loss(self) -> int:
-        """Integers add up in any order."""
-        return sum(part.loss() for part in self._parts)
-
-    def totals(self) -> Ints:
-        """Sums of all lines by true class."""
-        return self._added(lambda part: part.totals())
-
-    def slopes(self, which: Sequence[int]) -> Slopes:
-        """Sums by code."""
-        found = [part.slopes(which) for part in self._parts]
-        total: Ints = np.sum([each.sums for each in found], axis=0)
-        return Slopes(total, found[0].at)
-
-    def apply(self, term: int, steps: Ints) -> None:
-        """In every part."""
-        for part in self._parts:
-            part.apply(term, steps)
-
-    def shift(self, steps: Ints) -> None:
-        """In every part."""
-        for part in self._parts:
-            part.shift(steps)
-
-    def _added(self, ask: Callable[[WeightLedger], Ints]) -> Ints:
-        total: Ints = np.sum([ask(part) for part in self._parts], axis=0)
-        return total

@@ -27,8 +27,9 @@ from .defaults import DefaultEstimator
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .parameters import judge_data, judge_parameters
 from .proof import prove
+from .reweigh import reweigh
 from .searching import Searching, Watch
-from .weighting import reweigh
+from .weighting import check_tables
 
 
 class NaiveBayesSelector(
@@ -257,6 +258,8 @@ class NaiveBayesSelector(
         search, criterion = judge_parameters(asked)
         task = judge_data(asked, criterion, sample, X, params)
         sample = task.sample
+        if asked.reweigh:
+            check_tables(task.models, sample.table.names)
         draw = check_random_state(self.random_state)
         if task.groups is None and is_share(asked.validation):
             guiding, validating = split_rows(sample.strata, asked.validation, draw)
@@ -289,7 +292,9 @@ class NaiveBayesSelector(
             selected = np.array(path.subset(path.chosen), dtype=np.int64)
             columns = np.sort(selected)
             if asked.reweigh and selected.size:
-                model.hold(reweigh(task, selected.tolist(), threads))
+                factors = task.float_factors(np.arange(sample.labels.size))
+                order = selected.tolist()
+                model.hold(reweigh(sample, task.models, order, task.family, factors, threads))
             else:
                 model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
         restrict_names(model, columns)

@@ -1,10 +1,10 @@
 """What a `WeightedNaiveBayes` is asked for, judged; and its paths, run."""
 
-import sys
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from ..engine.threads import Threads
 from ..models.base import Ints
 from ..models.columns import choose_models
 from ..models.counts import check_priors
-from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
 from ..rankings.families import Families
 from ..search.book import TermBook
@@ -23,7 +22,9 @@ from ..search.checkpoint.fingerprint import fingerprint
 from ..search.checkpoint.weights import WeightJournal
 from ..search.coded import CodedRows, read_coded
 from ..search.inner import Option, choose_option, fold_weights, options_of
-from ..search.run import Clock, Task
+from ..search.pairs import MOST_CELLS, MOST_CLASSES
+from ..search.progress import WeightsLine
+from ..search.run import Clock
 from ..search.weighing import Weighing, WeightPlan
 from ..search.weights import WeightStep
 from .families import read_families
@@ -95,7 +96,7 @@ def judge_parameters(model: "WeightedNaiveBayes") -> None:
     else:
         check_number("price", model.price, low=0.0)
     check_number("pair_price", model.pair_price, low=0.0)
-    check_number("ridge", model.ridge, low=0.0)
+    check_number("ridge", model.ridge, low=0.0, high=1e12)
     smoothing = model.smoothing
     if isinstance(smoothing, str):
         raise ValueError(
@@ -138,7 +139,7 @@ def judge_weighted(
     """
     weights = read_weights(sample.weights, sample.table, whole=True).astype(np.int64)
     models = choose_models(model.features, sample.table)
-    _check_discrete(models, sample.table.names)
+    check_tables(models, sample.table.names)
     labelled = sample.targets.labelled
     if labelled and model.class_weight is not None:
         raise ValueError(
@@ -165,7 +166,7 @@ def judge_weighted(
         plan,
         tuple(options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))),
         sample,
-        _read_priors(model.priors, n_classes),
+        read_log_priors(model.priors, n_classes),
         model.shared_terms,
         model.progress,
         None if model.checkpoint is None else check_file("checkpoint", model.checkpoint),
@@ -176,7 +177,7 @@ def judge_weighted(
     )
 
 
-def _read_priors(given: object, n_classes: int) -> tuple[float, ...] | None:
+def read_log_priors(given: object, n_classes: int) -> tuple[float, ...] | None:
     """One probability above 0 a class; None: those of the rows."""
     priors = check_priors(given, n_classes)
     if priors is None:
@@ -203,10 +204,12 @@ def _fingerprints(
     }
 
 
-def _check_discrete(models: Sequence[str], names: Sequence[str]) -> None:
+def check_tables(models: Sequence[str], names: Sequence[str]) -> None:
+    """Weighted terms need tables of counts."""
     for name, model in zip(names, models, strict=True):
         if not MODELS[model].discrete:
-            known = [each for each, found in MODELS.items() if found.discrete]
+            # Models with a number behind them are kinds of the one without.
+            known = [k for k, found in MODELS.items() if found.discrete and not k[-1].isdigit()]
             raise ValueError(
                 f"column {name!r} is modelled as {model!r}, which has no table of counts; weighted "
                 f"terms need one of {', '.join(map(repr, known))}."
@@ -221,6 +224,12 @@ def _plan(
     kept = set(column_indices("keep", model.keep, names))
     forbidden = read_forbidden(model.forbid, names, kept)
     units = without(read_groups(model.feature_groups, names), forbidden, names)
+    n_kept = sum(len(members) for members in units if kept & set(members))
+    if n_kept > int(model.max_terms):
+        raise ValueError(
+            f"max_terms must be at least {n_kept}, since keep, with its groups, names as many "
+            f"columns; got {model.max_terms}."
+        )
     if model.families is not None:
         families, units = read_families(model.families, sample.table, units, kept, forbidden)
         # Nor may a pair hold a column that another one stands for.
@@ -256,7 +265,7 @@ def _monotone(
     found = {}
     for key, sign in given.items():
         (j,) = column_indices(f"monotone key {key!r}", [key], names)
-        if sign not in (1, -1):
+        if isinstance(sign, bool) or sign not in (1, -1):
             raise ValueError(f"monotone[{key!r}] must be 1 (rises) or -1 (falls); got {sign!r}.")
         if MODELS[models[j]].nominal and models[j] != "bernoulli":
             raise ValueError(
@@ -265,38 +274,6 @@ def _monotone(
             )
         found[j] = int(sign)
     return found
-
-
-def reweigh(task: Task, columns: Sequence[int], threads: Threads) -> FittedBayes:
-    """Weights for columns that somebody chose: all of them stay, and nothing else enters.
-
-    Parameters
-    ----------
-    task : the judged input of a selector's fit.
-    columns : positions, in the order in which they come.
-    """
-    sample, order = task.sample, list(columns)
-    names = [sample.table.names[j] for j in order]
-    models = [task.models[j] for j in order]
-    _check_discrete(models, names)
-    chosen = sample.pick(np.array(order, np.int64))
-    coded, every = read_coded(chosen, models), np.arange(sample.labels.size)
-    weights, class_weight = sample.weights.astype(np.int64), task.float_factors(every)
-    problems = [
-        CodedRows(coded, every, labels, weights, sample.classes, class_weight)
-        for labels in np.ascontiguousarray(sample.targets.classes.T)
-    ]
-    units = tuple((j,) for j in range(len(order)))
-    kept, smoothing = tuple(range(len(order))), float(cast(float, task.family.smoothing))
-    plan = WeightPlan(smoothing, most=len(order), units=units, kept=kept)
-    weighing = Weighing(problems, plan, 0, threads)
-    *_, last = weighing.greedy(0.0).steps()
-    place = np.argsort(order).tolist()
-    book = weighing.book([last], list(kept))
-    priors = _read_priors(task.family.priors, len(sample.classes))
-    found = tuple(book.fitted(last, g, list(kept), priors) for g in range(len(problems)))
-    labels = tuple(sample.targets.names) if sample.targets.labelled else ()
-    return FittedBayes(found, labels).restrict(place)
 
 
 def run_weighted(
@@ -310,10 +287,21 @@ def run_weighted(
     journal = None
     if judged.checkpoint is not None:
         journal = WeightJournal(judged.checkpoint, {**judged.prints, "random_state": str(seeds)})
-    found = [
-        _run(judged, part, np.random.RandomState(seed), threads, clock, journal)
-        for part, seed in zip(parts, seeds, strict=True)
-    ]
+    line = WeightsLine(len(parts)) if judged.progress else None
+    if line is not None:
+        judged = replace(judged, plan=replace(judged.plan, told=line.hear))
+    try:
+        found = [
+            _run(judged, part, np.random.RandomState(seed), threads, Watch(clock, journal, line))
+            for part, seed in zip(parts, seeds, strict=True)
+        ]
+    finally:
+        if line is not None:
+            line.close()
+    # Whoever insists on pairs is told where none can be made.
+    if all(option.bins for option in judged.options) and not found[0].weighing.pairs:
+        words = f"pairs=True: there are none to offer, {_why_no_pairs(judged.problems[0])}."
+        warnings.warn(words, UserWarning, stacklevel=3)
     # One model reads the columns of all problems.
     columns = sorted(set().union(*(each.weighing.columns_of(each.steps) for each in found)))
     return [
@@ -330,6 +318,15 @@ def run_weighted(
     ]
 
 
+def _why_no_pairs(rows: CodedRows) -> str:
+    if rows.n_classes > MOST_CLASSES:
+        return (
+            f"since tables of two columns have too many cells for {rows.n_classes} classes (at "
+            f"most {MOST_CLASSES})"
+        )
+    return f"since no two columns that may enter have 4 to {MOST_CELLS} cells together"
+
+
 class _Walked(NamedTuple):
     """A path, and the rows that it was walked on."""
 
@@ -339,31 +336,39 @@ class _Walked(NamedTuple):
     stopped: str | None
 
 
+class Watch(NamedTuple):
+    """What goes along with a fit: the time, the file, and the line that tells how far it is."""
+
+    clock: Clock
+    journal: WeightJournal | None
+    line: WeightsLine | None
+
+
 def _run(
     judged: Judged,
     part: tuple[int, ...],
     draw: np.random.RandomState,
     threads: Threads,
-    clock: Clock,
-    journal: WeightJournal | None,
+    watch: Watch,
 ) -> _Walked:
+    clock, journal, line = watch
     problems, name = [judged.problems[g] for g in part], str(part[0])
     option = None if journal is None else journal.option(name)
     if option is None:
-        option = _choose(judged, problems, draw, threads, clock)
+        option = _choose(judged, problems, draw, threads, watch)
         if journal is not None and clock.left > 0:
             journal.decided(name, option)
     weighing = Weighing(problems, judged.plan, option.bins, threads)
     greedy = weighing.greedy(option.amount(weighing.n_candidates))
     steps = [] if journal is None else journal.resume(name, greedy)
+    if line is not None:
+        line.begin_path(min(judged.plan.most, weighing.n_candidates + len(judged.plan.kept)))
     stopped = None
     try:
         for step in greedy.steps():
             steps.append(step)
             if journal is not None and journal.option(name) is not None:
                 journal.took(name, steps, greedy)
-            if judged.progress:
-                sys.stderr.write(f"{len(step.terms)} terms, log-loss {step.loss:.4f}\n")
             if clock.left <= 0:
                 stopped = f"time_limit={clock.limit}"
                 break
@@ -375,6 +380,8 @@ def _run(
     finally:
         if journal is not None:
             journal.close()
+    if line is not None:
+        line.made()
     return _Walked(option, weighing, steps, stopped)
 
 
@@ -383,12 +390,12 @@ def _choose(
     problems: Sequence[CodedRows],
     draw: np.random.RandomState,
     threads: Threads,
-    clock: Clock,
+    watch: Watch,
 ) -> Option:
     """What folds within the rows decide; the cautious way where there are too few rows."""
     strata, options = judged.sample.strata, judged.options
     if judged.parts is not None:
-        return _choose_on(judged.parts, problems, judged, threads, clock)
+        return _choose_on(judged.parts, problems, judged, threads, watch)
     if problems[0].weights.sum() < _LEAST_ROWS:
         cautious = [each for each in options if each.price is None] or list(options)
         return cautious[0]
@@ -398,7 +405,7 @@ def _choose(
             "price, so that no fold decides on them, or groups of which there are several."
         )
     folds = fold_weights(problems[0], strata, draw, judged.groups)
-    return choose_option(problems, judged.plan, options, folds, threads, lambda: clock.left <= 0)
+    return _choose_by(folds, problems, judged, threads, watch)
 
 
 def _choose_on(
@@ -406,7 +413,7 @@ def _choose_on(
     problems: Sequence[CodedRows],
     judged: Judged,
     threads: Threads,
-    clock: Clock,
+    watch: Watch,
 ) -> Option:
     """What some rows decide, others having trained; rows of neither part are left out."""
     weights = problems[0].weights
@@ -414,5 +421,24 @@ def _choose_on(
     held_out[parts[1]] = weights[parts[1]]
     used[np.concatenate(parts)] = weights[np.concatenate(parts)]
     some = [rows.weighted(used) for rows in problems]
-    folds = [held_out[used > 0]]
-    return choose_option(some, judged.plan, judged.options, folds, threads, lambda: clock.left <= 0)
+    return _choose_by([held_out[used > 0]], some, judged, threads, watch)
+
+
+def _choose_by(
+    folds: Sequence[Ints],
+    problems: Sequence[CodedRows],
+    judged: Judged,
+    threads: Threads,
+    watch: Watch,
+) -> Option:
+    """What folds decide; somebody may be told of each."""
+    options = judged.options
+    if watch.line is not None and len(options) > 1:
+        watch.line.begin_folds(len(folds) * len({option.bins for option in options}))
+
+    def pause() -> bool:
+        if watch.line is not None:
+            watch.line.walked()
+        return watch.clock.left <= 0
+
+    return choose_option(problems, judged.plan, options, folds, threads, pause)

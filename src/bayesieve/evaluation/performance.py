@@ -155,9 +155,10 @@ def performance(
     Parameters
     ----------
     model : NaiveBayesSelector or NaiveBayes
-        Fitted.  Of a selector, the chosen columns are judged on its validation rows, with tables
-        from the guiding rows only (`estimator_` itself has learnt from all rows); without a
-        validation part, in five folds, all of which took part in the selection.
+        Fitted.  Of a selector, the chosen columns are judged on its validation rows, with tables,
+        and with ``reweigh=True`` weights, from the guiding rows only (`estimator_` itself has
+        learnt from all rows); without a validation part, in five folds, all of which took part in
+        the selection.
     X, y, sample_weight :
         For a selector, what it was fitted on; for a model, any rows of its classes.
 

@@ -8,7 +8,9 @@ from sklearn.base import BaseEstimator
 
 from ..data.sample import Sample, check_class_weight, class_factors, read_sample
 from ..data.tables import Table, read_table
+from ..engine.threads import Threads, count_threads
 from ..estimators.parameters import family_of
+from ..estimators.reweigh import reweigh
 from ..estimators.selector import NaiveBayesSelector
 from ..models.fitted import FittedBayes
 from ..models.shared import share
@@ -26,15 +28,20 @@ class Reread(NamedTuple):
     validation: Ints
 
     def model_of(self, rows: Ints) -> FittedBayes:
-        """A model of the chosen columns from some of the rows, with the selector's weights."""
-        sample, factors = self.read.take(rows), None
+        """A model of the chosen columns from some of the rows, made as `estimator_` was made."""
+        selector, sample, factors = self.selector, self.read.take(rows), None
         if not sample.targets.labelled:
-            given = check_class_weight(self.selector.class_weight, sample.classes)
+            given = check_class_weight(selector.class_weight, sample.classes)
             exact = class_factors(given, sample.labels, sample.weights, len(sample.classes))
             factors = np.array([float(factor) for factor in exact])
-        family = family_of(self.selector)
+        family = family_of(selector)
+        if selector.settings_["reweigh"] and selector.selected_.size:
+            order, plain = selector.selected_.tolist(), np.ones(len(sample.classes))
+            factors = plain if factors is None else factors
+            with Threads(count_threads(selector.n_jobs)) as threads:
+                return reweigh(sample, self.models, order, family, factors, threads)
         fitted = family.fit(sample, self.models, factors)
-        columns = np.flatnonzero(self.selector.support_).tolist()
+        columns = np.flatnonzero(selector.support_).tolist()
         found: FittedBayes = family.restrict(fitted, columns, sample)
         return found
 

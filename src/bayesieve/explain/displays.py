@@ -10,7 +10,9 @@ from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
 from . import pictures as plotting
 from .evidence import Explanation, explain
+from .intervals import FeatureEvidence
 from .model import ModelExplanation, explain_model
+from .together import speaks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,6 +114,11 @@ class NomogramDisplay(_Display):
     target, against : classes, optional
         The second and the first class by default.
 
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after `plot`.
+    pair_axes_ : axes of the heat maps of pairs, where `plot` drew some.
+
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")
@@ -122,6 +129,8 @@ class NomogramDisplay(_Display):
     >>> len(display.ax_.get_yticks())
     4
     """
+
+    pair_axes_: "list[Axes]"
 
     def __init__(
         self,
@@ -148,9 +157,27 @@ class NomogramDisplay(_Display):
         return cls(explain_model(model, label=label), target, against).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, most: int = 20) -> "NomogramDisplay":
-        """Draw the longest scales."""
+        """Draw the longest scales; without `ax`, and pairs of features below as small heat maps."""
         scales = self.explanation.nomogram(self.target, self.against)
+        pairs = [each for each in self.explanation.features if each.model == "pair"]
+        if ax is None and pairs:
+            silent = {f.feature for f in self.explanation.features if not speaks(f.source)}
+            apart = silent | {pair.feature for pair in pairs}
+            scales = [scale for scale in scales if scale[0] not in apart]
+            pairs.sort(key=lambda each: -sum(each.importance))
+            shapes = [(len(each.source["first"]), len(each.source["second"])) for each in pairs]
+            ax, self.pair_axes_ = plotting.nomogram_axes(min(len(scales), most), shapes)
+            said = [self._said(pair) for pair in pairs]
+            deepest = max(abs(ratio) for ratios, _, _ in said for ratio in ratios)
+            for pair, each, place in zip(pairs, said, self.pair_axes_, strict=True):
+                plotting.plot_pair(pair.feature, pair.source, each, place, deepest)
         return self._keep(plotting.plot_nomogram(scales, self.target, self.against, ax, most))
+
+    def _said(self, pair: FeatureEvidence) -> tuple[list[float], Value, Value]:
+        """Log-ratios of a pair's cells, and the two classes."""
+        at = [self.explanation.classes.index(each) for each in (self.target, self.against)]
+        ratios = [ratio / self.explanation.temperature for ratio in pair.ratios(*at)]
+        return ratios, self.target, self.against
 
     def plot_pair(self, pair: str, ax: "Axes | None" = None) -> "NomogramDisplay":
         """Draw a pair of features as a heat map of what its cells say.
@@ -164,11 +191,12 @@ class NomogramDisplay(_Display):
         names = [each.feature for each in self.explanation.features if each.model == "pair"]
         if pair not in names:
             raise ValueError(f"pair must be one of the model's pairs {names}; got {pair!r}.")
-        found = next(each for each in self.explanation.features if each.feature == pair)
-        at = [self.explanation.classes.index(each) for each in (self.target, self.against)]
-        ratios = [ratio / self.explanation.temperature for ratio in found.ratios(*at)]
-        said = (ratios, self.target, self.against)
-        return self._keep(plotting.plot_pair(pair, found.source, said, ax))
+        found = next(
+            each
+            for each in self.explanation.features
+            if (each.feature, each.model) == (pair, "pair")
+        )
+        return self._keep(plotting.plot_pair(pair, found.source, self._said(found), ax))
 
 
 class PathDisplay(_Display):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ..data.columns import ColumnSpec
 from ..evaluation.given import Value
 from ..models.base import Floats, Ints
+from ..models.density import DensityModel
 from ..models.fitted import FittedProblem
 from .plain import Source
 
@@ -44,8 +45,10 @@ class FeatureEvidence:
     source : dict
         For a continuous feature: ``rows``, ``mean`` and ``sd`` of each class, and its
         ``components`` (share, mean, sd) where it has several.  For one on a grid: the ``median``
-        of each class, and ``cuts`` between the intervals.  For any: ``missing``, rows of each
-        class without a value.
+        of each class, ``cuts`` between the intervals, and the ``density`` that was chosen, where
+        there was a choice.  For any: ``missing``, rows of each class without a value; in a model
+        of weights, its ``weights``.  For a pair: ``names`` of its columns, and values of the
+        ``first`` and the ``second`` in words.
     beside : list of lists of float, or None
         With ``smoothing=0``: where a value is impossible in a class, what remains beside log 0; two
         classes in which it is impossible are compared by this.
@@ -94,6 +97,9 @@ def grid_evidence(problem: FittedProblem, j: int) -> FeatureEvidence:
         "missing": np.maximum(summary.class_count - counts.sum(0), 0.0).tolist(),
         "cuts": spec.cuts[starts[1:] - 1].tolist() if spec.cuts is not None else [],
     }
+    column = problem.columns[j]
+    if isinstance(column.model, DensityModel) and len(column.model.members) > 1:
+        source["density"] = column.model.chosen(column.statistics, column.grid, column.settings)
     joined = [_joined(table[a:b], rows[a:b]) for a, b in pairwise([*starts, len(counts)])]
     fixed = np.array(joined, np.int64).reshape(len(joined), -1)
     shown, beside = scale.release(fixed), None

@@ -17,7 +17,7 @@ from ..models.moments import Mixtures, Moments, deviations
 from ..rankings.families import count_others
 from .intervals import FeatureEvidence, average_evidence, divergence, grid_evidence, others_of
 from .plain import ModelData, Source
-from .together import pair_evidence
+from .together import weighted_features
 
 _TAIL = 3.0
 
@@ -192,10 +192,7 @@ def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> Mo
         [plain_value(value) for value in problem.classes],
         problem.summary.class_count.tolist(),
         problem.scale.release(problem.fixed_prior).tolist(),
-        [
-            *(_feature(problem, j) for j in range(len(problem.specs))),
-            *(pair_evidence(problem, pair) for pair in problem.pairs),
-        ],
+        weighted_features(problem, [_feature(problem, j) for j in range(len(problem.specs))]),
         problem.temperature,
         stands_for(model),
         None if problem.place is None else list(problem.place),

@@ -1,9 +1,10 @@
 """Pictures with matplotlib, which is imported only here and only when asked."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ..rankings.divergence import RelevanceMatrix
     from ..search.path import Path, Step
@@ -22,6 +23,12 @@ _FAR = 10.0  # nat, 22000 to 1: scales that go farther end in an arrow
 
 
 _TEXTS_ACROSS = 21  # values that fit side by side on the scales of a nomogram
+
+
+_MAPS_ACROSS = 3  # heat maps of pairs side by side
+
+
+_MOST_TEXTS = 40  # cells of a small heat map that are written out
 
 
 def new_axes(width: float, height: float) -> "Axes":
@@ -217,8 +224,30 @@ def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes
     return ax
 
 
+def nomogram_axes(n_scales: int, shapes: "list[tuple[int, int]]") -> "tuple[Axes, list[Axes]]":
+    """Axes for scales, and smaller ones below them for pairs of so many rows and columns."""
+    ax = new_axes(9, 0.45 * n_scales + 1.6)
+    if not shapes:
+        return ax, []
+    figure = cast("Figure", ax.figure)
+    ax.remove()
+    lines = [shapes[at : at + _MAPS_ACROSS] for at in range(0, len(shapes), _MAPS_ACROSS)]
+    heights = [0.45 * n_scales + 1.2, *(0.28 * max(n for n, _ in line) + 1.5 for line in lines)]
+    figure.set_size_inches(9, sum(heights))
+    places = figure.add_gridspec(len(heights), _MAPS_ACROSS, height_ratios=heights)
+    maps = [
+        figure.add_subplot(places[1 + at // _MAPS_ACROSS, at % _MAPS_ACROSS])
+        for at in range(len(shapes))
+    ]
+    return figure.add_subplot(places[0, :]), maps
+
+
 def plot_pair(
-    name: str, source: "Source", said: "tuple[list[float], Value, Value]", ax: "Axes | None" = None
+    name: str,
+    source: "Source",
+    said: "tuple[list[float], Value, Value]",
+    ax: "Axes | None" = None,
+    most: float | None = None,
 ) -> "Axes":
     """A heat map: what each cell of two features says for one class against another.
 
@@ -227,17 +256,27 @@ def plot_pair(
     name, source : of the pair.
     said : log-ratios of the cells, and the two classes.
     ax : where to draw.
+    most : log-ratio of the deepest colour; without a bar of colours.
     """
     ratios, target, against = said
     first, second = source["first"], source["second"]
     lines = [ratios[at : at + len(second)] for at in range(0, len(ratios), len(second))]
     ax = new_axes(0.6 * len(second) + 3, 0.4 * len(first) + 1.6) if ax is None else ax
-    most = max(max(map(abs, ratios), default=0.0), 1e-9)
-    shown = ax.imshow(lines, aspect="auto", cmap="RdBu", vmin=-most, vmax=most)
+    deepest = max(map(abs, ratios), default=0.0) if most is None else most
+    deepest = max(deepest, 1e-9)
+    shown = ax.imshow(lines, aspect="auto", cmap="RdBu", vmin=-deepest, vmax=deepest)
     ax.set_xticks(range(len(second)), map(plain, second), rotation=45, ha="right", fontsize=8)
     ax.set_yticks(range(len(first)), map(plain, first), fontsize=8)
     ax.set_title(plain(name), fontsize=9, loc="left")
-    ax.figure.colorbar(shown, ax=ax, label=f"for {plain(target)} against {plain(against)}")
+    ax.tick_params(length=0)
+    _bare(ax, "top", "right", "left", "bottom")
+    if most is None:
+        ax.figure.colorbar(shown, ax=ax, label=f"for {plain(target)} against {plain(against)}")
+    elif len(ratios) <= _MOST_TEXTS:
+        for at, ratio in enumerate(ratios):
+            ink = "white" if abs(ratio) > 0.6 * deepest else "black"
+            place = at % len(second), at // len(second)
+            ax.text(*place, f"{ratio:+.1f}", ha="center", va="center", fontsize=7, color=ink)
     return ax
 
 

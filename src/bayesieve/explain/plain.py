@@ -12,7 +12,7 @@ Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | 
 
 
 #: Numbers of each class; of ``components``, a list of (share, mean, sd) of each class; of a pair,
-#: names of its rows and columns.
+#: names of its rows and columns; of a number, the name of its density.
 Source: TypeAlias = dict[str, list[float] | list[list[list[float]]] | list[str]]
 
 

@@ -1,5 +1,7 @@
 """What weighted terms say, as people read it: columns, and pairs of columns cell by cell."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,7 +11,28 @@ from ..data.columns import ColumnSpec
 from ..models.base import Ints
 from ..models.fitted import FittedProblem
 from ..models.pairs import PairTerms
+from ..models.weighted import WEIGHT_STEPS
 from .intervals import FeatureEvidence, average_evidence, words
+from .plain import Source
+
+
+def weighted_features(
+    problem: FittedProblem, columns: Sequence[FeatureEvidence]
+) -> list[FeatureEvidence]:
+    """Columns with their weights, and pairs of columns behind them."""
+    weighting = problem.weighting
+    if weighting is None:
+        return list(columns)
+    found = []
+    for each, line in zip(columns, weighting.weights, strict=True):
+        source = {**each.source, "weights": (line / WEIGHT_STEPS).tolist()}
+        found.append(replace(each, source=source))
+    return [*found, *(pair_evidence(problem, pair) for pair in weighting.pairs)]
+
+
+def speaks(source: Source) -> bool:
+    """Does a feature say anything by itself?  Some columns speak in pairs only."""
+    return any(source.get("weights", [1.0]))
 
 
 def pair_evidence(problem: FittedProblem, pair: PairTerms) -> FeatureEvidence:
@@ -28,7 +51,13 @@ def pair_evidence(problem: FittedProblem, pair: PairTerms) -> FeatureEvidence:
         [f"{a} and {b}" for a, b in product(*shown)],
         terms.tolist(),
         counts.tolist(),
-        {"missing": missing.tolist(), "first": shown[0], "second": shown[1]},
+        {
+            "missing": missing.tolist(),
+            "first": shown[0],
+            "second": shown[1],
+            "names": [spec.name for spec in specs],
+            "weights": (pair.weights / WEIGHT_STEPS).tolist(),
+        },
     )
 
 

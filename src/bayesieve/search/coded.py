@@ -44,20 +44,31 @@ class CodedColumns:
         return found
 
 
-def read_coded(sample: Sample, models: Sequence[str]) -> CodedColumns:
-    """All columns as codes."""
+def read_coded(
+    sample: Sample, models: Sequence[str], which: Sequence[int] | None = None
+) -> CodedColumns:
+    """Columns as codes.
+
+    Parameters
+    ----------
+    sample : the rows.
+    models : the feature model of each of its columns.
+    which : these columns, in this order; None: all.
+    """
     table, repeats = sample.table, sample.repeats
-    if isinstance(table, SparseTable) and set(models) == {"bernoulli"}:
-        _, specs, _ = read_moves(table, models)
+    chosen = range(len(models)) if which is None else which
+    if isinstance(table, SparseTable) and {models[j] for j in chosen} == {"bernoulli"}:
+        table = table if which is None else table.pick(np.array(chosen, np.int64))
+        _, specs, _ = read_moves(table, [models[j] for j in chosen])
         part = present(table.matrix).entries
         part.sort_indices()
         columns: list[Array] = np.split(part.indices.astype(np.int64), part.indptr[1:-1])
         kinds = np.full(len(specs), PRESENT)
         return CodedColumns(tuple(specs), kinds, tuple(columns), table.n_rows)
     specs, columns, found = [], [], []
-    for j, model in enumerate(models):
+    for j in chosen:
         presence = isinstance(table, SparseTable)
-        spec, column = read_column(table, j, model, presence=presence, repeats=repeats)
+        spec, column = read_column(table, j, models[j], presence=presence, repeats=repeats)
         specs.append(spec)
         columns.append(column)
         two = spec.n_codes == 3 and not (column == 2).any()

@@ -16,6 +16,10 @@ _PAUSE, _LOG_PAUSE = 0.1, 5.0
 _WARM = 0.5
 
 
+# Steps of a path of weights that tell how long another one takes: later ones take longer.
+_FEW_STEPS = 3
+
+
 class ProgressLine:
     """Tells how far a search is: one line that is rewritten on a terminal, a log elsewhere.
 
@@ -125,6 +129,91 @@ class ProgressLine:
         else:
             self._stream.write(text + "\n")
         self._stream.flush()
+
+
+class WeightsLine(ProgressLine):
+    """The same of weighted terms: paths over folds first, then the path that becomes the model.
+
+    Parameters
+    ----------
+    n_models : models to make, each with folds and a path of its own.
+    stream : where to write; standard error by default.
+
+    Examples
+    --------
+    >>> import io
+    >>> from bayesieve.search.progress import WeightsLine
+    >>> log = io.StringIO()
+    >>> line = WeightsLine(1, log)
+    >>> line.begin_path(5)
+    >>> line.hear(0, 0.7)
+    >>> line.close()
+    >>> log.getvalue().strip()
+    '1 steps in 0.0 s'
+    """
+
+    def __init__(self, n_models: int, stream: TextIO | None = None):
+        super().__init__(stream)
+        self._n_models, self._made = n_models, 0
+        self._paths, self._walked = 0, 0
+        self._begun = self._heard = self._start
+        self._most: int | None = None
+        self._seconds: list[float] = []
+
+    def begin_folds(self, n_paths: int) -> None:
+        """Some paths over folds come first."""
+        self._paths, self._walked, self._most = n_paths, 0, None
+        self._begun = time.monotonic()
+
+    def walked(self) -> None:
+        """A path over a fold has come to its end."""
+        self._walked += 1
+
+    def begin_path(self, most: int) -> None:
+        """Now comes the path of the model itself, of so many terms at most."""
+        self._most, self._seconds = most, []
+        self._heard = time.monotonic()
+
+    def hear(self, n_terms: int, loss: float) -> None:
+        """A path has made a step."""
+        now = time.monotonic()
+        if self._most is None:
+            what = f"folds: path {min(self._walked + 1, self._paths)} of {self._paths}"
+        else:
+            self._steps += 1
+            self._seconds.append(now - self._heard)
+            what = f"path: step {self._steps}"
+        self._heard = now
+        if now - self._last < self.pause:
+            return
+        self._last = now
+        terms = f"{n_terms} term{'' if n_terms == 1 else 's'}"
+        spent = in_time(now - self._start)
+        self._write(f"{what}, {terms}, log-loss {loss:.4f}, {spent}{self._ahead_of(n_terms, now)}")
+
+    def made(self) -> None:
+        """A model is done."""
+        self._made += 1
+
+    def _ahead_of(self, n_terms: int, now: float) -> str:
+        """The time left, where it can be known: of folds by paths, of a path by its longest end."""
+        if now - self._start < _WARM:
+            return ""
+        others = self._n_models - self._made - 1
+        of_others = others * (now - self._start) / self._made if self._made else None
+        if others and of_others is None:
+            return ""
+        if self._most is None:
+            if not self._walked:
+                return ""
+            # All rows are half as many again as those that two of three folds leave.
+            paths = self._paths - self._walked + 1.5
+            left, word = paths * (now - self._begun) / self._walked, "~"
+        else:
+            if len(self._seconds) < _FEW_STEPS:
+                return ""
+            left, word = (self._most - n_terms) * max(self._seconds[-_FEW_STEPS:]), "at most "
+        return f"; {word}{in_time(left + (of_others or 0.0))} left"
 
 
 def in_time(seconds: float) -> str:

@@ -1,6 +1,6 @@
 """One fit of weights: rows as codes in, a path of weighted models out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -41,6 +41,7 @@ class WeightPlan:
     forbidden : columns that must not enter.
     monotone : columns whose evidence may only rise (1) or fall (-1).
     speaks : does it mean anything that a value is missing?
+    told : hears of every step of every path: the number of terms, and the loss.
     """
 
     smoothing: float = 1.0
@@ -52,6 +53,7 @@ class WeightPlan:
     forbidden: frozenset[int] = frozenset()
     monotone: Mapping[int, int] = field(default_factory=dict)
     speaks: bool = False
+    told: Callable[[int, float], None] | None = None
 
 
 class Weighing:
@@ -157,7 +159,7 @@ class Weighing:
         for g, rows in enumerate(self.problems):
             ledger = self._ledger(g, rows, left_out=True)
             made.append(WeightedProblem(ledger, self._constants(rows), rules))
-        return GreedyWeights(made, rules)
+        return GreedyWeights(made, rules, self.plan.told)
 
     def judge(self, held_out: Sequence[CodedRows]) -> "HeldOut":
         """Other rows, scored by the states of a path."""

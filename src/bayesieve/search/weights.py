@@ -4,7 +4,7 @@ Every candidate's gain is that of one Newton step of its weights, from integer s
 is kept only where the exact leave-one-out loss, an integer, and the penalty together fall.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.kernels.options import POSTERIOR_BITS
-from ..engine.weighted import WeightLedger
+from ..engine.contract import WeightLedger
 from ..models.base import Floats, Ints
 from ..models.weighted import TERM_BITS, WEIGHT_STEPS
 
@@ -167,10 +167,10 @@ class WeightedProblem:
         """A Newton step of the constants, on their grid, if the loss falls by it."""
         from ..engine.kernels.newton import constants_step
 
-        tables, totals = self._ledger.tables, self._ledger.totals()
+        tables, balance = self._ledger.tables, self._ledger.balance()
         step = np.empty(tables.n_classes)
         ridge = _CONSTANT_RIDGE * self._rules.n_rows
-        constants_step(totals, tables.full, self._scale, ridge, step)
+        constants_step(balance, tables.full, self._scale, ridge, step)
         whole = np.rint(self.constants + step * _CONSTANTS).astype(np.int64) - self.constants
         if not whole.any():
             return
@@ -181,7 +181,7 @@ class WeightedProblem:
 
     def _apply(self, term: int, steps: Ints) -> None:
         if steps.any():
-            self._ledger.apply(term, steps)
+            self._ledger.apply([term], steps[None])
             self.weights[term] += steps
 
     def _shift(self, steps: Ints) -> None:
@@ -197,10 +197,16 @@ class GreedyWeights:
     ----------
     problems : at least one.
     rules : what the path may do.
+    told : hears of every state: the number of terms, and the loss.
     """
 
-    def __init__(self, problems: Sequence[WeightedProblem], rules: WeightRules):
-        self._problems, self._rules = problems, rules
+    def __init__(
+        self,
+        problems: Sequence[WeightedProblem],
+        rules: WeightRules,
+        told: Callable[[int, float], None] | None = None,
+    ):
+        self._problems, self._rules, self._told = problems, rules, told
         self.units: list[int] = []
         self.open = rules.allowed.copy()
         self._resumed = False
@@ -212,7 +218,9 @@ class GreedyWeights:
         for unit in self._rules.kept:
             if unit not in self.units:
                 yield self._add(unit, np.inf)
-        for _ in range(2 * self._rules.most + 2):
+        # Units close as they come: a path that goes on has as many steps left as it had.
+        come = int(self._rules.allowed.sum()) - int(self.open.sum())
+        for _ in range(2 * self._rules.most + 2 - come):
             room = self._rules.most - self.n_terms
             unit, gain = self._best(room)
             if unit < 0:
@@ -243,10 +251,13 @@ class GreedyWeights:
     def state(self, unit: int, gain: float) -> WeightStep:
         """What the path has come to."""
         terms = self.terms
+        loss = sum(problem.loss for problem in self._problems) / self._rules.n_rows
+        if self._told is not None:
+            self._told(len(terms), loss)
         return WeightStep(
             unit,
             gain,
-            sum(problem.loss for problem in self._problems) / self._rules.n_rows,
+            loss,
             terms,
             tuple(problem.weights[list(terms)] for problem in self._problems),
             tuple(problem.constants for problem in self._problems),

@@ -4,7 +4,7 @@ from typing import TypedDict, cast
 
 import numpy as np
 
-from ...models.base import Terms
+from ...models.base import Floats, Terms
 from ...models.columns import Summary
 from ...models.counts import log_shares_of
 from ...models.fitted import FittedProblem
@@ -72,10 +72,19 @@ def check_shares(shares: list[float], n_classes: int, where: str) -> None:
         raise ValueError(f"{where} must hold {n_classes} probabilities above 0 that add up to 1.")
 
 
+def _numbers(values: object, shape: tuple[int, ...], where: str, what: str) -> Floats:
+    """Nested lists as an array of this shape, or a sentence."""
+    try:
+        found = np.array(values, dtype=float)
+    except ValueError:  # lists of unequal length
+        found = np.empty(1)
+    if found.shape != shape and (found.size or np.prod(shape)):
+        raise ValueError(f"{where} must hold {' x '.join(map(str, shape))} {what}.")
+    return found
+
+
 def _check_weights(weights: object, shape: tuple[int, ...], where: str) -> None:
-    found = np.array(weights, dtype=float).reshape(-1, shape[-1]) if weights else np.empty((0, 1))
-    if found.shape[0] != int(np.prod(shape[:-1])):
-        raise ValueError(f"{where} must hold {' x '.join(map(str, shape))} weights.")
+    found = _numbers(weights, shape, where, "weights")
     odd = (found != np.rint(found)) | (found < 0) | (found > WEIGHT_STEPS)
     if odd.any():
         raise ValueError(
@@ -98,10 +107,10 @@ def _check_pair(pair: PairData, features: list[Feature], n_classes: int, where: 
         if len(groups) != n_codes or not whole or most < 1 or groups[-1] != most:
             raise ValueError(f"{where}.groups must hold a group for each level, and a silent one.")
         sizes.append(int(most))
-    counts = np.array(pair["counts"], dtype=float)
-    if counts.shape != (*sizes, n_classes) or (counts < 0).any():
-        raise ValueError(f"{where}.counts must hold {sizes[0]} x {sizes[1]} x {n_classes} counts.")
-    _check_weights(pair["weights"], (1, n_classes), f"{where}.weights")
+    counts = _numbers(pair["counts"], (*sizes, n_classes), f"{where}.counts", "counts")
+    if (counts < 0).any():
+        raise ValueError(f"{where}.counts must hold no number below 0; got {counts.min():g}.")
+    _check_weights(pair["weights"], (n_classes,), f"{where}.weights")
 
 
 def rebuild_weighted(

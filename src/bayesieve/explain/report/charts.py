@@ -12,6 +12,7 @@ import altair as alt
 
 from ...evaluation.performance import PerformanceData, VerdictData
 from ..plain import FeatureData, ModelData, Plain
+from .pairs import classes_of, scaled, speaking
 from .shape import AgreementData, Content, Marks, PathData, Spec, StepData
 
 _MOST_FEATURES = 40  # bars or scales in one chart
@@ -256,7 +257,7 @@ def _diagonal() -> alt.Chart:
 
 
 def _relevance(model: ModelData) -> Spec | None:
-    ranked = sorted(model["features"], key=lambda f: -sum(f["importance"]))[:_MOST_FEATURES]
+    ranked = sorted(speaking(model), key=lambda f: -sum(f["importance"]))[:_MOST_FEATURES]
     labels, names = _labels([f["feature"] for f in ranked]), _class_names(model)
     rows: Marks = [
         {"feature": labels[j], "class": names[k], "nat": value, "j": j, "k": k}
@@ -293,7 +294,7 @@ def _nomogram(model: ModelData) -> Spec | None:
     """Scales between two classes that the reader picks."""
     names = _class_names(model)
     rows: Marks = []
-    features: list[FeatureData] = [{**f, "terms": _finite(f)} for f in model["features"]]
+    features: list[FeatureData] = [{**f, "terms": _finite(f)} for f in scaled(model)]
     longest = sorted(features, key=lambda f: -_length(f["terms"]))[:_MOST_FEATURES]
     labels = _labels([f["feature"] for f in longest])
     first = 1 if len(names) > 1 else 0
@@ -402,9 +403,7 @@ def _stability(found: AgreementData) -> Spec:
 
 
 def _class_names(model: ModelData) -> list[str]:
-    if model["label"] is not None:
-        return [f"not {_short(model['label'])}", _short(model["label"])]
-    return _labels(model["classes"])
+    return _labels(classes_of(model))
 
 
 def _length(terms: list[list[float]]) -> float:

@@ -127,6 +127,7 @@ def _settings(selector: NaiveBayesSelector) -> dict[str, Plain]:
         "criterion": selector.path_.criterion,
         "cv": _name(selector.settings_["cv"]),
         "class_weight": selector.class_weight is not None,
+        "reweigh": bool(selector.settings_["reweigh"]),
         "n_guiding": int(selector.guiding_rows_.size),
         "n_validation": int(selector.validation_rows_.size),
         "n_tried": int(selector.n_tried_),

@@ -6,9 +6,10 @@ from importlib.resources import files
 
 from ...evaluation.given import Value
 from ..plain import jsonable
+from .pairs import classes_of, heat_maps
 from .shape import Content
 
-_SCRIPTS = ("model.js", "charts.js", "explorer.js")
+_SCRIPTS = ("model.js", "charts.js", "pairs.js", "explorer.js")
 
 
 _MISSING = "a report needs altair, vl-convert-python and jinja2: pip install 'bayesieve[cli]'."
@@ -28,6 +29,7 @@ def render(content: Content) -> str:
         "percent": _percent,
         "short": _short,
         "level": _level,
+        "ratio": _ratio,
     }
     template = environment.from_string(_asset("page.html.j2"))
     data = {
@@ -44,6 +46,8 @@ def render(content: Content) -> str:
         **content,
         most_labels=MOST_LABELS,
         most_lines=MOST_LINES,
+        heat=[heat_maps(model, 1, 0) for model in content["model"]],
+        class_names=[classes_of(model) for model in content["model"]],
         data=embed(data),
         style=_asset("style.css"),
         runtime=_runtime(),
@@ -83,6 +87,12 @@ def _number(value: float | str | None, digits: int = 4) -> str:
 def _level(value: Value) -> str:
     """A value of a discrete column: two of them must not look alike."""
     return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _ratio(value: float) -> str:
+    """A log-ratio in a cell: its sign, and one digit behind the point."""
+    text = f"{abs(value):.1f}"
+    return text if text == "0.0" else f"{'+' if value > 0 else '−'}{text}"
 
 
 def _percent(value: float) -> str:

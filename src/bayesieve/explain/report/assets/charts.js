@@ -90,10 +90,12 @@ const Charts = (() => {
       const spec = DATA.charts[place.dataset.chart];
       if (!spec) continue;
       const isPath = place.dataset.chart === "path";
-      await window.vegaEmbed(place, structuredClone(spec), {
+      const drawn = await window.vegaEmbed(place, structuredClone(spec), {
         renderer: "svg", actions: false, config: config(night),
         tooltip: isPath ? Path.tooltip : {theme: night ? "dark" : "light"},
       });
+      const [kind, part] = place.dataset.chart.split("-");
+      if (kind === "nomogram") Pairs.follow(part, drawn.view);
     }
     document.documentElement.dataset.charts = night ? "dark" : "light";
   }
