@@ -19,7 +19,6 @@ import scipy.sparse
 from bayesieve import (
     FeatureVotes,
     NaiveBayes,
-    NaiveBayesSelector,
     load_model,
     pack,
     rank,
@@ -27,6 +26,7 @@ from bayesieve import (
 )
 from bayesieve.criteria import AUC, CRITERIA, SizePenalty
 from bayesieve.search import SEARCHES, DiversifiedSearch, RankedSearch
+from plain import plain_selector
 
 FILE = Path(__file__).with_suffix(".json")
 
@@ -191,7 +191,7 @@ def fit(case, n_jobs=None, folder=None, **more):
     settings = {"validation": None, "random_state": 5, "n_jobs": n_jobs, **case}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        selector = NaiveBayesSelector(estimator, **settings).fit(data, y, **weights)
+        selector = plain_selector(estimator, **settings).fit(data, y, **weights)
     return selector, X
 
 

@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.search import GreedySearch
+from plain import plain_selector
 from tables import binary_table
 
 rng = np.random.default_rng(0)
@@ -77,7 +78,7 @@ NAMED = pd.DataFrame(X, columns=["age", "weight", "height", "dose"])
 )
 def test_selector_parameters(options, error, message):
     with pytest.raises(error, match=message):
-        NaiveBayesSelector(**{"random_state": 0, **options}).fit(X, y)
+        plain_selector(**{"random_state": 0, **options}).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def with_cell(value):
     return odd
 
 
-@pytest.mark.parametrize("estimator", [NaiveBayes(), NaiveBayesSelector(random_state=0)])
+@pytest.mark.parametrize("estimator", [NaiveBayes(), plain_selector(random_state=0)])
 @pytest.mark.parametrize(
     ("table", "target", "error", "message"),
     [
@@ -160,20 +161,20 @@ def test_tables(estimator, table, target, error, message):
     ],
 )
 def test_weights(weights, message):
-    for fit in (NaiveBayes().fit, NaiveBayesSelector(random_state=0).fit):
+    for fit in (NaiveBayes().fit, plain_selector(random_state=0).fit):
         with pytest.raises(ValueError, match=message):
             fit(X, y, sample_weight=weights)
 
 
 def test_the_selector_repeats_rows_and_so_needs_whole_weights():
     with pytest.raises(ValueError, match=r"add up to more than 2\.14748e\+09; got 4e\+10"):
-        NaiveBayesSelector().fit(X, y, sample_weight=np.full(40, 10**9))
+        plain_selector().fit(X, y, sample_weight=np.full(40, 10**9))
     with pytest.raises(ValueError, match="groups has 3 values, but X has 40 rows"):
-        NaiveBayesSelector().fit(X, y, groups=[1, 2, 3])
+        plain_selector().fit(X, y, groups=[1, 2, 3])
     with pytest.raises(ValueError, match=r"whole numbers here.*got 0\.5 at row 0.*class_weight"):
-        NaiveBayesSelector().fit(X, y, sample_weight=np.full(40, 0.5))
+        plain_selector().fit(X, y, sample_weight=np.full(40, 0.5))
     with pytest.raises(TypeError, match="fit allows sample_weight and groups; got"):
-        NaiveBayesSelector().fit(X, y, sample_wieght=np.ones(40))
+        plain_selector().fit(X, y, sample_wieght=np.ones(40))
 
 
 @pytest.mark.parametrize(
@@ -185,18 +186,18 @@ def test_the_selector_repeats_rows_and_so_needs_whole_weights():
 )
 def test_leave_one_out_is_refused_by_name(estimator, name):
     with pytest.raises(ValueError, match=f"cv='loo' has no closed form for .*{name}"):
-        NaiveBayesSelector(estimator, cv="loo").fit(X, y)
+        plain_selector(estimator, cv="loo").fit(X, y)
 
 
 def test_a_size_that_groups_forbid():
-    selector = NaiveBayesSelector(feature_groups=[[0, 1], [2, 3]], n_features=3, validation=None)
+    selector = plain_selector(feature_groups=[[0, 1], [2, 3]], n_features=3, validation=None)
     with pytest.raises(ValueError, match="n_features=3 cannot be reached"):
         selector.fit(X, y)
 
 
 def test_too_few_rows_to_validate():
     with pytest.raises(ValueError, match=r"validation=0\.5 leaves no row.*validation=None"):
-        NaiveBayesSelector().fit(X[[0, 39]], y[[0, 39]])
+        plain_selector().fit(X[[0, 39]], y[[0, 39]])
 
 
 def test_text_where_numbers_were_learnt():
@@ -239,7 +240,7 @@ def test_nothing_is_predicted_before_fit():
             getattr(NaiveBayes(), method)(X)
 
 
-@pytest.mark.parametrize("estimator", [NaiveBayes(), NaiveBayesSelector(cv=3, random_state=0)])
+@pytest.mark.parametrize("estimator", [NaiveBayes(), plain_selector(cv=3, random_state=0)])
 def test_nothing_is_changed_in_place(estimator):
     table, target, weights = X.copy(), y.copy(), np.ones(40)
     for data in (table, target, weights):
@@ -257,7 +258,7 @@ def test_numbers_beyond_all_floats_are_named():
     with pytest.raises(ValueError, match=r"smoothing must be a number from 0 to 1e\+12; got 1000"):
         NaiveBayes(smoothing=huge).fit(X, y)
     with pytest.raises(ValueError, match="time_limit must be a number from 0; got 1000"):
-        NaiveBayesSelector(time_limit=huge).fit(X, y)
+        plain_selector(time_limit=huge).fit(X, y)
     with pytest.raises(ValueError, match=r"'x0' holds a whole number beyond the range of floats"):
         NaiveBayes().fit([[huge], [1]], [0, 1])
     with pytest.raises(ValueError, match="sample_weight must be numbers"):

@@ -9,7 +9,6 @@ import scipy.sparse
 from bayesieve import (
     FeatureVotes,
     NaiveBayes,
-    NaiveBayesSelector,
     calibrate,
     load_model,
     nested,
@@ -18,6 +17,7 @@ from bayesieve import (
 )
 from bayesieve.criteria import Criterion
 from ledgers import dense_ledger, sparse_ledger
+from plain import plain_selector
 
 
 def exported(model):
@@ -58,7 +58,7 @@ def test_decimal_class_weights_tie_as_decimals(form):
     three[[8, 9, 10]] = 0  # three errors in the class of weight 0.1
     one[0] = 1  # one error in the class of weight 0.3
     for weights in ({0: 0.3, 1: 0.1}, {0: 3.0, 1: 1.0}):
-        selector = NaiveBayesSelector(
+        selector = plain_selector(
             NaiveBayes("bernoulli", priors="uniform"),
             search="forward",
             criterion="error",
@@ -73,7 +73,7 @@ def test_choice_optimism_compares_like_with_like():
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.15).astype(int)
     X = (rng.random((400, 6)) < 0.3 + 0.3 * y[:, None] * [1, 1, 0, 0, 0, 0]).astype(int)
-    selector = NaiveBayesSelector(criterion="error", class_weight="balanced", cv="train")
+    selector = plain_selector(criterion="error", class_weight="balanced", cv="train")
     found = nested(selector, X, y, cv=4, random_state=0)
     np.testing.assert_allclose(found.choice_optimism, found.honest - found.validation)
     assert not np.allclose(found.error, found.honest)
@@ -106,11 +106,11 @@ def test_losses_that_are_no_numbers(loss):
             return loss
 
     with pytest.raises(ValueError, match="criterion 'odd' must give a number for every subset"):
-        NaiveBayesSelector(criterion=Odd()).fit([[0, 1], [1, 1]] * 9, [0, 1] * 9)
+        plain_selector(criterion=Odd()).fit([[0, 1], [1, 1]] * 9, [0, 1] * 9)
 
 
 def test_a_selection_of_no_column_by_votes():
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         FeatureVotes(), criterion="auc", search="backward", min_features=0, validation=None
     ).fit(np.array([[1, 0]] * 6 + [[0, 1]] * 6), [0, 1] * 6)
     assert selector.predict([[1, 0]]).shape == (1,)
@@ -120,7 +120,7 @@ def test_words():
     X, y = np.array([[0], [1]] * 5), np.array([0, 1] * 5)
     model = NaiveBayes().fit(X, y)
     with pytest.raises(ValueError, match=r"class_weight.* must be a positive number"):
-        NaiveBayesSelector(class_weight={0: 10**400}).fit(X, y)
+        plain_selector(class_weight={0: 10**400}).fit(X, y)
     with pytest.raises(ValueError, match="table must be the name of a table; got 3"):
         to_sql(model, 3)
     with pytest.raises(ValueError, match="name must be a Python identifier, and no keyword"):

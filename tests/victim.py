@@ -18,9 +18,10 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
-from bayesieve import FeatureVotes, NaiveBayesSelector, WeightedNaiveBayes
+from bayesieve import FeatureVotes, WeightedNaiveBayes
 from bayesieve.search import RandomSearch, RankedSearch
 from bayesieve.search.checkpoint import journal, weights
+from plain import plain_selector
 from tables import binary_table
 
 
@@ -44,7 +45,7 @@ def searches():
     found["votes"] = (
         {"search": "diversified", "criterion": "auc", "estimator": FeatureVotes()}, S, L,
     )  # fmt: skip
-    return {name: (NaiveBayesSelector(**options), X, y) for name, (options, X, y) in found.items()}
+    return {name: (plain_selector(**options), X, y) for name, (options, X, y) in found.items()}
 
 
 def weighted():

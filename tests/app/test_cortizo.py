@@ -7,10 +7,11 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.app import papers
 from bayesieve.app.papers.cortizo import domains, methods, printed, summary
 from bayesieve.datasets import load
+from plain import plain_selector
 
 
 def table(name):
@@ -118,7 +119,7 @@ def test_numbers_as_weka_reads_them():
     mean, sd = [each.fitted_.only.summary.statistics[0].mean[0] for each in (model, by_hand)]
     np.testing.assert_allclose(mean, sd)
     np.testing.assert_array_equal(model.terms([[1.0]]), model.terms([[0.0]]))
-    selector = NaiveBayesSelector(model, "forward", "error", validation=None).fit(X, y)
+    selector = plain_selector(model, "forward", "error", validation=None).fit(X, y)
     assert selector.path_.steps[1].score == (model.predict(X) != y).mean()
     with pytest.raises(ValueError, match="rounded=True needs all rows at once"):
         model.partial_fit(X, y)
@@ -215,6 +216,6 @@ def test_more_values_than_a_filter_can_count():
     models = NaiveBayes({0: "categorical", 1: "gaussian"})
     for search in ("dependency", "ranked"):
         with pytest.raises(ValueError, match=r"column 'x0' has 600 levels.*Join rare levels"):
-            NaiveBayesSelector(models, search, "error", 5, validation=None).fit(X, y)
-    found = NaiveBayesSelector(models, "forward", "error", 5, validation=None).fit(X, y)
+            plain_selector(models, search, "error", 5, validation=None).fit(X, y)
+    found = plain_selector(models, "forward", "error", 5, validation=None).fit(X, y)
     assert found.selected_.tolist() == [1]

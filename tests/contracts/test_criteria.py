@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.criteria import AUC, CRITERIA, SizePenalty, has_standard_error
 from bayesieve.engine import threads
 from bayesieve.engine.contract import Units
@@ -19,6 +19,7 @@ from bayesieve.engine.threads import Threads
 from bayesieve.estimators import selector as selector_module
 from bayesieve.search.objective import Settler
 from ledgers import dense_ledger, sparse_ledger
+from plain import plain_selector
 
 TARGET, COPY = 0, 4  # of a column and of another
 SINGLE = Units(tuple((j,) for j in range(6)))
@@ -173,7 +174,7 @@ def test_a_value_is_that_of_a_refit(name, form):
     every_row = np.arange(len(y))
     folds = FOLDS if "folds" in form else [(every_row, every_row)]
     given = X if "dense" in form else scipy.sparse.csr_array(X)
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         NaiveBayes("bernoulli"), search="forward", criterion=name, validation=None,
         cv=FOLDS if "folds" in form else "train",
     ).fit(given, y, sample_weight=weights)  # fmt: skip
@@ -218,9 +219,9 @@ def test_one_standard_error_chooses_a_smaller_subset_or_is_refused(name):
     given = {"search": "forward", "criterion": name, "validation": None}
     if not CRITERIA[name].knows_shares:
         with pytest.raises(ValueError, match=f"choice='one-se' needs a standard error.*{name}"):
-            NaiveBayesSelector(**given, choice="one-se").fit(X, y)
+            plain_selector(**given, choice="one-se").fit(X, y)
         return
-    path = NaiveBayesSelector(**given, choice="one-se").fit(X, y).path_
+    path = plain_selector(**given, choice="one-se").fit(X, y).path_
     best, chosen = path.steps[path.best], path.steps[path.chosen]
     assert path.standard_error > 0
     assert chosen.n_features <= best.n_features
@@ -233,7 +234,7 @@ def test_too_many_classes_are_refused_before_any_work(name, monkeypatch):
         raise AssertionError("work has begun")
 
     X, y, _ = table(3)
-    selector = NaiveBayesSelector(search="ranked", criterion=name)
+    selector = plain_selector(search="ranked", criterion=name)
     if allows(CRITERIA[name], 3):
         assert selector.fit(X, y).path_.criterion == name
         return
@@ -248,9 +249,9 @@ def test_too_many_classes_are_refused_before_any_work(name, monkeypatch):
 def test_it_serves_the_tables_that_it_says_it_reads(name):
     criterion = CRITERIA[name]
     X, y, _ = table()
-    assert NaiveBayesSelector(criterion=name).fit(X, y).path_.criterion == name
+    assert plain_selector(criterion=name).fit(X, y).path_.criterion == name
     for given, target in ((scipy.sparse.csc_array(X), y), (X, labels_of(X, y))):
-        selector = NaiveBayesSelector(criterion=name, random_state=0)
+        selector = plain_selector(criterion=name, random_state=0)
         if criterion.form == "lines":
             with pytest.raises(ValueError, match=f"criterion '{name}' needs dense columns"):
                 selector.fit(given, target)
@@ -278,9 +279,9 @@ def test_it_has_its_name_pickles_and_clones(name):
     again = pickle.loads(pickle.dumps(criterion))
     assert (type(again), repr(again)) == (type(criterion), repr(criterion))
     X, y, _ = table()
-    selector = NaiveBayesSelector(criterion=again, random_state=0)
+    selector = plain_selector(criterion=again, random_state=0)
     steps = clone(selector).fit(X, y).path_.steps
-    assert steps == NaiveBayesSelector(criterion=name, random_state=0).fit(X, y).path_.steps
+    assert steps == plain_selector(criterion=name, random_state=0).fit(X, y).path_.steps
 
 
 @every
@@ -291,13 +292,13 @@ def test_bad_parameters_are_refused_by_name(name):
     for parameter in inspect.signature(kind).parameters:
         given = kind(**{parameter: object()})
         with pytest.raises((TypeError, ValueError), match=rf"\.{parameter} must be .*; got "):
-            NaiveBayesSelector(criterion=given).fit(X, y)
+            plain_selector(criterion=given).fit(X, y)
 
 
 @pytest.mark.parametrize("bad", [{"free": -1}, {"scale": 0}, {"scale": 0.5}, {"as_printed": "no"}])
 def test_a_price_that_cannot_be_paid_is_refused(bad):
     (parameter,) = bad
-    given = NaiveBayesSelector(criterion=AUC(SizePenalty(**bad)))
+    given = plain_selector(criterion=AUC(SizePenalty(**bad)))
     with pytest.raises((TypeError, ValueError), match=rf"criterion\.penalty\.{parameter} must be"):
         given.fit(*table()[:2])
 
@@ -305,4 +306,4 @@ def test_a_price_that_cannot_be_paid_is_refused(bad):
 @every
 def test_what_is_not_known_is_answered_by_all_names(name):
     with pytest.raises(ValueError, match=rf"criterion must be one of .*'{name}'.*; got 'nothing'"):
-        NaiveBayesSelector(criterion="nothing").fit(*table()[:2])
+        plain_selector(criterion="nothing").fit(*table()[:2])

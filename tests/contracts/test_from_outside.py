@@ -15,13 +15,14 @@ import test_scores
 import test_searches
 from scipy.special import softmax
 
-from bayesieve import NaiveBayesSelector, evaluate_ranking, rank
+from bayesieve import evaluate_ranking, rank
 from bayesieve.checks import check_number
 from bayesieve.criteria import CRITERIA, Criterion
 from bayesieve.indicators import SCORES, Indicators, ScoreColumn
 from bayesieve.rankings import RANKINGS, Ranking, RankingMethod
 from bayesieve.rankings.rank import ranking_names
 from bayesieve.search import SEARCHES, RankedSearch, Search
+from plain import plain_selector
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def test_every_suite_asks_something():
 @pytest.mark.usefixtures("registered")
 def test_names_work_wherever_names_do(tmp_path):
     X, y, weights = test_criteria.table(3, n_rows=150)
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search="leap", criterion="trust", cv=5, choice="one-se", random_state=0,
         checkpoint=tmp_path / "c", n_jobs=2,
     )  # fmt: skip
@@ -181,7 +182,7 @@ def test_names_work_wherever_names_do(tmp_path):
     best = max(steps[1:], key=lambda step: step.validation_error)
     assert selector.path_.steps[selector.path_.best] == best
 
-    walked = NaiveBayesSelector(search=RankedSearch("mean-gap"), validation=None).fit(X, y)
+    walked = plain_selector(search=RankedSearch("mean-gap"), validation=None).fit(X, y)
     added = [step.units[0] for step in walked.path_.steps[1:]]
     assert added == rank(X, y, "mean-gap").order.tolist()
     assert evaluate_ranking(X, y, "mean-gap").accuracies.shape == (5, 6)
@@ -197,7 +198,7 @@ def test_standard_errors_are_those_of_the_rows():
     """One standard error of a mean: the deviations of the rows' values, over their number."""
     X, y, _ = test_criteria.table(3, n_rows=150)
     path = (
-        NaiveBayesSelector(search="leap", criterion="trust", validation=None, choice="one-se")
+        plain_selector(search="leap", criterion="trust", validation=None, choice="one-se")
         .fit(X, y)
         .path_
     )
@@ -217,7 +218,7 @@ def test_afterwards_nobody_knows_them():
         assert name not in registry
     for given in ({"search": "leap"}, {"criterion": "trust"}):
         with pytest.raises(ValueError, match="must be one of"):
-            NaiveBayesSelector(**given).fit(X, y)
+            plain_selector(**given).fit(X, y)
     with pytest.raises(ValueError, match="method must be one of"):
         rank(X, y, "mean-gap")
     with pytest.raises(ValueError, match="scores must be one of 'windows'; got 'turns'"):

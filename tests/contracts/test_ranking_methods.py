@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest
 
-from bayesieve import NaiveBayesSelector, TreeLevels, rank
+from bayesieve import TreeLevels, rank
 from bayesieve.data.tables import RawTable
 from bayesieve.engine import threads
 from bayesieve.engine.threads import Threads
 from bayesieve.rankings import RANKINGS, Ranking, RankingMethod
 from bayesieve.rankings.rank import check_ranking, columns_for, ranking_names
 from bayesieve.search import RankedSearch
+from plain import plain_selector
 
 CONSTANT, COPY, ORIGINAL = 0, 5, 2
 MODELS = ["bernoulli", "gaussian", "gaussian", "categorical", "bernoulli", "gaussian", "bernoulli"]
@@ -144,7 +145,7 @@ def test_it_scores_for_scikit_learn(name):
 @every
 def test_the_ranked_search_walks_it(name):
     X, y = table()
-    selector = NaiveBayesSelector(search=RankedSearch(name), validation=None).fit(X, y)
+    selector = plain_selector(search=RankedSearch(name), validation=None).fit(X, y)
     walked = [step.units[0] for step in selector.path_.steps if step.action == "add"]
     assert walked == rank(X, y, name).order.tolist()
 

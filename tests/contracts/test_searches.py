@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bayesieve import NaiveBayesSelector
 from bayesieve.criteria import CRITERIA
 from bayesieve.engine import threads
 from bayesieve.engine.contract import Units
@@ -22,6 +21,7 @@ from bayesieve.search.objective import Objective, Settler
 from bayesieve.search.path import Path, Recorder
 from bayesieve.search.run import Clock, Driver
 from ledgers import dense_ledger, objective_of
+from plain import plain_selector
 
 MODELS = ["bernoulli"] * 7
 SINGLE = tuple((j,) for j in range(7))
@@ -130,7 +130,7 @@ def test_one_and_two_threads_take_the_same_steps(name, monkeypatch):
     monkeypatch.setattr(threads, "_SMALL", 0)  # or a small table is not worth a second thread
     X, y = table(2)
     one, two = (
-        NaiveBayesSelector(search=name, cv=3, random_state=0, n_jobs=n_jobs).fit(X, y)
+        plain_selector(search=name, cv=3, random_state=0, n_jobs=n_jobs).fit(X, y)
         for n_jobs in (1, 2)
     )
     assert one.path_.steps == two.path_.steps
@@ -231,7 +231,7 @@ def test_it_pickles_clones_and_compares(name):
     assert again == search
     assert hash(again) == hash(search)
     assert repr(again) == repr(search)
-    cloned = clone(NaiveBayesSelector(search=search)).search
+    cloned = clone(plain_selector(search=search)).search
     assert cloned == search
     others = [each for other, each in SEARCHES.items() if other != name]
     assert search not in others
@@ -251,7 +251,7 @@ def test_bad_parameters_are_refused_by_name_before_any_work(name, monkeypatch):
     for field in fields(SEARCHES[name]):
         bad = replace(SEARCHES[name], **{field.name: object()})
         with pytest.raises((TypeError, ValueError), match=rf"\b{field.name}\b.*must .*; got "):
-            NaiveBayesSelector(search=bad, random_state=0).fit(X, y)
+            plain_selector(search=bad, random_state=0).fit(X, y)
 
 
 @every
@@ -263,7 +263,7 @@ def test_what_it_draws_it_draws_by_the_seed(name):
     assert not seeded.draws_without_seed
     assert seeded.random_state == Hints(SINGLE).seed
     with pytest.raises(ValueError, match="checkpoint needs random_state"):
-        NaiveBayesSelector(search=name, validation=None, checkpoint="c").fit(*table())
+        plain_selector(search=name, validation=None, checkpoint="c").fit(*table())
 
 
 @every
@@ -286,7 +286,7 @@ def test_a_strategy_imports_checks_and_nothing_else_of_ours(name):
 @every
 def test_what_is_not_known_is_answered_by_all_names(name):
     with pytest.raises(ValueError, match=rf"search must be one of .*'{name}'.*; got 'nothing'"):
-        NaiveBayesSelector(search="nothing").fit(*table())
+        plain_selector(search="nothing").fit(*table())
 
 
 def test_an_order_of_some_columns_is_all_that_lies_ahead():
@@ -303,6 +303,6 @@ def test_seeds_and_sizes_of_numpy_are_whole_numbers_too(search):
     for given in ({"random_state": 4}, {"random_state": np.int64(4)}):
         if isinstance(search, RandomSearch):
             given["sizes"] = np.array([2, 3]) if paths else (2, 3)
-        fitted = NaiveBayesSelector(search=replace(search, **given), random_state=0).fit(X, y)
+        fitted = plain_selector(search=replace(search, **given), random_state=0).fit(X, y)
         paths.append(fitted.path_.steps)
     assert paths[0] == paths[1]

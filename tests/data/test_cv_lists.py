@@ -7,8 +7,9 @@ import pytest
 import scipy.sparse
 from sklearn.model_selection import PredefinedSplit
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, evaluate_ranking, nested
+from bayesieve import FeatureVotes, NaiveBayes, evaluate_ranking, nested
 from bayesieve.search import RankedSearch
+from plain import plain_selector
 from tables import binary_table
 
 X, Y = binary_table(40, 5, n_classes=2)
@@ -44,7 +45,7 @@ def error_probability(A, y, columns, splits):
 @pytest.mark.parametrize("seed", range(4))
 def test_repeats_count_as_often_as_they_stand(seed, validation):
     splits = bootstraps(np.random.default_rng(seed), 40, 3)
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search="forward", cv=splits, validation=validation, random_state=seed
     ).fit(X, Y)
     guiding = set(selector.guiding_rows_.tolist())
@@ -91,9 +92,9 @@ def test_a_row_that_stands_twice_is_two_rows(kind):
     apart = [np.arange(ends[i], ends[i + 1]) for i in range(len(parts))]
     copied = np.concatenate(parts)
     shared = {"search": RankedSearch(order=range(A.shape[1])), "validation": None, **parameters}
-    one = NaiveBayesSelector(cv=splits, **shared).fit(A, y)
+    one = plain_selector(cv=splits, **shared).fit(A, y)
     pairs = list(zip(apart[::2], apart[1::2], strict=True))
-    other = NaiveBayesSelector(cv=pairs, **shared).fit(A[copied], y[copied])
+    other = plain_selector(cv=pairs, **shared).fit(A[copied], y[copied])
     scores = [[step.score for step in each.path_.steps] for each in (one, other)]
     assert scores[0] == pytest.approx(scores[1], abs=1e-9)
     assert len(set(scores[0])) > 1
@@ -108,7 +109,7 @@ def test_weights_and_repeats_multiply():
         for split in splits
     ]
     fitted = [
-        NaiveBayesSelector(search="forward", cv=cv, validation=None).fit(X, Y, sample_weight=w)
+        plain_selector(search="forward", cv=cv, validation=None).fit(X, Y, sample_weight=w)
         for cv, w in ((splits, weights), (spread, None))
     ]
     scores = [[step.score for step in each.path_.steps] for each in fitted]
@@ -125,7 +126,7 @@ class Repeating:
 def test_a_splitter_may_repeat_rows_too():
     listed = bootstraps(np.random.default_rng(1), 40, 3)
     one, other = (
-        NaiveBayesSelector(search="forward", cv=cv, validation=None).fit(X, Y).path_.to_dict()
+        plain_selector(search="forward", cv=cv, validation=None).fit(X, Y).path_.to_dict()
         for cv in (Repeating(), listed)
     )
     assert one["score"] == other["score"]
@@ -145,7 +146,7 @@ def test_a_splitter_may_repeat_rows_too():
 def test_numbers_that_are_no_rows_are_refused(train, test, message):
     cv = [(train, test)]
     for validation in (None, 0.5):
-        selector = NaiveBayesSelector(cv=cv, validation=validation, random_state=0)
+        selector = plain_selector(cv=cv, validation=validation, random_state=0)
         for A in (X, scipy.sparse.csr_matrix(X)):
             with pytest.raises(ValueError, match=message):
                 selector.fit(A, Y)
@@ -153,28 +154,28 @@ def test_numbers_that_are_no_rows_are_refused(train, test, message):
         with pytest.raises(ValueError, match=message):
             selector.fit(X, Y, sample_weight=np.arange(40) < 30)
     with pytest.raises(ValueError, match=message):
-        nested(NaiveBayesSelector(), X, Y, cv=cv)
+        nested(plain_selector(), X, Y, cv=cv)
     with pytest.raises(ValueError, match=message):
         evaluate_ranking(X, Y, cv=cv)
 
 
 def test_what_else_a_list_may_not_hold():
     with pytest.raises(TypeError, match=r"split 1 must give lists .* shape \(1, 2\)"):
-        NaiveBayesSelector(cv=[([0, 1], [2]), ([[0, 1]], [2])], validation=None).fit(X, Y)
+        plain_selector(cv=[([0, 1], [2]), ([[0, 1]], [2])], validation=None).fit(X, Y)
     with pytest.raises(TypeError, match="whole row numbers; got an array of float64"):
-        NaiveBayesSelector(cv=[([0.0, 1.0], [2])], validation=None).fit(X, Y)
+        plain_selector(cv=[([0.0, 1.0], [2])], validation=None).fit(X, Y)
     # A splitter that ignores what it is given numbers rows of the whole table.
     folds = PredefinedSplit(np.arange(40) % 2)
     with pytest.raises(ValueError, match="the guiding rows that the splitter was given"):
-        NaiveBayesSelector(cv=folds, random_state=0).fit(X, Y)
-    NaiveBayesSelector(cv=folds, validation=None).fit(X, Y)
+        plain_selector(cv=folds, random_state=0).fit(X, Y)
+    plain_selector(cv=folds, validation=None).fit(X, Y)
 
 
 def test_rows_in_the_validation_part_or_without_weight_are_left_out():
     halves = [(np.arange(0, 40, 2), np.arange(1, 40, 2)), (np.arange(40) % 2 == 1, range(0, 40, 2))]
     weights = np.ones(40)
     weights[[3, 8]] = 0
-    selector = NaiveBayesSelector(search="forward", cv=halves, random_state=0)
+    selector = plain_selector(search="forward", cv=halves, random_state=0)
     selector.fit(X, Y, sample_weight=weights)
     guiding = set(selector.guiding_rows_.tolist())
     assert not guiding & {3, 8}

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, nested, rank, stability
+from bayesieve import FeatureVotes, NaiveBayes, nested, rank, stability
 from bayesieve.data import sample, tables
+from plain import plain_selector
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 2
@@ -24,11 +25,11 @@ KINDS = {
     "sparse": scipy.sparse.csr_array(X),
 }
 FITS = {
-    "selector": lambda X: NaiveBayesSelector(random_state=0).fit(X, Y, sample_weight=WEIGHTS),
-    "ranked": lambda X: NaiveBayesSelector(search="ranked", cv=3, random_state=0).fit(
+    "selector": lambda X: plain_selector(random_state=0).fit(X, Y, sample_weight=WEIGHTS),
+    "ranked": lambda X: plain_selector(search="ranked", cv=3, random_state=0).fit(
         X, Y, sample_weight=WEIGHTS
     ),
-    "labels": lambda X: NaiveBayesSelector(criterion="auc", random_state=0).fit(
+    "labels": lambda X: plain_selector(criterion="auc", random_state=0).fit(
         X, np.column_stack([Y, 1 - Y]), sample_weight=WEIGHTS
     ),
     "model": lambda X: NaiveBayes().fit(X, Y, sample_weight=WEIGHTS),
@@ -77,7 +78,7 @@ def test_a_fit_judges_once(name, kind, judged):
 def test_a_judge_of_selectors_judges_once(judge, judged):
     """What its fits are given was read before: shared columns, plain classes, whole weights."""
     more = {"cv": 2} if judge is nested else {"n_resamples": 2}
-    judge(NaiveBayesSelector(random_state=0), X, Y, sample_weight=WEIGHTS, random_state=0, **more)
+    judge(plain_selector(random_state=0), X, Y, sample_weight=WEIGHTS, random_state=0, **more)
     assert judged["X"] == 1
 
 
@@ -85,9 +86,9 @@ def test_a_weight_that_is_not_whole_is_named_by_its_row():
     weights = np.ones(60)
     weights[:3] = 0, 0, 1.5
     for fit in (
-        lambda: NaiveBayesSelector().fit(X, Y, sample_weight=weights),
-        lambda: nested(NaiveBayesSelector(), X, Y, cv=2, sample_weight=weights),
-        lambda: stability(NaiveBayesSelector(), X, Y, n_resamples=2, sample_weight=weights),
+        lambda: plain_selector().fit(X, Y, sample_weight=weights),
+        lambda: nested(plain_selector(), X, Y, cv=2, sample_weight=weights),
+        lambda: stability(plain_selector(), X, Y, n_resamples=2, sample_weight=weights),
     ):
         with pytest.raises(ValueError, match=r"must be whole numbers here .* got 1.5 at row 2"):
             fit()

@@ -13,12 +13,12 @@ import pytest
 from bayesieve import (
     FeatureVotes,
     NaiveBayes,
-    NaiveBayesSelector,
     SubsetEnsemble,
     explain,
     load_model,
     save_model,
 )
+from plain import plain_selector
 
 VALUES = [1, 2, 3, 1, 2, 3, 1, 1]
 CLASSES = np.array([0, 1, 1, 0, 1, 0, 0, 1])
@@ -180,7 +180,7 @@ def test_every_estimator_names_it():
     strange = X.assign(a="no")
     models = [
         FeatureVotes().fit(X, y),
-        NaiveBayesSelector(validation=None).fit(X, y),
+        plain_selector(validation=None).fit(X, y),
         SubsetEnsemble(n_subsets=1).fit(X, y),
     ]
     for model in models:

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, explain, pack, rank
+from bayesieve import FeatureVotes, NaiveBayes, explain, pack, rank
 from bayesieve.data import distinct
 from bayesieve.data.files.formats import read_data
 from bayesieve.data.packed import Lookup
 from bayesieve.data.storage import Room
+from plain import plain_selector
 
 KINDS = ("bool", "bits", "small", "wide", "float", "same", "text", "name", "category", "nothing")
 
@@ -106,7 +107,7 @@ def test_a_packed_table_is_searched_as_the_frame_is(
     if weighted:
         weights[:12] = 1
     model = NaiveBayes(rounded=rounded)
-    selector = NaiveBayesSelector(model, "forward-backward", criterion, cv, random_state=seed,
+    selector = plain_selector(model, "forward-backward", criterion, cv, random_state=seed,
                                   class_weight="balanced" if weighted else None)  # fmt: skip
     wanted = selector.fit(X, y, sample_weight=weights)
     found = clone(selector).fit(packed, y, sample_weight=weights)
@@ -138,8 +139,8 @@ def test_files_answer_as_frames(tmp_path, ending, mapped, block_cells):
     packed = pack(path, folder if mapped else None, target="class", block_cells=block_cells)
     options = {"cv": 3, "random_state": 0, "max_features": 4}
     X = read.drop("class")
-    wanted = NaiveBayesSelector(**options).fit(X, frame["class"])
-    found = NaiveBayesSelector(**options).fit(packed, packed.target)
+    wanted = plain_selector(**options).fit(X, frame["class"])
+    found = plain_selector(**options).fit(packed, packed.target)
     same_answers(found, wanted, packed, X)
     assert packed.columns == X.columns
     assert packed.shape == X.shape
@@ -203,8 +204,8 @@ def test_everything_else_takes_packed_tables(tmp_path):
             {"estimator": NaiveBayes({"float 2": "categorical", 5: "mixture"})},
         ):  # fmt: skip
             target, more = options.pop("Y", y), {"groups": options.pop("groups", None)}
-            one = NaiveBayesSelector(random_state=0, **options).fit(packed, target, **more)
-            two = NaiveBayesSelector(random_state=0, **options).fit(X, target, **more)
+            one = plain_selector(random_state=0, **options).fit(packed, target, **more)
+            two = plain_selector(random_state=0, **options).fit(X, target, **more)
             same_answers(one, two, packed, X)
         chosen = one.transform(packed)
         assert chosen.columns == one.get_feature_names_out().tolist()
@@ -224,7 +225,7 @@ def test_votes_take_packed_tables(tmp_path):
     X, y = frame.drop("class"), frame["class"].to_numpy()
     Y = np.column_stack([y == "a", y != "b"]).astype(int)
     packed = pack(frame, tmp_path, target="class")
-    selector = NaiveBayesSelector(FeatureVotes(), "diversified", "auc", random_state=0)
+    selector = plain_selector(FeatureVotes(), "diversified", "auc", random_state=0)
     wanted = selector.fit(X, Y)
     found = clone(selector).fit(packed, Y)
     same_answers(found, wanted, packed, X)
@@ -276,7 +277,7 @@ def test_a_search_in_mapped_files_keeps_no_column_in_memory(tmp_path):
         packed = pack(frame, folder, target="y")
         assert packed.nbytes == n_rows * (n_bytes + 2 * n_numbers)
         numbers = dict.fromkeys(range(10, 15), "gaussian")
-        selector = NaiveBayesSelector(search="forward", max_features=2, random_state=0, n_jobs=2)
+        selector = plain_selector(search="forward", max_features=2, random_state=0, n_jobs=2)
         selector.set_params(estimator=NaiveBayes(numbers))
         selector.fit(packed.pick(np.arange(290, 305)), packed.target)  # compiles
         numbers = {f"n{j}": "gaussian" for j in range(n_numbers)}
@@ -300,7 +301,7 @@ def test_mapped_files_go_with_the_last_array(tmp_path):
     assert str(tmp_path) in repr(packed)
     assert files() == 1
     assert not os.listdir(tmp_path)
-    selector = NaiveBayesSelector(random_state=0).fit(packed, packed.target)
+    selector = plain_selector(random_state=0).fit(packed, packed.target)
     pickle.dumps(selector)  # holds nothing of the table
     gc.collect()
     assert files() == 1

@@ -23,6 +23,7 @@ from bayesieve.app.cli import app
 from bayesieve.data.folds import find_splits
 from bayesieve.data.parts import later_rows
 from bayesieve.evaluation.resampling import draw_samples
+from plain import plain_selector
 
 
 def table(n_rows=120, n_groups=15, seed=0):
@@ -42,7 +43,7 @@ def test_no_group_guides_and_chooses(seed, n_groups, share, weighted):
     X, y, groups = table(n_groups=n_groups, seed=seed)
     named = np.array([f"patient {g}" for g in groups], dtype=object)
     weights = np.random.default_rng(seed).integers(0, 3, y.size) if weighted else None
-    found = NaiveBayesSelector(search="forward", validation=share, random_state=seed)
+    found = plain_selector(search="forward", validation=share, random_state=seed)
     found.fit(X, y, groups=named, sample_weight=weights)
     guiding, validating = found.guiding_rows_, found.validation_rows_
     assert not on_both_sides(named, guiding, validating)
@@ -52,7 +53,7 @@ def test_no_group_guides_and_chooses(seed, n_groups, share, weighted):
     assert validating.size
     if n_groups > 20:
         assert abs(validating.size / rows.size - share) < 0.1
-    again = NaiveBayesSelector(search="forward", validation=share, random_state=seed)
+    again = plain_selector(search="forward", validation=share, random_state=seed)
     again.fit(X, y, groups=named, sample_weight=weights)
     assert np.array_equal(again.validation_rows_, validating)
 
@@ -65,7 +66,7 @@ def test_no_group_trains_and_is_scored(cv):
     assert len(splits) == 3
     for train, test in splits:
         assert not on_both_sides(groups[rows], train, test)
-    NaiveBayesSelector(cv=cv, random_state=0).fit(X, y, groups=groups)
+    plain_selector(cv=cv, random_state=0).fit(X, y, groups=groups)
 
 
 def test_no_group_is_held_out_and_trained_on(monkeypatch):
@@ -81,14 +82,14 @@ def test_no_group_is_held_out_and_trained_on(monkeypatch):
         return found
 
     monkeypatch.setattr(NaiveBayesSelector, "fit", watched)
-    nested(NaiveBayesSelector(search="forward"), X, y, cv=4, groups=groups, random_state=0)
+    nested(plain_selector(search="forward"), X, y, cv=4, groups=groups, random_state=0)
     assert len(seen) == 4
     # Every group is held out once, with all its rows.
     held = [set(groups.tolist()) - set(mine.tolist()) for mine in seen]
     assert sorted(g for part in held for g in part) == sorted(set(groups.tolist()))
     assert not any(one & other for one, other in combinations(held, 2))
     seen.clear()
-    stability(NaiveBayesSelector(search="forward"), X, y, groups=groups, n_resamples=4)
+    stability(plain_selector(search="forward"), X, y, groups=groups, n_resamples=4)
     assert len(seen) == 4
 
 
@@ -116,15 +117,15 @@ def test_validation_by_rows_and_splitters():
     fold = np.where(mask, 0, -1)
     rows = (np.flatnonzero(mask), range(80, 120))
     for validation in (mask, mask.tolist(), pd.Series(mask), *rows, PredefinedSplit(fold)):
-        assert parts(NaiveBayesSelector(validation=validation).fit(X, y)) == expected
+        assert parts(plain_selector(validation=validation).fit(X, y)) == expected
     splitter = ShuffleSplit(3, random_state=0)
     train, test = list(splitter.split(X, y))[-1]
-    found = NaiveBayesSelector(validation=splitter).fit(X, y)
+    found = plain_selector(validation=splitter).fit(X, y)
     assert parts(found) == (sorted(train), sorted(test))
     train, test = list(TimeSeriesSplit(4, gap=3).split(X))[-1]
-    found = NaiveBayesSelector(validation=TimeSeriesSplit(4, gap=3)).fit(X, y)
+    found = plain_selector(validation=TimeSeriesSplit(4, gap=3)).fit(X, y)
     assert parts(found) == (train.tolist(), test.tolist())
-    found = NaiveBayesSelector(validation=GroupShuffleSplit(1, random_state=0))
+    found = plain_selector(validation=GroupShuffleSplit(1, random_state=0))
     found.fit(X, y, groups=groups)
     assert not on_both_sides(groups, found.guiding_rows_, found.validation_rows_)
 
@@ -133,7 +134,7 @@ def test_rows_without_weight_are_in_no_part():
     X, y, _ = table()
     weights = np.arange(y.size) % 3
     mask = np.arange(y.size) >= 80
-    found = NaiveBayesSelector(validation=mask).fit(X, y, sample_weight=weights)
+    found = plain_selector(validation=mask).fit(X, y, sample_weight=weights)
     kept = np.flatnonzero(weights)
     assert parts(found) == (kept[kept < 80].tolist(), kept[kept >= 80].tolist())
 
@@ -141,11 +142,11 @@ def test_rows_without_weight_are_in_no_part():
 def test_named_rows_within_folds_and_samples():
     X, y, _ = table()
     mask = np.arange(y.size) % 4 == 0
-    selector = NaiveBayesSelector(validation=mask, search="forward")
+    selector = plain_selector(validation=mask, search="forward")
     cv = list(KFold(3).split(X))
     found = nested(selector, X, y, cv=cv)
     for fold, (train, _) in zip(found.folds, cv, strict=True):
-        alone = NaiveBayesSelector(validation=mask[train], search="forward").fit(X[train], y[train])
+        alone = plain_selector(validation=mask[train], search="forward").fit(X[train], y[train])
         assert list(fold.columns) == alone.selected_.tolist()
     assert stability(selector, X, y, n_resamples=2, random_state=0).selected.shape == (2, 5)
 
@@ -180,16 +181,16 @@ def test_named_rows_within_folds_and_samples():
 def test_bad_parts_are_told(options, params, words):
     X, y, _ = table()
     with pytest.raises((TypeError, ValueError), match=words) as told:
-        NaiveBayesSelector(random_state=0, **options).fit(X, y, **params)
+        plain_selector(random_state=0, **options).fit(X, y, **params)
     assert "\n" not in str(told.value)
 
 
 def test_a_class_that_guides_no_more_is_told():
     X, y, _ = table()
     with pytest.raises(ValueError, match="validation leaves no guiding row of class 1"):
-        NaiveBayesSelector(validation=y == 1).fit(X, y)
+        plain_selector(validation=y == 1).fit(X, y)
     with pytest.raises(ValueError, match="finds no group to choose the subset on"):
-        NaiveBayesSelector(random_state=0).fit(X, y, groups=y)
+        plain_selector(random_state=0).fit(X, y, groups=y)
 
 
 @settings(max_examples=50, deadline=None)

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector
+from bayesieve import FeatureVotes, NaiveBayes
 from bayesieve.criteria import AUC
 from bayesieve.engine.contract import Units
 from bayesieve.search import DiversifiedSearch, RandomSearch, RankedSearch
 from bayesieve.search.objective import Settler
 from incidents import incidents, mean_auc
 from ledgers import sparse_ledger, total_scores
+from plain import plain_selector
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=40, deadline=None, derandomize=True)
@@ -67,7 +68,7 @@ def test_pairs_after_any_moves_are_recounted(seed, form, groups, weighted):
 def test_folds_have_an_area_each():
     X, Y = incidents(1, 200)
     folds = list(StratifiedKFold(4).split(X, Y[:, 2]))
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search="forward", criterion="auc", cv=folds, validation=None, n_features=3
     ).fit(sp.csr_array(X), Y)
     chosen = np.sort(selector.selected_)
@@ -115,7 +116,7 @@ def test_every_form_selects_the_same(criterion, cv, labels):
     steps = {}
     for name, table in sparse_forms(X).items():
         before = table.copy()
-        selector = NaiveBayesSelector(
+        selector = plain_selector(
             search="forward-backward", criterion=criterion, cv=cv, random_state=0
         ).fit(table, y)
         found = selector.path_
@@ -137,7 +138,7 @@ def test_several_classes_from_sparse_columns(criterion):
     y[X[:, 4] > 0] = 2
     weights = np.random.default_rng(1).integers(0, 3, 150)
     found = [
-        NaiveBayesSelector(
+        plain_selector(
             search="sffs", criterion=criterion, cv=3, class_weight="balanced", random_state=0
         ).fit(table, y, sample_weight=weights)
         for table in (X, sp.csr_array(X))
@@ -195,7 +196,7 @@ def test_sparse_columns_count_by_presence_unless_said_otherwise():
     np.testing.assert_array_equal(
         by_value.predict_proba(sp.csr_array(counts)), dense.predict_proba(counts)
     )
-    selector = NaiveBayesSelector(NaiveBayes("categorical"), criterion="auc", validation=None)
+    selector = plain_selector(NaiveBayes("categorical"), criterion="auc", validation=None)
     one = selector.fit(sp.csr_array(counts), Y).path_.to_dict()
     assert str(one) == str(selector.fit(counts, Y).path_.to_dict())
 
@@ -205,14 +206,14 @@ def test_area_of_continuous_columns():
     y = rng.integers(0, 2, 80)
     X = rng.normal(size=(80, 4)) + y[:, None] * [2, 1, 0, 0]
     X[::9, 1] = np.nan
-    selector = NaiveBayesSelector(NaiveBayes("gaussian"), "forward", "auc", validation=None)
+    selector = plain_selector(NaiveBayes("gaussian"), "forward", "auc", validation=None)
     selector.fit(X, y)
     step = selector.path_.steps[selector.path_.chosen]
     assert step.score == roc_auc_score(y, selector.decision_function(X))
     assert selector.selected_[0] == 0
-    smooth = NaiveBayesSelector(
-        NaiveBayes(var_smoothing=0.1), "forward", "auc", validation=None
-    ).fit(X, y)
+    smooth = plain_selector(NaiveBayes(var_smoothing=0.1), "forward", "auc", validation=None).fit(
+        X, y
+    )
     step = smooth.path_.steps[smooth.path_.chosen]
     assert step.score == pytest.approx(roc_auc_score(y, smooth.decision_function(X)), abs=1e-12)
 
@@ -222,21 +223,21 @@ def test_labels_without_positives_are_refused_or_skipped():
     Y = pd.DataFrame(Y, columns=["a", "b", "c"])
     Y["b"] = 0
     with pytest.raises(ValueError, match="label 'b' has no positive row among those"):
-        NaiveBayesSelector(criterion="auc", validation=None).fit(X, Y)
-    selector = NaiveBayesSelector(criterion=AUC(undefined="skip"), validation=None).fit(X, Y)
-    without = NaiveBayesSelector(criterion="auc", validation=None).fit(X, Y[["a", "c"]])
+        plain_selector(criterion="auc", validation=None).fit(X, Y)
+    selector = plain_selector(criterion=AUC(undefined="skip"), validation=None).fit(X, Y)
+    without = plain_selector(criterion="auc", validation=None).fit(X, Y[["a", "c"]])
     assert [s.score for s in selector.path_.steps] == [s.score for s in without.path_.steps]
     proba = selector.predict_proba(X)
     assert np.isfinite(proba).all()
     assert (proba[:, 1] == 0).all()
     Y["b"] = 1
     with pytest.raises(ValueError, match="label 'b' has no negative row"):
-        NaiveBayesSelector(criterion="auc", validation=None).fit(X, Y)
+        plain_selector(criterion="auc", validation=None).fit(X, Y)
     Y["b"] = [1] + [0] * (len(X) - 1)
     with pytest.raises(ValueError, match=r"label 'b' has no positive row in fold \d"):
-        NaiveBayesSelector(criterion="auc", cv=3, validation=None).fit(X, Y)
+        plain_selector(criterion="auc", cv=3, validation=None).fit(X, Y)
     with pytest.raises(ValueError, match="no label has both"):
-        NaiveBayesSelector(criterion=AUC(undefined="skip"), validation=None).fit(X, Y * 0)
+        plain_selector(criterion=AUC(undefined="skip"), validation=None).fit(X, Y * 0)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +270,7 @@ def test_bad_input(change, message):
     options = {"criterion": "auc", "validation": None, **change}
     table, y = options.pop("X", sp.csr_array(X)), options.pop("y", Y)
     with pytest.raises((TypeError, ValueError), match=message):
-        NaiveBayesSelector(**options).fit(table, y)
+        plain_selector(**options).fit(table, y)
 
 
 def test_batches_of_labels_must_agree():
@@ -318,7 +319,7 @@ def test_rare_combinations_of_labels_can_be_split():
     rng = np.random.default_rng(0)
     X, Y = rng.integers(0, 2, (400, 6)), (rng.random((400, 60)) < 0.2).astype(int)
     for cv in ("train", 5):
-        selector = NaiveBayesSelector(search="forward", criterion="auc", cv=cv, random_state=0)
+        selector = plain_selector(search="forward", criterion="auc", cv=cv, random_state=0)
         assert len(selector.fit(X, Y).validation_rows_) == 200
     assert "validation_score" in selector.path_.to_dict()
 
@@ -327,12 +328,12 @@ def test_folds_without_test_rows_and_searches_without_candidates():
     X, Y = incidents(0, 60)
     empty = [(np.arange(30), np.arange(30, 60)), (np.arange(60), np.arange(0))]
     with pytest.raises(ValueError, match="has no positive row in fold 1"):
-        NaiveBayesSelector(criterion="auc", cv=empty, validation=None).fit(X, Y)
-    skipped = NaiveBayesSelector(criterion=AUC(undefined="skip"), cv=empty, validation=None)
-    alone = NaiveBayesSelector(criterion=AUC(undefined="skip"), cv=empty[:1], validation=None)
+        plain_selector(criterion="auc", cv=empty, validation=None).fit(X, Y)
+    skipped = plain_selector(criterion=AUC(undefined="skip"), cv=empty, validation=None)
+    alone = plain_selector(criterion=AUC(undefined="skip"), cv=empty[:1], validation=None)
     one, other = (s.fit(X, Y).path_.steps for s in (skipped, alone))
     assert [s.score for s in one] == [s.score for s in other]
-    kept = NaiveBayesSelector(
+    kept = plain_selector(
         search=RankedSearch("score"), criterion="auc", validation=None, keep=range(14)
     ).fit(X, Y)
     assert len(kept.selected_) == 14
@@ -342,7 +343,7 @@ def test_dependencies_of_counts_are_those_of_presence():
     X, Y = incidents(2)
     counts = sp.csr_array(X * np.random.default_rng(0).integers(1, 4, X.shape))
     found = [
-        NaiveBayesSelector(search="dependency", criterion="error", cv=3, validation=None)
+        plain_selector(search="dependency", criterion="error", cv=3, validation=None)
         .fit(table, Y[:, 0])
         .path_.to_dict()
         for table in (counts, X)

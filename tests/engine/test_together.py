@@ -10,8 +10,9 @@ import pytest
 import scipy.sparse
 from sklearn.model_selection import GridSearchCV
 
-from bayesieve import NaiveBayesSelector, rank
+from bayesieve import rank
 from bayesieve.engine.threads import count_threads
+from plain import plain_selector
 from tables import binary_table
 
 JOBS = [
@@ -43,7 +44,7 @@ def fit(parameters, sparse):
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
-        selector = NaiveBayesSelector(random_state=0, **parameters).fit(X, y)
+        selector = plain_selector(random_state=0, **parameters).fit(X, y)
     finally:
         done.set()
         watcher.join()
@@ -77,7 +78,7 @@ def test_processes_share_the_cores():
 def test_a_grid_of_selectors_in_processes():
     X, y = table(False)
     grid = {"criterion": ["error", "probability"], "max_features": [3, 6]}
-    selector = NaiveBayesSelector(search="forward", random_state=0, n_jobs=-1)
+    selector = plain_selector(search="forward", random_state=0, n_jobs=-1)
     alone, together = (
         GridSearchCV(selector, grid, cv=2, n_jobs=n_jobs).fit(X[:600], y[:600]) for n_jobs in (1, 2)
     )

@@ -8,20 +8,21 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, SubsetEnsemble
+from plain import plain_selector
 
 X, Y = load_iris(return_X_y=True)
 
 
 def test_a_grid_over_the_default_estimator():
     grid = {"estimator__features": ["gaussian", "mixture-2"], "estimator__var_smoothing": [None]}
-    found = GridSearchCV(NaiveBayesSelector(search="forward", random_state=0), grid, cv=3).fit(X, Y)
+    found = GridSearchCV(plain_selector(search="forward", random_state=0), grid, cv=3).fit(X, Y)
     scores = []
     for features in grid["estimator__features"]:
-        explicit = NaiveBayesSelector(NaiveBayes(features), "forward", random_state=0)
+        explicit = plain_selector(NaiveBayes(features), "forward", random_state=0)
         scores.append(GridSearchCV(explicit, {"cv": ["train"]}, cv=3).fit(X, Y).best_score_)
     assert found.cv_results_["mean_test_score"].tolist() == scores
     assert found.best_estimator_.estimator_.features == found.best_params_["estimator__features"]
-    pipe = Pipeline([("scale", StandardScaler()), ("select", NaiveBayesSelector(random_state=0))])
+    pipe = Pipeline([("scale", StandardScaler()), ("select", plain_selector(random_state=0))])
     grid = {"select__estimator__smoothing": [0.5, 1.0]}
     assert GridSearchCV(pipe, grid, cv=3).fit(X, Y).best_score_ > 0.9
     grid = {"estimator__smoothing": [0.5, 1.0]}

@@ -10,7 +10,6 @@ from bayesieve import (
     FeatureVotes,
     GreedyEnsemble,
     NaiveBayes,
-    NaiveBayesSelector,
     SubsetEnsemble,
     TreeLevels,
     rank,
@@ -20,6 +19,7 @@ from bayesieve.app.papers import base, ruta
 from bayesieve.criteria import SizePenalty
 from bayesieve.datasets import make_incidents
 from bayesieve.search import RankedSearch
+from plain import plain_selector
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_trees_name_the_features_of_their_top_levels(data):
     np.testing.assert_array_equal(
         rank(sp.csr_array(X), y, TreeLevels(random_state=1)).order, found.order
     )
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search=RankedSearch(TreeLevels()), criterion="auc", max_features=5, random_state=0
     ).fit(data.X, data.Y)
     assert 1 <= len(selector.selected_) <= 5

@@ -26,8 +26,9 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import bayesieve.estimators.callbacks
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.search import FloatingSearch, GreedySearch, PhaseSearch
+from plain import plain_selector
 from tables import binary_table
 
 matplotlib.use("Agg")
@@ -41,7 +42,7 @@ SEARCHES = ["forward", "backward", "forward-backward", "backward-forward", "sffs
 def test_the_same_for_every_number_of_threads(search):
     X, y = binary_table(3000, 150)
     fits = [
-        NaiveBayesSelector(search=search, random_state=0, n_jobs=n, max_features=30).fit(X, y)
+        plain_selector(search=search, random_state=0, n_jobs=n, max_features=30).fit(X, y)
         for n in (1, 2, 3)
     ]
     for fit in fits[1:]:
@@ -53,7 +54,7 @@ def test_two_selectors_at_once_in_threads():
     tables = [binary_table(2500, 100, seed) for seed in range(4)]
 
     def fit(table):
-        return NaiveBayesSelector(search="forward", random_state=0, n_jobs=2).fit(*table)
+        return plain_selector(search="forward", random_state=0, n_jobs=2).fit(*table)
 
     wanted = [fit(table) for table in tables]
     with ThreadPoolExecutor(4) as pool:
@@ -110,7 +111,7 @@ def test_two_thousand_copies_of_one_feature(criterion):
     y = rng.integers(0, 3, 60)
     column = ((y == 1) ^ (rng.random(60) < 0.1)).astype(np.uint8)
     X = np.repeat(column[:, None], 2000, axis=1)
-    selector = NaiveBayesSelector(search="backward", criterion=criterion, cv="loo", random_state=0)
+    selector = plain_selector(search="backward", criterion=criterion, cv="loo", random_state=0)
     selector.fit(X, y)
     scores = np.array([s.score for s in selector.path_.steps])
     assert len(scores) == 2000
@@ -137,7 +138,7 @@ def test_the_same_features_as_scikit_learns_sequential_selector():
             peer = SequentialFeatureSelector(
                 BernoulliNB(), n_features_to_select=6, direction=direction, cv=cv
             ).fit(X, y)
-            ours = NaiveBayesSelector(
+            ours = plain_selector(
                 search=direction, criterion="error", cv=cv, validation=None, n_features=6
             ).fit(X, y)
             assert np.flatnonzero(peer.get_support()).tolist() == sorted(ours.selected_.tolist())
@@ -145,19 +146,19 @@ def test_the_same_features_as_scikit_learns_sequential_selector():
 
 def test_frames_names_and_pipelines():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    selector = NaiveBayesSelector(search="forward", max_features=6, random_state=0)
+    selector = plain_selector(search="forward", max_features=6, random_state=0)
     selector.set_output(transform="pandas").fit(X, y)
     names = selector.get_feature_names_out()
     assert selector.transform(X).columns.tolist() == names.tolist()
     assert selector.estimator_.feature_names_in_.tolist() == names.tolist()
     assert selector.estimator_.predict(X[names]).tolist() == selector.predict(X).tolist()
-    polars = NaiveBayesSelector(search="forward", max_features=6, random_state=0)
+    polars = plain_selector(search="forward", max_features=6, random_state=0)
     polars.fit(pl.from_pandas(X), y)
     assert polars.selected_.tolist() == selector.selected_.tolist()
     np.testing.assert_array_equal(
         polars.predict_proba(pl.from_pandas(X)), selector.predict_proba(X)
     )
-    named = NaiveBayesSelector(
+    named = plain_selector(
         keep=["mean radius"], feature_groups=[["mean area", "worst area"]], random_state=0
     ).fit(X, y)
     chosen = set(named.get_feature_names_out())
@@ -165,10 +166,10 @@ def test_frames_names_and_pipelines():
     assert len(chosen & {"mean area", "worst area"}) in (0, 2)
     again = pickle.loads(pickle.dumps(selector))
     np.testing.assert_array_equal(again.predict_proba(X), selector.predict_proba(X))
-    pipe = make_pipeline(NaiveBayesSelector(search="forward", random_state=0), GaussianNB())
+    pipe = make_pipeline(plain_selector(search="forward", random_state=0), GaussianNB())
     assert cross_val_score(pipe, X, y, cv=3).mean() > 0.9
     search = GridSearchCV(
-        NaiveBayesSelector(random_state=0),
+        plain_selector(random_state=0),
         {"search": ["forward", PhaseSearch("forward"), FloatingSearch("forward")],
          "estimator__smoothing": [0.5, 1.0], "estimator": [NaiveBayes()]},
         cv=2,
@@ -187,7 +188,7 @@ def test_mixed_text_columns():
         }
     )
     frame.loc[::7, "fever"] = None
-    selector = NaiveBayesSelector(cv="loo", random_state=0).fit(frame, y)
+    selector = plain_selector(cv="loo", random_state=0).fit(frame, y)
     assert set(selector.get_feature_names_out()) >= {"heat"}
     assert selector.score(frame, y) > 0.85
     assert selector.transform(frame).shape == (200, len(selector.selected_))
@@ -195,7 +196,7 @@ def test_mixed_text_columns():
 
 def test_the_path_as_a_table_and_a_picture():
     X, y = binary_table()
-    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    selector = plain_selector(random_state=0).fit(X, y)
     frame = selector.path_.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert frame.columns.tolist() == [
@@ -206,9 +207,7 @@ def test_the_path_as_a_table_and_a_picture():
     assert "Path of" in repr(selector.path_)
     for criterion in ("probability", "log-likelihood"):
         for share in (0.5, None):
-            fitted = NaiveBayesSelector(criterion=criterion, validation=share, random_state=0).fit(
-                X, y
-            )
+            fitted = plain_selector(criterion=criterion, validation=share, random_state=0).fit(X, y)
             ax = fitted.path_.plot()
             assert ax.get_xlabel() == "number of features"
             labels = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -219,7 +218,7 @@ def test_the_path_as_a_table_and_a_picture():
 
 def test_one_warning_for_names_that_are_gone():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    selector = NaiveBayesSelector(search="forward", max_features=3, random_state=0).fit(X, y)
+    selector = plain_selector(search="forward", max_features=3, random_state=0).fit(X, y)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector.predict(X.to_numpy())
@@ -228,7 +227,7 @@ def test_one_warning_for_names_that_are_gone():
 
 def test_a_refit_forgets_names():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    selector = NaiveBayesSelector(search="forward", max_features=3, random_state=0).fit(X, y)
+    selector = plain_selector(search="forward", max_features=3, random_state=0).fit(X, y)
     selector.fit(X.to_numpy(), y)
     assert not hasattr(selector, "feature_names_in_")
     assert selector.get_feature_names_out()[0].startswith("x")
@@ -239,10 +238,10 @@ def test_a_refit_forgets_names():
 
 def test_progress_goes_to_standard_error(capsys, monkeypatch):
     X, y = binary_table()
-    NaiveBayesSelector(random_state=0).fit(X, y)
+    plain_selector(random_state=0).fit(X, y)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("bayesieve.search.progress._LOG_PAUSE", 0.0)
-    NaiveBayesSelector(random_state=0, progress=True).fit(X, y)
+    plain_selector(random_state=0, progress=True).fit(X, y)
     out, err = capsys.readouterr()
     assert out == ""
     assert "backward: step 2, 11 features, score 0." in err
@@ -275,7 +274,7 @@ def test_scikit_learns_callbacks_hear_every_step_and_may_stop():
             return self.steps >= self.most
 
     whole = Count(10**9)
-    selector = NaiveBayesSelector(search="forward", random_state=0)
+    selector = plain_selector(search="forward", random_state=0)
     selector.set_callbacks(whole).fit(X, y)
     assert whole.ended
     assert whole.steps == len(selector.path_) == 13
@@ -287,7 +286,7 @@ def test_scikit_learns_callbacks_hear_every_step_and_may_stop():
 
 def test_interruption_leaves_a_clean_state():
     X, y = binary_table(400, 40)
-    selector = NaiveBayesSelector(search="forward", random_state=0, n_jobs=2).fit(X[:, :5], y)
+    selector = plain_selector(search="forward", random_state=0, n_jobs=2).fit(X[:, :5], y)
     before = selector.selected_.tolist()
 
     class Interrupt(GreedySearch):
@@ -319,7 +318,7 @@ def test_no_file_is_written_where_the_user_works(tmp_path):
     code = (
         "import numpy as np; from bayesieve import NaiveBayesSelector; "
         "rng = np.random.default_rng(0); X = rng.integers(0, 2, (50, 4)); "
-        "NaiveBayesSelector().fit(X, rng.integers(0, 2, 50))"
+        "plain_selector().fit(X, rng.integers(0, 2, 50))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
     assert list(Path(tmp_path).iterdir()) == []

@@ -6,7 +6,6 @@ import pytest
 
 from bayesieve import (
     Families,
-    NaiveBayesSelector,
     Stability,
     explain_model,
     find_families,
@@ -17,6 +16,7 @@ from bayesieve.app.tables import Problem
 from bayesieve.explain.report import make_report
 from bayesieve.explain.report.content import fates
 from bayesieve.search import SEARCHES
+from plain import plain_selector
 
 
 def twins(n_rows=240, seed=0):
@@ -38,7 +38,7 @@ def test_every_search_takes_one_of_a_family(search):
     options = {"search": search, "random_state": 0, "families": "auto"}
     if search == "diversified":
         options["max_features"] = 4
-    found = NaiveBayesSelector(**options).fit(X, y)
+    found = plain_selector(**options).fit(X, y)
     families = find_families(X)
     assert families.leader.tolist() == [0] * 3 + [3] * 3 + [6] * 3 + [9] * 3 + [12] * 3
     assert np.array_equal(found.families_.leader, families.leader)
@@ -46,35 +46,35 @@ def test_every_search_takes_one_of_a_family(search):
         leaders = families.leader[list(found.path_.subset(step))]
         assert len(set(leaders.tolist())) == len(leaders)
     # The same as a search of the leaders alone.
-    alone = NaiveBayesSelector(**{**options, "families": None}).fit(X.iloc[:, ::3], y)
+    alone = plain_selector(**{**options, "families": None}).fit(X.iloc[:, ::3], y)
     assert [X.columns[j] for j in found.selected_] == [X.columns[::3][j] for j in alone.selected_]
 
 
 def test_columns_to_keep_lead():
     X, y = twins()
-    found = NaiveBayesSelector(keep=["a1", "b1", "b2"], families="auto", random_state=0).fit(X, y)
+    found = plain_selector(keep=["a1", "b1", "b2"], families="auto", random_state=0).fit(X, y)
     assert {1, 4, 5} <= set(found.selected_.tolist())
     assert found.families_.leader[:6].tolist() == [1, 1, 1, 4, 4, 5]
-    given = NaiveBayesSelector(keep=["a1", "a2"], families=[["a0", "a1", "a2"]], random_state=0)
+    given = plain_selector(keep=["a1", "a2"], families=[["a0", "a1", "a2"]], random_state=0)
     assert given.fit(X, y).families_.leader[:3].tolist() == [1, 1, 2]
 
 
 def test_groups_stand_for_themselves():
     X, y = twins()
     groups = [["a0", "b0"]]
-    found = NaiveBayesSelector(feature_groups=groups, families="auto", random_state=0).fit(X, y)
+    found = plain_selector(feature_groups=groups, families="auto", random_state=0).fit(X, y)
     assert found.families_.leader[:6].tolist() == [0, 1, 1, 3, 4, 4]
-    given = NaiveBayesSelector(feature_groups=groups, families=[["a0", "a1", "a2"]], random_state=0)
+    given = plain_selector(feature_groups=groups, families=[["a0", "a1", "a2"]], random_state=0)
     assert given.fit(X, y).families_.leader[:3].tolist() == [0, 1, 1]
 
 
 def test_families_may_be_given():
     X, y = twins()
-    found = NaiveBayesSelector(families="auto", random_state=0).fit(X, y)
+    found = plain_selector(families="auto", random_state=0).fit(X, y)
     for given in (find_families(X), [list(X.columns[i : i + 3]) for i in range(0, 15, 3)]):
-        same = NaiveBayesSelector(families=given, random_state=0).fit(X, y)
+        same = plain_selector(families=given, random_state=0).fit(X, y)
         assert np.array_equal(same.selected_, found.selected_)
-    assert NaiveBayesSelector(random_state=0).fit(X, y).families_ is None
+    assert plain_selector(random_state=0).fit(X, y).families_ is None
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_families_may_be_given():
 def test_bad_families_are_told(families, words):
     X, y = twins()
     with pytest.raises((TypeError, ValueError), match=words):
-        NaiveBayesSelector(families=families).fit(X, y)
+        plain_selector(families=families).fit(X, y)
 
 
 def test_too_many_features_are_told():
     X, y = twins()
     with pytest.raises(ValueError, match="one column of each family"):
-        NaiveBayesSelector(n_features=6, families="auto").fit(X, y)
+        plain_selector(n_features=6, families="auto").fit(X, y)
 
 
 def slow_jaccard(selected):
@@ -125,11 +125,11 @@ def test_stability_is_told_over_families():
 def test_stability_finds_families_once():
     X, y = twins()
     options = {"n_resamples": 6, "random_state": 0}
-    plain = stability(NaiveBayesSelector(search="forward", max_features=3), X, y, **options)
+    plain = stability(plain_selector(search="forward", max_features=3), X, y, **options)
     assert np.array_equal(plain.families.leader, find_families(X).leader)
     assert plain.family_jaccard > plain.jaccard
     one = stability(
-        NaiveBayesSelector(search="forward", max_features=3, families="auto"), X, y, **options
+        plain_selector(search="forward", max_features=3, families="auto"), X, y, **options
     )
     assert one.jaccard == one.family_jaccard
     assert not one.selected[:, plain.families.leader != np.arange(15)].any()
@@ -137,9 +137,9 @@ def test_stability_finds_families_once():
 
 def test_texts_say_whom_a_column_stands_for(tmp_path):
     X, y = twins()
-    found = NaiveBayesSelector(
-        search="forward", max_features=2, families="auto", random_state=0
-    ).fit(X, y)
+    found = plain_selector(search="forward", max_features=2, families="auto", random_state=0).fit(
+        X, y
+    )
     name = X.columns[found.selected_[0]]
     others = f"2 others: {name[0]}1, {name[0]}2"
     assert f"stands for {others}" in explain_model(found).to_text()
@@ -158,11 +158,11 @@ def test_forbidden_columns_never_lead():
     X, y = twins()
     options = {"search": "forward", "n_features": 5, "random_state": 0}
     for given in ("auto", [list(X.columns[i : i + 3]) for i in range(0, 15, 3)]):
-        found = NaiveBayesSelector(forbid=["a0", "b0", "b1"], families=given, **options).fit(X, y)
+        found = plain_selector(forbid=["a0", "b0", "b1"], families=given, **options).fit(X, y)
         assert found.families_.leader[:6].tolist() == [1, 1, 1, 5, 5, 5]
         assert {1, 5} <= set(found.selected_.tolist())
     # A family of which nothing may be chosen has no unit.
-    found = NaiveBayesSelector(
+    found = plain_selector(
         forbid=["a0", "a1", "a2"], families="auto", search="forward", n_features=4, random_state=0
     ).fit(X, y)
     assert set(found.selected_.tolist()) == {3, 6, 9, 12}
@@ -176,10 +176,10 @@ def test_every_search_knows_that_columns_are_forbidden(search):
         options["max_features"] = 3
     forbidden = ["a0", "b0", "b1", "c0", "c1", "c2"]
     columns = [1, 5, 9, 12]
-    same = NaiveBayesSelector(**options).fit(X.iloc[:, columns], y)
-    found = NaiveBayesSelector(forbid=forbidden, families="auto", **options).fit(X, y)
+    same = plain_selector(**options).fit(X.iloc[:, columns], y)
+    found = plain_selector(forbid=forbidden, families="auto", **options).fit(X, y)
     assert found.selected_.tolist() == [columns[j] for j in same.selected_]
-    barred = NaiveBayesSelector(forbid=forbidden, **options).fit(X, y)
+    barred = plain_selector(forbid=forbidden, **options).fit(X, y)
     allowed = X.drop(columns=forbidden)
-    same = NaiveBayesSelector(**options).fit(allowed, y)
+    same = plain_selector(**options).fit(allowed, y)
     assert list(X.columns[barred.selected_]) == list(allowed.columns[same.selected_])

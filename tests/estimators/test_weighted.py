@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 import bayesieve
 from bayesieve import (
     NaiveBayes,
-    NaiveBayesSelector,
     NomogramDisplay,
     WeightedNaiveBayes,
     calibrate,
@@ -29,6 +28,7 @@ from bayesieve import (
 )
 from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
 from bayesieve.search import GreedySearch
+from plain import plain_selector
 
 
 def table(seed=0, n=400):
@@ -300,7 +300,7 @@ def test_a_selection_that_cannot_be_weighed_is_refused_before_the_search(fitted)
     numbers = NaiveBayes({"size": "gaussian"})
     search = RefusingSearch("forward")
     with pytest.raises(ValueError, match="'size' is modelled as 'gaussian', which has no table"):
-        NaiveBayesSelector(numbers, reweigh=True, search=search).fit(X, y)
+        plain_selector(numbers, reweigh=True, search=search).fit(X, y)
 
 
 class RefusingSearch(GreedySearch):
@@ -392,8 +392,8 @@ def test_a_checkpoint_of_other_data_is_refused_and_left(fitted, tmp_path):
 
 def test_a_selector_reweighs_and_forbids(fitted):
     X, y, _ = fitted
-    plain = NaiveBayesSelector(validation=None, cv="loo").fit(X, y)
-    weighted = NaiveBayesSelector(validation=None, cv="loo", reweigh=True).fit(X, y)
+    plain = plain_selector(validation=None, cv="loo").fit(X, y)
+    weighted = plain_selector(validation=None, cv="loo", reweigh=True).fit(X, y)
     assert weighted.selected_.tolist() == plain.selected_.tolist()
     fitted_ = weighted.estimator_.fitted_.only
     assert fitted_.weighting.weights.shape == (len(plain.selected_), 3)
@@ -406,14 +406,14 @@ def test_a_selector_reweighs_and_forbids(fitted):
         for each in (plain, weighted)
     ]
     assert losses[1] != losses[0]
-    forbidden = NaiveBayesSelector(forbid=["colour", 0], random_state=0).fit(X, y)
+    forbidden = plain_selector(forbid=["colour", 0], random_state=0).fit(X, y)
     assert not {0, 1} & set(forbidden.selected_.tolist())
     with pytest.raises(ValueError, match="keep and in forbid"):
-        NaiveBayesSelector(keep=[0], forbid=[0]).fit(X, y)
+        plain_selector(keep=[0], forbid=[0]).fit(X, y)
     with pytest.raises(ValueError, match="every column"):
-        NaiveBayesSelector(forbid=list(X.columns)).fit(X, y)
+        plain_selector(forbid=list(X.columns)).fit(X, y)
     with pytest.raises(ValueError, match="reweigh"):
-        NaiveBayesSelector(NaiveBayes(smoothing=0), reweigh=True).fit(X, y)
+        plain_selector(NaiveBayes(smoothing=0), reweigh=True).fit(X, y)
 
 
 def test_nested_and_stability_take_weights(fitted):

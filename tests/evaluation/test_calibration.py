@@ -26,6 +26,7 @@ from bayesieve import (
 )
 from bayesieve.estimators.held import rows_of
 from bayesieve.evaluation.calibration import best_temperature
+from plain import plain_selector
 from tables import binary_table
 
 
@@ -234,7 +235,7 @@ def test_selectors_by_their_validation_rows(balanced):
     X, y = redundant(600)
     names = [f"f{j}" for j in range(X.shape[1])]
     X = pd.DataFrame(X, columns=names)
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search="forward", n_features=9, class_weight=balanced, random_state=0
     ).fit(X, y)
     found = calibrate(selector, X, y, rows="validation")
@@ -268,7 +269,7 @@ def test_selectors_of_labels_in_sparse_tables():
     Y = np.column_stack([y, X[:, 4] ^ (np.random.default_rng(1).random(500) < 0.2)])
     weight = np.random.default_rng(2).integers(0, 3, 500)
     X = scipy.sparse.csr_array(X)
-    selector = NaiveBayesSelector(None, "forward", "auc", n_features=10, random_state=0)
+    selector = plain_selector(None, "forward", "auc", n_features=10, random_state=0)
     selector.fit(X, Y, sample_weight=weight)
     found = calibrate(selector, X, Y, rows="validation", sample_weight=weight)
     assert found.estimator_.temperature_.shape == (2,)
@@ -311,10 +312,10 @@ def test_what_cannot_be_calibrated_is_named():
     labels = NaiveBayes().fit(X, np.column_stack([y, 1 - y]))
     with pytest.raises(ValueError, match="0/1 matrix of the model's 2 labels"):
         calibrate(labels, X, y)
-    alone = NaiveBayesSelector(validation=None).fit(X, y)
+    alone = plain_selector(validation=None).fit(X, y)
     with pytest.raises(ValueError, match="needs a selector with a validation part"):
         calibrate(alone, X, y, rows="validation")
-    split = NaiveBayesSelector(random_state=0).fit(X, y)
+    split = plain_selector(random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="must be the table given to fit"):
         calibrate(split, X[:20], y[:20], rows="validation")
     never = NaiveBayes("categorical", smoothing=0).fit([["a"], ["b"]] * 5, [0, 1] * 5)
@@ -337,7 +338,7 @@ def training_cases():
     yield NaiveBayes("gaussian-pooled", rounded=True).fit(numbers, y), numbers, y
     labels = np.column_stack([y, X[:, 0]])
     yield NaiveBayes().fit(X[:, 1:], labels), X[:, 1:], labels
-    chosen = NaiveBayesSelector(class_weight="balanced", random_state=0).fit(X, y)
+    chosen = plain_selector(class_weight="balanced", random_state=0).fit(X, y)
     yield chosen, X, y
     yield NaiveBayes("intervals-4").fit(numbers, y), numbers, y
 

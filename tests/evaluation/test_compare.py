@@ -19,13 +19,14 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, compare
+from bayesieve import WeightedNaiveBayes, compare
 from bayesieve.evaluation.comparison import METHODS, SCORES
 from bayesieve.evaluation.comparison.cell import seeded
 from bayesieve.evaluation.comparison.features import told_features
 from bayesieve.evaluation.comparison.methods import named_method
 from bayesieve.evaluation.comparison.scores import align, calibration_error, judge_probabilities
 from comparisons import CLOCKS, DEMSAR, NAMES, SETS, made, without_clocks
+from plain import plain_selector
 
 # -- the same by hand ----------------------------------------------------------------------------
 
@@ -89,7 +90,7 @@ def test_three_sets_three_methods_two_seeds_by_hand():
 
 def test_our_selector_by_hand():
     X, y = SETS["wine"]
-    selector = NaiveBayesSelector(search="forward", max_features=4)
+    selector = plain_selector(search="forward", max_features=4)
     found = compare({"ours": selector}, {"wine": (X, y)}, seeds=[5], folds=3)
     chosen, scores = [], []
     for train, test in StratifiedKFold(3, shuffle=True, random_state=5).split(X, y):
@@ -117,7 +118,7 @@ def test_seeds_go_where_nothing_is_said():
     both = make_pipeline(DecisionTreeClassifier(random_state=3))
     assert seeded(both, 7).steps[-1][1].random_state == 3
     assert seeded(make_pipeline(DecisionTreeClassifier()), 7).steps[-1][1].random_state == 7
-    ours = NaiveBayesSelector(progress=True, checkpoint="somewhere")
+    ours = plain_selector(progress=True, checkpoint="somewhere")
     mine = seeded(ours, 2)
     assert (mine.random_state, mine.progress, mine.checkpoint) == (2, False, None)
     assert (ours.random_state, ours.progress) == (None, True)

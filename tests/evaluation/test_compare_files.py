@@ -19,12 +19,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from bayesieve import NaiveBayesSelector, compare
+from bayesieve import compare
 from bayesieve.evaluation.comparison import SCORES
 from bayesieve.evaluation.comparison.cell import Cell
 from bayesieve.evaluation.comparison.grid import Grid
 from bayesieve.evaluation.comparison.progress import CellsLine
 from comparisons import SETS, without_clocks
+from plain import plain_selector
 
 # -- files ---------------------------------------------------------------------------------------
 
@@ -120,7 +121,7 @@ def test_a_checkpoint_grows_and_refuses_what_has_changed_by_name(tmp_path):
             run(file, **options)
         assert file.read_bytes() == content
     other = tmp_path / "search"
-    NaiveBayesSelector(checkpoint=other, random_state=0).fit(X, y)
+    plain_selector(checkpoint=other, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="another comparison"):
         run(other)
 

@@ -14,9 +14,10 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 import reference
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, nested
+from bayesieve import FeatureVotes, NaiveBayes, nested
 from bayesieve.criteria import AUC, Criterion, SizePenalty
 from bayesieve.criteria.row_values import auc_parts, line_values
+from plain import plain_selector
 from tables import binary_table
 
 
@@ -47,9 +48,7 @@ def test_folds_are_fits_on_their_training_rows(criterion, validation):
     X, y = binary_table(160, 8, n_classes=2 if criterion == "auc" else 3)
     rng = np.random.default_rng(0)
     X = np.column_stack([X, rng.normal(size=160) + y, rng.normal(size=160)])
-    selector = NaiveBayesSelector(
-        search="forward", criterion=criterion, validation=validation, cv=3
-    )
+    selector = plain_selector(search="forward", criterion=criterion, validation=validation, cv=3)
     found = nested(selector, X, y, cv=4, random_state=7)
     splits, seeds = outer(y, 4, 7)
     for fold, (train, test), seed in zip(found.folds, splits, seeds, strict=True):
@@ -72,14 +71,14 @@ def test_noise_is_seen_through():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (100, 60)), np.arange(100) % 2
     found = nested(
-        NaiveBayesSelector(search="forward", criterion="error", validation=None),
+        plain_selector(search="forward", criterion="error", validation=None),
         X, y, cv=5, random_state=0,
     )  # fmt: skip
     assert found.mean(found.guiding) < 0.3
     assert found.mean(found.honest) > 0.4
     assert found.mean(found.optimism) > 3 * found.standard_error(found.optimism)
     # The best of sixty errors on as few rows chooses, and flatters too.
-    held = nested(NaiveBayesSelector(search="forward"), X, y, cv=5, random_state=0)
+    held = nested(plain_selector(search="forward"), X, y, cv=5, random_state=0)
     assert held.mean(held.choice_optimism) > 0
 
 
@@ -87,7 +86,7 @@ def test_weights_repeat_rows():
     X, y = binary_table(120, 6)
     weight = np.random.default_rng(1).integers(0, 4, 120)
     kept = np.flatnonzero(weight)
-    selector = NaiveBayesSelector(search="forward", class_weight="balanced", random_state=0)
+    selector = plain_selector(search="forward", class_weight="balanced", random_state=0)
     found = nested(selector, X, y, cv=3, random_state=0, sample_weight=weight)
     splits, _ = outer(y[kept], 3, 0)
     for fold, (train, test) in zip(found.folds, splits, strict=True):
@@ -111,7 +110,7 @@ def test_labels(criterion):
     dense = X.toarray() != 0
     Y = np.column_stack([dense[:, 0] | dense[:, 1], dense[:, 2]]) ^ (rng.random((300, 2)) < 0.1)
     Y = Y.astype(int)
-    selector = NaiveBayesSelector(None, "forward", criterion, max_features=4, random_state=0)
+    selector = plain_selector(None, "forward", criterion, max_features=4, random_state=0)
     splits = [(np.arange(200), np.arange(200, 300)), (np.arange(100, 300), np.arange(100))]
     found = nested(selector, X, Y, cv=splits)
     for fold, (train, test) in zip(found.folds, splits, strict=True):
@@ -131,7 +130,7 @@ def test_labels(criterion):
 def test_votes_and_prices():
     X, y = binary_table(150, 10, n_classes=2)
     priced = AUC(SizePenalty(free=1, scale=20))
-    selector = NaiveBayesSelector(FeatureVotes(), "forward", priced, random_state=0)
+    selector = plain_selector(FeatureVotes(), "forward", priced, random_state=0)
     found = nested(selector, X, y, cv=3, random_state=0)
     for fold, (train, test) in zip(found.folds, outer(y, 3, 0)[0], strict=True):
         mine = clone(selector).fit(X[train], y[train])
@@ -149,7 +148,7 @@ def test_frames_groups_and_a_level_seen_only_in_held_out_rows():
     X.loc[0, "kind"] = "only here"
     X.loc[y == "yes", "size"] += 2
     groups = np.arange(80) // 8
-    found = nested(NaiveBayesSelector(random_state=0), X, y, cv=GroupKFold(5), groups=groups)
+    found = nested(plain_selector(random_state=0), X, y, cv=GroupKFold(5), groups=groups)
     assert found.feature_names == ("kind", "size")
     assert all("size" in names for names in found.subsets)
     assert found.mean(found.error) < 0.3
@@ -157,13 +156,13 @@ def test_frames_groups_and_a_level_seen_only_in_held_out_rows():
 
 def test_plain_values_and_text():
     X, y = binary_table(120, 6)
-    found = nested(NaiveBayesSelector(validation=None, random_state=0), X, y, cv=3, random_state=0)
+    found = nested(plain_selector(validation=None, random_state=0), X, y, cv=3, random_state=0)
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["folds"][0]["validation_error"] is None
     assert plain["summary"]["honest"]["mean"] == found.mean(found.honest)
     assert [len(fold["names"]) for fold in plain["folds"]] == found.sizes.tolist()
     assert "choice_optimism" not in plain["summary"]
-    text = nested(NaiveBayesSelector(random_state=0), X, y, cv=3, random_state=0).to_text()
+    text = nested(plain_selector(random_state=0), X, y, cv=3, random_state=0).to_text()
     assert "choice optimism" in text
     assert "probability (lower is better)" in text
     assert np.isnan(found.standard_error([1.0]))
@@ -178,12 +177,12 @@ def test_criteria_of_ones_own_are_reported():
             return -float(weights @ (scores[np.arange(len(classes)), classes] - scores.mean(1)))
 
     X, y = binary_table(90, 5)
-    found = nested(NaiveBayesSelector(criterion=Margin()), X, y, cv=3, random_state=0)
+    found = nested(plain_selector(criterion=Margin()), X, y, cv=3, random_state=0)
     assert found.mean(found.error) < 0.7
     # Its loss on the rows held out, as anybody would compute it.
     folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
     known = [*folds]
-    again = nested(NaiveBayesSelector(criterion=Margin()), X, y, cv=known, random_state=0)
+    again = nested(plain_selector(criterion=Margin()), X, y, cv=known, random_state=0)
     for fold, (train, test) in zip(again.folds, known, strict=True):
         columns = sorted(fold.columns)
         model = NaiveBayes("bernoulli").fit(X[train][:, columns], y[train])
@@ -197,10 +196,10 @@ def test_empty_subsets_and_impossible_values():
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     noise = rng.integers(0, 2, (90, 3))
-    empty = NaiveBayesSelector(search="forward", min_features=0, validation=None, cv="loo")
+    empty = plain_selector(search="forward", min_features=0, validation=None, cv="loo")
     found = nested(empty, noise, y, cv=3, random_state=0)
     assert found.sizes.min() == 0
-    strict = NaiveBayesSelector(NaiveBayes(smoothing=0), "forward", "log-likelihood")
+    strict = plain_selector(NaiveBayes(smoothing=0), "forward", "log-likelihood")
     X = np.column_stack([noise, y])  # a category tells all: other classes are impossible
     certain = nested(strict.set_params(estimator__features="categorical"), X, y, random_state=0)
     assert np.isfinite(certain.honest).all()
@@ -209,7 +208,7 @@ def test_empty_subsets_and_impossible_values():
 
 def test_bad_folds_are_named():
     X, y = binary_table(60, 4)
-    selector = NaiveBayesSelector()
+    selector = plain_selector()
     with pytest.raises(TypeError, match="selector must be"):
         nested(NaiveBayes(), X, y)
     with pytest.raises(TypeError, match="cv must be a number of folds"):
@@ -227,9 +226,9 @@ def test_bad_folds_are_named():
     only = np.flatnonzero(two == 1)[:3]
     splits = [(np.setdiff1d(np.arange(60), only), only)]
     with pytest.raises(ValueError, match="no negative row"):
-        nested(NaiveBayesSelector(criterion="auc"), X, two, cv=splits)
+        nested(plain_selector(criterion="auc"), X, two, cv=splits)
     with pytest.raises(ValueError, match="no AUC is defined"):
-        nested(NaiveBayesSelector(criterion=AUC(undefined="skip")), X, two, cv=splits)
+        nested(plain_selector(criterion=AUC(undefined="skip")), X, two, cv=splits)
 
 
 # -- values of single rows -----------------------------------------------------------------------

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, calibrate
+from bayesieve import NaiveBayes, WeightedNaiveBayes, calibrate
 from bayesieve.evaluation.performance import performance
 from bayesieve.explain.report import make_report
+from plain import plain_selector
 
 
 def table(seed=0, n=600):
@@ -26,7 +27,7 @@ def table(seed=0, n=600):
 
 def selector_of(**options):
     every = {"keep": range(5), "search": "forward", "random_state": 3, **options}
-    return NaiveBayesSelector(reweigh=True, **every)
+    return plain_selector(reweigh=True, **every)
 
 
 def twin(selector, X, y, rows, held, weights=None):
@@ -89,10 +90,10 @@ def test_labels_and_sparse_tables(form):
     X = (rng.random((n, 8)) < 0.1 + 0.5 * np.repeat(Y, 4, axis=1)).astype(float)
     given = csr_matrix(X) if form == "sparse" else X
     y = Y if form == "labels" else Y[:, 0]
-    selector = NaiveBayesSelector(reweigh=True, random_state=0).fit(given, y)
+    selector = plain_selector(reweigh=True, random_state=0).fit(given, y)
     found = performance(selector, given, y)
     assert found.n_rows == len(selector.validation_rows_)
-    dense = performance(NaiveBayesSelector(reweigh=True, random_state=0).fit(X, y), X, y)
+    dense = performance(plain_selector(reweigh=True, random_state=0).fit(X, y), X, y)
     assert found.log_loss == pytest.approx(dense.log_loss, abs=1e-12)
     assert found.error < 0.2
 

@@ -14,17 +14,17 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 import reference
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, Stability, nogueira, stability
+from bayesieve import FeatureVotes, NaiveBayes, Stability, nogueira, stability
 from bayesieve.data.tables import RawTable
 from bayesieve.evaluation.resampling import draw_samples
 from bayesieve.models.shared import SharedSparse, SharedTable, share
 from bayesieve.search import RankedSearch
+from plain import plain_selector
 from tables import binary_table
 
 matrices = st.tuples(st.integers(2, 7), st.integers(1, 6)).flatmap(
     lambda shape: arrays(np.int8, shape, elements=st.integers(0, 1))
 )
-
 
 # -- the measure ---------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ def by_hand(selector, X, y, n_resamples, seed, sample_weight=None):
 @pytest.mark.parametrize("cv", ["train", 3])
 def test_samples_are_fits_with_weights(criterion, cv):
     X, y = binary_table(150, 10)
-    selector = NaiveBayesSelector(search="forward", criterion=criterion, cv=cv)
+    selector = plain_selector(search="forward", criterion=criterion, cv=cv)
     found = stability(selector, X, y, n_resamples=6, random_state=3)
     assert np.array_equal(found.selected, by_hand(selector, X, y, 6, 3))
     assert found.feature_names[:2] == ("x0", "x1")
@@ -160,7 +160,7 @@ def test_samples_are_fits_with_weights(criterion, cv):
 def test_repeated_rows_count_as_often():
     X, y = binary_table(90, 8)
     weight = np.random.default_rng(0).integers(0, 4, 90)
-    selector = NaiveBayesSelector(search="forward")
+    selector = plain_selector(search="forward")
     found = stability(selector, X, y, n_resamples=5, sample_weight=weight, random_state=0)
     kept = weight > 0
     expected = by_hand(selector, X[kept], y[kept], 5, 0, weight[kept])
@@ -174,7 +174,7 @@ def test_labels_in_sparse_tables():
     Y = np.column_stack([dense[:, 0] | dense[:, 1], dense[:, 2]]) ^ (rng.random((400, 2)) < 0.1)
     Y = Y.astype(int)
     for model in (NaiveBayes(), FeatureVotes()):
-        selector = NaiveBayesSelector(model, "forward", "auc", max_features=6)
+        selector = plain_selector(model, "forward", "auc", max_features=6)
         found = stability(selector, X, Y, n_resamples=4, random_state=0)
         assert np.array_equal(found.selected, by_hand(selector, X, Y, 4, 0))
         assert found.frequency[:3].min() == 1.0
@@ -182,7 +182,7 @@ def test_labels_in_sparse_tables():
 
 def test_the_number_of_threads_changes_nothing():
     X, y = binary_table(120, 9)
-    selector = NaiveBayesSelector(random_state=5)
+    selector = plain_selector(random_state=5)
     one = stability(selector, X, y, n_resamples=6, random_state=1)
     assert one == stability(selector, X, y, n_resamples=6, random_state=1, n_jobs=3)
     assert one != stability(selector, X, y, n_resamples=6, random_state=2)
@@ -201,7 +201,7 @@ def test_mixed_tables_and_rankings(ranking):
             "flag": (rng.random(120) < 0.3 + 0.4 * y).astype(int),
         }
     )
-    selector = NaiveBayesSelector(NaiveBayes(rounded=True), RankedSearch(ranking), "log-likelihood")
+    selector = plain_selector(NaiveBayes(rounded=True), RankedSearch(ranking), "log-likelihood")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = stability(selector, X, y, n_resamples=8, random_state=0)
@@ -224,7 +224,7 @@ def test_rows_that_were_not_drawn_change_levels_only():
     table = share(RawTable(both, ["x0", "x1", "x2"], 160), models)
     for search in ("forward", "backward", "exhaustive", "dependency"):
         for cv in ("train", "loo", 3):
-            selector = NaiveBayesSelector(NaiveBayes(features), search, cv=cv, random_state=0)
+            selector = plain_selector(NaiveBayes(features), search, cv=cv, random_state=0)
             shared = clone(selector).fit(table, twice, sample_weight=weight)
             plain = clone(selector).fit(X, y)
             assert shared.path_.to_dict() == plain.path_.to_dict()
@@ -255,11 +255,11 @@ def _sparse(X):
 def test_classes_may_be_missing_from_a_sample_unless_they_are_named():
     X, y = binary_table(60, 6)
     y = np.where(np.arange(60) == 0, 3, y)  # one row of a fourth class
-    plain = stability(NaiveBayesSelector(search="forward"), X, y, n_resamples=8, random_state=0)
+    plain = stability(plain_selector(search="forward"), X, y, n_resamples=8, random_state=0)
     assert plain.n_resamples == 8
-    named = NaiveBayesSelector(search="forward", class_weight={3: 2.0})
+    named = plain_selector(search="forward", class_weight={3: 2.0})
     assert stability(named, X, y, n_resamples=8, random_state=0).n_resamples == 8
-    given = NaiveBayesSelector(NaiveBayes(priors=[0.25] * 4), "forward")
+    given = plain_selector(NaiveBayes(priors=[0.25] * 4), "forward")
     assert stability(given, X, y, n_resamples=8, random_state=0).n_resamples == 8
 
 
@@ -268,8 +268,8 @@ def test_bad_parameters_are_named():
     with pytest.raises(TypeError, match="selector must be a NaiveBayesSelector"):
         stability(NaiveBayes(), X, y)
     with pytest.raises(ValueError, match="n_resamples must be a whole number from 2"):
-        stability(NaiveBayesSelector(), X, y, n_resamples=1)
+        stability(plain_selector(), X, y, n_resamples=1)
     with pytest.raises(ValueError, match="whole numbers"):
-        stability(NaiveBayesSelector(), X, y, sample_weight=np.full(60, 0.5))
+        stability(plain_selector(), X, y, sample_weight=np.full(60, 0.5))
     with pytest.raises(ValueError, match="search must be one of"):
-        stability(NaiveBayesSelector(search="forwards"), X, y)
+        stability(plain_selector(search="forwards"), X, y)

@@ -10,13 +10,13 @@ import scipy.sparse as sp
 
 from bayesieve import (
     NaiveBayes,
-    NaiveBayesSelector,
     WeightedNaiveBayes,
     calibrate,
     explain,
     explain_model,
 )
 from bayesieve.explain.report import write_report
+from plain import plain_selector
 
 playwright = pytest.importorskip("playwright.sync_api")
 NAMES = ["chromium", "chromium-browser", "google-chrome"]
@@ -119,7 +119,7 @@ def test_a_slider_gives_the_model_s_probability(open_page, options):
 
 def test_bars_are_the_explanation(open_page):
     X, y = mixed(1)
-    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    selector = plain_selector(random_state=0, keep=list(X)).fit(X, y)
     page = open_page(selector, X, y, include_rows=True)
     for row in selector.validation_rows_[:8].tolist():
         page.select_option("#row", label=f"row {row}: {y[row]}")
@@ -178,7 +178,7 @@ def test_calibrated_probabilities(open_page):
 
 def test_the_source_of_a_bar(open_page):
     X, y = mixed(3)
-    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    selector = plain_selector(random_state=0, keep=list(X)).fit(X, y)
     page = open_page(selector, X, y, include_rows=True)
     page.select_option("#value-2", label="u")
     page.click("#source-2")
@@ -205,7 +205,7 @@ def test_the_source_of_a_bar(open_page):
 
 def test_no_rows_without_leave(open_page):
     X, y = mixed(4)
-    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    selector = plain_selector(random_state=0).fit(X, y)
     page = open_page(selector, X, y)
     assert page.query_selector("#row") is None
     page.click("#source-0")
@@ -232,7 +232,7 @@ def test_labels_and_impossible_values(open_page):
 
 def test_the_path_shows_its_subsets(open_page):
     X, y = mixed(6)
-    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    selector = plain_selector(random_state=0).fit(X, y)
     page = open_page(selector, X, y, n_resamples=2)
     path = selector.path_
     for at in range(len(path)):
@@ -257,7 +257,7 @@ def test_thresholds_move(open_page):
     from bayesieve.evaluation.performance import performance
 
     X, y = mixed(7)
-    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    selector = plain_selector(random_state=0).fit(X, y)
     page = open_page(selector, X, y)
     verdicts = performance(selector, X, y).verdicts
     set_slider(page, "#threshold", 40)
@@ -276,7 +276,7 @@ def test_odd_names_change_nothing_but_the_text(open_page, width):
     y = rng.choice(ODD[:3], 120)
     X = pd.DataFrame({name: rng.choice(ODD[:2], 120) for name in ODD})
     X[ODD[3]] = rng.normal(y == ODD[0], 1.0)
-    selector = NaiveBayesSelector(random_state=0, keep=ODD).fit(X, y)
+    selector = plain_selector(random_state=0, keep=ODD).fit(X, y)
     page = open_page(selector, X, y, width, include_rows=True, title=ODD[1], n_resamples=2)
     assert page.evaluate("window.hacked") is None
     heads = page.eval_on_selector_all("#bars > tr > th", "es => es.map(e => e.textContent)")
@@ -305,7 +305,7 @@ def test_columns_and_classes_named_as_parts_of_objects(browser, open_page):
     y = np.repeat(names, 20)
     X = pd.DataFrame({n: (y == n) ^ (rng.random(y.size) < 0.1) for n in names}).astype(int)
     X["length"] = rng.choice([*names, None], y.size)
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         random_state=0, validation=None, n_features=len(names), keep=names
     ).fit(X, y)
     page = open_page(selector, X, y, include_rows=True, n_resamples=2)
@@ -399,7 +399,7 @@ def test_odd_names_from_a_file_to_a_page_a_query_and_a_model_file(browser, tmp_p
 
 def test_the_keyboard_reaches_everything(open_page):
     X, y = mixed(9)
-    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    selector = plain_selector(random_state=0, keep=list(X)).fit(X, y)
     page = open_page(selector, X, y, include_rows=True)
     seen = set()
     for _ in range(80):

@@ -8,7 +8,6 @@ import pytest
 from bayesieve import (
     EvidenceDisplay,
     NaiveBayes,
-    NaiveBayesSelector,
     NomogramDisplay,
     PathDisplay,
     RelevanceDisplay,
@@ -20,6 +19,7 @@ from bayesieve import (
     plot_path,
     plot_relevance,
 )
+from plain import plain_selector
 
 mpl.use("Agg")
 ODD = "$x$ <b>\n" + "long " * 40
@@ -132,7 +132,7 @@ def test_what_cannot_be_explained(data):
 
 def test_displays(data):
     X, y = data
-    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    selector = plain_selector(random_state=0, keep=list(X)).fit(X, y)
     shown = plot_evidence(selector, X, 3)
     assert isinstance(shown, EvidenceDisplay)
     assert len(shown.ax_.patches) == 1 + 3
@@ -163,7 +163,7 @@ def test_an_impossible_value_has_the_longest_bar():
 
 def test_notebooks_show_results(data):
     X, y = data
-    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    selector = plain_selector(random_state=0, keep=list(X)).fit(X, y)
     assert "&lt;b&gt;" in explain(selector, X[:1])[0]._repr_html_()
     for shown in (selector.path_, explain_model(selector), relevance(X, y)):
         text = shown._repr_html_()

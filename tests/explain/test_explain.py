@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from bayesieve import (
     FeatureVotes,
     NaiveBayes,
-    NaiveBayesSelector,
     calibrate,
     explain,
     load_model,
@@ -24,6 +23,7 @@ from bayesieve import (
 )
 from bayesieve.explain import explain_model
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
+from plain import plain_selector
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=30, deadline=None, derandomize=True)
@@ -99,9 +99,9 @@ def test_labels_and_selectors_are_explained():
     rng = np.random.default_rng(0)
     X = sp.csr_array((rng.random((80, 6)) < 0.3).astype(int))
     Y = pd.DataFrame(rng.integers(0, 2, (80, 2)), columns=["fire", "flood"])
-    selector = NaiveBayesSelector(
-        search="forward", criterion="auc", validation=None, n_features=3
-    ).fit(X, Y)
+    selector = plain_selector(search="forward", criterion="auc", validation=None, n_features=3).fit(
+        X, Y
+    )
     found = explain(selector, X[:2])
     assert [(e.row, e.target, e.against) for e in found] == [
         (0, "fire", "not fire"), (0, "flood", "not flood"), (1, "fire", "not fire"),
@@ -139,7 +139,7 @@ def test_a_file_gives_the_same_model_back(tmp_path, model):
     np.testing.assert_array_equal(again.terms(table), fitted.terms(table))
     assert again.predict(table).tolist() == fitted.predict(table).tolist()
     assert list(tmp_path.iterdir()) == [path]
-    selector = NaiveBayesSelector(model, random_state=0, n_features=2).fit(table, y)
+    selector = plain_selector(model, random_state=0, n_features=2).fit(table, y)
     save_model(selector, path)
     chosen = table[list(selector.get_feature_names_out())]
     np.testing.assert_array_equal(

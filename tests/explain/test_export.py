@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, to_python, to_sql
+from bayesieve import NaiveBayes, to_python, to_sql
 from bayesieve.models.bells import density_bells, interval_bells
+from plain import plain_selector
 
 ODD = ["a\"b'c", "<script>", "naïve 🎲", "x" * 500 + "\n"]
 
@@ -54,7 +55,7 @@ def test_sql_of_labels_and_of_selectors():
     rng = np.random.default_rng(1)
     X = (rng.random((120, 6)) < 0.3).astype(int)
     Y = pd.DataFrame(rng.integers(0, 2, (120, 2)), columns=["fire", "it's"])
-    selector = NaiveBayesSelector(criterion="auc", validation=None, n_features=3).fit(
+    selector = plain_selector(criterion="auc", validation=None, n_features=3).fit(
         sp.csr_array(X), Y
     )
     table = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])

@@ -14,7 +14,6 @@ from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_au
 from bayesieve import (
     FeatureVotes,
     NaiveBayes,
-    NaiveBayesSelector,
     WeightedNaiveBayes,
     calibrate,
     explain,
@@ -27,6 +26,7 @@ from bayesieve.explain.report.content import fates
 from bayesieve.explain.report.page import embed
 from bayesieve.explain.report.single import explanations_page
 from bayesieve.indicators import Indicators
+from plain import plain_selector
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def fitted():
     X["kind"] = np.where(rng.random(200) < 0.6, y, rng.choice(["u", None], 200))
     X["size"] = rng.normal(y == "yes", 1.0)
     estimator = NaiveBayes({"size": "gaussian"})
-    selector = NaiveBayesSelector(estimator, random_state=0, max_features=4, keep=["size"])
+    selector = plain_selector(estimator, random_state=0, max_features=4, keep=["size"])
     return selector.fit(X, y), X, y
 
 
@@ -83,17 +83,17 @@ def test_performance_is_that_of_tables_from_the_guiding_rows(fitted):
 
 def test_performance_without_a_validation_part_and_of_labels(fitted):
     _, X, y = fitted
-    selector = NaiveBayesSelector(validation=None, max_features=3).fit(X, y)
+    selector = plain_selector(validation=None, max_features=3).fit(X, y)
     found = performance(selector, X, y)
     assert (found.rows, found.n_rows) == ("folds", 200)
     rng = np.random.default_rng(1)
     bits = sp.csr_array(rng.integers(0, 2, (90, 6)))
     Y = pd.DataFrame(rng.integers(0, 2, (90, 2)), columns=["fire", "flood"])
-    labelled = NaiveBayesSelector(criterion="auc", random_state=0).fit(bits, Y)
+    labelled = plain_selector(criterion="auc", random_state=0).fit(bits, Y)
     found = performance(labelled, bits, Y)
     assert found.classes == ["fire", "flood"]
     assert found.confusion is None
-    votes = NaiveBayesSelector(FeatureVotes(), criterion="auc", random_state=0).fit(bits, Y)
+    votes = plain_selector(FeatureVotes(), criterion="auc", random_state=0).fit(bits, Y)
     with pytest.raises(TypeError, match="needs probabilities"):
         performance(votes, bits, Y)
 
@@ -104,7 +104,7 @@ def test_weights_and_temperatures_are_those_of_the_selection():
     X = pd.DataFrame(rng.normal((y == "b")[:, None] + 2 * (y == "c")[:, None], 1.5, (240, 4)))
     X.columns = list("pqrs")
     weights = rng.integers(0, 4, 240)
-    selector = NaiveBayesSelector(random_state=0).fit(X, y, sample_weight=weights)
+    selector = plain_selector(random_state=0).fit(X, y, sample_weight=weights)
     found = performance(selector, X, y, weights)
     step = selector.path_.steps[selector.path_.chosen]
     assert found.error == pytest.approx(step.validation_error, abs=1e-12)
@@ -114,7 +114,7 @@ def test_weights_and_temperatures_are_those_of_the_selection():
     )
     with pytest.raises(ValueError, match="sample_weight must be those that the selector"):
         performance(selector, X, y)
-    balanced = NaiveBayesSelector(random_state=0, class_weight="balanced").fit(X, y)
+    balanced = plain_selector(random_state=0, class_weight="balanced").fit(X, y)
     table = np.array(performance(balanced, X, y).confusion)
     step = balanced.path_.steps[balanced.path_.chosen]
     # Every class weighs the same among the guiding rows.
@@ -150,7 +150,7 @@ def test_every_column_has_its_fate(fitted):
     chosen = set(X.columns[selector.support_])
     assert {name for name, (fate, _) in found.items() if fate == "selected"} == chosen
     assert found["id"] == ("eliminated", "names rows")
-    forward = NaiveBayesSelector(search="forward", random_state=0).fit(X, fitted[2])
+    forward = plain_selector(search="forward", random_state=0).fit(X, fitted[2])
     for name, fate, story in fates(forward, {}):
         at = list(X.columns).index(name)
         steps = [
@@ -182,7 +182,7 @@ def test_many_rows_are_sampled_and_the_page_says_so():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 3000)
     X = (rng.random((3000, 3)) < 0.2 + 0.5 * y[:, None]).astype(int)
-    selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    selector = plain_selector(random_state=0).fit(X, y)
     page = make_report(selector, X, y, include_rows=True, n_resamples=2)
     assert "A sample of 1000 of the 3000 rows is in this page." in page
     rows = data_of(page)["rows"]
@@ -196,7 +196,7 @@ def test_a_hundred_features_stay_below_three_megabytes():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 3, 1500)
     X = rng.normal(y[:, None], 4.0, (1500, 100))
-    selector = NaiveBayesSelector(search="forward", n_features=100, random_state=0).fit(X, y)
+    selector = plain_selector(search="forward", n_features=100, random_state=0).fit(X, y)
     page = make_report(selector, X, y, include_rows=True, n_resamples=2)
     assert len(selector.selected_) == 100
     assert len(page.encode()) <= 3_000_000
@@ -224,7 +224,7 @@ def test_names_never_become_markup(fitted):
     odd = "</script><script>alert('x')</script>"
     X = X.rename(columns={"kind": odd})
     y = np.where(y == "no", odd, y)
-    selector = NaiveBayesSelector(random_state=0, keep=[odd]).fit(X, y)
+    selector = plain_selector(random_state=0, keep=[odd]).fit(X, y)
     page = make_report(selector, X, y, title=odd, n_resamples=0)
     assert "<script>alert" not in page
     assert page.count("<script") == 3
@@ -271,7 +271,7 @@ def test_where_an_indicator_fired():
     X = pd.DataFrame(
         indicators.fit_transform(signals.series), columns=indicators.get_feature_names_out()
     )
-    selector = NaiveBayesSelector(random_state=0, max_features=5).fit(X, signals.y)
+    selector = plain_selector(random_state=0, max_features=5).fit(X, signals.y)
     page = make_report(
         selector, X, signals.y, include_rows=True, n_resamples=0, signals=signals.series,
         indicators=indicators,
@@ -357,7 +357,7 @@ def test_a_resample_without_a_class_leaves_the_rest_of_the_report():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 2, (40, 3)), columns=["a", "b", "c"])
     Y = pd.DataFrame({"rare": np.arange(40) % 20 == 0, "half": np.arange(40) % 2}).astype(int)
-    selector = NaiveBayesSelector(criterion="auc", random_state=0).fit(X, Y)
+    selector = plain_selector(criterion="auc", random_state=0).fit(X, Y)
     page = make_report(selector, X, Y, n_resamples=10)
     assert "Not computed: the search failed on a resample of the rows (label" in page
 
@@ -367,7 +367,7 @@ def test_charts_group_by_position_and_never_by_name():
     rng = np.random.default_rng(0)
     y = np.repeat(["constructor", "toString", "__proto__"], 30)
     X = pd.DataFrame({"valueOf": rng.normal(0, 1, 90), "constructor": rng.choice(y, 90)})
-    selector = NaiveBayesSelector(random_state=0, keep=list(X)).fit(X, y)
+    selector = plain_selector(random_state=0, keep=list(X)).fit(X, y)
     charts = data_of(make_report(selector, X, y, n_resamples=2))["charts"]
     assert {"roc", "calibration", "nomogram-0", "relevance-0", "path", "stability"} == set(charts)
 

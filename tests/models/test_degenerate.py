@@ -6,8 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.models import MODELS, one_set
+from plain import plain_selector
 
 TINY = np.finfo(float).tiny  # the documented floor of a variance
 
@@ -64,7 +65,7 @@ def test_constant_columns_have_no_variance_to_share(seed, value, share):
     test = np.r_[shown, np.flatnonzero(y == 0)[:4], np.flatnonzero(y == 1)[:3]]
     train = np.setdiff1d(np.arange(n), test)
     model = NaiveBayes("gaussian", var_smoothing=share)
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         model, "backward", "log-likelihood", cv=[(train, test)], validation=None, n_features=2
     ).fit(X, y)
     wanted = []
@@ -101,7 +102,7 @@ def test_leaving_a_row_out_can_leave_a_constant(share):
     rows = np.repeat(np.arange(5), weights)
     scores = []
     for table, target, weight in ((X, y, weights), (X[rows], y[rows], None)):
-        selector = NaiveBayesSelector(
+        selector = plain_selector(
             NaiveBayes("gaussian", var_smoothing=share), "forward", "log-likelihood", cv="loo",
             validation=None,
         )  # fmt: skip

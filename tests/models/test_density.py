@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import densities
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.data.columns import encode, learn
 from bayesieve.models import MODELS, Settings, TrainingSets, build_columns, one_set
 from bayesieve.models.cuts import mdl_cuts
+from plain import plain_selector
 
 NAMES = ["density", *densities.DENSITIES]
 seeds = st.integers(0, 2**32 - 1)
@@ -223,7 +224,7 @@ def test_so_many_intervals_are_levels_of_quantiles():
 def test_intervals_refuse_to_take_rows_out():
     values, y = draw(0)
     with pytest.raises(ValueError, match="no closed form for the feature model 'intervals'"):
-        NaiveBayesSelector(NaiveBayes("intervals"), cv="loo").fit(values[:, None], y)
+        plain_selector(NaiveBayes("intervals"), cv="loo").fit(values[:, None], y)
 
 
 @pytest.mark.parametrize("name", ["density", "intervals", "intervals-5"])

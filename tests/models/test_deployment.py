@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from bayesieve import (
     FeatureVotes,
     NaiveBayes,
-    NaiveBayesSelector,
     calibrate,
     deploy,
     explain,
@@ -25,6 +24,7 @@ from bayesieve import (
 from bayesieve.app.cli import app
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
 from bayesieve.explain.report import make_report
+from plain import plain_selector
 
 
 def mixed(n_rows=150, n_classes=3, seed=0):
@@ -66,7 +66,7 @@ def test_priors_follow_bayes_rule(seed, n_classes, learnt, warm, kind):
     own = rng.dirichlet(np.ones(n_classes)) if learnt == "given" else learnt
     model = NaiveBayes(priors=own)
     if kind == "selector":
-        model = NaiveBayesSelector(model, search="forward", random_state=0)
+        model = plain_selector(model, search="forward", random_state=0)
     model = model.fit(X, y)
     if warm:
         model = calibrated(model, X, y)
@@ -158,7 +158,7 @@ def test_a_file_with_a_bad_place_is_refused(odd):
 
 def test_everything_that_speaks_tells_the_place():
     X, y = mixed()
-    model = NaiveBayesSelector(search="forward", random_state=0).fit(X, y)
+    model = plain_selector(search="forward", random_state=0).fit(X, y)
     there = deploy(model, {"low": 0.9, "middle": 0.06, "top": 0.04})
     told = explain(there, X[:5])
     for each, row in zip(told, there.predict_proba(X[:5]), strict=True):
@@ -206,7 +206,7 @@ def test_bad_priors_are_told(priors, words):
 def test_votes_have_no_priors():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (60, 4)), rng.integers(0, 2, 60)
-    votes = NaiveBayesSelector(FeatureVotes(), criterion="auc", random_state=0).fit(X, y)
+    votes = plain_selector(FeatureVotes(), criterion="auc", random_state=0).fit(X, y)
     with pytest.raises(TypeError, match="priors must be None for votes"):
         votes.predict(X, priors=[0.5, 0.5])
     assert votes.predict(X).shape == (60,)

@@ -13,7 +13,6 @@ import pytest
 
 from bayesieve import (
     NaiveBayes,
-    NaiveBayesSelector,
     WeightedNaiveBayes,
     calibrate,
     deploy,
@@ -27,6 +26,7 @@ from bayesieve import (
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
 from bayesieve.explain.report import make_report
 from bayesieve.explain.report.content import Extras, gather
+from plain import plain_selector
 
 
 def table(n_rows=300, n_classes=3, seed=0):
@@ -132,7 +132,7 @@ def test_each_label_has_a_prior():
 
 def test_a_reweighed_selection_has_a_place():
     X, y = table()
-    model = NaiveBayesSelector(
+    model = plain_selector(
         NaiveBayes(features="auto"), search="forward", reweigh=True, random_state=0
     ).fit(X, y)
     expected = bayes_rule(model.predict_proba(X), shares(y), PLACE)
@@ -142,8 +142,8 @@ def test_a_reweighed_selection_has_a_place():
 def test_a_reweighed_selection_knows_the_priors_of_its_model():
     X, y = table()
     options = {"search": "forward", "max_features": 2, "reweigh": True, "random_state": 0}
-    given = NaiveBayesSelector(NaiveBayes(priors=PLACE), keep=[0, 1], **options).fit(X, y)
-    plain = NaiveBayesSelector(NaiveBayes(), keep=[0, 1], **options).fit(X, y)
+    given = plain_selector(NaiveBayes(priors=PLACE), keep=[0, 1], **options).fit(X, y)
+    plain = plain_selector(NaiveBayes(), keep=[0, 1], **options).fit(X, y)
     there = plain.decision_function(X, PLACE)
     # Constants are sixty-fourths of a nat.
     assert given.decision_function(X) == pytest.approx(there, abs=1 / 64)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.data.kernels.exact import log_each, log_up_to
 from bayesieve.models.counts import additive_log
+from plain import plain_selector
 
 
 def joint(X, y, row, smoothing, weight=None):
@@ -71,7 +72,7 @@ def test_rows_of_equal_odds_tie(data):
     y = [0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
     balanced = data.draw(st.booleans())
     weight = {k: Fraction(n, 2 * y.count(k)) for k in (0, 1)} if balanced else None
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         NaiveBayes("categorical", smoothing=smoothing),
         search="backward", n_features=2, validation=None,
         class_weight="balanced" if balanced else None,
@@ -104,7 +105,7 @@ def test_ties_count_one_half():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
 def test_ties_count_one_half_in_a_search(form):
     for column, y, exact in levels_of_equal_odds():
-        selector = NaiveBayesSelector(
+        selector = plain_selector(
             NaiveBayes("categorical"), search="backward", criterion="auc", validation=None
         ).fit(form(np.column_stack([column, np.zeros_like(column)])), y)
         assert selector.path_.steps[0].score == pytest.approx(float(exact), abs=1e-12)

@@ -12,12 +12,12 @@ from sklearn.datasets import load_iris
 
 from bayesieve import (
     NaiveBayes,
-    NaiveBayesSelector,
     explain_model,
     relevance_matrix,
     save_model,
     to_python,
 )
+from plain import plain_selector
 
 getcontext().prec = 60
 getcontext().Emax, getcontext().Emin = 10**6, -(10**6)
@@ -139,7 +139,7 @@ def test_searches_find_the_same_in_any_unit(power, share, cv):
     X[0, 0] = 50.0 if share is None else 12.0  # without it, the rest has to be computed anew
     scores = []
     for table in (X, np.ldexp(X, power)):
-        selector = NaiveBayesSelector(
+        selector = plain_selector(
             NaiveBayes("gaussian", var_smoothing=share), "forward", "log-likelihood", cv=cv,
             random_state=0,
         )  # fmt: skip
@@ -152,7 +152,7 @@ def test_searches_find_the_same_in_any_unit(power, share, cv):
 def test_leaving_one_out_is_a_fit_without_it(size):
     X, y, _ = _mixed(2, (1.0, size))
     X[5, 1] = 100 * size  # what is left without it has to be computed anew
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         NaiveBayes("gaussian", var_smoothing=0.0), "backward", "log-likelihood", cv="loo",
         validation=None,
     ).fit(X, y)  # fmt: skip

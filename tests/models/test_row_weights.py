@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, pack
+from bayesieve import NaiveBayes, WeightedNaiveBayes, pack
+from plain import plain_selector
 
 GRIDS = ["density", "kernel", "rank-kernel", "grid-gaussian", "intervals", "intervals-8"]
 
@@ -44,7 +45,7 @@ def test_tables_are_those_of_repeated_rows(features, kind):
 def test_a_search_finds_the_same():
     X, y, weights = problem()
     rows = np.repeat(np.arange(y.size), weights)
-    selector = NaiveBayesSelector(search="forward", cv="train", validation=None)
+    selector = plain_selector(search="forward", cv="train", validation=None)
     weighted = selector.fit(X, y, sample_weight=weights)
     found = list(weighted.selected_), weighted.predict_proba(X)
     repeated = selector.fit(X[rows], y[rows])

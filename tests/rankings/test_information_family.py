@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_selection import SelectKBest
 
-from bayesieve import NaiveBayesSelector, rank
+from bayesieve import rank
 from bayesieve.engine import threads
 from bayesieve.engine.threads import Threads
 from bayesieve.models.cuts import mdl_cuts
@@ -32,6 +32,7 @@ from bayesieve.rankings import (
     greedy,
 )
 from bayesieve.search import RankedSearch
+from plain import plain_selector
 from tables import binary_table
 
 quick = settings(max_examples=40, deadline=None, derandomize=True)
@@ -299,7 +300,7 @@ def test_the_ranked_search_and_scikit_learn_take_each(member):
     wanted = rank(X, y, method).order.tolist()
     chosen = SelectKBest(partial(rank, method=method), k=4).fit(X, y).get_support(indices=True)
     assert sorted(chosen.tolist()) == sorted(wanted[:4])
-    selector = NaiveBayesSelector(search=RankedSearch(method), validation=None).fit(X, y)
+    selector = plain_selector(search=RankedSearch(method), validation=None).fit(X, y)
     assert [s.units[0] for s in selector.path_.steps if s.action == "add"] == wanted
 
 

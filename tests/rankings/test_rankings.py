@@ -15,11 +15,12 @@ from scipy.stats import chi2_contingency
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import mutual_info_score
 
-from bayesieve import NaiveBayesSelector, rank
+from bayesieve import rank
 from bayesieve.engine.threads import Threads
 from bayesieve.rankings import MRMR, ChiSquare, DiscreteColumns, MutualInformation
 from bayesieve.rankings.rank import ranking_names
 from bayesieve.search import RankedSearch
+from plain import plain_selector
 from tables import binary_table
 
 seeds = st.integers(0, 2**32 - 1)
@@ -98,21 +99,21 @@ def test_chi2_is_scipys(seed, n_values):
 @pytest.mark.parametrize("ranking", ["mutual-information", "chi2"])
 def test_a_filter_may_stop_at_the_first_feature_that_does_not_help(ranking):
     X, y = binary_table(300, 12)
-    walk = NaiveBayesSelector(
+    walk = plain_selector(
         search=RankedSearch(ranking), criterion="error", cv=5, validation=None
     ).fit(X, y)
     errors = [step.key for step in walk.path_.steps][1:]
     better = 1
     while better < len(errors) and errors[better] < errors[better - 1]:
         better += 1
-    short = NaiveBayesSelector(
+    short = plain_selector(
         search=RankedSearch(ranking, stop="no-improvement"), criterion="error", cv=5,
         validation=None,
     ).fit(X, y)  # fmt: skip
     assert [step.key for step in short.path_.steps][1:] == errors[:better]
     assert short.n_tried_ == min(better + 1, 12)
     with pytest.raises(ValueError, match="may end before n_features"):
-        NaiveBayesSelector(search=RankedSearch(stop="no-improvement"), n_features=3).fit(X, y)
+        plain_selector(search=RankedSearch(stop="no-improvement"), n_features=3).fit(X, y)
 
 
 def test_bits_and_codes_agree_and_weights_are_repeats():
@@ -156,19 +157,19 @@ def test_only_the_first_are_ranked_with_care():
 @pytest.mark.parametrize("method", ["mutual-information", "chi2", "mrmr"])
 def test_the_ranked_search_walks_the_order_of_the_guiding_rows(method):
     X, y = binary_table(300, 12)
-    selector = NaiveBayesSelector(search=RankedSearch(method), random_state=0).fit(X, y)
+    selector = plain_selector(search=RankedSearch(method), random_state=0).fit(X, y)
     rows = selector.guiding_rows_
     wanted = rank(X[rows], y[rows], method).order.tolist()
     walked = [step.units[0] for step in selector.path_.steps if step.action == "add"]
     assert walked == wanted
     assert selector.selected_.tolist() == wanted[: len(selector.selected_)]
-    grouped = NaiveBayesSelector(
+    grouped = plain_selector(
         search=RankedSearch(method), feature_groups=[[0, 11]], keep=[5], random_state=0
     ).fit(X, y)
     walked = [step.units for step in grouped.path_.steps]
     assert len(walked) == 11
     given_order = RankedSearch(order=(3, 1, 2))
-    by_hand = NaiveBayesSelector(search=given_order, random_state=0, n_features=2).fit(X, y)
+    by_hand = plain_selector(search=given_order, random_state=0, n_features=2).fit(X, y)
     assert by_hand.selected_.tolist() == [3, 1]
 
 
@@ -185,9 +186,9 @@ def test_bad_rankings():
     with pytest.raises(ValueError, match="at least 2 classes"):
         rank(X, np.zeros(200))
     with pytest.raises(ValueError, match="ranking must be one of"):
-        NaiveBayesSelector(search=RankedSearch("chi3")).fit(X, y)
+        plain_selector(search=RankedSearch("chi3")).fit(X, y)
     with pytest.raises(ValueError, match="order: column 99 is not among the columns"):
-        NaiveBayesSelector(search=RankedSearch(order=(1, 99))).fit(X, y)
+        plain_selector(search=RankedSearch(order=(1, 99))).fit(X, y)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -212,7 +213,7 @@ def test_a_ranking_is_a_score_function_of_scikit_learn(method):
 def test_ranked_search_keeps_exact_sizes_in_reach():
     y = np.repeat([0, 1], 20)
     X = np.column_stack([y, y, np.random.default_rng(0).integers(0, 2, (40, 2))])
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search="ranked", n_features=3, feature_groups=[[1, 2, 3]], random_state=0
     ).fit(X, y)
     assert sorted(selector.selected_.tolist()) == [1, 2, 3]

@@ -11,11 +11,12 @@ from scipy.stats import norm
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import KFold
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, rank, relevance_matrix
+from bayesieve import NaiveBayes, rank, relevance_matrix
 from bayesieve.datasets import load, make_waveform
 from bayesieve.models import MODELS, one_set
 from bayesieve.models.kernels.mixture import em
 from bayesieve.rankings.divergence import floating_scheme
+from plain import plain_selector
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=30, deadline=None, derandomize=True)
@@ -42,7 +43,7 @@ def test_one_component_is_the_gaussian_model(options):
     np.testing.assert_allclose(other.terms(X), one.terms(X), atol=1e-10)
     for cv in (3, "train"):
         steps = [
-            NaiveBayesSelector(NaiveBayes(name), "forward", "error", cv, validation=None).fit(X, y)
+            plain_selector(NaiveBayes(name), "forward", "error", cv, validation=None).fit(X, y)
             for name in ("gaussian", "mixture-1")
         ]
         assert steps[0].selected_.tolist() == steps[1].selected_.tolist()
@@ -111,17 +112,17 @@ def test_mixtures_see_what_one_bell_cannot():
                      for f in ("gaussian", "mixture-3"))  # fmt: skip
     assert mixture > bell + 0.05
     for criterion in ("error", "probability", "auc"):
-        selector = NaiveBayesSelector(
+        selector = plain_selector(
             NaiveBayes("mixture-3"), "forward-backward", criterion, 3, validation=None
         ).fit(X, y)
         assert selector.selected_[0] == 0
     with pytest.raises(
         ValueError, match="cv='loo' has no closed form for the feature model 'mixture"
     ):
-        NaiveBayesSelector(NaiveBayes("mixture"), cv="loo").fit(X, y)
+        plain_selector(NaiveBayes("mixture"), cv="loo").fit(X, y)
     with pytest.raises(ValueError, match="'mixture-2' cannot learn in batches"):
         NaiveBayes("mixture-2").partial_fit(X, y, classes=[0, 1]).partial_fit(X, y)
-    folds = NaiveBayesSelector(
+    folds = plain_selector(
         NaiveBayes("mixture-2"), "forward", "error", KFold(3), validation=None, n_features=1
     ).fit(X, y)
     wrong = 0
@@ -159,7 +160,7 @@ def test_mixtures_of_awkward_columns(kind):
         assert all("column 'x0'" in message for message in named)
         if named:
             with pytest.warns(UserWarning, match="column 'x0' has"):
-                NaiveBayesSelector(NaiveBayes({0: name, 1: name}), validation=None).fit(X, y)
+                plain_selector(NaiveBayes({0: name, 1: name}), validation=None).fit(X, y)
 
 
 def test_divergence_of_two_bells_tends_to_its_closed_form():
@@ -314,7 +315,7 @@ def test_mixtures_do_not_depend_on_scale_and_do_not_complain():
             model = NaiveBayes("mixture-3").fit(X * factor, y)
             np.testing.assert_allclose(model.predict_proba(X * factor), plain, atol=1e-4)
         assert np.isfinite(NaiveBayes("mixture-3").fit(X, y).predict_proba(holes)).all()
-        NaiveBayesSelector(
+        plain_selector(
             NaiveBayes("mixture-2"), "forward", "auc", validation=None, max_features=3
         ).fit(X, y == 1)
 

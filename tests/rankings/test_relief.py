@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, evaluate_ranking, rank, relevance_matrix
+from bayesieve import NaiveBayes, evaluate_ranking, rank, relevance_matrix
 from bayesieve.app import papers
 from bayesieve.app.papers import sotoca
 from bayesieve.datasets import load, make_waveform
@@ -22,6 +22,7 @@ from bayesieve.evaluation.curve import Neighbours
 from bayesieve.rankings import ReliefF
 from bayesieve.rankings.divergence import Divergence
 from bayesieve.search import RankedSearch
+from plain import plain_selector
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=30, deadline=None, derandomize=True)
@@ -96,7 +97,7 @@ def test_relieff_ranks_as_its_peer():
 def test_rankings_of_relevance_serve_the_ranked_search():
     X, y = make_waveform(300, 5, random_state=1)
     for ranking in ("relieff", "divergence-sbfs", Divergence("normalised", "gaussian")):
-        selector = NaiveBayesSelector(search=RankedSearch(ranking), random_state=0).fit(X, y)
+        selector = plain_selector(search=RankedSearch(ranking), random_state=0).fit(X, y)
         rows = selector.guiding_rows_
         wanted = rank(X[rows], y[rows], ranking).order.tolist()
         walked = [s.units[0] for s in selector.path_.steps if s.action == "add"]

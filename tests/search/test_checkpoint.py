@@ -15,13 +15,14 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 import victim
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.criteria import AUC, Criterion, SizePenalty
 from bayesieve.search import RankedSearch
 from bayesieve.search import walk as walking
 from bayesieve.search.checkpoint import journal
 from bayesieve.search.checkpoint.fingerprint import fingerprint
 from bayesieve.search.checkpoint.journal import Journal, pack, unpack
+from plain import plain_selector
 from tables import binary_table
 
 CASES = victim.cases()
@@ -30,7 +31,7 @@ CASES = victim.cases()
 def fit(checkpoint, **parameters):
     X, y = binary_table(200, 12)
     settings = {"search": "forward", "random_state": 0, "checkpoint": checkpoint, **parameters}
-    return NaiveBayesSelector(**settings).fit(X, y)
+    return plain_selector(**settings).fit(X, y)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -48,7 +49,7 @@ def test_walks_of_one_step_go_on_from_any_record(tmp_path, monkeypatch):
 
 
 def goes_on_from_any_record(parameters, X, y, tmp_path):
-    selector = NaiveBayesSelector(**parameters, random_state=0)
+    selector = plain_selector(**parameters, random_state=0)
     wanted = victim.outcome(selector.fit(X, y), X)
     whole = tmp_path / "whole"
     selector.set_params(checkpoint=whole)
@@ -182,7 +183,7 @@ def test_another_search_is_refused_by_what_differs(change, named, tmp_path):
 def test_other_data_are_refused(tmp_path):
     X, y = binary_table(200, 12)
     path = tmp_path / "c"
-    selector = NaiveBayesSelector(search="forward", random_state=0, checkpoint=path).fit(X, y)
+    selector = plain_selector(search="forward", random_state=0, checkpoint=path).fit(X, y)
     other = X.copy()
     other[7, 5] ^= 1
     with pytest.raises(ValueError, match=r"differs in X\."):
@@ -262,7 +263,7 @@ def test_a_search_that_does_not_repeat_itself_is_found_out(tmp_path):
                 objective.add(unit)
                 yield
 
-    selector = NaiveBayesSelector(search=Fickle(), random_state=0, checkpoint=tmp_path / "c")
+    selector = plain_selector(search=Fickle(), random_state=0, checkpoint=tmp_path / "c")
     selector.fit(X, y)
     before = (tmp_path / "c").read_bytes()
     with pytest.raises(ValueError, match="record 1 does not follow"):

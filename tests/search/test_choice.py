@@ -6,9 +6,10 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector
+from bayesieve import FeatureVotes, NaiveBayes
 from bayesieve.criteria import Criterion
 from bayesieve.search.path import Path, Step
+from plain import plain_selector
 from tables import binary_table
 
 
@@ -27,7 +28,7 @@ def by_hand(path, margin):
 def test_the_validation_error_is_binomial(weighted, balanced):
     X, y = binary_table(260, 14, seed=3)
     weight = np.random.default_rng(0).integers(1, 4, 260) if weighted else np.ones(260, int)
-    one = NaiveBayesSelector(
+    one = plain_selector(
         search="forward", choice="one-se", class_weight=balanced, random_state=0
     ).fit(X, y, sample_weight=weight)
     path, held = one.path_, one.validation_rows_
@@ -64,7 +65,7 @@ def test_the_validation_error_is_binomial(weighted, balanced):
 @pytest.mark.parametrize("cv", ["train", "loo", 4])
 def test_without_validation_the_guiding_score_has_the_error(criterion, cv):
     X, y = binary_table(150, 10, seed=1)
-    one = NaiveBayesSelector(
+    one = plain_selector(
         search="forward", criterion=criterion, cv=cv, validation=None, choice="one-se"
     ).fit(X, y)
     path = one.path_
@@ -92,8 +93,8 @@ def test_rows_scored_twice_are_still_one_row():
     settings = {"search": "forward", "criterion": "probability", "validation": None}
     once = RepeatedStratifiedKFold(n_splits=4, n_repeats=1, random_state=0)
     splits = list(once.split(X, y))
-    one = NaiveBayesSelector(cv=splits, choice="one-se", **settings).fit(X, y)
-    two = NaiveBayesSelector(cv=splits * 2, choice="one-se", **settings).fit(X, y)
+    one = plain_selector(cv=splits, choice="one-se", **settings).fit(X, y)
+    two = plain_selector(cv=splits * 2, choice="one-se", **settings).fit(X, y)
     assert two.path_.standard_error == pytest.approx(one.path_.standard_error, rel=1e-12)
 
 
@@ -101,7 +102,7 @@ def test_rows_scored_twice_are_still_one_row():
 @pytest.mark.parametrize("validation", [0.5, None])
 def test_areas_have_delongs(model, validation):
     X, y = binary_table(240, 12, n_classes=2, seed=5)
-    one = NaiveBayesSelector(
+    one = plain_selector(
         model, "forward", "auc", validation=validation, choice="one-se", random_state=0
     ).fit(X, y)
     path = one.path_
@@ -128,7 +129,7 @@ def test_labels_by_the_bootstrap():
     flip = rng.random(600) < 0.2
     Y = np.column_stack([dense[:, 0] ^ flip, (dense[:, 0] | dense[:, 1]) ^ flip]).astype(int)
     for criterion in ("auc", "error", "probability"):
-        one = NaiveBayesSelector(None, "forward", criterion, choice="one-se", random_state=0)
+        one = plain_selector(None, "forward", criterion, choice="one-se", random_state=0)
         one.fit(X, Y)
         path, held = one.path_, one.validation_rows_
         columns, guiding = np.sort(path.subset(path.best)), one.guiding_rows_
@@ -174,11 +175,11 @@ def test_refusals():
 
     X, y = binary_table(60, 4)
     with pytest.raises(ValueError, match="choice must be one of 'best', 'one-se'; got 'one-sd'"):
-        NaiveBayesSelector(choice="one-sd").fit(X, y)
+        plain_selector(choice="one-sd").fit(X, y)
     with pytest.raises(ValueError, match="'margin' does not have"):
-        NaiveBayesSelector(criterion=Margin(), validation=None, choice="one-se").fit(X, y)
+        plain_selector(criterion=Margin(), validation=None, choice="one-se").fit(X, y)
     # The error chooses on validation rows, and it has one.
-    own = NaiveBayesSelector(criterion=Margin(), choice="one-se", random_state=0).fit(X, y)
+    own = plain_selector(criterion=Margin(), choice="one-se", random_state=0).fit(X, y)
     assert own.path_.standard_error > 0
 
 
@@ -187,12 +188,12 @@ def test_continuous_columns_and_several_classes_in_sparse_tables():
     y = rng.integers(0, 3, 200)
     X = rng.normal(size=(200, 6))
     X[:, 0] += y
-    one = NaiveBayesSelector(search="backward", choice="one-se", random_state=0).fit(X, y)
+    one = plain_selector(search="backward", choice="one-se", random_state=0).fit(X, y)
     p = one.path_.steps[one.path_.best].validation_error
     n = one.validation_rows_.size
     assert one.path_.standard_error == pytest.approx(np.sqrt(p * (1 - p) / n), rel=1e-12)
     sparse = scipy.sparse.csr_array((rng.random((200, 6)) < 0.3) | (y[:, None] == np.arange(6)))
-    one = NaiveBayesSelector(search="forward", choice="one-se", random_state=0).fit(sparse, y)
+    one = plain_selector(search="forward", choice="one-se", random_state=0).fit(sparse, y)
     p = one.path_.steps[one.path_.best].validation_error
     n = one.validation_rows_.size
     assert one.path_.standard_error == pytest.approx(np.sqrt(p * (1 - p) / n), rel=1e-12)

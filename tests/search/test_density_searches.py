@@ -6,8 +6,9 @@ from scipy.special import logsumexp
 from sklearn.model_selection import StratifiedKFold
 
 import densities
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
 from bayesieve.data.columns import encode, learn
+from plain import plain_selector
 
 
 def problem(seed, n_rows=70, n_columns=4):
@@ -63,7 +64,7 @@ def losses(lines, truth, columns):
 @pytest.mark.parametrize("name", ["density", "kernel", "rank-kernel", "grid-gaussian"])
 def test_a_forward_search_is_the_twins(name, cv):
     X, y = problem(3)
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         NaiveBayes(name), "forward", "log-likelihood", cv, validation=None
     ).fit(X, y)
     lines, truth = terms_of_lines(name, X, y, cv)
@@ -82,7 +83,7 @@ def test_a_forward_search_is_the_twins(name, cv):
 @pytest.mark.parametrize("name", ["density", "intervals", "intervals-6"])
 def test_the_model_of_the_search_is_that_of_a_fit(name):
     X, y = problem(5)
-    selector = NaiveBayesSelector(NaiveBayes(name), cv=3, random_state=0).fit(X, y)
+    selector = plain_selector(NaiveBayes(name), cv=3, random_state=0).fit(X, y)
     alone = NaiveBayes(name).fit(X[:, np.sort(selector.selected_)], y)
     np.testing.assert_allclose(
         selector.predict_proba(X), alone.predict_proba(selector.transform(X)), atol=1e-9
@@ -97,8 +98,8 @@ def test_sparse_columns_and_labels(criterion):
     X = np.where(np.isnan(X) | (X < 0.3), 0.0, X)
     labels = np.column_stack([y == 1, y == 2]).astype(int)
     settings = {"criterion": criterion, "cv": 3, "validation": None, "search": "forward"}
-    dense = NaiveBayesSelector(NaiveBayes("density"), **settings).fit(X, labels)
-    sparse = NaiveBayesSelector(NaiveBayes("density"), **settings)
+    dense = plain_selector(NaiveBayes("density"), **settings).fit(X, labels)
+    sparse = plain_selector(NaiveBayes("density"), **settings)
     sparse.fit(scipy.sparse.csr_array(X), labels)
     assert sparse.selected_.tolist() == dense.selected_.tolist()
     assert [s.score for s in sparse.path_.steps] == [s.score for s in dense.path_.steps]

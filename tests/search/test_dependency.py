@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 import reference
-from bayesieve import NaiveBayes, NaiveBayesSelector, rank
+from bayesieve import NaiveBayes, rank
 from bayesieve.data.tables import RawTable
 from bayesieve.models.cuts import mdl_cuts
 from bayesieve.search import DependencySearch, ExhaustiveSearch
 from bayesieve.search.hints import RowHints
+from plain import plain_selector
 from problems import random_problem, twin_lines
 
 seeds = st.integers(0, 2**32 - 1)
@@ -77,9 +78,9 @@ def test_the_trace_is_the_papers(criterion, cv, seed):
     informative = rank(X, y).order.tolist()
     twin = reference.Twin(problem, criterion, twin_lines(problem, cv))
     search = DependencySearch("r2", order=tuple(informative))
-    selector = NaiveBayesSelector(
-        NaiveBayes("gaussian"), search, criterion, cv, validation=None
-    ).fit(X, y)
+    selector = plain_selector(NaiveBayes("gaussian"), search, criterion, cv, validation=None).fit(
+        X, y
+    )
     drops = [step.units[0] for step in selector.path_.steps[1:]]
     assert drops == plain_fbl(twin, n_columns, pairs, informative)
     steps = selector.path_.steps
@@ -124,7 +125,7 @@ def test_it_never_ends_worse_than_it_began_and_copies_go():
     y = rng.integers(0, 3, 200)
     X = rng.normal(size=(200, 4)) + y[:, None] * [1, 0.5, 0, 0]
     X = np.column_stack([X, X[:, 0], X[:, 0], np.ones(200)])
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         NaiveBayes("gaussian"), "dependency", "error", 10, validation=None
     ).fit(X, y)
     steps = selector.path_.steps
@@ -163,11 +164,11 @@ def test_pairs_that_stay_do_not_end_the_search():
     a = rng.normal(size=200) + y
     X = np.column_stack([a, a + 1e-3 * rng.normal(size=200), a, rng.normal(size=(200, 4))])
     options = {"criterion": "error", "cv": 5, "validation": None, "keep": [0, 1, 2]}
-    kept = NaiveBayesSelector(search="dependency", **options).fit(X, y)
+    kept = plain_selector(search="dependency", **options).fit(X, y)
     free = [(i, j) for i in range(7) for j in range(i + 1, 7) if j > 2]
     strength = np.corrcoef(X.T) ** 2
     free.sort(key=lambda pair: (-round(strength[pair], 9), pair))
-    wanted = NaiveBayesSelector(search=DependencySearch(pairs=tuple(free)), **options).fit(X, y)
+    wanted = plain_selector(search=DependencySearch(pairs=tuple(free)), **options).fit(X, y)
     assert [s.units for s in kept.path_.steps] == [s.units for s in wanted.path_.steps]
 
 
@@ -176,7 +177,7 @@ def test_sizes_are_reached():
     y = rng.integers(0, 2, 100)
     X = rng.normal(size=(100, 6)) + y[:, None]
     for options in ({"max_features": 3}, {"n_features": 2}):
-        selector = NaiveBayesSelector(search="dependency", validation=None, **options).fit(X, y)
+        selector = plain_selector(search="dependency", validation=None, **options).fit(X, y)
         assert len(selector.selected_) <= 3
 
 
@@ -196,14 +197,14 @@ def test_bad_searches(search, message):
     y = np.arange(60) % 2
     X = np.random.default_rng(0).normal(size=(60, 6)) + y[:, None]
     with pytest.raises((TypeError, ValueError), match=message):
-        NaiveBayesSelector(NaiveBayes("gaussian"), search, validation=None).fit(X, y)
+        plain_selector(NaiveBayes("gaussian"), search, validation=None).fit(X, y)
 
 
 def test_exhaustive_ties_go_to_the_first_in_lexicographic_order():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     a, b = rng.normal(size=200) + y, rng.normal(size=200) + y
-    selector = NaiveBayesSelector(NaiveBayes(), "exhaustive", "error", 5, validation=None).fit(
+    selector = plain_selector(NaiveBayes(), "exhaustive", "error", 5, validation=None).fit(
         np.column_stack([a, a, b]), y
     )
     assert selector.selected_.tolist() == [0, 2]
@@ -274,5 +275,5 @@ def test_continuous_columns_can_be_ranked():
     assert found.order.tolist() == [2, 1, 0]
     codes = np.searchsorted(mdl_cuts(X[:, 1], y, 3), X[:, 1])
     assert found.scores[1] == pytest.approx(mutual_info_score(codes, y))
-    selector = NaiveBayesSelector(search="ranked", random_state=0).fit(X, y)
+    selector = plain_selector(search="ranked", random_state=0).fit(X, y)
     assert selector.selected_[0] == 2

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesieve import NaiveBayesSelector
 from bayesieve.criteria import CRITERIA, Criterion
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.search import ExhaustiveSearch, Limits
 from bayesieve.search import walk as walking
 from ledgers import dense_ledger
+from plain import plain_selector
 
 
 def random_problem(seed):
@@ -69,7 +69,7 @@ def test_so_many_features_are_the_best_of_all_subsets_of_that_size(seed):
         subsets = list(subsets_of_size(n_columns, groups, keep, size))
         if not subsets:
             continue
-        found = NaiveBayesSelector(validation=None, n_features=size, **given).fit(X, y)
+        found = plain_selector(validation=None, n_features=size, **given).fit(X, y)
         best = min(error_probability(X, y, columns) for columns in subsets)
         mine = sorted(found.selected_.tolist())
         assert mine in subsets
@@ -90,8 +90,8 @@ def test_a_number_of_features_is_that_number_as_both_bounds(seed, validation, cr
     for size in range(1, n_columns + 1):
         if not list(subsets_of_size(n_columns, groups, keep, size)):
             continue
-        one = NaiveBayesSelector(n_features=size, **given).fit(X, y)
-        other = NaiveBayesSelector(min_features=size, max_features=size, **given).fit(X, y)
+        one = plain_selector(n_features=size, **given).fit(X, y)
+        other = plain_selector(min_features=size, max_features=size, **given).fit(X, y)
         paths = [
             [(step.units, step.key, step.validation_key) for step in each.path_.steps]
             for each in (one, other)
@@ -151,8 +151,8 @@ def test_walks_visit_what_single_steps_visit(seed, criterion, seconds, monkeypat
             "feature_groups": groups, "keep": keep, "validation": 0.5, "random_state": 0, **more,
             "criterion": Farthest() if criterion == "own" else criterion,
         }  # fmt: skip
-        one = NaiveBayesSelector(search="exhaustive", **given).fit(X, y)
-        other = NaiveBayesSelector(search=OneByOne(), **given).fit(X, y)
+        one = plain_selector(search="exhaustive", **given).fit(X, y)
+        other = plain_selector(search=OneByOne(), **given).fit(X, y)
         assert repr(one.path_.steps) == repr(other.path_.steps)
         assert one.selected_.tolist() == other.selected_.tolist()
         n_free = len(units_of(X.shape[1], groups)) - bool(keep)
@@ -197,6 +197,6 @@ def test_slow_subsets_do_not_keep_a_stop_waiting(monkeypatch):
     monkeypatch.setattr(DenseLedger, "losses", slow)
     given = {"validation": None, "criterion": "error"}
     with pytest.warns(ConvergenceWarning, match="was stopped by time_limit"):
-        NaiveBayesSelector(search=Watched(), time_limit=1.5, **given).fit(X, y)
+        plain_selector(search=Watched(), time_limit=1.5, **given).fit(X, y)
     assert len(looks) > 3
     assert np.median(np.diff(looks)) < 0.5

@@ -12,11 +12,11 @@ import bayesieve.estimators.selector
 import bayesieve.search.forecast
 import bayesieve.search.run
 import bayesieve.search.walk
-from bayesieve import NaiveBayesSelector
 from bayesieve.estimators.naive_bayes import BayesFamily
 from bayesieve.search import DependencySearch, GreedySearch, RandomSearch
 from bayesieve.search.hints import RowHints
 from bayesieve.search.objective import Objective
+from plain import plain_selector
 from tables import binary_table
 
 X, Y = binary_table(120, 10, n_classes=2)
@@ -60,7 +60,7 @@ def fit(**options):
     """Fit, and return what was said."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        selector = NaiveBayesSelector(random_state=0, **options).fit(X, Y)
+        selector = plain_selector(random_state=0, **options).fit(X, Y)
     return selector, [str(each.message) for each in said]
 
 
@@ -110,7 +110,7 @@ def test_every_subset(monkeypatch, clock):
     monkeypatch.setattr(bayesieve.search.walk, "_WALK", float("inf"))  # real seconds
     A, y = binary_table(60, 13)
     with pytest.warns(ConvergenceWarning) as said:
-        NaiveBayesSelector(search="exhaustive", random_state=0, time_limit=3000).fit(A, y)
+        plain_selector(search="exhaustive", random_state=0, time_limit=3000).fit(A, y)
     assert re.search(r"it has 7,167 subsets to score, at least 117\.1 min", str(said[0].message))
     assert "or use another search" in str(said[0].message)
 
@@ -220,7 +220,7 @@ def test_searches_of_the_library_may_come_back():
 
 
 def test_one_feature_is_no_features():
-    path = NaiveBayesSelector(max_features=1, random_state=0).fit(X, Y).path_
+    path = plain_selector(max_features=1, random_state=0).fit(X, Y).path_
     assert "1 feature<" in path._repr_html_()
     path.steps = path.steps[:1]
     with pytest.raises(ValueError, match=r"visited no subset of 1 feature \(sizes seen: \[10\]"):
@@ -236,4 +236,4 @@ def test_one_feature_is_no_features():
 )  # fmt: skip
 def test_scores_of_scikit_learn_are_led_to_the_criteria(given, meant):
     with pytest.raises(ValueError, match=re.escape(f"got {given!r}. Did you mean {meant}?")):
-        NaiveBayesSelector(criterion=given).fit(X, Y)
+        plain_selector(criterion=given).fit(X, Y)

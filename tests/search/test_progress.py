@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
+from bayesieve import WeightedNaiveBayes
 from bayesieve.search import SEARCHES, GreedySearch, Limits, RankedSearch
 from bayesieve.search.progress import ProgressLine
+from plain import plain_selector
 
 
 class Terminal(io.StringIO):
@@ -35,7 +36,7 @@ def fit(monkeypatch, stream, step, **options):
     X = (rng.random((80, 12)) < 0.3 + 0.3 * y[:, None]).astype(float)
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr("bayesieve.search.progress.time", Clock(step))
-    selector = NaiveBayesSelector(random_state=0, progress=True, **options).fit(X, y)
+    selector = plain_selector(random_state=0, progress=True, **options).fit(X, y)
     return selector, stream.getvalue()
 
 

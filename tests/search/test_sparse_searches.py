@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, eliminate, rank
+from bayesieve import FeatureVotes, NaiveBayes, eliminate, rank
 from bayesieve.criteria import AUC, SizePenalty
 from bayesieve.datasets import make_incidents
 from bayesieve.search import DiversifiedSearch, RandomSearch, RankedSearch
 from incidents import incidents, mean_auc
+from plain import plain_selector
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=40, deadline=None, derandomize=True)
@@ -27,7 +28,7 @@ def test_the_price_of_features():
     assert SizePenalty(as_printed=True)(29) == Fraction(1, 10**6)
     X, Y = incidents(4)
     dear = AUC(SizePenalty(free=1, scale=10))
-    selector = NaiveBayesSelector(search="forward", criterion=dear, validation=None).fit(X, Y)
+    selector = plain_selector(search="forward", criterion=dear, validation=None).fit(X, Y)
     for step in selector.path_.steps[1:]:
         chosen = [u for s in selector.path_.steps[1:] for u in s.units][: step.n_features]
         model = NaiveBayes("bernoulli").fit(X[:, np.sort(chosen)], Y)
@@ -75,7 +76,7 @@ def test_diversified_search_is_the_papers(seed, criterion):
                 known[key] = (model.predict(X[:, key]) != Y).sum()
         return known[key]
 
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search=DiversifiedSearch(random_state=seed), criterion=criterion, validation=None
     ).fit(X, Y)
     changes, inside = plain_diversified(score, 9, seed)
@@ -86,15 +87,15 @@ def test_diversified_search_is_the_papers(seed, criterion):
 def test_where_a_diversified_search_begins():
     X, Y = incidents(6)
     options = {"criterion": "auc", "validation": None, "random_state": 1}
-    best = NaiveBayesSelector(search=DiversifiedSearch("best"), **options).fit(X, Y)
-    forward = NaiveBayesSelector(search="forward", **options).fit(X, Y)
+    best = plain_selector(search=DiversifiedSearch("best"), **options).fit(X, Y)
+    forward = plain_selector(search="forward", **options).fit(X, Y)
     at = next(i for i, s in enumerate(best.path_.steps) if s.n_features == 1)
     assert best.path_.subset(at) == forward.path_.subset(1)
-    drawn = NaiveBayesSelector(search=DiversifiedSearch(5), **options).fit(X, Y)
+    drawn = plain_selector(search=DiversifiedSearch(5), **options).fit(X, Y)
     assert drawn.path_.steps[0].n_features == 5
-    again = NaiveBayesSelector(search=DiversifiedSearch(5), **options).fit(X, Y)
+    again = plain_selector(search=DiversifiedSearch(5), **options).fit(X, Y)
     assert [s.units for s in again.path_.steps] == [s.units for s in drawn.path_.steps]
-    kept = NaiveBayesSelector(search="diversified", keep=[1], max_features=3, **options).fit(X, Y)
+    kept = plain_selector(search="diversified", keep=[1], max_features=3, **options).fit(X, Y)
     assert 1 in kept.selected_
     assert len(kept.selected_) <= 3
 
@@ -102,10 +103,10 @@ def test_where_a_diversified_search_begins():
 def test_random_subsets_and_single_best():
     X, Y = incidents(8)
     options = {"criterion": "auc", "validation": None, "random_state": 0}
-    drawn = NaiveBayesSelector(search=RandomSearch((2, 5, 99), draws=4), **options).fit(X, Y)
+    drawn = plain_selector(search=RandomSearch((2, 5, 99), draws=4), **options).fit(X, Y)
     assert [s.n_features for s in drawn.path_.steps] == [2] * 4 + [5] * 4
     assert len({tuple(s.units) for s in drawn.path_.steps}) > 4
-    single = NaiveBayesSelector(search=RankedSearch("score"), **options).fit(X, Y)
+    single = plain_selector(search=RankedSearch("score"), **options).fit(X, Y)
     first = [s.units[0] for s in single.path_.steps[1:]]
     alone = [
         -mean_auc(
@@ -135,7 +136,7 @@ def test_votes_count_rare_values():
     level = wanted[:, 0] == wanted[0, 0]
     assert proba[0, 0] == pytest.approx((Y[level, 0].sum() + 1) / (level.sum() + 2))
     for search, kind in (("forward", "label"), ("backward", "rare"), ("diversified", "label")):
-        selector = NaiveBayesSelector(
+        selector = plain_selector(
             FeatureVotes(kind), search, "auc", validation=None, random_state=0
         ).fit(sp.csr_array(X), Y)
         step = selector.path_.steps[selector.path_.chosen]
@@ -248,9 +249,9 @@ def test_incidents_look_like_incidents():
     assert counts[-1] > 20 * np.median(counts)
     assert (np.unique(data.X.data) > 0).all()
     signals = set(np.concatenate(data.signals))
-    found = NaiveBayesSelector(
-        search="forward", criterion="auc", validation=None, max_features=8
-    ).fit(data.X, data.Y)
+    found = plain_selector(search="forward", criterion="auc", validation=None, max_features=8).fit(
+        data.X, data.Y
+    )
     assert len(signals & set(found.selected_.tolist())) >= 5
     with pytest.raises(ValueError, match="n_entries must be a whole number from 400 to"):
         make_incidents(2000, 400, n_entries=3)
@@ -259,7 +260,7 @@ def test_incidents_look_like_incidents():
 def test_the_same_on_one_thread_and_on_three():
     data = make_incidents(3000, 600, n_entries=60000, random_state=1)
     found = [
-        NaiveBayesSelector(
+        plain_selector(
             search="diversified", criterion="penalised-auc", random_state=0, n_jobs=n
         ).fit(data.X, data.Y).path_.to_dict()
         for n in (1, 3)
@@ -271,9 +272,7 @@ def test_votes_are_learnt_within_each_fold():
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 2, (200, 60)), rng.integers(0, 2, 200)
     score = (
-        NaiveBayesSelector(
-            FeatureVotes(), "forward", "auc", KFold(5), validation=None, keep=range(60)
-        )
+        plain_selector(FeatureVotes(), "forward", "auc", KFold(5), validation=None, keep=range(60))
         .fit(X, y)
         .path_.steps[0]
         .score
@@ -285,9 +284,9 @@ def test_votes_are_learnt_within_each_fold():
     assert score == pytest.approx(np.mean(areas), abs=1e-12)
     for criterion in ("error", "probability", "log-likelihood"):
         with pytest.raises(ValueError, match="FeatureVotes counts and knows no probabilities"):
-            NaiveBayesSelector(FeatureVotes(), criterion=criterion).fit(X, y)
+            plain_selector(FeatureVotes(), criterion=criterion).fit(X, y)
     with pytest.raises(ValueError, match="cv='loo' has no closed form for FeatureVotes"):
-        NaiveBayesSelector(FeatureVotes(), criterion="auc", cv="loo").fit(X, y)
+        plain_selector(FeatureVotes(), criterion="auc", cv="loo").fit(X, y)
 
 
 @pytest.mark.parametrize("search", [RandomSearch((2, 3), 3, 0), DiversifiedSearch(3, 0)])
@@ -296,7 +295,7 @@ def test_votes_are_learnt_within_each_fold():
 )
 def test_sizes_count_columns_not_groups(search, sizes):
     X, Y = incidents(1, 80, 8)
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search=search, criterion="auc", validation=None,
         feature_groups=[[0, 1], [2, 3], [4, 5], [6, 7]], **sizes,
     ).fit(X, Y)  # fmt: skip
@@ -307,7 +306,7 @@ def test_the_number_asked_for_is_reached_when_gains_run_out():
     X = np.zeros((40, 5))
     y = X[:, 0] = np.arange(40) % 2
     for sizes in ({"n_features": 3}, {"min_features": 3}):
-        selector = NaiveBayesSelector(
+        selector = plain_selector(
             search=DiversifiedSearch(random_state=0), criterion="auc", validation=None, **sizes
         ).fit(X, y)
         assert selector.selected_.tolist() == [0, 1, 2]

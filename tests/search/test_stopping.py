@@ -10,11 +10,12 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
-from bayesieve import FeatureVotes, NaiveBayesSelector
+from bayesieve import FeatureVotes
 from bayesieve.app.cli import app
 from bayesieve.criteria import Criterion
 from bayesieve.search import PhaseSearch
 from bayesieve.search.path import Path
+from plain import plain_selector
 from tables import binary_table
 
 X, Y = binary_table(200, 12)
@@ -36,7 +37,7 @@ def table_of(kind):
 @pytest.mark.parametrize("kind", ["dense", "sparse", "labels", "votes"])
 def test_a_limit_ends_the_search_after_the_step(kind, tmp_path):
     parameters, A, y = table_of(kind)
-    selector = NaiveBayesSelector(search="forward", random_state=0, **parameters)
+    selector = plain_selector(search="forward", random_state=0, **parameters)
     whole = selector.fit(A, y).path_.steps
     selector.set_params(time_limit=0.0)
     with pytest.warns(ConvergenceWarning, match=r"time_limit=0\.0 at step 1 .*forward, size 1"):
@@ -57,18 +58,18 @@ def test_a_limit_ends_the_search_after_the_step(kind, tmp_path):
 
 
 def test_a_limit_that_does_not_pass_changes_nothing():
-    plain = NaiveBayesSelector(random_state=0).fit(X, Y)
+    plain = plain_selector(random_state=0).fit(X, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        limited = NaiveBayesSelector(random_state=0, time_limit=1000).fit(X, Y)
+        limited = plain_selector(random_state=0, time_limit=1000).fit(X, Y)
     assert limited.path_.steps == plain.path_.steps
     for bad, error in [(-1, ValueError), ("1 h", TypeError), (float("nan"), ValueError)]:
         with pytest.raises(error, match="time_limit must be"):
-            NaiveBayesSelector(time_limit=bad).fit(X, Y)
+            plain_selector(time_limit=bad).fit(X, Y)
 
 
 def test_no_subset_of_the_size_asked_for_yet(tmp_path):
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         search="forward", n_features=5, random_state=0, time_limit=0, checkpoint=tmp_path / "c"
     )
     for n in range(1, 5):
@@ -107,11 +108,11 @@ def test_ctrl_c_keeps_the_best_so_far(at, tmp_path, monkeypatch):
     path = tmp_path / "c"
 
     def selector(at):
-        return NaiveBayesSelector(
+        return plain_selector(
             search="forward", criterion=Interrupting(at), random_state=0, checkpoint=path
         )
 
-    whole = NaiveBayesSelector(search="forward", criterion=Interrupting(0), random_state=0)
+    whole = plain_selector(search="forward", criterion=Interrupting(0), random_state=0)
     whole = whole.fit(X, Y).path_.steps
     if at <= 13:  # nothing but the empty set has been visited
         with pytest.raises(KeyboardInterrupt):
@@ -128,7 +129,7 @@ def test_ctrl_c_keeps_the_best_so_far(at, tmp_path, monkeypatch):
 
 
 def test_a_second_ctrl_c_is_an_interrupt(monkeypatch):
-    selector = NaiveBayesSelector(search="forward", random_state=0).fit(X[:, :5], Y)
+    selector = plain_selector(search="forward", random_state=0).fit(X[:, :5], Y)
     choose = Path.choose
 
     def again(self, *sizes):
@@ -171,10 +172,10 @@ def test_patience_ends_a_phase_after_steps_without_a_gain():
     y = rng.integers(0, 2, 300)
     X = (rng.random((300, 30)) < 0.3 + 0.3 * y[:, None] * (np.arange(30) < 4)).astype(float)
     settings = {"criterion": "error", "cv": 5, "validation": None}
-    whole = NaiveBayesSelector(search="forward-backward", **settings).fit(X, y).path_
+    whole = plain_selector(search="forward-backward", **settings).fit(X, y).path_
     for patience in (1, 3, 8):
         search = PhaseSearch("forward", patience=patience)
-        path = NaiveBayesSelector(search=search, **settings).fit(X, y).path_
+        path = plain_selector(search=search, **settings).fit(X, y).path_
         # The first phase by hand: it ends with the step that is the last of so many in vain.
         first = [step for step in whole.steps if step.phase == 0]
         best, last, wanted = (first[0].key, 0), -1, first[:1]
@@ -188,7 +189,7 @@ def test_patience_ends_a_phase_after_steps_without_a_gain():
         assert [step.units for step in found] == [step.units for step in wanted]
         assert len(found) < len(first)
     with pytest.raises(ValueError, match="patience"):
-        NaiveBayesSelector(search=PhaseSearch("forward", patience=0)).fit(X, y)
+        plain_selector(search=PhaseSearch("forward", patience=0)).fit(X, y)
     search = PhaseSearch("forward", patience=2)
     with pytest.raises(ValueError, match="before n_features is reached"):
-        NaiveBayesSelector(search=search, n_features=3).fit(X, y)
+        plain_selector(search=search, n_features=3).fit(X, y)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayesieve import NaiveBayes, NaiveBayesSelector
+from bayesieve import NaiveBayes
+from plain import plain_selector
 from problems import MODELS, random_problem, walk
 
 SEARCHES = ("forward", "backward", "forward-backward", "backward-forward", "sffs", "sbfs")
@@ -28,7 +29,7 @@ def compare(problem, X, y, criterion, cv, search, *, fit_params=None, class_weig
         priors=problem["priors"],
         var_smoothing=options.pop("var_smoothing", None),
     )
-    selector = NaiveBayesSelector(
+    selector = plain_selector(
         estimator, search, criterion, cv, validation=None, class_weight=class_weight, **options
     )
     with warnings.catch_warnings():

@@ -131,6 +131,17 @@ def select(
     out: Annotated[Path, typer.Option(help="Folder for model.json, *.csv and report.html.")],
     target: Target = None,
     labels: Labels = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="'few' (at most 10 terms), 'balanced' or 'accurate'."),
+    ] = None,
+    estimator: Annotated[
+        str,
+        typer.Option(
+            help="'weighted' (terms with weights, WeightedNaiveBayes) or 'selector' (a search of "
+            "columns). By default weighted, unless labels, or an option of searches, are given."
+        ),
+    ] = "auto",
     search: Annotated[
         str, typer.Option(help="Name of the search; auto.", autocompletion=_searches)
     ] = "auto",
@@ -164,7 +175,7 @@ def select(
         str | None, typer.Option(help="Column with the time: the later rows validate.")
     ] = None,
     n_features: Annotated[int | None, typer.Option(help="Exactly so many.", min=1)] = None,
-    min_features: Annotated[int, typer.Option(help="At least so many.", min=0)] = 1,
+    min_features: Annotated[int | None, typer.Option(help="At least so many.", min=0)] = None,
     max_features: Annotated[int | None, typer.Option(help="At most so many.", min=1)] = None,
     class_weight: Annotated[
         str | None, typer.Option(help="'balanced': every class weighs the same.")
@@ -206,11 +217,14 @@ def select(
 ) -> None:
     """Choose the columns of a table that make a readable model, and write it down."""
     from ..data.files.output import check_folder
-    from ..estimators.naive_bayes import NaiveBayes
+    from ..estimators.auto import PRESETS
     from ..models.registry import MODELS
     from . import commands
 
     choose("--model", model, ["auto", *MODELS])
+    choose("--estimator", estimator, ["auto", "weighted", "selector"])
+    if preset is not None:
+        choose("--preset", preset, PRESETS)
     if validation is not None and not 0 <= validation < 1:
         raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
     if resamples == 1:
@@ -224,8 +238,6 @@ def select(
         tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
     for line in [] if quiet else commands.numbers_with_texts(problem):
         tell(line)
-    if criterion is None:
-        criterion = "auc" if commands.has_labels(problem) else "probability"
     for line in [] if quiet else commands.rare_labels(problem):
         tell(line)
     pages = commands.Pages(
@@ -240,18 +252,7 @@ def select(
     if time is not None:
         share = _LATER if validation is None else validation
         held = commands.later_part(problem.aside[time], share)
-    selector = commands.select_table(
-        problem,
-        out,
-        pages,
-        estimator=NaiveBayes(features=model),
-        search=search,
-        criterion=commands.criterion_for(criterion, problem),
-        n_features=n_features,
-        cv=int(cv) if cv.isdigit() else cv,
-        validation=held,
-        min_features=min_features,
-        max_features=max_features,
+    shared = commands.SharedOptions(
         class_weight=class_weight,
         random_state=seed,
         n_jobs=jobs,
@@ -259,13 +260,23 @@ def select(
         checkpoint=checkpoint,
         time_limit=time_limit,
         families="auto" if families else None,
-        safe_csv=safe_csv,
+        preset=preset,
     )
-    result = commands.summary(selector, problem, out)
+    searching = commands.SearchOptions(
+        search=search,
+        criterion=criterion,
+        cv=int(cv) if cv.isdigit() else cv,
+        n_features=n_features,
+        min_features=min_features,
+        max_features=max_features,
+    )
+    chooser = commands.make_chooser(estimator, model, held, shared, searching, problem)
+    commands.select_table(chooser, problem, out, pages, safe_csv=safe_csv)
+    result = commands.summary(chooser, problem, out)
     if as_json:
         say(commands.as_json(result) + "\n")
     elif not quiet:
-        say(commands.in_words(result, criterion, len(problem.names)))
+        say(commands.in_words(result, len(problem.names)))
 
 
 @app.command(cls=PlainCommand)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypedDict, Unpack, cast
+from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,7 @@ from ..estimators.deploy import deploy
 from ..estimators.held import rows_of, stands_for
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
 from ..explain.evidence import Explanation, explain
 from ..explain.modelfile.file import load_model, save_model
 from ..explain.plain import Plain, jsonable
@@ -35,6 +36,10 @@ from ..rankings.rank import rank
 from .tables import Problem, groups_of, later_part, numbers_with_texts, read_problem
 
 __all__ = ["BadUseError", "groups_of", "later_part", "numbers_with_texts", "read_problem"]
+
+
+#: What chooses columns or terms.
+Chooser = NaiveBayesSelector | WeightedNaiveBayes
 
 
 # Positive (or negative) rows below which a label is told to be rare.
@@ -97,17 +102,9 @@ class Pages(NamedTuple):
     priors: str | dict[str, float] | None = None  #: of the place where the model will be used
 
 
-class SelectorOptions(TypedDict, total=False):
-    """Parameters of `NaiveBayesSelector` that the command line offers."""
+class SharedOptions(TypedDict):
+    """Parameters of both estimators that the command line offers."""
 
-    estimator: NaiveBayes
-    search: str
-    criterion: str | AUC
-    n_features: int | None
-    cv: int | str
-    validation: object
-    min_features: int
-    max_features: int | None
     class_weight: str | None
     random_state: int
     n_jobs: int | None
@@ -115,21 +112,77 @@ class SelectorOptions(TypedDict, total=False):
     checkpoint: Path | None
     time_limit: float | None
     families: str | None
+    preset: str | None
+
+
+class SearchOptions(TypedDict):
+    """Parameters of searches that the command line offers."""
+
+    search: str
+    criterion: str | None
+    cv: int | str
+    n_features: int | None
+    min_features: int | None
+    max_features: int | None
+
+
+# What an option of searches is where nobody asks for anything.
+_UNASKED = (None, "auto")
+
+
+def make_chooser(
+    estimator: str,
+    features: str,
+    validation: object,
+    shared: SharedOptions,
+    searching: SearchOptions,
+    problem: Problem,
+) -> Chooser:
+    """What chooses: terms with weights, or a search of columns where anything asks for one.
+
+    Parameters
+    ----------
+    estimator : "auto", "weighted" or "selector".
+    features : feature model of the columns.
+    validation : rows that choose.
+    shared, searching : options.
+    problem : whose labels ask for a search.
+    """
+    asked = [name for name, value in searching.items() if value not in _UNASKED]
+    if estimator == "auto":
+        estimator = "selector" if asked or has_labels(problem) else "weighted"
+    if estimator == "weighted":
+        if asked:
+            raise BadUseError(
+                f"--{asked[0].replace('_', '-')} is an option of searches; leave it out, or use "
+                "--estimator selector."
+            )
+        held = None if isinstance(validation, str) else validation
+        return WeightedNaiveBayes(features=features, validation=held, **shared)
+    criterion = searching["criterion"]
+    if criterion is None:
+        criterion = "auc" if has_labels(problem) else "probability"
+    least = searching["min_features"]
+    return NaiveBayesSelector(
+        estimator=NaiveBayes(features=features),
+        search=searching["search"],
+        criterion=criterion_for(criterion, problem),
+        cv=searching["cv"],
+        validation=validation,
+        n_features=searching["n_features"],
+        min_features=1 if least is None else least,
+        max_features=searching["max_features"],
+        **shared,
+    )
 
 
 def select_table(
-    problem: Problem,
-    out: Path,
-    pages: Pages,
-    *,
-    safe_csv: bool = False,
-    **options: Unpack[SelectorOptions],
-) -> NaiveBayesSelector:
+    chooser: Chooser, problem: Problem, out: Path, pages: Pages, *, safe_csv: bool = False
+) -> None:
     """Select, and write model.json, selected.csv, path.csv and report.html."""
     check_width(len(problem.names))
-    selector = NaiveBayesSelector(**options).fit(problem.X, problem.y, groups=pages.groups)
-    if pages.priors is not None:
-        selector = deploy(selector, pages.priors)
+    chooser.fit(problem.X, problem.y, groups=pages.groups)
+    selector = chooser if pages.priors is None else deploy(chooser, pages.priors)
     n_resamples = pages.n_resamples
     if n_resamples is None:
         small = problem.X.shape[0] * problem.X.shape[1] <= _MOST_CELLS
@@ -145,20 +198,26 @@ def select_table(
         n_resamples=n_resamples,
         left_out=dict(pages.left_out),
         groups=pages.groups,
-        n_jobs=options.get("n_jobs"),
+        n_jobs=chooser.n_jobs,
     )
     with whole_folder(out) as folder:
         save_model(selector, folder / "model.json")
         _write_rows(
             folder / "selected.csv",
             ["rank", "feature"],
-            [[i + 1, problem.names[j]] for i, j in enumerate(selector.selected_)],
+            [[i + 1, name] for i, name in enumerate(chosen_names(chooser, problem))],
             safe_csv,
         )
         path = selector.path_.to_dict()
         _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe_csv)
         write_text(folder / "report.html", page)
-    return selector
+
+
+def chosen_names(chooser: Chooser, problem: Problem) -> list[str]:
+    """Columns, or terms, in the order in which they were chosen."""
+    if isinstance(chooser, NaiveBayesSelector):
+        return [problem.names[j] for j in chooser.selected_]
+    return [" x ".join(problem.names[j] for j in term) for term in chooser.selected_]
 
 
 def read_priors(text: str | None) -> str | dict[str, float] | None:
@@ -215,9 +274,12 @@ def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: st
     return y.astype(str)
 
 
-def _name_columns(selector: NaiveBayesSelector, names: list[str]) -> None:
+def _name_columns(selector: Chooser, names: list[str]) -> None:
     """Give a model of a sparse matrix the file's names: a matrix has none."""
-    selector.path_.names = names
+    if isinstance(selector, WeightedNaiveBayes):
+        selector.name_columns(names)
+    else:
+        selector.path_.names = names
     if selector.families_ is not None:
         selector.families_ = Families(tuple(names), selector.families_.leader)
     chosen = [names[j] for j in np.flatnonzero(selector.support_)]
@@ -335,32 +397,49 @@ def has_labels(problem: Problem) -> bool:
     return isinstance(problem.y, pl.DataFrame)
 
 
-def summary(selector: NaiveBayesSelector, problem: Problem, out: Path) -> dict[str, Plain]:
+def summary(chooser: Chooser, problem: Problem, out: Path) -> dict[str, Plain]:
     """What was chosen, as plain data."""
-    step = selector.path_.steps[selector.path_.chosen]
-    others = stands_for(selector)
-    return {
-        "selected": [problem.names[j] for j in selector.selected_],
-        **({"stands_for": cast(Plain, others)} if selector.families is not None else {}),
-        "score": step.score,
-        selector.path_.validation_name: step.validation_error,
-        "subsets_tried": selector.n_tried_,
-        "folder": str(out),
+    others = stands_for(chooser)
+    found: dict[str, Plain] = {
+        "selected": cast(Plain, chosen_names(chooser, problem)),
+        **({"stands_for": cast(Plain, others)} if chooser.families_ is not None else {}),
     }
+    if isinstance(chooser, NaiveBayesSelector):
+        step = chooser.path_.steps[chooser.path_.chosen]
+        found |= {
+            "criterion": chooser.path_.criterion,
+            "score": step.score,
+            chooser.path_.validation_name: step.validation_error,
+            "subsets_tried": chooser.n_tried_,
+            "proof": None if chooser.proof_ is None else str(chooser.proof_),
+        }
+    else:
+        path = chooser.path_
+        found |= {
+            "n_columns": int(chooser.support_.sum()),
+            "leave_one_out_log_loss": path.steps[path.chosen].loss,
+        }
+    return found | {"folder": str(out)}
 
 
-def in_words(result: dict[str, Plain], criterion: str, n_columns: int) -> str:
+def in_words(result: dict[str, Plain], n_columns: int) -> str:
     """The summary for people."""
     names = cast(list[str], result["selected"])
     others = cast(dict[str, list[str]], result.get("stands_for", {}))
-    name = next(key for key in result if key.startswith("validation"))
     shown = ", ".join(names[:_SHOWN])
     if len(names) > _SHOWN:
         shown += f" and {len(names) - _SHOWN} more (selected.csv has all)"
-    validated = cast(float, result[name])
-    told = "" if np.isnan(validated) else f", {name.replace('_', ' ')} {validated:.4f}"
-    return (
-        f"{len(names)} of {n_columns} column{'s' * (n_columns != 1)}: {shown}\n"
-        + "".join(f"{name} stands for {count_others(others[name])}\n" for name in others)
-        + f"{criterion} {result['score']:.4f}{told}; written to {result['folder']}\n"
-    )
+    of = f"of {n_columns} column{'s' * (n_columns != 1)}"
+    if "criterion" in result:
+        first = f"{len(names)} {of}: {shown or 'nothing tells the classes apart'}"
+        name = next(key for key in result if key.startswith("validation"))
+        validated = cast(float, result[name])
+        told = "" if np.isnan(validated) else f", {name.replace('_', ' ')} {validated:.4f}"
+        last = f"{result['criterion']} {result['score']:.4f}{told}"
+    else:
+        terms = f"{len(names)} term{'s' * (len(names) != 1)}"
+        read = "" if result["n_columns"] == n_columns else f"{result['n_columns']} "
+        first = f"{terms} from {read}{of}: {shown or 'nothing tells the classes apart'}"
+        last = f"log-loss of rows left out {result['leave_one_out_log_loss']:.4f}"
+    told_of = "".join(f"{name} stands for {count_others(others[name])}\n" for name in others)
+    return f"{first}\n{told_of}{last}; written to {result['folder']}\n"

@@ -262,6 +262,19 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         found.__dict__.update(learnt)
         return found
 
+    def name_columns(self, names: Sequence[str]) -> None:
+        """Give columns that had no names some, as those of a sparse matrix from a file.
+
+        Parameters
+        ----------
+        names : sequence of str
+            One a column of X.
+        """
+        check_is_fitted(self, "path_")
+        self._column_names = list(names)
+        paths = self.path_ if isinstance(self.path_, list) else [self.path_]
+        self.__dict__.update(self._learnt([path.chosen for path in paths]))
+
     def _learnt(self, places: Sequence[int]) -> dict[str, Any]:
         """All that is known after the fit, for the model of these states, one a path."""
         fits = self._fits

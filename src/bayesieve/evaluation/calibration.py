@@ -3,24 +3,21 @@
 import copy
 import warnings
 from dataclasses import asdict, dataclass
-from typing import TypeAlias, TypedDict, TypeVar, cast
+from typing import TypedDict, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from ..checks import Array, check_number, choose, plain_value
-from ..data.columns import encode
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
 from ..estimators.chosen import ChosenColumns
 from ..estimators.held import bayes_of, rows_of
 from ..estimators.selector import NaiveBayesSelector
-from ..models.base import one_set
 from ..models.fitted import FittedBayes
-from ..models.registry import MODELS
 from .given import Model
-from .refit import read_again
+from .refit import read_again, trained_on
 
 Floats = NDArray[np.float64]
 
@@ -29,10 +26,6 @@ Ints = NDArray[np.int64]
 
 
 _MOST_STEPS = 200
-
-
-#: What a column learnt: counts, or moments.
-Statistics: TypeAlias = Floats | tuple[Floats, ...]
 
 
 Judged = TypeVar("Judged", bound=Model)
@@ -176,7 +169,7 @@ def calibrate(
         judge, table, target, weights = _guided(selector, X, y, sample_weight)
     else:
         judge, (table, target, weights) = fitted, _held_out(model, fitted, X, y, sample_weight)
-    if rows == "new" and _trained_on(fitted, table, target, weights):
+    if rows == "new" and trained_on(fitted, table, target, weights):
         others = (
             " Use rows='validation', or rows that are new."
             if selector is not None
@@ -211,33 +204,6 @@ def _class_weights(selector: ChosenColumns, labels: Ints, weights: Floats) -> Fl
     if isinstance(given, dict):
         given = {i: given.get(int(k), 1.0) for i, k in enumerate(present)}
     return np.array([float(f) for f in class_factors(given, at, weights, present.size)])[at]
-
-
-def _trained_on(fitted: FittedBayes, table: Table, target: Ints, weights: Floats) -> bool:
-    """Do these rows give all the statistics that the model was learnt from?"""
-    for problem, truth in zip(fitted.problems, target.T, strict=True):
-        known, statistics = problem.summary.class_count, problem.summary.statistics
-        if not np.allclose(np.bincount(truth, weights, known.size), known, rtol=1e-9, atol=0):
-            return False
-        sets = one_set(truth, weights, np.ones(known.size))
-        for j, (spec, learnt) in enumerate(zip(problem.specs, statistics, strict=True)):
-            model_of = MODELS[spec.model if MODELS[spec.model].discrete else "gaussian"]
-            column = encode(spec, table.column(j))
-            if not _same_statistics(model_of.statistics(column, spec.n_codes, sets), learnt):
-                return False
-    return True
-
-
-def _same_statistics(one: Statistics, other: Statistics) -> bool:
-    """The same counts, or the same moments but for the order in which rows were added up."""
-    if not isinstance(one, tuple):
-        return bool(np.allclose(one, other, rtol=1e-9, atol=0))
-    (weight, mean, squares), (weights, means, other_squares) = one[:3], other[:3]
-    if not np.allclose(weight, weights, rtol=1e-9, atol=0):
-        return False
-    spread = np.sqrt(np.divide(squares, weight, out=np.zeros_like(squares), where=weight > 0))
-    close = np.abs(mean - means) <= 1e-9 * (np.abs(mean) + spread)
-    return bool(close.all() and np.allclose(squares, other_squares, rtol=1e-9, atol=0))
 
 
 def _check_bounds(bounds: object) -> tuple[float, float]:

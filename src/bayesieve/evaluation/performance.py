@@ -5,18 +5,21 @@ from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..checks import Array, plain_value
-from ..data.sample import read_weights
+from ..data.sample import Sample, read_sample, read_weights
 from ..estimators.held import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
 from ..models.fitted import FittedBayes
 from ..models.unknown import warn_of_unknown
+from .anew import decide_anew
 from .given import Model, Value
-from .refit import Reread, read_again
+from .refit import Reread, read_again, trained_on
 
 __all__ = ["Performance", "Verdict", "performance"]
 
@@ -148,18 +151,24 @@ class Performance:
 
 
 def performance(
-    model: Model | FittedBayes, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None
+    model: Model | FittedBayes,
+    X: object,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> Performance:
     """Judge a selection, or a finished model on rows that are new to it.
 
     Parameters
     ----------
-    model : NaiveBayesSelector or NaiveBayes
+    model : NaiveBayesSelector, WeightedNaiveBayes or NaiveBayes
         Fitted.  Of a selector, the chosen columns are judged on its validation rows, with tables,
         and with ``reweigh=True`` weights, from the guiding rows only (`estimator_` itself has
-        learnt from all rows); without a validation part, in five folds, all of which took part in
-        the selection.
-    X, y, sample_weight :
+        learnt from all rows).  Without a validation part, and for a `WeightedNaiveBayes` on its own
+        training rows, all of it, selection and all, is done again in five folds, and every row
+        judged by what has not seen it; where a class has fewer than five rows, the columns chosen
+        are judged in folds that took part in the selection.
+    X, y, sample_weight, groups :
         For a selector, what it was fitted on; for a model, any rows of its classes.
 
     Returns
@@ -183,7 +192,11 @@ def performance(
                 "performance needs probabilities: a selector of NaiveBayes; got one of "
                 f"{type(model.estimator_).__name__}."
             )
-        return _of_selector(read_again(model, X, y, sample_weight))
+        return _of_selector(read_again(model, X, y, sample_weight), groups)
+    if isinstance(model, WeightedNaiveBayes):
+        found = _of_weighted(model, X, y, sample_weight, groups)
+        if found is not None:
+            return found
     fitted = fitted_of(model)
     truth = _known_truth(fitted, y)
     table = rows_of(model, X)
@@ -215,7 +228,36 @@ def _known_truth(fitted: FittedBayes, y: ArrayLike) -> Array:
     return truth
 
 
-def _of_selector(again: Reread) -> Performance:
+def _of_weighted(
+    model: WeightedNaiveBayes,
+    X: object,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> Performance | None:
+    """All of it in folds, where these are the rows that it was fitted on."""
+    fitted = model.estimator_.fitted_
+    if fitted.labelled:
+        return None
+    truth = _known_truth(fitted, y)
+    read = read_sample(clone(model), X, truth, sample_weight)
+    if not np.array_equal(read.classes, fitted.only.classes):
+        return None
+    chosen = read.table.pick(np.flatnonzero(model.support_))
+    if not trained_on(fitted, chosen, read.targets.classes, read.weights):
+        return None
+    anew = decide_anew(model, read, _mates(groups, read))
+    if anew is None:
+        return None
+    return _judge("anew", fitted, *anew, read.classes[read.labels], read.weights)
+
+
+def _mates(groups: ArrayLike | None, read: Sample) -> Array | None:
+    """Groups of the rows that were read."""
+    return None if groups is None else np.asarray(groups)[read.rows]
+
+
+def _of_selector(again: Reread, groups: ArrayLike | None) -> Performance:
     read, fitted = again.read, again.selector.estimator_.fitted_
     truth = read.targets.classes
     truth = truth if fitted.labelled else read.classes[truth[:, 0]]
@@ -225,6 +267,9 @@ def _of_selector(again: Reread) -> Performance:
         return _judge("given", fitted, proba, decided, truth, read.weights)
     parts = [(again.guiding, again.validation)]
     if not again.validation.size:
+        anew = decide_anew(again.selector, read, _mates(groups, read))
+        if anew is not None:
+            return _judge("anew", fitted, *anew, truth, read.weights)
         parts = _folds(truth)
     found: list[tuple[Array, ...]] = []
     for train, test in parts:

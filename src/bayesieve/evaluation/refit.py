@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from ..data.columns import encode
 from ..data.sample import Sample, check_class_weight, class_factors, read_sample
 from ..data.tables import Table, read_table
 from ..engine.threads import Threads, count_threads
 from ..estimators.parameters import family_of
 from ..estimators.reweigh import reweigh
 from ..estimators.selector import NaiveBayesSelector
+from ..models.base import Floats, Statistics, one_set
 from ..models.fitted import FittedBayes
+from ..models.registry import MODELS
 from ..models.shared import share
 
 Ints = NDArray[np.int64]
@@ -92,3 +95,30 @@ def _check_counts(selector: NaiveBayesSelector, read: Sample) -> None:
             "X, y and sample_weight must be those that the selector was fitted on: the classes "
             "weigh something else here."
         )
+
+
+def trained_on(fitted: FittedBayes, table: Table, target: Ints, weights: Floats) -> bool:
+    """Do these rows give all the statistics that the model was learnt from?"""
+    for problem, truth in zip(fitted.problems, target.T, strict=True):
+        known, statistics = problem.summary.class_count, problem.summary.statistics
+        if not np.allclose(np.bincount(truth, weights, known.size), known, rtol=1e-9, atol=0):
+            return False
+        sets = one_set(truth, weights, np.ones(known.size))
+        for j, (spec, learnt) in enumerate(zip(problem.specs, statistics, strict=True)):
+            model_of = MODELS[spec.model if MODELS[spec.model].discrete else "gaussian"]
+            column = encode(spec, table.column(j))
+            if not _same_statistics(model_of.statistics(column, spec.n_codes, sets), learnt):
+                return False
+    return True
+
+
+def _same_statistics(one: Statistics, other: Statistics) -> bool:
+    """The same counts, or the same moments but for the order in which rows were added up."""
+    if not isinstance(one, tuple):
+        return bool(np.allclose(one, other, rtol=1e-9, atol=0))
+    (weight, mean, squares), (weights, means, other_squares) = one[:3], other[:3]
+    if not np.allclose(weight, weights, rtol=1e-9, atol=0):
+        return False
+    spread = np.sqrt(np.divide(squares, weight, out=np.zeros_like(squares), where=weight > 0))
+    close = np.abs(mean - means) <= 1e-9 * (np.abs(mean) + spread)
+    return bool(close.all() and np.allclose(squares, other_squares, rtol=1e-9, atol=0))

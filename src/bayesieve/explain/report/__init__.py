@@ -127,6 +127,7 @@ def make_report(model: Model, X: object, y: ArrayLike, **options: Unpack[ReportO
         asked["indicators"],
         asked["random_state"],
         why,
+        asked["groups"],
     )
     return render(gather(model, X, y, extras, asked["sample_weight"]))
 

@@ -46,6 +46,7 @@ class Extras:
     signals, indicators : the series behind the rows, and what turned them into columns.
     random_state : which rows are drawn, where there are too many.
     no_stability : why there is none, where there is none.
+    groups : of the rows; none is on both sides where the fit is repeated.
     """
 
     title: str = "bayesieve report"
@@ -56,6 +57,7 @@ class Extras:
     indicators: Indicators | None = None
     random_state: int = 0
     no_stability: str = ""
+    groups: ArrayLike | None = None
 
 
 def gather(
@@ -65,7 +67,7 @@ def gather(
     selector = model if isinstance(model, NaiveBayesSelector) else None
     fitted = fitted_of(model)
     table = rows_of(model, X) if selector is None else read_table(model, X, reset=False)
-    judged = performance(model, X, y, sample_weight)
+    judged = performance(model, X, y, sample_weight, extras.groups)
     labels = fitted.labels or (None,)
     spoken = portable(fitted, by_values=True)
     return {

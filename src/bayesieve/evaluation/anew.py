@@ -1,0 +1,66 @@
+"""Every row decided by a model that has not seen it: all of a fit, repeated in folds."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from ..checks import Array
+from ..data.sample import Sample
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.parameters import family_of
+from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
+from ..models.shared import share
+from ..search.family import Family
+
+#: What chooses columns, and can do so again.
+Chooser = NaiveBayesSelector | WeightedNaiveBayes
+
+_FOLDS = 5
+
+
+def decide_anew(
+    model: Chooser, read: Sample, groups: Array | None = None
+) -> tuple[NDArray[np.float64], Array] | None:
+    """Probabilities and decisions of all rows; None where a class has too few rows for folds.
+
+    Parameters
+    ----------
+    model : what is fitted again, in every fold, on the other rows: selection and all.
+    read : the rows it was fitted on.
+    groups : of these rows; none is on both sides.
+    """
+    labelled, strata = read.targets.labelled, read.strata
+    if np.bincount(strata).min() < _FOLDS and not labelled:
+        return None
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    splitter = kind(_FOLDS, shuffle=True, random_state=0)
+    family = _family(model)
+    table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
+    target = read.targets.classes if labelled else read.classes[read.labels]
+    width = len(read.targets.names) if labelled else len(read.classes)
+    proba, decided = np.zeros((len(target), width)), np.empty_like(target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to say was said by the fit of all rows
+        for train, test in splitter.split(np.zeros(len(target)), strata, groups):
+            if not labelled and np.unique(read.labels[train]).size < width:
+                return None
+            mine = clone(model).set_params(progress=False, checkpoint=None, time_limit=None)
+            if mine.random_state is None:
+                mine.set_params(random_state=0)
+            given = None if groups is None else groups[train]
+            mine.fit(
+                table.take(train), target[train], sample_weight=read.weights[train], groups=given
+            )
+            chosen = table.take(test).pick(np.flatnonzero(mine.support_))
+            decided[test], proba[test] = mine.estimator_.fitted_.best_and_proba(chosen)
+    return proba, decided
+
+
+def _family(model: Chooser) -> Family:
+    if isinstance(model, NaiveBayesSelector):
+        return family_of(model)
+    return NaiveBayes(model.features, model.smoothing, model.priors).family()
