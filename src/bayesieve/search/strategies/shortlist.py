@@ -15,7 +15,7 @@ class ShortlistSearch(Search):
 
     Parameters
     ----------
-    search : search object, default=PhaseSearch("forward", patience=20)
+    search : search object, default=PhaseSearch("forward")
         What runs on them: one that begins with no feature.
     size : int, default=1000
         So many features, of those that lead the ranking of the guiding rows.
@@ -29,7 +29,7 @@ class ShortlistSearch(Search):
     200
     """
 
-    search: Search = field(default_factory=lambda: PhaseSearch(FORWARD, patience=20))
+    search: Search = field(default_factory=lambda: PhaseSearch(FORWARD))
     size: int = 1000
     ranking: object = "mutual-information"
     among: frozenset[int] | None = None
@@ -45,8 +45,8 @@ class ShortlistSearch(Search):
 
     @property
     def may_end_early(self) -> bool:  # type: ignore[override]
-        """Where the search does, or where the list is too short."""
-        return True
+        """Where the search does."""
+        return self.search.may_end_early
 
     def given(self, hints: Hints) -> "ShortlistSearch":
         """The same search with its list filled in."""
