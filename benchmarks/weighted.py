@@ -5,9 +5,9 @@
 FOLDER (or BAYESIEVE_DATA) holds NAME.csv.gz files with a header and the last column `class`.  Five
 stratified folds, shuffled, seed 0; adult is a sample of 6000 rows, seed 0.  All parameters are the
 defaults.  PYTHON is an interpreter with khiops or interpret installed; it runs in a process of its
-own, and a peer that is not there is said.  EBM (4 bags instead of 14) gets the first fold only, and
-`--limit` seconds, as Khiops does a fold.  Times are of the clock and, since others may share the machine, of the
-processor.  Writes benchmarks/results/weighted.json.
+own, and a peer that is not there is said.  EBM, with 4 bags instead of 14, gets the first fold
+only.  Times are of the clock and, since others may share the machine, of the processor.  Writes
+benchmarks/results/weighted.json.
 """
 
 import argparse
