@@ -16,10 +16,10 @@ from .coded import CodedRows
 MOST_COLUMNS = 100
 
 #: have at most so many cells,
-MOST_CELLS = 250
+MOST_CELLS = 200
 
 #: and so many of them are offered.
-MOST_PAIRS = 120
+MOST_PAIRS = 60
 
 #: From more classes on, tables of pairs are too large to say anything.
 MOST_CLASSES = 100
