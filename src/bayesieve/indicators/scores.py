@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from ..checks import check_number, choose
 from ..engine.threads import Engine
-from .windows import TESTS, half_windows, test_constants, window_p_values
+from .windows import TESTS, critical_values, half_windows, test_constants, window_p_values
+
+# Series scored before their scores are laid down by column.
+_BLOCK = 512
 
 
 class ScoreColumn(NamedTuple):
@@ -204,14 +207,12 @@ class WindowScores:
             where = (
                 f"windows (w={width}{' or n-2' if cut else ''}) where {test} rejects at {level:g}"
             )
-            mine = found[:, k, w, a]
-            yield ScoreColumn(f"share of {where}", mine[:, 0], _cuts(self.shares))
-            yield ScoreColumn(f"longest run of {where}", mine[:, 1], _cuts(self.runs))
+            mine = found[k, w, a]
+            yield ScoreColumn(f"share of {where}", mine[0], _cuts(self.shares))
+            yield ScoreColumn(f"longest run of {where}", mine[1], _cuts(self.runs))
             for s, span in enumerate(spans):
                 cuts = [most for most, mine_span in self.among if mine_span == span]
-                yield ScoreColumn(
-                    f"most among {span} successive {where}", mine[:, 2 + s], _cuts(cuts)
-                )
+                yield ScoreColumn(f"most among {span} successive {where}", mine[2 + s], _cuts(cuts))
 
     def fired(self, x: NDArray[np.float64], columns: Sequence[int]) -> list[list[tuple[int, int]]]:
         """Where in a series the tests behind some score columns reject.
@@ -248,24 +249,29 @@ class WindowScores:
         spans: list[int],
         engine: Engine,
     ) -> NDArray[np.float64]:
-        """Series x tests x widths x levels x confirmations."""
-        from .kernels.windows import confirmatory_scores
+        """Tests x widths x levels x confirmations x series."""
+        from .kernels.confirm import confirmatory_scores
 
         pointers = np.cumsum([0, *(len(x) for x in series)]).astype(np.int64)
         values = np.concatenate([*series, np.empty(0)])
         halves = half_windows(series, widths)
         kinds = np.array([TESTS[test] for test in self.tests])
-        levels, of_spans = np.array(self.levels), np.array(spans, np.int64)
-        tables, fronts = test_constants(halves)
-        out = np.empty((len(series), kinds.size, len(widths), levels.size, 2 + len(spans)))
+        order, of_spans = np.argsort(self.levels, kind="stable"), np.array(spans, np.int64)
+        levels = np.array(self.levels, float)[order]
+        tables = (*test_constants(halves), critical_values(halves, levels))
+        asked = (halves, kinds, levels, order, of_spans, tables)
+        shape = (kinds.size, len(widths), levels.size, 2 + len(spans))
+        found = np.empty((int(np.prod(shape)), len(series)))
 
         def task(lo: int, hi: int) -> None:
-            confirmatory_scores(
-                values, pointers, halves, kinds, levels, of_spans, tables, fronts, lo, hi, out
-            )
+            block = np.empty((min(_BLOCK, hi - lo), *shape))
+            for start in range(lo, hi, _BLOCK):
+                end = min(start + _BLOCK, hi)
+                confirmatory_scores(values, pointers, *asked, start, end, block)
+                found[:, start:end] = block[: end - start].reshape(end - start, -1).T
 
         engine.run(task, len(series), values.size * kinds.size * len(widths) * 100)
-        return out
+        return found.reshape(*shape, len(series))
 
 
 def _cuts(given: Sequence[float | None] | None) -> tuple[float, ...] | None:
