@@ -52,11 +52,11 @@ def _ks_statistics(x, half, values, sides, out):
         out[t - half] = max(high, -low)
         if t + half < x.size:
             sides[np.searchsorted(values[:n], x[t])] = 1
-            _replace_sorted(values[:n], sides, x[t - half], x[t + half])
+            _swap(values[:n], sides, x[t - half], x[t + half])
 
 
 @njit(**EXACT)
-def _replace_sorted(values, sides, gone, come):
+def _swap(values, sides, gone, come):
     """Take a value out of a sorted array and put another in, on the right side."""
     i = np.searchsorted(values, gone)
     if come > gone:

@@ -76,7 +76,7 @@ def u_values(x, half, has_ties, out):
 
 
 @njit(**EXACT)
-def _replace(ordered, gone, come):
+def replace_sorted(ordered, gone, come):
     """Take one value out of a sorted array and put another in."""
     i = np.searchsorted(ordered, gone)
     if come >= gone:
@@ -114,12 +114,12 @@ def ks_values(x, half, probability, out):
             apart = max(apart, abs(i - j))
         out[t - half] = probability[apart]
         if t + half < x.size:
-            _replace(left, x[t - half], x[t])
-            _replace(right, x[t], x[t + half])
+            replace_sorted(left, x[t - half], x[t])
+            replace_sorted(right, x[t], x[t + half])
 
 
 @njit(**EXACT)
-def _squares(x, size, shift, out):
+def squares(x, size, shift, out):
     """Sums of squared deviations from the mean of all stretches of some size; 0 for equal values.
 
     In two passes.  All stretches advance together, each in its own order: that is as exact as one
@@ -188,15 +188,15 @@ def f_probability(share, half, log_front):
 
 
 @njit(**EXACT)
-def f_statistics(x, half, shift, squares, out):
+def f_statistics(x, half, shift, within, out):
     """The smaller variance's share of both at every break; 1 where neither sample varies.
 
     With equal sizes the larger over the smaller variance decides.
     """
     x = _in_range(x)
-    _squares(x, half, shift, squares)
+    squares(x, half, shift, within)
     for t in range(x.size - 2 * half + 1):
-        one, other = squares[t], squares[t + half]
+        one, other = within[t], within[t + half]
         larger, smaller = max(one, other), min(one, other)
         out[t] = smaller / (smaller + larger) if larger != 0.0 else 1.0
 
