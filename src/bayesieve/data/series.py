@@ -3,11 +3,12 @@
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, cast
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
+from narwhals.typing import IntoDataFrame
+from numpy.typing import ArrayLike, NDArray
 
 from ..checks import Array, choose, listed_names, plain_value
 from .tables import is_frame, read_series
@@ -51,7 +52,7 @@ class SeriesTable:
         """Series x channels."""
         return len(self.ids), len(self.channels)
 
-    def __getitem__(self, key: Any) -> "SeriesTable":
+    def __getitem__(self, key: int | slice | Array | tuple[Array, ...]) -> "SeriesTable":
         """Some of the series, as scikit-learn asks for them: numbers, a mask or a slice."""
         rows = key[0] if isinstance(key, tuple) else key
         at = np.atleast_1d(np.arange(len(self))[rows]).tolist()
@@ -67,7 +68,7 @@ class SeriesTable:
     @classmethod
     def from_long(
         cls,
-        frame: object,
+        frame: IntoDataFrame,
         *,
         id: str = "id",  # noqa: A002 (what people call it)
         time: str | None = "time",
@@ -136,7 +137,11 @@ class SeriesTable:
         return cls(tuple(_frozen(part) for part in parts), tuple(names), tuple(ids))
 
 
-def read_series_table(series: Any, channels: Sequence[str] | None = None) -> SeriesTable:
+#: Series of any lengths, the rows of a matrix, matrices of channels, or a table of them.
+SeriesLike: TypeAlias = Sequence[ArrayLike] | Array | IntoDataFrame | SeriesTable
+
+
+def read_series_table(series: SeriesLike, channels: Sequence[str] | None = None) -> SeriesTable:
     """Series in any form: lists of arrays, 2-D and 3-D arrays, wide and long frames.
 
     Parameters
@@ -147,9 +152,9 @@ def read_series_table(series: Any, channels: Sequence[str] | None = None) -> Ser
     if isinstance(series, SeriesTable):
         found = series
     elif is_frame(series):
-        found = _read_frame(series)
+        found = _read_frame(cast("IntoDataFrame", series))
     else:
-        found = _read_arrays(series)
+        found = _read_arrays(cast("Sequence[Array]", series))
     if len(found) == 0:
         raise ValueError("series is empty; give at least one time series.")
     if channels is None or isinstance(series, SeriesTable) or found.channels == tuple(channels):
@@ -164,7 +169,7 @@ def read_series_table(series: Any, channels: Sequence[str] | None = None) -> Ser
     return SeriesTable(found.values, tuple(str(name) for name in channels), found.ids)
 
 
-def _read_frame(frame: Any) -> SeriesTable:
+def _read_frame(frame: IntoDataFrame) -> SeriesTable:
     """A long table where it has the columns id and time; else a series a row."""
     table = nw.from_native(frame, eager_only=True)
     if {"id", "time"} <= set(table.columns):
@@ -185,7 +190,7 @@ def _read_frame(frame: Any) -> SeriesTable:
     return _single(read_series(table.to_numpy()))
 
 
-def _read_arrays(series: Any) -> SeriesTable:
+def _read_arrays(series: Sequence[Array]) -> SeriesTable:
     """A list of 1-D arrays; or 2-D ones, channels x points, which a 3-D array is a pile of."""
     known = hasattr(series, "__len__") and not isinstance(series, str | bytes)
     first = np.ndim(series[0]) if known and len(series) and np.ndim(series[0]) == 2 else 1
@@ -212,7 +217,7 @@ def _single(values: list[NDArray[np.float64]]) -> SeriesTable:
     return SeriesTable((values,), ("",), tuple(range(len(values))))
 
 
-def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Hashable]]:
     """Numbers of the distinct values in order of appearance, and the values."""
     if column.null_count():
         raise ValueError(f"{what}: column {column.name!r} has missing values; fill or drop them.")
@@ -222,7 +227,7 @@ def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Any]]:
 
 
 def _in_order(
-    series: NDArray[np.int64], kinds: NDArray[np.int64], time: nw.Series | None, ids: list[Any]
+    series: NDArray[np.int64], kinds: NDArray[np.int64], time: nw.Series | None, ids: list[Hashable]
 ) -> NDArray[np.int64]:
     """Rows by series, channel and time; a time that comes twice is refused."""
     if time is None:

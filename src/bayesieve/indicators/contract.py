@@ -35,7 +35,7 @@ class ScoreColumn(NamedTuple):
 
 
 class ScoreFamily(Protocol):
-    """Anything that turns series into score columns.
+    """Whatever turns series into score columns.
 
     It may also have `spans(x, column, threshold)`, which gives the `Spans` of a series behind an
     indicator, and `n_channels`, how many channels it looks at together (1).

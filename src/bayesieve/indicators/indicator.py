@@ -4,9 +4,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..checks import choose
+
+#: Texts, numbers, lists and dicts, as files have them.
+Plain: TypeAlias = Any
+
 
 #: How the answers of a score at many places of a series become one number.
 RULES = ("value", "largest", "smallest", "share", "run", "among")
@@ -123,13 +127,13 @@ class Indicator:
         )
         return " ".join(parts)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Plain]:
         """Plain data: texts, numbers, lists and dicts."""
         found = asdict(self)
         return {**found, "channels": list(self.channels), "parameters": {**self.parameters}}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Indicator":
+    def from_dict(cls, data: Mapping[str, Plain]) -> "Indicator":
         """The indicator that `to_dict` wrote."""
         names = [each.name for each in fields(cls)]
         for key in data:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
 
 from ..checks import choose
 from .contract import ScoreFamily
+from .indicator import Plain
 from .library import LIBRARY
 from .scores import SCORES
 from .traces import TraceScore
@@ -14,7 +14,7 @@ from .window_scores import WindowScores
 _TRACE_KEYS = ("thresholds", "rule", "levels", "successive", "title", "unit")
 
 
-def score_to_plain(score: ScoreFamily) -> dict[str, Any]:
+def score_to_plain(score: ScoreFamily) -> dict[str, Plain]:
     """A score as texts, numbers, lists and dicts; one that a user wrote only by its name.
 
     Examples
@@ -38,7 +38,7 @@ def score_to_plain(score: ScoreFamily) -> dict[str, Any]:
     )
 
 
-def score_from_plain(data: Mapping[str, Any]) -> ScoreFamily:
+def score_from_plain(data: Mapping[str, Plain]) -> ScoreFamily:
     """The score that plain data names, over its grid; what is left out stays as in the library.
 
     Examples
@@ -78,11 +78,11 @@ def score_from_plain(data: Mapping[str, Any]) -> ScoreFamily:
     return score.over(**{"thresholds": score.thresholds, **given})
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Plain) -> Plain:
     """Lists for tuples."""
     return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: Plain) -> Plain:
     """Tuples for lists."""
     return tuple(_frozen(each) for each in value) if isinstance(value, tuple | list) else value

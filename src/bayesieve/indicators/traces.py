@@ -1,9 +1,9 @@
 """Scores that answer at every place of a series, and so can say where."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,14 @@ from .indicator import RULES, Indicator
 
 #: A parameter: the least, the most, and whether it is a whole number.
 Limits = tuple[float, float, bool]
+
+
+class _Packed(NamedTuple):
+    """Series one after the other."""
+
+    values: NDArray[np.float64]  #: channels x points
+    pointers: NDArray[np.int64]  #: where each begins, and the end
+    usable: NDArray[np.bool_]  #: may it be scored?
 
 
 @dataclass(frozen=True)
@@ -161,11 +169,10 @@ class TraceScore:
 
     def columns(self, series: Sequence[Record], engine: Engine) -> Iterator[ScoreColumn]:
         """One column for every point of the grid, level and number of successive places."""
-        records = [(x,) if isinstance(x, np.ndarray) else x for x in series]
-        usable = [self._usable(record) for record in records]
+        packed = self._pack(series)
         for point, readings in itertools.groupby(self._readings(), key=lambda each: each[0]):
             mine = [(level, successive) for _, level, successive in readings]
-            found = self._scores(records, usable, point, mine, engine)
+            found = self._scores(packed, point, mine, engine)
             for values, (level, successive) in zip(found, mine, strict=True):
                 yield ScoreColumn(
                     self._label(point, level, successive),
@@ -174,28 +181,43 @@ class TraceScore:
                     self._meaning(point, level, successive),
                 )
 
+    def _pack(self, series: Sequence[Record]) -> "_Packed":
+        """All series one after the other, a row a channel."""
+        records = [(x,) if isinstance(x, np.ndarray) else x for x in series]
+        sizes = np.array([[x.size for x in record] for record in records])
+        sizes = sizes.reshape(len(records), self.n_channels)
+        same = (sizes == sizes[:, :1]).all(1)
+        nothing = (np.empty(0),) * self.n_channels
+        kept = [record if fits else nothing for record, fits in zip(records, same, strict=True)]
+        pointers = np.cumsum([0, *(record[0].size for record in kept)]).astype(np.int64)
+        values = np.empty((self.n_channels, pointers[-1]))
+        for k in range(self.n_channels):
+            np.concatenate([*(record[k] for record in kept), np.empty(0)], out=values[k])
+        if self.takes_missing:
+            return _Packed(values, pointers, same)
+        odd = np.concatenate([[0], np.cumsum(~np.isfinite(values).all(0))])
+        return _Packed(values, pointers, same & (odd[pointers[1:]] == odd[pointers[:-1]]))
+
     def _scores(
         self,
-        records: list[tuple[NDArray[np.float64], ...]],
-        usable: list[bool],
+        packed: "_Packed",
         point: tuple[float, ...],
         readings: list[tuple[float | None, int]],
         engine: Engine,
     ) -> NDArray[np.float64]:
-        """Readings x series: one trace a series, read by every level."""
-        from .kernels.rules import reduce_trace
+        """Readings x series: one trace a series, read at every level."""
+        from .kernels.drive import score_loop
 
-        trace, rule = self._trace(), RULES.index(self.rule) - 1
-        found = np.full((len(readings), len(records)), np.nan)
+        found = np.full((len(readings), packed.usable.size), np.nan)
+        levels = np.array([level or 0.0 for level, _ in readings], np.float64)
+        successive = np.array([each for _, each in readings], np.int64)
+        given = (*packed, point, RULES.index(self.rule) - 1, levels, successive)
+        loop = score_loop(self.kernel, *given, 0, 0, found)
 
         def task(lo: int, hi: int) -> None:
-            for i in range(lo, hi):
-                if usable[i]:
-                    answers = trace(*records[i], *point)
-                    for k, (level, successive) in enumerate(readings):
-                        found[k, i] = reduce_trace(answers, rule, level or 0.0, successive)
+            loop(self.kernel, *given, lo, hi, found)
 
-        engine.run(task, len(records), 100 * sum(record[0].size for record in records))
+        engine.run(task, packed.usable.size, 100 * packed.values.size)
         return found
 
     def spans(self, x: Record, column: int, threshold: float) -> Spans:
@@ -207,11 +229,13 @@ class TraceScore:
         column : position among the columns that `columns` gives.
         threshold : of the indicator.
         """
+        from .kernels.drive import kernel_of
+
         record = (x,) if isinstance(x, np.ndarray) else x
-        if not self._usable(record):
+        if not self._pack([record]).usable[0]:
             return []
         point, level, _ = self._readings()[column]
-        answers = self._trace()(*record, *point)
+        answers = kernel_of(self.kernel)(*record, *point)
         if self.rule == "smallest":
             fires = np.isfinite(answers) & (answers <= threshold)
         else:
@@ -237,16 +261,13 @@ class TraceScore:
     def _readings(self) -> list[tuple[tuple[float, ...], float | None, int]]:
         """Every point of the grid, level and number of successive places, in order."""
         levels: tuple[float | None, ...] = self.levels or (None,)
-        successive = self.successive or (0,)
-        return list(itertools.product(itertools.product(*self.grid.values()), levels, successive))
-
-    def _usable(self, record: tuple[NDArray[np.float64], ...]) -> bool:
-        same = all(x.size == record[0].size for x in record)
-        return same and (self.takes_missing or all(bool(np.isfinite(x).all()) for x in record))
-
-    def _trace(self) -> Callable[..., NDArray[np.float64]]:
-        module, _, function = self.kernel.partition(".")
-        return getattr(import_module(f".kernels.{module}", __package__), function)
+        every = itertools.product(
+            *(
+                [int(value) if self.limits[key][2] else float(value) for value in values]
+                for key, values in self.grid.items()
+            )
+        )
+        return list(itertools.product(every, levels, self.successive or (0,)))
 
     def _label(self, point: tuple[float, ...], level: float | None, successive: int) -> str:
         """What the column is called: name, parameters, rule."""

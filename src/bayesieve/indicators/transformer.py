@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,17 +11,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, check_jobs, check_number, choose
-from ..data.series import SeriesTable, read_series_table
+from ..data.series import SeriesLike, SeriesTable, read_series_table
 from ..engine.threads import Threads, count_threads
 from .contract import Record, ScoreColumn, ScoreFamily, Spans
-from .indicator import Indicator
+from .indicator import Indicator, Plain
 from .recipe import score_from_plain, score_to_plain
 from .scores import SCORES
 from .window_scores import WindowScores
-
-#: Series of any lengths, the rows of a matrix, or a table of them.
-SeriesLike: TypeAlias = Sequence[ArrayLike] | Array | SeriesTable
-
 
 #: A score, and the numbers of the channels it looks at.
 Task: TypeAlias = tuple[ScoreFamily, tuple[int, ...]]
@@ -169,7 +165,7 @@ class Indicators(TransformerMixin, BaseEstimator):
         read = self._read_again(x if isinstance(x, SeriesTable) else [x])
         return {name: self._spans(read, known[name]) for name in names}
 
-    def recipe(self) -> dict[str, Any]:
+    def recipe(self) -> dict[str, Plain]:
         """What `fit` made, as plain data for a file: scores, grids, thresholds, channels.
 
         Returns
@@ -201,7 +197,7 @@ class Indicators(TransformerMixin, BaseEstimator):
         }
 
     @classmethod
-    def from_recipe(cls, recipe: Mapping[str, Any], n_jobs: int | None = None) -> "Indicators":
+    def from_recipe(cls, recipe: Mapping[str, Plain], n_jobs: int | None = None) -> "Indicators":
         """Fitted indicators from what `recipe` gave.
 
         Parameters
@@ -251,7 +247,7 @@ class Indicators(TransformerMixin, BaseEstimator):
                 for score, channels in self._tasks()
             ]
 
-    def _read_again(self, series: Any) -> SeriesTable:
+    def _read_again(self, series: SeriesLike) -> SeriesTable:
         """Series with the channels that `fit` saw, in their order."""
         read = read_series_table(series)
         if read.channels == self.channels_ or len(self.channels_) == len(read.channels) == 1:
