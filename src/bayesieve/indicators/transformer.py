@@ -115,8 +115,7 @@ class Indicators(TransformerMixin, BaseEstimator):
 
     def transform(self, series: SeriesLike) -> Array:
         """Indicators: series x columns, uint8, or float64 with NaN where scores are missing."""
-        check_is_fitted(self, "kept_")
-        read = self._read_again(series)
+        read = self.read(series)
         families = self._families(read)
         found = [column for family in families for column in family]
         table = _binarise(found, self._cuts, len(read))
@@ -162,8 +161,32 @@ class Indicators(TransformerMixin, BaseEstimator):
                 f"names must be among the {len(known)} indicators, such as {self.names_[0]!r}; got "
                 f"{odd[0]!r}."
             )
-        read = self._read_again(x if isinstance(x, SeriesTable) else [x])
+        read = self.read(x if isinstance(x, SeriesTable) else [x])
         return {name: self._spans(read, known[name]) for name in names}
+
+    def read(self, series: SeriesLike) -> SeriesTable:
+        """Series in any form as a table with the channels that `fit` saw, in their order.
+
+        Parameters
+        ----------
+        series : list of arrays, array, frame or SeriesTable
+
+        Returns
+        -------
+        table : SeriesTable
+        """
+        check_is_fitted(self, "kept_")
+        read, wanted = read_series_table(series), self.channels_
+        unnamed = read.channels in (("",), tuple(f"channel {k}" for k in range(len(wanted))))
+        if len(read.channels) == len(wanted) and (unnamed or len(wanted) == 1):
+            return SeriesTable(read.values, wanted, read.ids)
+        if set(read.channels) != set(wanted):
+            raise ValueError(
+                f"series must have the channels that fit saw, {list(wanted)}; got "
+                f"{list(read.channels)}."
+            )
+        order = [read.channels.index(name) for name in wanted]
+        return SeriesTable(tuple(read.values[k] for k in order), wanted, read.ids)
 
     def recipe(self) -> dict[str, Plain]:
         """What `fit` made, as plain data for a file: scores, grids, thresholds, channels.
@@ -246,24 +269,6 @@ class Indicators(TransformerMixin, BaseEstimator):
                 list(score.columns(_records(table, channels), engine))
                 for score, channels in self._tasks()
             ]
-
-    def _read_again(self, series: SeriesLike) -> SeriesTable:
-        """Series with the channels that `fit` saw, in their order."""
-        read = read_series_table(series)
-        if read.channels == self.channels_ or len(self.channels_) == len(read.channels) == 1:
-            return read
-        named = not all(name == f"channel {k}" for k, name in enumerate(read.channels))
-        if len(read.channels) != len(self.channels_) or (
-            named and set(read.channels) != set(self.channels_)
-        ):
-            raise ValueError(
-                f"series must have the channels that fit saw, {list(self.channels_)}; got "
-                f"{list(read.channels)}."
-            )
-        if not named:
-            return read
-        order = [read.channels.index(name) for name in self.channels_]
-        return SeriesTable(tuple(read.values[k] for k in order), self.channels_, read.ids)
 
     def _judge_scores(self) -> list[ScoreFamily]:
         """Scores as objects; names are looked up among the registered ones."""
