@@ -22,7 +22,7 @@ class _Packed(NamedTuple):
 
     values: NDArray[np.float64]  #: channels x points
     pointers: NDArray[np.int64]  #: where each begins, and the end
-    usable: NDArray[np.bool_]  #: may it be scored?
+    usable: NDArray[np.bool_]  #: have all channels as many points?
 
 
 @dataclass(frozen=True)
@@ -183,20 +183,20 @@ class TraceScore:
 
     def _pack(self, series: Sequence[Record]) -> "_Packed":
         """All series one after the other, a row a channel."""
-        records = [(x,) if isinstance(x, np.ndarray) else x for x in series]
-        sizes = np.array([[x.size for x in record] for record in records])
-        sizes = sizes.reshape(len(records), self.n_channels)
-        same = (sizes == sizes[:, :1]).all(1)
-        nothing = (np.empty(0),) * self.n_channels
-        kept = [record if fits else nothing for record, fits in zip(records, same, strict=True)]
-        pointers = np.cumsum([0, *(record[0].size for record in kept)]).astype(np.int64)
+        by_channel = [
+            [x if isinstance(x, np.ndarray) else x[k] for x in series]
+            for k in range(self.n_channels)
+        ]
+        sizes = np.array([[x.size for x in mine] for mine in by_channel], np.int64)
+        same = (sizes == sizes[0]).all(0)
+        for i in np.flatnonzero(~same):
+            for mine in by_channel:
+                mine[i] = np.empty(0)
+        pointers = np.concatenate([[0], np.cumsum(np.where(same, sizes[0], 0))])
         values = np.empty((self.n_channels, pointers[-1]))
-        for k in range(self.n_channels):
-            np.concatenate([*(record[k] for record in kept), np.empty(0)], out=values[k])
-        if self.takes_missing:
-            return _Packed(values, pointers, same)
-        odd = np.concatenate([[0], np.cumsum(~np.isfinite(values).all(0))])
-        return _Packed(values, pointers, same & (odd[pointers[1:]] == odd[pointers[:-1]]))
+        for k, mine in enumerate(by_channel):
+            np.concatenate([*mine, np.empty(0)], out=values[k])
+        return _Packed(values, pointers, same)
 
     def _scores(
         self,
@@ -211,7 +211,7 @@ class TraceScore:
         found = np.full((len(readings), packed.usable.size), np.nan)
         levels = np.array([level or 0.0 for level, _ in readings], np.float64)
         successive = np.array([each for _, each in readings], np.int64)
-        given = (*packed, point, RULES.index(self.rule) - 1, levels, successive)
+        given = (*packed, self.takes_missing, point, RULES.index(self.rule) - 1, levels, successive)
         loop = score_loop(self.kernel, *given, 0, 0, found)
 
         def task(lo: int, hi: int) -> None:
@@ -232,7 +232,8 @@ class TraceScore:
         from .kernels.drive import kernel_of
 
         record = (x,) if isinstance(x, np.ndarray) else x
-        if not self._pack([record]).usable[0]:
+        whole = all(bool(np.isfinite(mine).all()) for mine in record)
+        if len({mine.size for mine in record}) > 1 or not (whole or self.takes_missing):
             return []
         point, level, _ = self._readings()[column]
         answers = kernel_of(self.kernel)(*record, *point)

@@ -6,17 +6,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import EXACT
-from .windows import squares
-
-
-@njit(**EXACT)
-def _means(x, size, n):
-    """Means of all windows."""
-    out = np.zeros(n)
-    for i in range(size):
-        for s in range(n):
-            out[s] += x[s + i]
-    return out / size
+from .windows import squares, window_means
 
 
 @njit(**EXACT)
@@ -28,15 +18,17 @@ def _count(a, b, window):
 def difference(a, b, window):
     """Absolute mean differences."""
     n = _count(a, b, window)
-    return np.abs(_means(a - b, window, n)) if n else np.empty(0)
+    return np.abs(window_means(a - b, window)) if n else np.empty(0)
 
 
 @njit(**EXACT)
 def ratio(a, b, window):
     """How many times as large one mean is as the other; NaN where their signs differ."""
     n = _count(a, b, window)
-    one, other = _means(a, window, n), _means(b, window, n)
     out = np.empty(n)
+    if n == 0:
+        return out
+    one, other = window_means(a, window), window_means(b, window)
     for s in range(n):
         share = one[s] / other[s] if other[s] != 0.0 else np.nan
         out[s] = max(share, 1.0 / share) if share > 0.0 else np.nan
@@ -54,9 +46,10 @@ def lost_correlation(a, b, window):
     shift_b, within_b = np.empty(a.size), np.empty(a.size)
     squares(a, window, shift_a, within_a)
     squares(b, window, shift_b, within_b)
+    one, other = a[:n] + shift_a[:n], b[:n] + shift_b[:n]
     for i in range(window):
         for s in range(n):
-            out[s] += (a[s + i] - a[s] - shift_a[s]) * (b[s + i] - b[s] - shift_b[s])
+            out[s] += (a[s + i] - one[s]) * (b[s + i] - other[s])
     for s in range(n):
         both = math.sqrt(within_a[s]) * math.sqrt(within_b[s])
         out[s] = 1.0 - out[s] / both if both > 0.0 else np.nan

@@ -2,11 +2,14 @@
 
 from importlib import import_module
 
+import numpy as np
 from numba import literally, njit, typeof, types
 from numba.extending import overload
 
 from ...data.kernels.options import EXACT
 from .rules import reduce_trace
+
+_MOST = np.finfo(np.float64).max
 
 
 def kernel_of(name):
@@ -36,7 +39,18 @@ def _trace_of(name, one, other, point):
 
 
 @njit(**EXACT)
-def score_series(name, values, pointers, usable, point, rule, levels, successive, lo, hi, out):
+def _finite(x):
+    """Is every value a number?"""
+    odd = 0
+    for value in x:
+        odd += np.int64(not abs(value) <= _MOST)
+    return odd == 0
+
+
+@njit(**EXACT)
+def score_series(
+    name, values, pointers, usable, takes_missing, point, rule, levels, successive, lo, hi, out
+):
     """Scores of series lo..hi: out[reading, series], a reading a level and number of places.
 
     values holds the channels in its rows; series without an answer keep what `out` has.
@@ -44,12 +58,11 @@ def score_series(name, values, pointers, usable, point, rule, levels, successive
     literally(name)
     one, other = values[0], values[-1]
     for j in range(lo, hi):
-        if not usable[j]:
-            continue
-        first, last = pointers[j], pointers[j + 1]
-        answers = trace_of(name, one[first:last], other[first:last], point)
-        for k in range(levels.size):
-            out[k, j] = reduce_trace(answers, rule, levels[k], successive[k])
+        x, y = one[pointers[j] : pointers[j + 1]], other[pointers[j] : pointers[j + 1]]
+        if usable[j] and (takes_missing or (_finite(x) and (values.shape[0] == 1 or _finite(y)))):
+            answers = trace_of(name, x, y, point)
+            for k in range(levels.size):
+                out[k, j] = reduce_trace(answers, rule, levels[k], successive[k])
 
 
 def score_loop(name, *arguments):

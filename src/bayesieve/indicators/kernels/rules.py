@@ -10,19 +10,26 @@ LARGEST, SMALLEST, SHARE, RUN, AMONG = 0, 1, 2, 3, 4
 
 
 @njit(**EXACT)
+def _extreme(trace, smallest):
+    """The largest answer, or the smallest."""
+    best = -np.inf
+    for value in trace:
+        if np.isfinite(value):
+            best = max(best, -value if smallest else value)
+    if best == -np.inf:
+        return np.nan
+    return -best if smallest else best
+
+
+@njit(**EXACT)
 def reduce_trace(trace, rule, level, successive):
     """One number for all answers; those that are not finite do not count, NaN where none does."""
-    best = -np.inf
+    if rule in (LARGEST, SMALLEST):
+        return _extreme(trace, rule == SMALLEST)
     known = above = run = longest = inside = most = 0
     for i in range(trace.size):
-        value = trace[i]
-        if not np.isfinite(value):
-            run = 0
-            value = -np.inf
-        else:
-            known += 1
-            best = max(best, -value if rule == SMALLEST else value)
-        exceeds = np.int64(value > level)
+        known += np.int64(np.isfinite(trace[i]))
+        exceeds = np.int64(trace[i] > level and np.isfinite(trace[i]))
         above += exceeds
         run = (run + 1) * exceeds
         longest = max(longest, run)
@@ -32,12 +39,6 @@ def reduce_trace(trace, rule, level, successive):
         most = max(most, inside)
     if known == 0:
         return np.nan
-    if rule == LARGEST:
-        return best
-    if rule == SMALLEST:
-        return -best
     if rule == SHARE:
         return above / known
-    if rule == RUN:
-        return float(longest)
-    return float(most)
+    return float(longest if rule == RUN else most)

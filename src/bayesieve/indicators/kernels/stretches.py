@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import EXACT
-from .windows import any_ties, squares
+from .windows import any_ties, squares, window_means
 
 # Power below this share of the whole series' is rounding.
 _NOTHING = 1e-20
@@ -91,9 +91,10 @@ def autocorrelation(x, lag, window):
         return out
     shift, within = np.empty(x.size), np.empty(x.size)
     squares(x, size, shift, within)
+    mean = x[:n] + shift[:n]
     for i in range(size - lag):
         for s in range(n):
-            out[s] += (x[s + i] - x[s] - shift[s]) * (x[s + i + lag] - x[s] - shift[s])
+            out[s] += (x[s + i] - mean[s]) * (x[s + i + lag] - mean[s])
     for s in range(n):
         out[s] = out[s] / within[s] if within[s] > 0.0 else np.nan
     return out
@@ -119,12 +120,10 @@ def zero_crossings(x, window):
     out = np.zeros(n)
     if n == 0:
         return out
-    shift, within = np.empty(x.size), np.empty(x.size)
-    squares(x, size, shift, within)
+    mean = window_means(x, size)
     for i in range(size - 1):
         for s in range(n):
-            above = x[s + i] - x[s] >= shift[s]
-            out[s] += np.int64(above != (x[s + i + 1] - x[s] >= shift[s]))
+            out[s] += np.int64((x[s + i] >= mean[s]) != (x[s + i + 1] >= mean[s]))
     for s in range(n):
         out[s] /= size - 1
     return out

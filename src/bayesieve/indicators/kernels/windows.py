@@ -119,6 +119,19 @@ def ks_values(x, half, probability, out):
 
 
 @njit(**EXACT)
+def window_means(x, size):
+    """Means of all stretches of some size; exact for equal values."""
+    n = x.size - size + 1
+    out = np.zeros(n)
+    for i in range(size):
+        for s in range(n):
+            out[s] += x[s + i] - x[s]
+    for s in range(n):
+        out[s] = x[s] + out[s] / size
+    return out
+
+
+@njit(**EXACT)
 def squares(x, size, shift, out):
     """Sums of squared deviations from the mean of all stretches of some size; 0 for equal values.
 
