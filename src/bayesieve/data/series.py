@@ -29,6 +29,8 @@ class SeriesTable:
         Their names; ``("",)`` for one channel without a name.
     ids : tuple
         What the series are called.
+    times : tuple of arrays, optional
+        When the points of each series were taken, where that is known of all channels together.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class SeriesTable:
     values: Channels
     channels: tuple[str, ...]
     ids: tuple[Hashable, ...]
+    times: tuple[Array, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -60,10 +63,23 @@ class SeriesTable:
             tuple([mine[i] for i in at] for mine in self.values),
             self.channels,
             tuple(self.ids[i] for i in at),
+            None if self.times is None else tuple(self.times[i] for i in at),
         )
 
     def __iter__(self) -> Iterator["SeriesTable"]:
         return (self[i] for i in range(len(self)))
+
+    def irregular(self) -> list[Hashable]:
+        """Ids of the series whose points are not the same time apart.
+
+        Scores see the order of the points only.
+        """
+        found: list[Hashable] = []
+        for name, times in zip(self.ids, self.times or (), strict=False):
+            steps = np.diff(times).astype(np.float64)
+            if steps.size and np.ptp(steps) > 1e-6 * np.abs(steps).max():
+                found.append(name)
+        return found
 
     @classmethod
     def from_long(
@@ -132,9 +148,12 @@ class SeriesTable:
             np.arange(len(ids) * (len(names) if channel else 1)) + 1,
         )
         parts = [np.split(mine[order], cuts[:-1]) for mine in cells]
+        times = None
         if channel is not None:
             parts = [parts[0][k :: len(names)] for k in range(len(names))]
-        return cls(tuple(_frozen(part) for part in parts), tuple(names), tuple(ids))
+        elif time is not None:
+            times = tuple(np.split(table[time].to_numpy()[order], cuts[:-1]))
+        return cls(tuple(_frozen(part) for part in parts), tuple(names), tuple(ids), times)
 
 
 #: Series of any lengths, the rows of a matrix, matrices of channels, or a table of them.
@@ -166,7 +185,8 @@ def read_series_table(series: SeriesLike, channels: Sequence[str] | None = None)
         )
     if len(set(channels)) != len(channels):
         raise ValueError(f"channels must differ from each other; got {channels!r}.")
-    return SeriesTable(found.values, tuple(str(name) for name in channels), found.ids)
+    names = tuple(str(name) for name in channels)
+    return SeriesTable(found.values, names, found.ids, found.times)
 
 
 def _read_frame(frame: IntoDataFrame) -> SeriesTable:

@@ -179,14 +179,15 @@ class Indicators(TransformerMixin, BaseEstimator):
         read, wanted = read_series_table(series), self.channels_
         unnamed = read.channels in (("",), tuple(f"channel {k}" for k in range(len(wanted))))
         if len(read.channels) == len(wanted) and (unnamed or len(wanted) == 1):
-            return SeriesTable(read.values, wanted, read.ids)
+            return SeriesTable(read.values, wanted, read.ids, read.times)
         if set(read.channels) != set(wanted):
             raise ValueError(
                 f"series must have the channels that fit saw, {list(wanted)}; got "
                 f"{list(read.channels)}."
             )
         order = [read.channels.index(name) for name in wanted]
-        return SeriesTable(tuple(read.values[k] for k in order), wanted, read.ids)
+        values = tuple(read.values[k] for k in order)
+        return SeriesTable(values, wanted, read.ids, read.times)
 
     def recipe(self) -> dict[str, Plain]:
         """What `fit` made, as plain data for a file: scores, grids, thresholds, channels.
