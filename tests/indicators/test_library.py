@@ -140,14 +140,25 @@ TWINS = {
 }
 #: Other points than those of the default grids.
 MORE = {
-    "outside": [(-0.5, 0.7)], "welch": [(4,), (13,)], "levene": [(6,), (31,)],
-    "mann-kendall": [(2,), (9,)], "slope": [(2,), (11,)], "drift": [(1.0, 2), (0.05, 40)],
-    "hampel": [(3,), (8,), (60,)], "stuck": [(0.3,)], "periodicity": [(5,), (17,), (32,)],
-    "autocorrelation": [(3, 20)], "total-variation": [(2,)], "zero-crossings": [(7,)],
-    "permutation-entropy": [(2, 12), (5, 40)], "reference-ks": [(1, 1), (20, 7)],
-    "reference-energy": [(10, 25)], "difference": [(7,)], "ratio": [(7,)],
+    "outside": [(-0.5, 0.7)],
+    "welch": [(4,), (13,)],
+    "levene": [(6,), (31,)],
+    "mann-kendall": [(2,), (9,)],
+    "slope": [(2,), (11,)],
+    "drift": [(1.0, 2), (0.05, 40)],
+    "hampel": [(3,), (8,), (60,)],
+    "stuck": [(0.3,)],
+    "periodicity": [(5,), (17,), (32,)],
+    "autocorrelation": [(3, 20)],
+    "total-variation": [(2,)],
+    "zero-crossings": [(7,)],
+    "permutation-entropy": [(2, 12), (5, 40)],
+    "reference-ks": [(1, 1), (20, 7)],
+    "reference-energy": [(10, 25)],
+    "difference": [(7,)],
+    "ratio": [(7,)],
     "lost-correlation": [(5,)],
-}  # fmt: skip
+}
 every = pytest.mark.parametrize("name", LIBRARY)
 
 
@@ -241,9 +252,12 @@ def test_a_score_is_its_rule_over_its_trace_and_shades_what_exceeds(name):
         answers = trace(name, x, point)
         level = float(np.nanmedian(answers))
         for rule, more in (
-            ("largest", {}), ("smallest", {}), ("share", {"levels": [level]}),
-            ("run", {"levels": [level]}), ("among", {"levels": [level], "successive": [5]}),
-        ):  # fmt: skip
+            ("largest", {}),
+            ("smallest", {}),
+            ("share", {"levels": [level]}),
+            ("run", {"levels": [level]}),
+            ("among", {"levels": [level], "successive": [5]}),
+        ):
             score = whole.over(rule=rule, **more, **grid)
             record = x if whole.n_channels == 2 else x[0]
             with Threads(1) as engine:
@@ -266,17 +280,30 @@ def test_a_score_is_its_rule_over_its_trace_and_shades_what_exceeds(name):
 
 #: What a score does not mind: a shift, a scale, a change of sign, time turned round.
 SAME = {
-    "highest": "turn", "lowest": "turn", "outside": "turn", "cusum": "shift scale sign",
-    "welch": "shift scale sign turn", "levene": "shift scale sign turn",
-    "mann-kendall": "shift scale sign turn", "slope": "shift sign turn",
-    "drift": "shift scale sign", "spikes": "shift scale sign turn",
-    "hampel": "shift scale sign", "stuck": "shift sign turn", "dropouts": "shift scale sign turn",
-    "periodicity": "shift scale sign turn", "autocorrelation": "shift scale sign turn",
-    "total-variation": "shift sign turn", "zero-crossings": "shift scale turn",
-    "permutation-entropy": "shift scale", "reference-ks": "shift scale sign",
-    "reference-energy": "shift sign", "difference": "sign turn", "ratio": "scale sign turn",
+    "highest": "turn",
+    "lowest": "turn",
+    "outside": "turn",
+    "cusum": "shift scale sign",
+    "welch": "shift scale sign turn",
+    "levene": "shift scale sign turn",
+    "mann-kendall": "shift scale sign turn",
+    "slope": "shift sign turn",
+    "drift": "shift scale sign",
+    "spikes": "shift scale sign turn",
+    "hampel": "shift scale sign",
+    "stuck": "shift sign turn",
+    "dropouts": "shift scale sign turn",
+    "periodicity": "shift scale sign turn",
+    "autocorrelation": "shift scale sign turn",
+    "total-variation": "shift sign turn",
+    "zero-crossings": "shift scale turn",
+    "permutation-entropy": "shift scale",
+    "reference-ks": "shift scale sign",
+    "reference-energy": "shift sign",
+    "difference": "sign turn",
+    "ratio": "scale sign turn",
     "lost-correlation": "shift scale sign turn",
-}  # fmt: skip
+}
 CHANGES = {
     "shift": lambda x: x + 4.0,
     "scale": lambda x: x * 8.0,
