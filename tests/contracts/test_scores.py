@@ -1,5 +1,6 @@
 """Every score, by the same demands: one number a series, the same columns for any series."""
 
+import json
 import pickle
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from bayesieve.engine import threads
 from bayesieve.engine.threads import Threads
-from bayesieve.indicators import SCORES, Indicators, ScoreColumn
+from bayesieve.indicators import SCORES, Indicator, Indicators, ScoreColumn, short_labels
 
 every = pytest.mark.parametrize("name", SCORES)
 
@@ -32,9 +33,24 @@ AWKWARD = {
 }
 
 
+def across(name):
+    """Does the score look at two channels?"""
+    return getattr(SCORES[name], "n_channels", 1) == 2
+
+
+def as_given(name, series):
+    """Series as `Indicators` takes them; a second channel for a score that looks at two."""
+    return [np.stack([x, 1 + x[::-1] / 2]) for x in series] if across(name) else [*series]
+
+
 def columns(name, series, n_threads=1):
+    given = as_given(name, series)
     with Threads(n_threads) as engine:
-        return list(SCORES[name].columns([*series], engine))
+        return list(SCORES[name].columns([tuple(x) if x.ndim == 2 else x for x in given], engine))
+
+
+def prefix(name):
+    return "channel 0, channel 1: " if across(name) else ""
 
 
 @every
@@ -54,6 +70,8 @@ def test_a_column_has_a_name_a_number_for_each_series_and_its_cuts(name):
         if column.thresholds is not None:
             assert np.isfinite(column.thresholds).all()
             assert len(set(column.thresholds)) == len(column.thresholds)
+    if name == "dropouts":  # the only score of what is not there
+        found = columns(name, [*series, np.r_[1.0, np.nan, 2.0]])
     assert any(np.ptp(column.values[~np.isnan(column.values)]) > 0 for column in found)
 
 
@@ -80,7 +98,8 @@ def test_a_series_without_an_answer_is_missing_and_not_an_error(name, kind):
         for column in found:
             assert not np.isinf(column.values).any()
             if not np.isfinite(AWKWARD[kind]).all():
-                assert np.isnan(column.values[-1])
+                told = getattr(SCORES[name], "takes_missing", False)
+                assert told != np.isnan(column.values[-1])
     for column, with_it in zip(usual, found, strict=True):
         np.testing.assert_array_equal(with_it.values[:-1], column.values)
 
@@ -107,8 +126,8 @@ def test_it_pickles_and_compares(name):
 def test_indicators_are_the_scores_that_exceed_their_cuts(name):
     series = signals()
     indicators = Indicators([name])
-    table = indicators.fit_transform(series)
-    np.testing.assert_array_equal(indicators.transform(series), table)
+    table = indicators.fit_transform(as_given(name, series))
+    np.testing.assert_array_equal(indicators.transform(as_given(name, series)), table)
     at = 0
     names = indicators.get_feature_names_out().tolist()
     assert len(set(names)) == len(names) == table.shape[1]
@@ -120,25 +139,69 @@ def test_indicators_are_the_scores_that_exceed_their_cuts(name):
         for cut in cuts:
             wanted = np.where(np.isnan(column.values), np.nan, column.values > cut)
             np.testing.assert_array_equal(table[:, at].astype(float), wanted)
-            assert names[at] == f"{column.label} > {cut:.12g}"
+            assert names[at] == f"{prefix(name)}{column.label} > {cut:.12g}"
             at += 1
     assert at == table.shape[1]
 
 
 @every
 def test_where_it_fires_lies_within_the_series(name):
-    """Spans in order and apart; none for a score that looks at a series as a whole."""
+    """Spans in order and apart; the whole series or nothing for a score without them."""
     series = signals()
-    indicators = Indicators([name]).fit(series)
+    indicators = Indicators([name]).fit(as_given(name, series))
     names = indicators.get_feature_names_out().tolist()
-    for x in (series[0], *AWKWARD.values()):
+    for x in as_given(name, [series[0], *AWKWARD.values()]):
+        n = x.shape[-1]
         found = indicators.fired(x, names)
         assert list(found) == names
         for spans in found.values():
             edges = [edge for span in spans for edge in span]
             assert edges == sorted(edges)
-            assert all(0 <= edge < x.size for edge in edges)
-            assert spans == [] or hasattr(SCORES[name], "fired")
+            assert all(0 <= edge < n for edge in edges)
+            assert spans in ([], [(0, n - 1)]) or hasattr(SCORES[name], "spans")
+
+
+@every
+def test_an_indicator_that_is_on_shades_something(name):
+    """Unless its rule is that of every place, whose spans are the places that break it."""
+    series = [*signals(2), *signals(3)]
+    indicators = Indicators([name]).fit(as_given(name, series))
+    table = indicators.transform(as_given(name, series))
+    for i, x in enumerate(as_given(name, series)):
+        found = indicators.fired(x, indicators.names_)
+        for said, value in zip(indicators.indicators_, table[i], strict=True):
+            if said.rule == "smallest":
+                assert (value == 0) == bool(found[said.id])
+            elif said.rule in ("largest", "value"):
+                assert (value == 1) == bool(found[said.id])
+            elif value == 1:
+                assert found[said.id]
+
+
+@every
+def test_its_indicators_speak_and_travel(name):
+    indicators = Indicators([name]).fit(as_given(name, signals()))
+    for said, at in zip(indicators.indicators_, indicators.names_, strict=True):
+        assert said.id == at
+        assert Indicator.from_dict(json.loads(json.dumps(said.to_dict()))) == said
+        assert "{" not in said.sentence
+    for spoken in (
+        [said.sentence for said in indicators.indicators_],
+        short_labels(indicators.indicators_),
+    ):
+        assert len(set(spoken)) == len(spoken)
+    assert max(map(len, short_labels(indicators.indicators_))) < 72
+
+
+@every
+def test_a_recipe_gives_the_same_indicators(name):
+    given = as_given(name, signals())
+    fitted = Indicators([name], drop="redundant").fit(given)
+    again = Indicators.from_recipe(json.loads(json.dumps(fitted.recipe())))
+    np.testing.assert_array_equal(again.transform(given), fitted.transform(given))
+    assert again.indicators_ == fitted.indicators_
+    assert again.stands_for_ == fitted.stands_for_
+    assert again.recipe() == fitted.recipe()
 
 
 @every

@@ -16,6 +16,7 @@ from bayesieve import (
     explain_model,
 )
 from bayesieve.explain.report import write_report
+from bayesieve.indicators import SCORES, Indicators, Score
 from plain import plain_selector
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -201,6 +202,48 @@ def test_the_source_of_a_bar(open_page):
     page.click("#source-close")
     assert page.is_hidden("#source")
     assert page.evaluate("document.activeElement.id") == "source-0"
+
+
+def test_a_signal_is_shaded_where_its_score_fired(open_page):
+    rng = np.random.default_rng(0)
+    series = rng.normal(size=(40, 2, 100))
+    y = np.repeat([0, 1], 20)
+    series[20:, 1, 50:] += 5
+    series[3, 1, 10:20] = np.nan
+    spread = Score("spread", np.ptp, thresholds=(6.0,))
+    scores = [SCORES["welch"].over(window=[20], thresholds=[6]), spread, "lost-correlation"]
+    indicators = Indicators(scores, channels=["oil", "fuel"])
+    X = pd.DataFrame(indicators.fit_transform(series), columns=indicators.names_)
+    page = open_page(
+        NaiveBayes().fit(X, y), X, y, include_rows=True, signals=series, indicators=indicators
+    )
+    names, size = indicators.names_, page.locator("#signal svg")
+    page.select_option("#row", "30")
+
+    def look(name):
+        page.click(f"#bar-{names.index(name)} button >> nth=0")
+        spans = indicators.fired(series[30], [name])[name]
+        boxes = page.eval_on_selector_all(
+            "#signal rect", "es => es.map(e => ['x', 'width'].map(k => e.getAttribute(k) / 600))"
+        )
+        for (first, last), (x, width) in zip(spans, boxes, strict=True):
+            assert 99 * x == pytest.approx(first)
+            assert 99 * width == pytest.approx(last - first + 1, abs=0.4)
+        assert size.count() == 1
+        return page.inner_text("#signal")
+
+    text = look("fuel: welch (window=20) > 6")
+    assert "Level steps (fuel): at least one 20-point window, Welch t > 6." in text
+    assert "shaded points" in text
+    assert "The score fired on the whole series." in look("fuel: spread > 6")
+    assert "fired nowhere" in look("oil: welch (window=20) > 6")
+    assert "fuel is dashed" in look("oil, fuel: lost-correlation (window=20) > 0.5")
+    assert page.locator("#signal polyline").count() == 2
+    page.select_option("#row", "3")
+    look_again = indicators.fired(series[3], names)
+    page.click(f"#bar-{names.index('fuel: spread > 6')} button >> nth=0")
+    assert look_again["fuel: spread > 6"] == []
+    assert page.locator("#signal polyline").count() == 2  # before the gap and after it
 
 
 def test_no_rows_without_leave(open_page):

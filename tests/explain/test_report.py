@@ -288,6 +288,35 @@ def test_where_an_indicator_fired():
     assert any(each["fired"] for each in shown.values())
 
 
+def test_signals_of_several_channels_speak_of_their_own():
+    rng = np.random.default_rng(0)
+    series = rng.normal(size=(60, 2, 80))
+    y = np.repeat(["well", "broken"], 30)
+    series[30:, 1, 40:] += 4
+    series[::7, 0, 5] = np.nan
+    indicators = Indicators(["welch", "dropouts"], channels=["oil", "fuel"])
+    X = pd.DataFrame(indicators.fit_transform(series), columns=indicators.names_)
+    model = NaiveBayes().fit(X, y)
+    page = make_report(
+        model, X, y, include_rows=True, n_resamples=0, signals=series, indicators=indicators
+    )
+    rows = data_of(page)["rows"]
+    assert rows["channels"] == ["oil", "fuel"]
+    j = indicators.names_.index("fuel: welch (window=20) > 6")
+    assert rows["spoken"][str(j)] == {
+        "sentence": "Level steps (fuel): at least one 20-point window, Welch t > 6",
+        "channels": [1],
+    }
+    one = rows["signals"]["56"]
+    assert [len(points) for points in one["points"]] == [80, 80]
+    assert one["points"][0][5] is None
+    assert one["fired"][str(j)] == [
+        list(span) for span in indicators.fired(series[56], indicators.names_)[indicators.names_[j]]
+    ]
+    gone = indicators.names_.index("oil: dropouts > 0")
+    assert one["fired"][str(gone)] == [[5, 5]]
+
+
 def test_fired_windows_are_those_that_reject():
     from bayesieve.indicators.windows import window_p_values
 

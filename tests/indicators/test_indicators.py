@@ -306,7 +306,8 @@ def test_a_users_score_in_three_lines():
         ([1.0, 2.0, 3.0], ValueError, r"series\[0\] must be one-dimensional; got shape \(\)"),
         (np.zeros(120), ValueError, r"series\[0\] must be one-dimensional"),
         ([np.zeros(120, complex)], TypeError, r"series\[0\] must hold real numbers"),
-        (np.zeros((3, 40, 2)), ValueError, r"series\[0\] must be one-dimensional"),
+        (np.zeros((3, 2, 40, 2)), ValueError, r"series\[0\] must be one-dimensional"),
+        ([[[1, 2], [3, 4]], [[1, 2]]], ValueError, r"series\[1\] must have the 2 channels"),
     ],
 )
 def test_bad_series(series, error, message):

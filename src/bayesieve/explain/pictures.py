@@ -2,7 +2,11 @@
 
 from typing import TYPE_CHECKING, cast
 
+from .labels import short_names
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -42,16 +46,20 @@ def new_axes(width: float, height: float) -> "Axes":
 
 def plain(text: object) -> str:
     """A name that fits an axis: short, on one line, and not taken for mathematics."""
-    line = " ".join(str(text).split())
-    short = line if len(line) <= _MOST_LETTERS else line[: _MOST_LETTERS - 1] + "…"
-    return short.replace("$", r"\$")
+    return plain_names([text])[0]
+
+
+def plain_names(names: "Sequence[object]") -> list[str]:
+    """Names that fit one axis, told apart."""
+    return [name.replace("$", r"\$") for name in short_names(names, _MOST_LETTERS)]
 
 
 def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: int = 20) -> "Axes":
     """The bars of one decision, strongest first; see `EvidenceDisplay`."""
     bars = explanation.evidence[:1] + explanation.evidence[1 : most + 1]
     left_out = explanation.evidence[most + 1 :]
-    labels = [_label(bar) for bar in bars]
+    features = plain_names([bar.feature for bar in bars])
+    labels = [_label(bar, name) for bar, name in zip(bars, features, strict=True)]
     sizes = [bar.log_ratio for bar in bars]
     if left_out:
         labels.append(f"{len(left_out)} more")
@@ -92,12 +100,12 @@ def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: in
     return ax
 
 
-def _label(bar: "Evidence") -> str:
+def _label(bar: "Evidence", name: str) -> str:
     if bar.status == "prior":
         return "prior"
     value = f"{bar.value:.4g}" if isinstance(bar.value, float) else str(bar.value)
     note = f" ({bar.status})" if bar.status in ("missing", "unseen") else ""
-    return plain(bar.feature) + (f" = {plain(value)}" if bar.value is not None else "") + note
+    return name + (f" = {plain(value)}" if bar.value is not None else "") + note
 
 
 def plot_nomogram(
@@ -131,7 +139,7 @@ def plot_nomogram(
                 ha="center",
             )
     ax.axvline(0, color=_QUIET, linewidth=0.8)
-    ax.set_yticks(range(len(shown)), [plain(name) for name, _ in shown], fontsize=8)
+    ax.set_yticks(range(len(shown)), plain_names([name for name, _ in shown]), fontsize=8)
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlabel(f"log-ratio: for {plain(target)} (right), for {plain(against)} (left)")
     if len(scales) > most:
@@ -216,7 +224,7 @@ def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes
         width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)
         ax = new_axes(width, 0.35 * len(matrix.class_names) + 2)
     shown = ax.imshow(matrix.normalised(), aspect="auto", cmap="Blues", vmin=0)
-    names = [plain(name) for name in matrix.feature_names]
+    names = plain_names(matrix.feature_names)
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
     ax.set_yticks(range(len(matrix.class_names)), map(plain, matrix.class_names), fontsize=8)
     ax.set_ylabel("class")

@@ -1,15 +1,28 @@
 """From time series to scores, and from scores to binary indicators (Rabenoro 2015, section 2)."""
 
-from .scores import SCORES, Score, ScoreColumn, WindowScores, register_score
+from ..data.series import SeriesTable
+from .contract import ScoreColumn
+from .indicator import Indicator, short_labels
+from .own import Score, register_score
+from .recipe import score_from_plain, score_to_plain
+from .scores import SCORES
+from .traces import TraceScore
 from .transformer import Indicators
+from .window_scores import WindowScores
 from .windows import window_p_values
 
 __all__ = [
     "SCORES",
+    "Indicator",
     "Indicators",
     "Score",
     "ScoreColumn",
+    "SeriesTable",
+    "TraceScore",
     "WindowScores",
     "register_score",
+    "score_from_plain",
+    "score_to_plain",
+    "short_labels",
     "window_p_values",
 ]

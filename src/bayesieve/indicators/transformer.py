@@ -1,6 +1,8 @@
 """`Indicators`: series in, named binary columns out."""
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -8,13 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array, check_jobs, choose
-from ..data.tables import read_series
+from ..checks import Array, check_jobs, check_number, choose
+from ..data.series import SeriesLike, SeriesTable, read_series_table
 from ..engine.threads import Threads, count_threads
-from .scores import SCORES, ScoreColumn, ScoreFamily, WindowScores
+from .contract import Record, ScoreColumn, ScoreFamily, Spans
+from .indicator import Indicator, Plain
+from .recipe import score_from_plain, score_to_plain
+from .scores import SCORES
+from .window_scores import WindowScores
 
-#: Series of any lengths, or the rows of a matrix.
-SeriesLike: TypeAlias = Sequence[ArrayLike] | Array
+#: A score, and the numbers of the channels it looks at.
+Task: TypeAlias = tuple[ScoreFamily, tuple[int, ...]]
 
 
 class Indicators(TransformerMixin, BaseEstimator):
@@ -23,7 +29,8 @@ class Indicators(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     scores : list of scores, optional
-        `WindowScores` and `Score` objects, or names of registered scores; ``["windows"]``, which is
+        Names of registered scores, or scores: `WindowScores`, `Score`, one of the library over
+        another grid (``SCORES["slope"].over(window=[20])``).  ``["windows"]``, which is
         ``[WindowScores()]``, by default.
     quantiles : sequence of float, default=(0.1, 0.25, 0.5, 0.75, 0.9)
         Where to cut the scores that come without thresholds, learnt by `fit`.
@@ -31,18 +38,29 @@ class Indicators(TransformerMixin, BaseEstimator):
         Leave out columns that are constant in `fit`, or also those equal to an earlier column.
     n_jobs : int, optional
         Threads for the kernels; -1 for all cores.
+    channels : sequence of str, optional
+        Names of the channels, for arrays, which have none.
 
     Attributes
     ----------
     names_ : list of str
         Names of all indicators, before any were dropped.
+    indicators_ : list of Indicator
+        What they say, one for each name.
     kept_ : ndarray of int
         Which of them `transform` gives.
     stands_for_ : dict
         For each indicator dropped, ``"constant"`` or the name of the one it equals.
+    channels_ : tuple of str
+        Names of the channels; ``("",)`` for one without a name.
 
     Notes
     -----
+    Series come as a list of arrays of any lengths; as a matrix, one series a row; with several
+    channels as a list of matrices (channels x points) or an array series x channels x points; as a
+    wide frame, one series a row; as a long frame with the columns ``id`` and ``time`` and a column
+    a channel (or ``channel`` and ``value``); or as a `SeriesTable`.
+
     Where a series has no score (it is shorter than a window, or holds a value that is not finite)
     its indicators are missing (NaN), and naive Bayes skips them.
 
@@ -56,6 +74,8 @@ class Indicators(TransformerMixin, BaseEstimator):
     (12, 810)
     >>> indicators.get_feature_names_out()[0]
     'share of windows (w=30) where U rejects at 0.001 > 0.1'
+    >>> indicators.indicators_[0].sentence
+    'Level steps: more than 10 % of 30-point windows, Mann-Whitney test p <= 0.001'
     """
 
     def __init__(
@@ -64,18 +84,20 @@ class Indicators(TransformerMixin, BaseEstimator):
         quantiles: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 0.9),
         drop: str | None = None,
         n_jobs: int | None = None,
+        channels: Sequence[str] | None = None,
     ):
         self.scores = scores
         self.quantiles = quantiles
         self.drop = drop
         self.n_jobs = n_jobs
+        self.channels = channels
 
     def fit(self, series: SeriesLike, y: object = None) -> "Indicators":
         """Learn thresholds, and which columns are redundant.
 
         Parameters
         ----------
-        series : list of 1-D arrays, or 2-D array
+        series : list of arrays, array, frame or SeriesTable
             The time series; they may differ in length.
         y : ignored
 
@@ -88,35 +110,38 @@ class Indicators(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, series: SeriesLike, y: object = None) -> Array:
         """Fit, and give the indicators of the same series."""
-        return self._fit(series)[:, self.kept_]
+        table = self._fit(series)
+        return table if len(self.kept_) == table.shape[1] else table[:, self.kept_]
 
     def transform(self, series: SeriesLike) -> Array:
         """Indicators: series x columns, uint8, or float64 with NaN where scores are missing."""
-        check_is_fitted(self, "kept_")
-        checked = read_series(series)
-        found = self._columns(checked, self._scores)
-        return _binarise(found, self._cuts, len(checked))[:, self.kept_]
+        read = self.read(series)
+        families = self._families(read)
+        found = [column for family in families for column in family]
+        table = _binarise(found, self._cuts, len(read))
+        return table if len(self.kept_) == table.shape[1] else table[:, self.kept_]
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """Names such as ``share of windows (w=50) where U rejects at 0.005 > 0.3``."""
         check_is_fitted(self, "kept_")
         return np.array(self.names_, dtype=object)[self.kept_]
 
-    def fired(self, x: ArrayLike, names: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+    def fired(self, x: ArrayLike | SeriesTable, names: Sequence[str]) -> dict[str, Spans]:
         """Where in a series the scores behind some indicators fired.
 
         Parameters
         ----------
         x : array-like
-            One series.
+            One series; channels x points where there are several channels.
         names : list of str
             Names of indicators.
 
         Returns
         -------
         spans : dict of lists of (first, last)
-            For each name, points of the series (last included) at which successive windows reject;
-            empty for scores that look at the series as a whole.
+            For each name, points of the series (last included): those at which successive windows
+            reject, or that exceed the level or the threshold.  Of a score that has no spans the
+            whole series, where the indicator is 1.
 
         Examples
         --------
@@ -136,25 +161,115 @@ class Indicators(TransformerMixin, BaseEstimator):
                 f"names must be among the {len(known)} indicators, such as {self.names_[0]!r}; got "
                 f"{odd[0]!r}."
             )
-        series = read_series([x])[0]
-        found: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
-        for f, score in enumerate(self._scores):
-            mine = [name for name in found if self._origins[known[name]][0] == f]
-            if mine and hasattr(score, "fired"):
-                columns = [self._origins[known[name]][1] for name in mine]
-                found |= dict(zip(mine, score.fired(series, columns), strict=True))
+        read = self.read(x if isinstance(x, SeriesTable) else [x])
+        return {name: self._spans(read, known[name]) for name in names}
+
+    def read(self, series: SeriesLike) -> SeriesTable:
+        """Series in any form as a table with the channels that `fit` saw, in their order.
+
+        Parameters
+        ----------
+        series : list of arrays, array, frame or SeriesTable
+
+        Returns
+        -------
+        table : SeriesTable
+        """
+        check_is_fitted(self, "kept_")
+        read, wanted = read_series_table(series), self.channels_
+        unnamed = read.channels in (("",), tuple(f"channel {k}" for k in range(len(wanted))))
+        if len(read.channels) == len(wanted) and (unnamed or len(wanted) == 1):
+            return SeriesTable(read.values, wanted, read.ids, read.times)
+        if set(read.channels) != set(wanted):
+            raise ValueError(
+                f"series must have the channels that fit saw, {list(wanted)}; got "
+                f"{list(read.channels)}."
+            )
+        order = [read.channels.index(name) for name in wanted]
+        values = tuple(read.values[k] for k in order)
+        return SeriesTable(values, wanted, read.ids, read.times)
+
+    def recipe(self) -> dict[str, Plain]:
+        """What `fit` made, as plain data for a file: scores, grids, thresholds, channels.
+
+        Returns
+        -------
+        recipe : dict
+            Texts, numbers, lists and dicts.  A score that a user wrote is there by its name only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.indicators import Indicators
+        >>> series = np.random.default_rng(0).normal(size=(9, 60))
+        >>> fitted = Indicators(["slope"], quantiles=[0.5]).fit(series)
+        >>> again = Indicators.from_recipe(fitted.recipe())
+        >>> bool((again.transform(series) == fitted.transform(series)).all())
+        True
+        """
+        check_is_fitted(self, "kept_")
+        return {
+            "version": 1,
+            "scores": [score_to_plain(score) for score in self._scores],
+            "channels": list(self.channels_),
+            "quantiles": [float(q) for q in self.quantiles],
+            "drop": self.drop,
+            "cuts": [list(cuts) for cuts in self._cuts],
+            "names": list(self.names_),
+            "kept": self.kept_.tolist(),
+            "stands_for": dict(self.stands_for_),
+        }
+
+    @classmethod
+    def from_recipe(cls, recipe: Mapping[str, Plain], n_jobs: int | None = None) -> "Indicators":
+        """Fitted indicators from what `recipe` gave.
+
+        Parameters
+        ----------
+        recipe : mapping
+            What `recipe` gave; scores that a user wrote must be registered again before.
+        n_jobs : int, optional
+            Threads for the kernels.
+
+        Returns
+        -------
+        indicators : Indicators
+        """
+        if recipe.get("version") != 1:
+            raise ValueError(
+                f"recipe must be of version 1; got {recipe.get('version')!r}. Read it with the "
+                "version of bayesieve that wrote it."
+            )
+        scores = [score_from_plain(each) for each in recipe["scores"]]
+        channels = tuple(recipe["channels"])
+        found = cls(scores, recipe["quantiles"], recipe["drop"], n_jobs, channels)
+        found._scores, found.channels_ = scores, channels
+        point = SeriesTable(tuple([np.zeros(1)] for _ in channels), channels, (0,))
+        found._describe(found._families(point), [tuple(cuts) for cuts in recipe["cuts"]])
+        if found.names_ != list(recipe["names"]):
+            raise ValueError(
+                "recipe: the scores registered under these names give other columns than those the "
+                "recipe was written with. Register the ones it was written with."
+            )
+        found.kept_ = np.array(recipe["kept"], np.int64)
+        found.stands_for_ = dict(recipe["stands_for"])
         return found
 
-    def _columns(
-        self, series: list[NDArray[np.float64]], scores: list[ScoreFamily]
-    ) -> list[ScoreColumn]:
-        return [column for family in self._families(series, scores) for column in family]
+    def _tasks(self) -> list[Task]:
+        """Every score with every channel, or set of channels, that it looks at."""
+        every = range(len(self.channels_))
+        return [
+            (score, channels)
+            for score in self._scores
+            for channels in itertools.combinations(every, getattr(score, "n_channels", 1))
+        ]
 
-    def _families(
-        self, series: list[NDArray[np.float64]], scores: list[ScoreFamily]
-    ) -> list[list[ScoreColumn]]:
+    def _families(self, table: SeriesTable) -> list[list[ScoreColumn]]:
         with Threads(count_threads(self.n_jobs)) as engine:
-            return [list(score.columns(series, engine)) for score in scores]
+            return [
+                list(score.columns(_records(table, channels), engine))
+                for score, channels in self._tasks()
+            ]
 
     def _judge_scores(self) -> list[ScoreFamily]:
         """Scores as objects; names are looked up among the registered ones."""
@@ -186,29 +301,68 @@ class Indicators(TransformerMixin, BaseEstimator):
     def _fit(self, given: SeriesLike) -> Array:
         if self.drop is not None:
             choose("drop", self.drop, ["constant", "redundant"])
+        for quantile in self.quantiles:
+            check_number("quantiles", quantile, low=0.0, high=1.0)
         check_jobs(self.n_jobs)
         self._scores = self._judge_scores()
-        series = read_series(given)
-        families = self._families(series, self._scores)
+        table = read_series_table(given, self.channels)
+        self.channels_ = table.channels
+        for score in self._scores:
+            wanted = getattr(score, "n_channels", 1)
+            if wanted > len(table.channels):
+                raise ValueError(
+                    f"scores: {getattr(score, 'name', score)!r} looks at {wanted} channels "
+                    f"together; the series have {len(table.channels)}."
+                )
+        families = self._families(table)
         found = [column for family in families for column in family]
-        self._cuts = [
-            column.thresholds if column.thresholds is not None else self._learn(column.values)
-            for column in found
-        ]
-        self.names_ = [
-            f"{column.label} > {cut:.12g}"
-            for column, cuts in zip(found, self._cuts, strict=True)
-            for cut in cuts
-        ]
-        origins = [(f, c) for f, family in enumerate(families) for c in range(len(family))]
-        self._origins = [
-            at for at, cuts in zip(origins, self._cuts, strict=True) for _ in cuts
-        ]  #: of each indicator: its score, and the column among that score's
-        table = _binarise(found, self._cuts, len(series))
-        gone = self._redundant(table)
+        self._describe(
+            families,
+            [
+                column.thresholds if column.thresholds is not None else self._learn(column.values)
+                for column in found
+            ],
+        )
+        binary = _binarise(found, self._cuts, len(table))
+        gone = self._redundant(binary)
         self.stands_for_ = {self.names_[j]: twin for j, twin in gone.items()}
         self.kept_ = np.array([j for j in range(len(self.names_)) if j not in gone], np.int64)
-        return table
+        return binary
+
+    def _describe(self, families: list[list[ScoreColumn]], cuts: list[tuple[float, ...]]) -> None:
+        """Indicators, their names, and where each comes from, of all columns and their cuts."""
+        self._cuts = cuts
+        self.indicators_: list[Indicator] = []
+        self._origins: list[tuple[int, int]] = []  #: of each: its task, the column among its
+        at = iter(cuts)
+        tasks = self._tasks()
+        for t, family in enumerate(families):
+            channels = tuple(self.channels_[k] for k in tasks[t][1])
+            for c, column in enumerate(family):
+                said = column.meaning or Indicator(column.label, column.label)
+                where = f"{', '.join(channels)}: " if len(self.channels_) > 1 else ""
+                for cut in next(at):
+                    name = f"{where}{column.label} > {cut:.12g}"
+                    self.indicators_.append(
+                        replace(said, threshold=float(cut), channels=channels, id=name)
+                    )
+                    self._origins.append((t, c))
+        self.names_ = [each.id for each in self.indicators_]
+
+    def _spans(self, table: SeriesTable, at: int) -> Spans:
+        """Where the score of one indicator fired in the only series of a table."""
+        task, column = self._origins[at]
+        score, channels = self._tasks()[task]
+        record = _records(table, channels)[0]
+        threshold = self.indicators_[at].threshold
+        spans_of = getattr(score, "spans", None)
+        spans: Spans | None = None if spans_of is None else spans_of(record, column, threshold)
+        if spans is not None:
+            return spans
+        with Threads(1) as engine:
+            value = list(score.columns([record], engine))[column].values[0]
+        size = (record if isinstance(record, np.ndarray) else record[0]).size
+        return [(0, size - 1)] if value > threshold and size else []
 
     def _learn(self, values: NDArray[np.float64]) -> tuple[float, ...]:
         """Distinct quantiles of the scores that are there."""
@@ -233,6 +387,13 @@ class Indicators(TransformerMixin, BaseEstimator):
             else:
                 first[pattern] = name
         return gone
+
+
+def _records(table: SeriesTable, channels: tuple[int, ...]) -> Sequence[Record]:
+    """What a score of these channels reads."""
+    if len(channels) == 1:
+        return table.values[channels[0]]
+    return list(zip(*(table.values[k] for k in channels), strict=True))
 
 
 def _binarise(found: list[ScoreColumn], cuts: list[tuple[float, ...]], n_series: int) -> Array:

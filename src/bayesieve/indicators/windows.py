@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln
+from scipy.special import betaincinv, betaln
 
 from ..checks import check_number, choose
 from ..data.kernels.options import F_TEST, KS_TEST, U_TEST
@@ -42,6 +42,18 @@ def test_constants(halves: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDAr
         a = (half - 1) / 2
         fronts[half] = -np.log(a) - betaln(a, a)
     return tables, fronts
+
+
+def critical_values(halves: NDArray[np.int64], levels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Tests x halves x levels: statistics from which on (F: up to which) a window rejects."""
+    from .kernels.confirm import critical_values as of_ranks
+
+    tables, _ = test_constants(halves)
+    found = np.zeros((len(TESTS), tables.shape[0], levels.size))
+    for half in np.unique(halves[halves > 0]):
+        of_ranks(tables, int(half), levels, found)
+        found[F_TEST, half] = betaincinv((half - 1) / 2, (half - 1) / 2, levels / 2)
+    return found
 
 
 def half_windows(

@@ -1,7 +1,6 @@
 """Reports: one self-contained HTML file about a selection."""
 
 import os
-from collections.abc import Sequence
 from typing import TypedDict, Unpack
 
 from numpy.typing import ArrayLike
@@ -9,6 +8,7 @@ from sklearn.base import clone
 
 from ...checks import check_flag, check_number, choose
 from ...data.files.atomic import write_text
+from ...data.series import SeriesLike
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Model
 from ...evaluation.stability import stability
@@ -29,7 +29,7 @@ class ReportOptions(TypedDict, total=False):
     include_rows: bool
     n_resamples: int
     left_out: dict[str, str] | None
-    signals: Sequence[ArrayLike] | None
+    signals: SeriesLike | None
     indicators: Indicators | None
     random_state: int
     n_jobs: int | None
@@ -71,7 +71,7 @@ def make_report(model: Model, X: object, y: ArrayLike, **options: Unpack[ReportO
         Bootstrap samples for the stability of the selection; 0 leaves it out.
     left_out : dict, optional
         Columns that were left out before the search, each with the reason.
-    signals : list of arrays, optional
+    signals : series in any form that `Indicators` takes, optional
         The series behind the rows, shown with `include_rows`.
     indicators : Indicators, optional
         What made the columns from them: the page then shows where in a signal a score fired.

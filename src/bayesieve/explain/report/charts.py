@@ -11,6 +11,7 @@ from typing import TypedDict
 import altair as alt
 
 from ...evaluation.performance import PerformanceData, VerdictData
+from ..labels import short_names
 from ..plain import FeatureData, ModelData, Plain
 from .pairs import classes_of, scaled, speaking
 from .shape import AgreementData, Content, Marks, PathData, Spec, StepData
@@ -431,17 +432,7 @@ def _value(each: FeatureData, i: int) -> str:
 
 def _labels(names: Sequence[object]) -> list[str]:
     """Names as they are written in a chart, which takes equal ones for one and the same."""
-    found: dict[str, int] = {}
-    for name in names:
-        line = label = _short(name)
-        if label in found:
-            whole = " ".join(str(name).split())
-            line = label = f"{line[:30]}…{whole[-25:]}" if len(whole) > _MOST_LETTERS else line
-        while label in found:
-            found[line] = found.get(line, 1) + 1
-            label = f"{line} ({found[line]})"
-        found[label] = 1
-    return list(found)
+    return short_names(names, _MOST_LETTERS)
 
 
 def _short(name: object) -> str:

@@ -1,12 +1,12 @@
 """Everything a report shows, as plain data: gathered here, drawn elsewhere."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import plain_value
+from ...data.series import SeriesLike
 from ...data.tables import SparseTable, Table, read_table
 from ...estimators.chosen import ChosenColumns
 from ...estimators.held import fitted_of, rows_of, stands_for
@@ -53,7 +53,7 @@ class Extras:
     include_rows: bool = False
     stability: Stability | None = None
     left_out: dict[str, str] = field(default_factory=dict)
-    signals: Sequence[ArrayLike] | None = None
+    signals: SeriesLike | None = None
     indicators: Indicators | None = None
     random_state: int = 0
     no_stability: str = ""

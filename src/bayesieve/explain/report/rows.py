@@ -7,12 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...checks import plain_value
 from ...data.columns import ColumnSpec, encode, to_codes
+from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.given import Value
+from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
 from ..portable import PortableFeature
-from .shape import RowsData, SignalData
+from .shape import RowsData, SignalData, SpokenData
 
 if TYPE_CHECKING:
     from .content import Extras
@@ -49,6 +51,10 @@ def embedded_rows(
     """
     if not extras.include_rows:
         return None
+    series = None
+    if extras.signals is not None:
+        read = read_series_table if extras.indicators is None else extras.indicators.read
+        series = read(extras.signals)
     draw = np.random.RandomState(extras.random_state)
     most = min(MOST_ROWS, max(_MOST_CELLS // max(len(fitted.specs), 1), 50))
     at = _draw(selector, table.n_rows, most, draw)
@@ -65,7 +71,9 @@ def embedded_rows(
         "truth": [_truth(truth[i]) for i in at],
         "validation": validation[at].tolist(),
         "values": _values(fitted, shown, table.pick(columns), at),
-        "signals": _signals(fitted, at, validation, extras),
+        "signals": _signals(fitted, at, validation, series, extras.indicators),
+        "channels": [] if series is None else list(series.channels),
+        "spoken": _spoken(fitted, extras.indicators),
     }
 
 
@@ -115,25 +123,51 @@ def _few_digits(spec: ColumnSpec, raw: NDArray[np.float64]) -> list[float | None
 
 
 def _signals(
-    fitted: FittedBayes, at: NDArray[np.int64], validation: NDArray[np.bool_], extras: "Extras"
+    fitted: FittedBayes,
+    at: NDArray[np.int64],
+    validation: NDArray[np.bool_],
+    table: SeriesTable | None,
+    indicators: Indicators | None,
 ) -> dict[int, SignalData] | None:
     """Series of some embedded rows, and where in them each indicator of the model fired."""
-    if extras.signals is None:
+    if table is None:
         return None
     pool = at[validation[at]] if validation[at].any() else at
     found: dict[int, SignalData] = {}
-    names = [spec.name for spec in fitted.specs]
+    known = set() if indicators is None else set(indicators.names_)
+    names = {j: spec.name for j, spec in enumerate(fitted.specs) if spec.name in known}
     for i in pool[:_MOST_SIGNALS]:
-        series = np.asarray(extras.signals[int(i)], dtype=float)
+        series = table[int(i)]
         fired = {}
-        if extras.indicators is not None:
-            spans = extras.indicators.fired(series, names)
-            fired = {j: spans[name] for j, name in enumerate(names) if spans[name]}
-        step = max(1, series.size // _MOST_POINTS)
+        if indicators is not None:
+            spans = indicators.fired(series, list(names.values()))
+            fired = {j: spans[name] for j, name in names.items() if spans[name]}
+        length = max(values[0].size for values in series.values)
+        step = max(1, length // _MOST_POINTS)
         found[int(i)] = {
-            "points": [float(f"{value:.4g}") for value in series[::step]],
+            "points": [_points(values[0][::step]) for values in series.values],
             "step": step,
-            "length": int(series.size),
+            "length": length,
             "fired": fired,
         }
     return found
+
+
+def _points(values: NDArray[np.float64]) -> list[float | None]:
+    """Values in four digits; None where one is missing."""
+    return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values]
+
+
+def _spoken(fitted: FittedBayes, indicators: Indicators | None) -> dict[int, SpokenData]:
+    """What the indicators among the features say."""
+    if indicators is None:
+        return {}
+    known = {each.id: each for each in indicators.indicators_}
+    return {
+        j: {
+            "sentence": known[spec.name].sentence,
+            "channels": [indicators.channels_.index(name) for name in known[spec.name].channels],
+        }
+        for j, spec in enumerate(fitted.specs)
+        if spec.name in known
+    }

@@ -98,10 +98,17 @@ class AgreementData(TypedDict):
 class SignalData(TypedDict):
     """A series, and where in it the indicators of the model fired."""
 
-    points: list[float]
+    points: list[list[float | None]]  #: one list a channel
     step: int
     length: int
     fired: dict[int, list[tuple[int, int]]]
+
+
+class SpokenData(TypedDict):
+    """What an indicator of the model says, and the channels it looks at."""
+
+    sentence: str
+    channels: list[int]
 
 
 class RowsData(TypedDict):
@@ -113,6 +120,8 @@ class RowsData(TypedDict):
     validation: list[bool]
     values: list[list[float | None]]
     signals: dict[int, SignalData] | None
+    channels: list[str]
+    spoken: dict[int, SpokenData]
 
 
 class Content(TypedDict):

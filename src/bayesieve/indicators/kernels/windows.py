@@ -1,4 +1,4 @@
-"""Two-sample tests on sliding windows of many series, and scores over successive windows."""
+"""Two-sample tests on sliding windows of a series."""
 
 import math
 
@@ -33,25 +33,28 @@ def _tie_term(window):
 
 
 @njit(**EXACT)
-def u_values(x, half, has_ties, out):
-    """Two-sided p-values of the Mann-Whitney U test at every break, normal approximation.
-
-    Twice the statistic is kept as an integer and updated when the window moves: one point leaves
-    each sample, one joins it.
-    """
+def u_probability(larger, half, ties):
+    """Two-sided p-value of twice the larger Mann-Whitney statistic, normal approximation."""
     n = 2 * half
+    spread = math.sqrt(half * half / 12.0 * ((n + 1) - ties / (n * (n - 1.0))))
+    if not spread > 0.0:
+        return 1.0
+    z = (larger / 2.0 - half * half / 2.0 - 0.5) / spread
+    return min(1.0, math.erfc(z / math.sqrt(2.0)))
+
+
+@njit(**EXACT)
+def u_statistics(x, half, out):
+    """Twice the larger Mann-Whitney statistic at every break.
+
+    It is kept as an integer and updated when the window moves: one point leaves each sample, one
+    joins it.
+    """
     twice = 0
     for i in range(half):
-        twice += _pairs(x[i], x[half:n])
+        twice += _pairs(x[i], x[half : 2 * half])
     for t in range(half, x.size - half + 1):
-        ties = _tie_term(x[t - half : t + half]) if has_ties else 0.0
-        larger = max(twice, 2 * half * half - twice) / 2.0
-        spread = math.sqrt(half * half / 12.0 * ((n + 1) - ties / (n * (n - 1.0))))
-        if spread > 0.0:
-            z = (larger - half * half / 2.0 - 0.5) / spread
-            out[t - half] = min(1.0, math.erfc(z / math.sqrt(2.0)))
-        else:
-            out[t - half] = 1.0
+        out[t - half] = max(twice, 2 * half * half - twice)
         if t + half < x.size:
             # x[t - half] leaves the left sample, x[t] changes sides, x[t + half] joins the right.
             left, right = x[t - half + 1 : t], x[t + 1 : t + half]
@@ -64,7 +67,16 @@ def u_values(x, half, has_ties, out):
 
 
 @njit(**EXACT)
-def _replace(ordered, gone, come):
+def u_values(x, half, has_ties, out):
+    """Two-sided p-values of the Mann-Whitney U test at every break, normal approximation."""
+    u_statistics(x, half, out)
+    for t in range(out.size):
+        ties = _tie_term(x[t : t + 2 * half]) if has_ties else 0.0
+        out[t] = u_probability(out[t], half, ties)
+
+
+@njit(**EXACT)
+def replace_sorted(ordered, gone, come):
     """Take one value out of a sorted array and put another in."""
     i = np.searchsorted(ordered, gone)
     if come >= gone:
@@ -102,22 +114,42 @@ def ks_values(x, half, probability, out):
             apart = max(apart, abs(i - j))
         out[t - half] = probability[apart]
         if t + half < x.size:
-            _replace(left, x[t - half], x[t])
-            _replace(right, x[t], x[t + half])
+            replace_sorted(left, x[t - half], x[t])
+            replace_sorted(right, x[t], x[t + half])
 
 
 @njit(**EXACT)
-def _squares(x):
-    """Sum of squared deviations from the mean, in two passes; exactly 0 for equal values."""
-    shift = 0.0
-    for value in x:
-        shift += value - x[0]
-    shift /= x.size
-    total = 0.0
-    for value in x:
-        apart = (value - x[0]) - shift
-        total += apart * apart
-    return total
+def window_means(x, size):
+    """Means of all stretches of some size; exact for equal values."""
+    n = x.size - size + 1
+    out = np.zeros(n)
+    for i in range(size):
+        for s in range(n):
+            out[s] += x[s + i] - x[s]
+    for s in range(n):
+        out[s] = x[s] + out[s] / size
+    return out
+
+
+@njit(**EXACT)
+def squares(x, size, shift, out):
+    """Sums of squared deviations from the mean of all stretches of some size; 0 for equal values.
+
+    In two passes.  All stretches advance together, each in its own order: that is as exact as one
+    after the other, and much faster.
+    """
+    n = x.size - size + 1
+    shift[:n] = 0.0
+    for i in range(size):
+        for s in range(n):
+            shift[s] += x[s + i] - x[s]
+    for s in range(n):
+        shift[s] /= size
+    out[:n] = 0.0
+    for i in range(size):
+        for s in range(n):
+            apart = (x[s + i] - x[s]) - shift[s]
+            out[s] += apart * apart
 
 
 @njit(**EXACT)
@@ -163,44 +195,31 @@ def _beta_tail(x, a, log_front):
 
 
 @njit(**EXACT)
-def f_values(x, half, log_front, out):
-    """Two-sided p-values of the F test of equal variances at every break.
-
-    With equal sizes the larger over the smaller variance decides: p is twice its upper tail.
-    """
-    a = (half - 1) / 2.0
-    x = _in_range(x)
-    for t in range(half, x.size - half + 1):
-        one, other = _squares(x[t - half : t]), _squares(x[t : t + half])
-        larger, smaller = max(one, other), min(one, other)
-        if larger == 0.0:
-            out[t - half] = 1.0
-        else:
-            out[t - half] = min(1.0, 2.0 * _beta_tail(smaller / (smaller + larger), a, log_front))
+def f_probability(share, half, log_front):
+    """Two-sided p-value of the smaller variance's share of both: twice the tail of F."""
+    return min(1.0, 2.0 * _beta_tail(share, (half - 1) / 2.0, log_front))
 
 
 @njit(**EXACT)
-def _confirm(p, level, spans, out):
-    """Share of rejections, longest run of them, and most of them in any span, for one level."""
-    rejected = run = longest = 0
-    for i in range(p.size):
-        if p[i] <= level:
-            rejected += 1
-            run += 1
-            longest = max(longest, run)
-        else:
-            run = 0
-    out[0] = rejected / p.size
-    out[1] = longest
-    for s in range(spans.size):
-        span = min(spans[s], p.size)
-        inside = most = 0
-        for i in range(p.size):
-            inside += np.int64(p[i] <= level)
-            if i >= span:
-                inside -= np.int64(p[i - span] <= level)
-            most = max(most, inside)
-        out[2 + s] = most
+def f_statistics(x, half, shift, within, out):
+    """The smaller variance's share of both at every break; 1 where neither sample varies.
+
+    With equal sizes the larger over the smaller variance decides.
+    """
+    x = _in_range(x)
+    squares(x, half, shift, within)
+    for t in range(x.size - 2 * half + 1):
+        one, other = within[t], within[t + half]
+        larger, smaller = max(one, other), min(one, other)
+        out[t] = smaller / (smaller + larger) if larger != 0.0 else 1.0
+
+
+@njit(**EXACT)
+def f_values(x, half, log_front, out):
+    """Two-sided p-values of the F test of equal variances at every break."""
+    f_statistics(x, half, np.empty(x.size), np.empty(x.size), out)
+    for t in range(out.size):
+        out[t] = f_probability(out[t], half, log_front) if out[t] <= 0.5 else 1.0
 
 
 @njit(**EXACT)
@@ -219,32 +238,3 @@ def any_ties(x):
     """Does a value occur twice?"""
     ordered = np.sort(x)
     return bool((ordered[1:] == ordered[:-1]).any())
-
-
-@njit(**EXACT)
-def confirmatory_scores(
-    values, pointers, halves, kinds, levels, spans, ks_tables, fronts, lo, hi, out
-):
-    """Scores of series lo..hi: out[series, test, window, level, confirmation].
-
-    halves[series, window] is the number of points on each side of a break; 0 where the series has
-    no such window, or a value that is not finite.  Its scores are NaN.
-    """
-    p = np.empty(1)
-    for j in range(lo, hi):
-        x = values[pointers[j] : pointers[j + 1]]
-        out[j] = np.nan
-        if halves[j].max() == 0:
-            continue
-        if p.size < x.size:
-            p = np.empty(x.size)
-        has_ties = any_ties(x)
-        for w in range(halves.shape[1]):
-            half = halves[j, w]
-            if half == 0:
-                continue
-            breaks = p[: x.size - 2 * half + 1]
-            for k in range(kinds.size):
-                p_values(kinds[k], x, half, has_ties, ks_tables, fronts, breaks)
-                for level in range(levels.size):
-                    _confirm(breaks, levels[level], spans, out[j, k, w, level])

@@ -253,12 +253,13 @@ const Explorer = (() => {
     const feature = features[j], value = state.values[j];
     const missing = value === null || value < 0 && feature.levels !== null;
     const shown = missing ? "missing" : feature.levels !== null ? feature.levels[value] : value;
+    // First, since nothing in the panel is found while it is off the page.
+    panelCell.append(panel);
+    byId(`bar-${j}`).after(panelRow);
     byId("source-title").textContent = `${feature.name} = ${shown}`;
     byId("source-counts").replaceChildren(...sourceRows(j, value, missing));
     showRows(j, value, missing);
     showSignal(j);
-    panelCell.append(panel);
-    byId(`bar-${j}`).after(panelRow);
     panel.hidden = false;
     if (focus) byId("source-title").focus();
   }
@@ -324,12 +325,15 @@ const Explorer = (() => {
     if (!signal) return;
     const ns = "http://www.w3.org/2000/svg", width = 600, height = 120;
     const svg = document.createElementNS(ns, "svg");
-    const spans = signal.fired[j] ?? [];
+    const spans = signal.fired[j] ?? [], spoken = rows.spoken[j];
+    const lines = (spoken ? spoken.channels : [0]).map(k => signal.points[k]);
+    const told = spans.map(([a, b]) => `${a} to ${b}`).join(", ");
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", `signal of row ${rows.at[state.row]}; the score fired at `
-      + (spans.map(([a, b]) => `${a} to ${b}`).join(", ") || "no point"));
-    const low = Math.min(...signal.points), high = Math.max(...signal.points);
+      + (told || "no point"));
+    const known = lines.flat().filter(v => v !== null);
+    const low = Math.min(...known), high = Math.max(...known);
     const x = i => i / Math.max(signal.length - 1, 1) * width;
     const y = v => height - 6 - (v - low) / Math.max(high - low, 1e-12) * (height - 12);
     for (const [first, last] of spans) {
@@ -338,12 +342,30 @@ const Explorer = (() => {
         ["height", height], ["class", "fired"]]) box.setAttribute(key, each);
       svg.append(box);
     }
-    const line = document.createElementNS(ns, "polyline");
-    line.setAttribute("points", signal.points.map((v, i) => `${x(i * signal.step)},${y(v)}`).join(" "));
-    svg.append(line);
-    const words = spans.length ? `The score fired at the shaded points (${spans.map(([a, b]) => `${a} to ${b}`).join(", ")} of ${signal.length}).`
+    lines.forEach((points, which) => {
+      for (const part of unbroken(points)) {
+        const line = document.createElementNS(ns, "polyline");
+        if (which) line.setAttribute("class", "other");
+        line.setAttribute("points", part.map(([i, v]) => `${x(i * signal.step)},${y(v)}`).join(" "));
+        svg.append(line);
+      }
+    });
+    const whole = spans.length === 1 && spans[0][0] === 0 && spans[0][1] === signal.length - 1;
+    const words = whole ? "The score fired on the whole series."
+      : spans.length ? `The score fired at the shaded points (${told} of ${signal.length}).`
       : "The score fired nowhere in this signal.";
-    place.append(svg, make("p", words));
+    const named = lines.length > 1 ? ` ${rows.channels[spoken.channels[1]]} is dashed.` : "";
+    place.append(...(spoken ? [make("p", `${spoken.sentence}.`)] : []), svg, make("p", words + named));
+  }
+
+  // Runs of points that are there, each with its place.
+  function unbroken(points) {
+    const parts = [[]];
+    points.forEach((v, i) => {
+      if (v !== null) parts[parts.length - 1].push([i, v]);
+      else if (parts[parts.length - 1].length) parts.push([]);
+    });
+    return parts.filter(part => part.length);
   }
 
   // -- picking rows ---------------------------------------------------------------------------

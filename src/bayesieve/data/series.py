@@ -1,0 +1,303 @@
+"""Time series as people have them: lists, arrays, wide and long tables."""
+
+import warnings
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import narwhals as nw
+import numpy as np
+from narwhals.typing import IntoDataFrame
+from numpy.typing import ArrayLike, NDArray
+
+from ..checks import Array, choose, listed_names, plain_value
+from .tables import is_frame, read_series
+
+#: Of each channel, one array a series.
+Channels = tuple[list[NDArray[np.float64]], ...]
+
+
+@dataclass(frozen=True)
+class SeriesTable:
+    """Series of one channel or several, read and judged.
+
+    Parameters
+    ----------
+    values : tuple of lists of 1-D arrays
+        Of each channel, one array a series; NaN is missing.
+    channels : tuple of str
+        Their names; ``("",)`` for one channel without a name.
+    ids : tuple
+        What the series are called.
+    times : tuple of arrays, optional
+        When the points of each series were taken, where that is known of all channels together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesieve.indicators import SeriesTable
+    >>> rows = [("a", 1, 0.25), ("a", 2, 0.5), ("b", 1, 3.0)]
+    >>> table = SeriesTable.from_long(pd.DataFrame(rows, columns=["id", "time", "pressure"]))
+    >>> table.ids, table.channels, table.values[0][0].tolist()
+    (('a', 'b'), ('pressure',), [0.25, 0.5])
+    """
+
+    values: Channels
+    channels: tuple[str, ...]
+    ids: tuple[Hashable, ...]
+    times: tuple[Array, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Series x channels."""
+        return len(self.ids), len(self.channels)
+
+    def __getitem__(self, key: int | slice | Array | tuple[Array, ...]) -> "SeriesTable":
+        """Some of the series, as scikit-learn asks for them: numbers, a mask or a slice."""
+        rows = key[0] if isinstance(key, tuple) else key
+        at = np.atleast_1d(np.arange(len(self))[rows]).tolist()
+        return SeriesTable(
+            tuple([mine[i] for i in at] for mine in self.values),
+            self.channels,
+            tuple(self.ids[i] for i in at),
+            None if self.times is None else tuple(self.times[i] for i in at),
+        )
+
+    def __iter__(self) -> Iterator["SeriesTable"]:
+        return (self[i] for i in range(len(self)))
+
+    def irregular(self) -> list[Hashable]:
+        """Ids of the series whose points are not the same time apart.
+
+        Scores see the order of the points only.
+        """
+        found: list[Hashable] = []
+        for name, times in zip(self.ids, self.times or (), strict=False):
+            steps = np.diff(times).astype(np.float64)
+            if steps.size and np.ptp(steps) > 1e-6 * np.abs(steps).max():
+                found.append(name)
+        return found
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: IntoDataFrame,
+        *,
+        id: str = "id",  # noqa: A002 (what people call it)
+        time: str | None = "time",
+        values: Sequence[str] | str | None = None,
+        channel: str | None = None,
+    ) -> "SeriesTable":
+        """Series from a table with one row a point.
+
+        Parameters
+        ----------
+        frame : pandas, polars or Arrow table
+            The points.
+        id : str, default="id"
+            Column that says which series a point belongs to.
+        time : str or None, default="time"
+            Column that says when; points are put in this order.  None: they are in order.
+        values : str or list of str, optional
+            Columns of values, one a channel; all other columns by default.
+        channel : str, optional
+            Column that names the channel of each row, where one column holds the values of all.
+
+        Returns
+        -------
+        table : SeriesTable
+            Series in the order in which their ids come first.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayesieve.indicators import SeriesTable
+        >>> frame = pd.DataFrame({"engine": [7, 7, 8], "n1": [0.5, 0.6, 0.4], "n2": [1, 2, 3]})
+        >>> SeriesTable.from_long(frame, id="engine", time=None).shape
+        (2, 2)
+        """
+        table = nw.from_native(frame, eager_only=True)
+        keys = [id, *([] if time is None else [time]), *([] if channel is None else [channel])]
+        for parameter, name in zip(("id", "time", "channel"), (id, time, channel), strict=True):
+            if name is not None:
+                choose(parameter, name, table.columns)
+        named = [values] if isinstance(values, str) else values
+        columns = [c for c in table.columns if c not in keys] if named is None else list(named)
+        for name in columns:
+            choose("values", name, table.columns)
+        if not columns or (channel is not None and len(columns) != 1):
+            raise ValueError(
+                f"values must name {'one column' if channel else 'the columns'} of values; got "
+                f"{listed_names(columns) or 'none'}. Columns of the table: "
+                f"{listed_names(table.columns)}."
+            )
+        if table.shape[0] == 0:
+            raise ValueError("series is empty; give at least one time series.")
+        series, ids = _codes(table[id], "id")
+        kinds, names = np.zeros(series.size, np.int64), columns
+        if channel is not None:
+            kinds, found = _codes(table[channel], "channel")
+            names = [str(name) for name in found]
+        order = _in_order(series, kinds, None if time is None else table[time], ids)
+        cells = [_numbers(table[name]) for name in columns]
+        cuts = np.searchsorted(
+            (series * len(names) + kinds if channel else series)[order],
+            np.arange(len(ids) * (len(names) if channel else 1)) + 1,
+        )
+        parts = [np.split(mine[order], cuts[:-1]) for mine in cells]
+        times = None
+        if channel is not None:
+            parts = [parts[0][k :: len(names)] for k in range(len(names))]
+        elif time is not None:
+            times = tuple(np.split(table[time].to_numpy()[order], cuts[:-1]))
+        return cls(tuple(_frozen(part) for part in parts), tuple(names), tuple(ids), times)
+
+
+#: Series of any lengths, the rows of a matrix, matrices of channels, or a table of them.
+SeriesLike: TypeAlias = Sequence[ArrayLike] | Array | IntoDataFrame | SeriesTable
+
+
+def read_series_table(series: SeriesLike, channels: Sequence[str] | None = None) -> SeriesTable:
+    """Series in any form: lists of arrays, 2-D and 3-D arrays, wide and long frames.
+
+    Parameters
+    ----------
+    series : what came.
+    channels : names of the channels, where the form has none.
+    """
+    if isinstance(series, SeriesTable):
+        found = series
+    elif is_frame(series):
+        found = _read_frame(cast("IntoDataFrame", series))
+    else:
+        found = _read_arrays(cast("Sequence[Array]", series))
+    if len(found) == 0:
+        raise ValueError("series is empty; give at least one time series.")
+    if channels is None or isinstance(series, SeriesTable) or found.channels == tuple(channels):
+        return found
+    if isinstance(channels, str) or len(channels) != len(found.channels):
+        raise ValueError(
+            f"channels must name the {len(found.channels)} channel(s) of the series; got "
+            f"{channels!r}."
+        )
+    if len(set(channels)) != len(channels):
+        raise ValueError(f"channels must differ from each other; got {channels!r}.")
+    names = tuple(str(name) for name in channels)
+    return SeriesTable(found.values, names, found.ids, found.times)
+
+
+def _read_frame(frame: IntoDataFrame) -> SeriesTable:
+    """A long table where it has the columns id and time; else a series a row."""
+    table = nw.from_native(frame, eager_only=True)
+    if {"id", "time"} <= set(table.columns):
+        by_channel = {"channel", "value"} <= set(table.columns)
+        options = {"channel": "channel", "values": "value"} if by_channel else {}
+        return SeriesTable.from_long(frame, **options)
+    odd = [
+        str(name)
+        for name, kind in table.schema.items()
+        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Object))
+    ]
+    if odd:
+        raise TypeError(
+            f"series: column {odd[0]!r} holds no numbers. A wide table has one series a row and "
+            "numbers only; a long one has the columns 'id' and 'time', or is read by "
+            "SeriesTable.from_long(frame, id=..., time=...)."
+        )
+    return _single(read_series(table.to_numpy()))
+
+
+def _read_arrays(series: Sequence[Array]) -> SeriesTable:
+    """A list of 1-D arrays; or 2-D ones, channels x points, which a 3-D array is a pile of."""
+    known = hasattr(series, "__len__") and not isinstance(series, str | bytes)
+    first = np.ndim(series[0]) if known and len(series) and np.ndim(series[0]) == 2 else 1
+    if first == 1:
+        return _single(read_series(series))
+    each = []
+    for i, x in enumerate(series):
+        if np.ndim(x) != 2 or len(x) != len(series[0]):
+            raise ValueError(
+                f"series[{i}] must have the {len(series[0])} channels that series[0] has, as a "
+                f"two-dimensional array, channels x points; got shape {np.shape(x)}."
+            )
+        try:
+            each.append(read_series(x))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"series[{i}]: {error}") from error
+    n_channels = len(series[0])
+    names = tuple(f"channel {k}" for k in range(n_channels)) if n_channels > 1 else ("",)
+    values = tuple([mine[k] for mine in each] for k in range(n_channels))
+    return SeriesTable(values, names, tuple(range(len(each))))
+
+
+def _single(values: list[NDArray[np.float64]]) -> SeriesTable:
+    return SeriesTable((values,), ("",), tuple(range(len(values))))
+
+
+def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Hashable]]:
+    """Numbers of the distinct values in order of appearance, and the values."""
+    if column.null_count():
+        raise ValueError(f"{what}: column {column.name!r} has missing values; fill or drop them.")
+    cells = column.to_list()
+    numbers = {value: i for i, value in enumerate(dict.fromkeys(cells))}
+    return np.array([numbers[value] for value in cells], np.int64), list(numbers)
+
+
+def _in_order(
+    series: NDArray[np.int64], kinds: NDArray[np.int64], time: nw.Series | None, ids: list[Hashable]
+) -> NDArray[np.int64]:
+    """Rows by series, channel and time; a time that comes twice is refused."""
+    if time is None:
+        return np.lexsort((kinds, series))
+    when: Array = time.to_numpy()
+    if when.dtype.kind not in "fiubMm":
+        raise TypeError(
+            f"time: column {time.name!r} must hold numbers or dates; got {time.dtype}. Turn texts "
+            "into dates first, or give time=None where the rows are in order."
+        )
+    if time.null_count() or (when.dtype.kind in "fMm" and (when != when).any()):
+        raise ValueError(f"time: column {time.name!r} has missing values; fill or drop them.")
+    order = np.lexsort((when, kinds, series))
+    same = (np.diff(series[order]) == 0) & (np.diff(kinds[order]) == 0)
+    twice = np.flatnonzero(same & (when[order][1:] == when[order][:-1]))
+    if twice.size:
+        at = order[twice[0]]
+        raise ValueError(
+            f"time: series {plain_value(ids[series[at]])!r} has {when[at]} twice. Keep one of the "
+            "rows, or name the column of the channel."
+        )
+    given = np.lexsort((kinds, series))
+    moved = np.unique(series[order[order != given]])
+    if moved.size:
+        warnings.warn(
+            f"{moved.size} series, the first {plain_value(ids[moved[0]])!r}, did not come in the "
+            f"order of {time.name!r} and were sorted.",
+            stacklevel=5,
+        )
+    return order
+
+
+def _numbers(column: nw.Series) -> NDArray[np.float64]:
+    """A column of values; what is missing is NaN."""
+    if not (column.dtype.is_numeric() or column.dtype in (nw.Boolean, nw.Object)):
+        raise TypeError(
+            f"values: column {column.name!r} must hold numbers; got {column.dtype}. Name the "
+            "columns of values."
+        )
+    try:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), np.float64)
+    except (TypeError, ValueError, nw.exceptions.NarwhalsError) as error:
+        raise TypeError(f"values: column {column.name!r} must hold numbers.") from error
+
+
+def _frozen(parts: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    """Arrays of their own that nobody can change."""
+    found = []
+    for part in parts:
+        mine = np.ascontiguousarray(part)
+        mine.flags.writeable = False
+        found.append(mine)
+    return found

@@ -1,0 +1,172 @@
+"""An indicator as a value that speaks: a sentence, a short label, an id."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeAlias
+
+from ..checks import choose
+
+#: Texts, numbers, lists and dicts, as files have them.
+Plain: TypeAlias = Any
+
+
+#: How the answers of a score at many places of a series become one number.
+RULES = ("value", "largest", "smallest", "share", "run", "among")
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """A binary column "score > threshold" of series, and what it says.
+
+    Parameters
+    ----------
+    score : str
+        Name of the score.
+    title : str
+        What it finds: "Variance jumps".
+    condition : str
+        What holds at a place, ``{level}`` for the level: "F test p <= {level}".
+    place : str
+        What the score looks at: "point", "50-point window"; empty for the series as a whole.
+    rule : {"value", "largest", "smallest", "share", "run", "among"}
+        How the answers at all places become one number: the largest, the smallest, the share of
+        places where the condition holds, the longest run of them, or the most among some
+        successive ones.
+    threshold : float
+        The indicator is 1 where that number is larger.
+    channels : tuple of str
+        Channels it looks at; empty names where there is only one.
+    window, level, successive : numbers, or None
+        Points in a window, the level of the condition, places for the rule "among".
+    unit : str
+        Of the threshold, or of the level where there is one.
+    parameters : mapping
+        Other parameters of the score.
+    id : str
+        Name of the column.
+
+    Examples
+    --------
+    >>> from bayesieve.indicators import Indicator
+    >>> jumps = Indicator(
+    ...     "f-test", "Variance jumps", "F test p <= {level}", "50-point window", "among", 4.0,
+    ...     window=50, level=0.001, successive=10,
+    ... )
+    >>> jumps.sentence
+    'Variance jumps: at least 5 of 10 successive 50-point windows, F test p <= 0.001'
+    >>> jumps.label
+    'f-test w=50 p<=0.001 >4 of 10'
+    >>> Indicator.from_dict(jumps.to_dict()) == jumps
+    True
+    """
+
+    score: str
+    title: str
+    condition: str = ""
+    place: str = ""
+    rule: str = "value"
+    threshold: float = math.nan
+    channels: tuple[str, ...] = ("",)
+    window: int | None = None
+    level: float | None = None
+    successive: int | None = None
+    unit: str = ""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    id: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The whole indicator in words."""
+        where = " and ".join(self.channels)
+        title = f"{self.title} ({where})" if where else self.title
+        cut, unit = _number(self.threshold), f" {self.unit}" if self.unit else ""
+        if self.rule == "value":
+            return f"{title} > {cut}{unit}"
+        level = _number(self.threshold if self.level is None else self.level)
+        condition = self.condition.replace("{level}", level + unit)
+        return f"{title}: {self._places()}, {condition}"
+
+    def _places(self) -> str:
+        """At how many places the condition holds."""
+        count, many = math.floor(self.threshold) + 1, _plural(self.place)
+        if not self.place:
+            return "whole series"
+        return {
+            "largest": f"at least one {self.place}",
+            "smallest": f"every {self.place}",
+            "share": f"more than {_number(100 * self.threshold)} % of {many}",
+            "run": f"at least {count} successive {many}" if count > 1 else f"a {self.place}",
+            "among": f"at least {count} of {self.successive} successive {many}",
+        }[self.rule]
+
+    @property
+    def label(self) -> str:
+        """The indicator in few letters; see `short_labels` for those of one chart."""
+        return self.in_digits(4)
+
+    def in_digits(self, digits: int) -> str:
+        """The label with its numbers in so many digits."""
+        cut = _number(self.threshold, digits)
+        parts = [f"{'/'.join(self.channels)}:"] if any(self.channels) else []
+        parts.append(self.score)
+        if self.window is not None:
+            parts.append(f"w={self.window}{'-' if '(' in self.place else ''}")
+        parts += [f"{name}={_text(value)}" for name, value in self.parameters.items()]
+        if self.level is not None:
+            tested = self.condition.endswith("p <= {level}")
+            parts.append(f"{'p<=' if tested else '>'}{_number(self.level, digits)}")
+        parts.append(
+            {
+                "smallest": f"all>{cut}",
+                "share": f"share>{cut}",
+                "run": f"run>{cut}",
+                "among": f">{cut} of {self.successive}",
+            }.get(self.rule, f">{cut}")
+        )
+        return " ".join(parts)
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Plain data: texts, numbers, lists and dicts."""
+        found = asdict(self)
+        return {**found, "channels": list(self.channels), "parameters": {**self.parameters}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Plain]) -> "Indicator":
+        """The indicator that `to_dict` wrote."""
+        names = [each.name for each in fields(cls)]
+        for key in data:
+            choose("a key of an indicator", key, names)
+        choose("rule", data.get("rule", "value"), RULES)
+        return cls(**{**data, "channels": tuple(data.get("channels", ("",)))})
+
+
+def short_labels(indicators: Sequence[Indicator]) -> list[str]:
+    """Labels for one chart: short, and no two alike.
+
+    Examples
+    --------
+    >>> from bayesieve.indicators.indicator import Indicator, short_labels
+    >>> short_labels([Indicator("range", "Range", threshold=1 + i * 1e-6) for i in range(2)])
+    ['range >1', 'range >1.000001']
+    """
+    found: list[str] = []
+    for each in indicators:
+        ways = [each.in_digits(digits) for digits in (4, 7, 12)]
+        ways += [f"{ways[-1]} ({i})" for i in range(2, len(indicators) + 2)]
+        found.append(next(label for label in ways if label not in found))
+    return found
+
+
+def _number(value: float, digits: int = 6) -> str:
+    return f"{value:.{digits}g}"
+
+
+def _text(value: object) -> str:
+    return _number(value) if isinstance(value, float) else str(value)
+
+
+def _plural(place: str) -> str:
+    """Windows for window, also before a bracket."""
+    return re.sub(r"^[^(]*?(?= \(|$)", lambda found: f"{found[0]}s", place, count=1)
