@@ -83,11 +83,11 @@ def sets(names, most):
     for name in names:
         data = load(name)
         X, y = data.X, np.asarray(data.y)
-        classes, where, count = np.unique(y, return_inverse=True, return_counts=True)
+        _, where, count = np.unique(y, return_inverse=True, return_counts=True)
         rows = np.flatnonzero(count[where] >= LEAST)
         if rows.size > most:
             rows = np.sort(np.random.RandomState(0).permutation(rows)[:most])
-            classes, where, count = np.unique(y[rows], return_inverse=True, return_counts=True)
+            _, where, count = np.unique(y[rows], return_inverse=True, return_counts=True)
             rows = rows[count[where] >= LEAST]
         found[name] = (X[rows], y[rows])
     return found

@@ -258,3 +258,11 @@ def test_groups_stay_together_when_figures_are_made():
     X = np.column_stack([groups, rng.integers(0, 2, 240)]).astype(float)
     model = NaiveBayesSelector(NaiveBayes("categorical")).fit(X, y)
     assert performance(model, X, y).error < performance(model, X, y, groups=groups).error - 0.1
+
+
+def test_more_columns_than_rows_are_kept_short():
+    X, y = binary(200, 300)
+    assert settings(X, y)["max_features"] == 20
+    assert settings(X, y, max_features=50)["max_features"] == 50
+    assert settings(X[:60], y[:60])["max_features"] == 10
+    assert len(NaiveBayesSelector().fit(X, y).selected_) <= 20

@@ -38,6 +38,9 @@ _PATIENCE = 20
 # Tables with more columns are cut to so many by a ranking.
 _WIDE, _CUT = 5000, 1000
 
+# Where there are more columns than rows, some of them fit by chance: so many rows for each.
+_ROWS_A_COLUMN = 10
+
 _FOLDS = 10
 
 # Rows a class must have to be folded, also when a third of the rows is put aside.
@@ -63,10 +66,9 @@ def settle(
         found.criterion = "auc" if votes else "probability"
     if _is_auto(found.validation):
         found.validation = None
+    if found.max_features is None and found.n_features is None:
+        found.max_features = _most(found, sample)
     if found.preset == "few":
-        if found.max_features is None and found.n_features is None:
-            width = FEW if sample is None else len(sample.table.names)
-            found.max_features = max(min(FEW, width), found.min_features)
         found.families = AUTO if found.families is None else found.families
     if _is_auto(found.search):
         found.search = _search(found, sample)
@@ -104,6 +106,17 @@ def settings_of(selector: "NaiveBayesSelector") -> dict[str, object]:
     """What a settled selector does, by the parameters that may be "auto"."""
     names = ("search", "criterion", "cv", "validation", "choice", "reweigh", "families")
     return {name: getattr(selector, name) for name in (*names, "max_features")}
+
+
+def _most(selector: "NaiveBayesSelector", sample: Sample | None) -> int | None:
+    """Ten, where few are asked for; one for ten rows, where there are more columns than rows."""
+    if sample is None:
+        return None
+    width, n_rows = len(sample.table.names), sample.labels.size
+    most = FEW if selector.preset == "few" else max(FEW, n_rows // _ROWS_A_COLUMN)
+    if selector.preset != "few" and width <= n_rows:
+        return None
+    return min(max(most, selector.min_features, len(list(selector.keep))), width)
 
 
 def _search(selector: "NaiveBayesSelector", sample: Sample | None) -> object:

@@ -82,8 +82,9 @@ class NaiveBayesSelector(
         Choose exactly so many columns; steps that would put this number out of reach of the groups
         are not taken.
     max_features, min_features : int, optional
-        Bounds on the number of columns chosen (default 1 to all).  Forward searches stop at the
-        upper bound; backward searches run on.
+        Bounds on the number of columns chosen (default 1 to all; where there are more columns than
+        rows, at most one for ten rows, but 10).  Forward searches stop at the upper bound; backward
+        searches run on.
     feature_groups : list of lists, optional
         Columns (names or positions) that enter and leave together.
     keep : list, default=()

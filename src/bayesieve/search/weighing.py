@@ -182,15 +182,12 @@ class Weighing:
 
     @cached_property
     def _allowed(self) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-        silent = [
-            not any(self._terms(g)[t].table.any() for g in range(len(self.problems)))
-            for t in range(self.n_columns + len(self.pairs))
-        ]
+        every = [self._terms(g) for g in range(len(self.problems))]
+        silent = [not any(each.table.any() for each in told) for told in zip(*every, strict=True)]
+        forbidden, kept = self.plan.forbidden, set(self.plan.kept)
         return np.array(
             [
-                not all(silent[t] for t in unit)
-                and not any(t in self.plan.forbidden for t in unit)
-                and u not in self.plan.kept
+                not all(silent[t] for t in unit) and forbidden.isdisjoint(unit) and u not in kept
                 for u, unit in enumerate(self._units)
             ],
             bool,

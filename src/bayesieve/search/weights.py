@@ -6,6 +6,7 @@ is kept only where the exact leave-one-out loss, an integer, and the penalty tog
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -263,14 +264,21 @@ class GreedyWeights:
             tuple(problem.constants for problem in self._problems),
         )
 
+    @cached_property
+    def _members(self) -> tuple[Ints, Ints]:
+        """The terms of all units, one after the other, and how many each has."""
+        sizes = np.array([len(unit) for unit in self._rules.units], np.int64)
+        terms = [term for unit in self._rules.units for term in unit]
+        return np.array(terms, np.int64), sizes
+
     def _best(self, room: int) -> tuple[int, float]:
         """The unit that gains most beyond its price, the first of equals; -1: none does."""
-        rules = self._rules
-        sizes = np.array([len(unit) for unit in rules.units])
-        units = np.flatnonzero(self.open & (sizes <= room))
+        rules, (members, sizes) = self._rules, self._members
+        fits = self.open & (sizes <= room)
+        units = np.flatnonzero(fits)
         if not units.size:
             return -1, 0.0
-        terms = np.concatenate([np.array(rules.units[u], np.int64) for u in units])
+        terms = members[np.repeat(fits, sizes)]
         net = -rules.extra[terms]
         for problem in self._problems:
             net = net + problem.gains(terms)
