@@ -17,10 +17,12 @@ import numpy as np, pandas as pd
 from bayesieve import NaiveBayesSelector
 rng = np.random.default_rng(0)
 X, y = pd.DataFrame(rng.integers(0, 2, (60, 5)), columns=list("abcde")), rng.integers(0, 2, 60)
-NaiveBayesSelector(random_state=0).fit(X, y)
+named = dict(search="backward-forward", criterion="probability", cv="train", validation=0.5,
+             choice="best", reweigh=False, random_state=0)
+NaiveBayesSelector(**named).fit(X, y)
 seen = set()
 sys.setprofile(lambda frame, event, arg: seen.add(frame.f_code.co_filename))
-NaiveBayesSelector(random_state=0).fit(X, y)
+NaiveBayesSelector(**named).fit(X, y)
 sys.setprofile(None)
 print(json.dumps(sorted(seen)))
 """

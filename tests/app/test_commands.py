@@ -15,6 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 from bayesieve import NaiveBayes, load_model, rank
 from bayesieve.__main__ import main
 from bayesieve.app import commands
+from plain import plain_selector
 
 ODD = ["a\"b'c", "<script>", "naïve 🎲", "x" * 200]
 
@@ -288,9 +289,8 @@ def test_formulas_in_csv_files_for_people(safe, tmp_path):
     X = pd.DataFrame(rng.integers(0, 2, (40, len(FORMULAS))), columns=FORMULAS)
     problem = commands.Problem(pl.from_pandas(X), FORMULAS, y)
     out, pages = tmp_path / "out", commands.Pages("t", n_resamples=0)
-    selector = commands.select_table(
-        problem, out, pages, safe_csv=safe, validation=None, n_features=5
-    )
+    selector = plain_selector(validation=None, n_features=5)
+    commands.select_table(selector, problem, out, pages, safe_csv=safe)
     with (out / "selected.csv").open(newline="") as file:
         found = [row[1] for row in csv.reader(file)][1:]
     wanted = [FORMULAS[j] for j in selector.selected_]

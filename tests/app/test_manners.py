@@ -146,7 +146,8 @@ def test_all_verbs_on_sparse_files(
         monkeypatch.setattr(kind, "toarray", dense)
         monkeypatch.setattr(kind, "todense", dense)
     code, said, err = call(monkeypatch, capsys, "select", name, *target, "--out", "o", "--json",
-                           "--n-features", 1)  # fmt: skip
+                           "--n-features", 1, "--search", "backward-forward",
+                           "--validation", 0.5)  # fmt: skip
     assert code == 0, err
     assert json.loads(said)["selected"] == [column]
     dropped = pl.read_csv("o/path.csv")["feature"].drop_nulls().to_list()
@@ -156,7 +157,8 @@ def test_all_verbs_on_sparse_files(
     assert said.split()[2] == column
     code, whole, err = call(monkeypatch, capsys, "predict", "o/model.json", name)
     assert (code, err) == (0, "")
-    wanted = NaiveBayes().fit(X[:, [4]], y).predict_proba(X[:, [4]])
+    same = {"search": "backward-forward", "n_features": 1, "validation": 0.5, "random_state": 0}
+    wanted = NaiveBayesSelector(**same).fit(X, y).predict_proba(X)
     found = pl.read_csv(whole.encode())
     assert found.columns == ["prediction", *(f"P({each})" for each in classes)]
     assert (found.drop("prediction").to_numpy() == wanted).all()
@@ -320,9 +322,12 @@ def test_an_interrupt_is_one_sentence(table, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bayesieve.estimators.selector.split_rows", interrupted)
+    monkeypatch.setattr("bayesieve.estimators.weighted.run_weighted", interrupted)
     words = ["select", "data.csv", "--target", "class", "--out", "o", "--quiet"]
-    assert call(monkeypatch, capsys, *words) == (130, "", "bayesieve: interrupted.\n")
-    assert not Path("o").exists()
+    for more in ([], ["--estimator", "selector"]):
+        said = call(monkeypatch, capsys, *words, *more)
+        assert said == (130, "", "bayesieve: interrupted.\n")
+        assert not Path("o").exists()
 
 
 def test_memory_that_does_not_suffice(table, monkeypatch, capsys):
@@ -432,7 +437,12 @@ def test_one_column_is_not_several(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("one.csv").write_text("a,class\n" + "0,u\n1,v\n" * 9)
     code, said, _ = call(monkeypatch, capsys, "select", "one.csv", "--target", "class",
-                         "--out", "o", "--resamples", 0)  # fmt: skip
+                         "--out", "w", "--resamples", 0)  # fmt: skip
+    assert code == 0
+    assert said.startswith("1 term from 1 column: a\n")
+    code, said, _ = call(monkeypatch, capsys, "select", "one.csv", "--target", "class",
+                         "--out", "o", "--resamples", 0, "--search", "forward",
+                         "--validation", 0.5)  # fmt: skip
     assert code == 0
     assert said.startswith("1 of 1 column: a\n")
     page = Path("o/report.html").read_text()

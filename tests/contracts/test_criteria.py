@@ -16,6 +16,7 @@ from bayesieve.criteria import AUC, CRITERIA, SizePenalty, has_standard_error
 from bayesieve.engine import threads
 from bayesieve.engine.contract import Units
 from bayesieve.engine.threads import Threads
+from bayesieve.estimators import selector as searching
 from bayesieve.estimators import selector as selector_module
 from bayesieve.search.objective import Settler
 from ledgers import dense_ledger, sparse_ledger
@@ -238,8 +239,9 @@ def test_too_many_classes_are_refused_before_any_work(name, monkeypatch):
     if allows(CRITERIA[name], 3):
         assert selector.fit(X, y).path_.criterion == name
         return
-    for make in ("dense_ledgers", "sparse_ledgers", "RowHints", "split_rows"):
-        monkeypatch.setattr(selector_module, make, work)
+    for make in ("dense_ledgers", "sparse_ledgers", "RowHints"):
+        monkeypatch.setattr(searching, make, work)
+    monkeypatch.setattr(selector_module, "split_rows", work)
     for given in (X, scipy.sparse.csc_array(X)):
         with pytest.raises(ValueError, match=rf"criterion='{name}' needs two classes.* 3 classes"):
             selector.fit(given, y)

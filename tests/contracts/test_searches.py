@@ -13,7 +13,7 @@ from sklearn.base import clone
 from bayesieve.criteria import CRITERIA
 from bayesieve.engine import threads
 from bayesieve.engine.contract import Units
-from bayesieve.estimators import selector as selector_module
+from bayesieve.estimators import selector as searching
 from bayesieve.search import SEARCHES, DiversifiedSearch, Limits, RandomSearch, RankedSearch, Search
 from bayesieve.search.checkpoint.journal import Journal
 from bayesieve.search.forecast import Forecast
@@ -243,7 +243,7 @@ def test_bad_parameters_are_refused_by_name_before_any_work(name, monkeypatch):
         raise AssertionError("a ledger was made")
 
     for make in ("dense_ledgers", "sparse_ledgers"):
-        monkeypatch.setattr(selector_module, make, work)
+        monkeypatch.setattr(searching, make, work)
     SEARCHES[name].check()
     assert isinstance(SEARCHES[name], Search)
     assert is_dataclass(SEARCHES[name])

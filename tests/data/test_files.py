@@ -467,6 +467,7 @@ def test_a_column_number_of_any_size(tmp_path):
 
 @pytest.mark.parametrize("number", [2_000_001, 2**31 - 1])
 def test_more_columns_than_can_be_learnt_from(number, tmp_path):
+    from bayesieve import NaiveBayesSelector
     from bayesieve.app.commands import Pages, rank_problem, select_table
     from bayesieve.app.tables import read_problem
 
@@ -477,7 +478,7 @@ def test_more_columns_than_can_be_learnt_from(number, tmp_path):
     with pytest.raises(BadUseError, match=words):
         rank_problem(problem, "chi2")
     with pytest.raises(BadUseError, match=words):
-        select_table(problem, tmp_path / "out", Pages("t"))
+        select_table(NaiveBayesSelector(), problem, tmp_path / "out", Pages("t"))
     with pytest.raises(BadUseError, match=words):
         read_problem(path, "x1", [], identifiers=False)
     shape = np.array([2, number])

@@ -318,7 +318,7 @@ def test_no_file_is_written_where_the_user_works(tmp_path):
     code = (
         "import numpy as np; from bayesieve import NaiveBayesSelector; "
         "rng = np.random.default_rng(0); X = rng.integers(0, 2, (50, 4)); "
-        "plain_selector().fit(X, rng.integers(0, 2, 50))"
+        "NaiveBayesSelector().fit(X, rng.integers(0, 2, 50))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
     assert list(Path(tmp_path).iterdir()) == []

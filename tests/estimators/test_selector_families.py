@@ -148,7 +148,7 @@ def test_texts_say_whom_a_column_stands_for(tmp_path):
     assert told[f"{name[0]}1"] == ("never chosen", f"{name} stands for it")
     data = summary(found, Problem(X, list(X.columns), y), tmp_path)
     assert data["stands_for"][name] == [f"{name[0]}1", f"{name[0]}2"]
-    assert f"{name} stands for {others}\n" in in_words(data, "probability", 15)
+    assert f"{name} stands for {others}\n" in in_words(data, 15)
     page = make_report(found, X, y, n_resamples=3)
     assert f"stands for {others}" in page
     assert "of their columns in common" in page

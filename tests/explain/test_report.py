@@ -85,6 +85,10 @@ def test_performance_without_a_validation_part_and_of_labels(fitted):
     _, X, y = fitted
     selector = plain_selector(validation=None, max_features=3).fit(X, y)
     found = performance(selector, X, y)
+    assert (found.rows, found.n_rows) == ("anew", 200)
+    rare = np.where(np.arange(200) < 3, "rare", y)
+    selector = plain_selector(validation=None, max_features=3).fit(X, rare)
+    found = performance(selector, X, rare)
     assert (found.rows, found.n_rows) == ("folds", 200)
     rng = np.random.default_rng(1)
     bits = sp.csr_array(rng.integers(0, 2, (90, 6)))

@@ -174,7 +174,9 @@ def test_refusals():
             return -float(weights @ scores[np.arange(len(classes)), classes])
 
     X, y = binary_table(60, 4)
-    with pytest.raises(ValueError, match="choice must be one of 'best', 'one-se'; got 'one-sd'"):
+    with pytest.raises(
+        ValueError, match="choice must be one of 'best', 'one-se', 'proven'; got 'one-sd'"
+    ):
         plain_selector(choice="one-sd").fit(X, y)
     with pytest.raises(ValueError, match="'margin' does not have"):
         plain_selector(criterion=Margin(), validation=None, choice="one-se").fit(X, y)

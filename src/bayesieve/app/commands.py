@@ -438,8 +438,8 @@ def in_words(result: dict[str, Plain], n_columns: int) -> str:
         last = f"{result['criterion']} {result['score']:.4f}{told}"
     else:
         terms = f"{len(names)} term{'s' * (len(names) != 1)}"
-        read = "" if result["n_columns"] == n_columns else f"{result['n_columns']} "
-        first = f"{terms} from {read}{of}: {shown or 'nothing tells the classes apart'}"
+        read = of[3:] if result["n_columns"] == n_columns else f"{result['n_columns']} {of}"
+        first = f"{terms} from {read}: {shown or 'nothing tells the classes apart'}"
         last = f"log-loss of rows left out {result['leave_one_out_log_loss']:.4f}"
     told_of = "".join(f"{name} stands for {count_others(others[name])}\n" for name in others)
     return f"{first}\n{told_of}{last}; written to {result['folder']}\n"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
 from ..checks import Array
-from .parts import check_apart
+from .parts import check_apart, group_numbers
 
 Rows = NDArray[np.int64]
 
@@ -63,6 +63,8 @@ def find_splits(
             )
         try:
             folds = check_cv(int(cv), mine, classifier=True)
+            if groups is not None and np.unique(group_numbers(groups[theirs])).size < 2:
+                raise ValueError("groups has one group only, which cannot be on both sides")
             if groups is not None:
                 folds = StratifiedGroupKFold(int(cv))
             found = list(folds.split(mine, mine, None if groups is None else groups[theirs]))

@@ -67,7 +67,7 @@ def settle(
     if _is_auto(found.validation):
         found.validation = None
     if found.max_features is None and found.n_features is None:
-        found.max_features = _most(found, sample)
+        found.max_features = _most(selector, sample)
     if found.preset == "few":
         found.families = AUTO if found.families is None else found.families
     if _is_auto(found.search):
@@ -102,19 +102,13 @@ def _is_auto(value: object) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
-def settings_of(selector: "NaiveBayesSelector") -> dict[str, object]:
-    """What a settled selector does, by the parameters that may be "auto"."""
-    names = ("search", "criterion", "cv", "validation", "choice", "reweigh", "families")
-    return {name: getattr(selector, name) for name in (*names, "max_features")}
-
-
 def _most(selector: "NaiveBayesSelector", sample: Sample | None) -> int | None:
     """Ten, where few are asked for; one for ten rows, where there are more columns than rows."""
     if sample is None:
         return None
     width, n_rows = len(sample.table.names), sample.labels.size
     most = FEW if selector.preset == "few" else max(FEW, n_rows // _ROWS_A_COLUMN)
-    if selector.preset != "few" and width <= n_rows:
+    if selector.preset != "few" and (width <= n_rows or not _is_auto(selector.search)):
         return None
     return min(max(most, selector.min_features, len(list(selector.keep))), width)
 
@@ -136,7 +130,7 @@ def _folds(selector: "NaiveBayesSelector", sample: Sample | None, groups: object
         return max(min(_FOLDS, len(set(np.asarray(groups).tolist()))), 2)
     least = int(np.bincount(sample.strata).min())
     if least >= _LEAST_ROWS or not _leaves_one_out(selector, sample):
-        return max(min(_FOLDS, sample.labels.size), 2)
+        return max(min(_FOLDS, int(np.bincount(sample.strata).max())), 2)
     return "loo"
 
 

@@ -175,6 +175,25 @@ def family_of(selector: "NaiveBayesSelector") -> Family:
     return estimator.family()
 
 
+#: Parameters that may be "auto", or be filled by a preset.
+SETTINGS = (
+    "search",
+    "criterion",
+    "cv",
+    "validation",
+    "choice",
+    "reweigh",
+    "families",
+    "max_features",
+)
+
+
+def asks_for_auto(selector: "NaiveBayesSelector") -> bool:
+    """Is anything left for the data, or a preset, to decide?"""
+    values = [getattr(selector, name) for name in SETTINGS[:6]]
+    return selector.preset is not None or any(isinstance(v, str) and v == "auto" for v in values)
+
+
 def chooser_of(selector: "NaiveBayesSelector", criterion: Criterion) -> Criterion:
     """What chooses among the subsets visited."""
     return criterion if selector.validation is None or criterion.chooses else CRITERIA["error"]

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
 
@@ -14,22 +16,30 @@ from ..criteria.base import Criterion
 from ..data.parts import find_parts
 from ..data.sample import is_share, read_sample, split_rows
 from ..data.tables import keep_names
+from ..engine.contract import Units
 from ..engine.threads import Threads, count_threads
 from ..search.checkpoint.opening import open_journal
-from ..search.objective import Objective
+from ..search.hints import RowHints
+from ..search.objective import Objective, Settler
+from ..search.path import Path, Recorder
 from ..search.progress import ProgressLine
-from ..search.run import Clock, Driver, Task
+from ..search.run import Clock, Driver, Ledgers, Task, dense_ledgers
+from ..search.sparse import sparse_ledgers
 from ..search.strategies.base import Search
-from .auto import settings_of, settle
+from .auto import settle
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
-from .parameters import judge_data, judge_parameters
+from .parameters import SETTINGS, asks_for_auto, chooser_of, judge_data, judge_parameters
 from .proof import prove
 from .reweigh import reweigh
-from .searching import Searching, Watch
 from .weighting import check_tables
+
+Rows = NDArray[np.int64]
+
+#: Hears of an objective's changes; gives who may stop the search.
+Watch = Callable[[Objective], Callable[[], bool]]
 
 
 class NaiveBayesSelector(
@@ -252,10 +262,11 @@ class NaiveBayesSelector(
         if unknown:
             raise TypeError(f"fit allows sample_weight and groups; got {sorted(unknown)}.")
         clock = Clock(self.time_limit)
-        judge_parameters(settle(self))
+        auto = asks_for_auto(self)
+        judge_parameters(settle(self) if auto else self)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
         sample = read_sample(model, X, y, params.get("sample_weight"), whole=True)
-        asked = settle(self, sample, params.get("groups"))
+        asked = settle(self, sample, params.get("groups")) if auto else self
         search, criterion = judge_parameters(asked)
         task = judge_data(asked, criterion, sample, X, params)
         sample = task.sample
@@ -313,7 +324,7 @@ class NaiveBayesSelector(
         self.guiding_rows_ = sample.rows[guiding]
         self.validation_rows_ = sample.rows[validating]
         self.n_tried_ = found.n_tried
-        self.settings_ = settings_of(asked)
+        self.settings_ = {name: getattr(asked, name) for name in SETTINGS}
         self.proof_ = proof
         return self
 
@@ -346,3 +357,92 @@ class NaiveBayesSelector(
                 callbacks.close()
             if line is not None:
                 line.close()
+
+
+class Found(NamedTuple):
+    """What a search found."""
+
+    path: Path
+    guide: Settler
+    n_tried: int
+
+
+@dataclass(frozen=True)
+class Searching:
+    """All that a search needs but the rows.
+
+    Parameters
+    ----------
+    asked : the selector, nothing in which is "auto".
+    task, search, criterion : its judged input.
+    threads, clock : who works, and how long.
+    """
+
+    asked: "NaiveBayesSelector"
+    task: Task
+    search: Search
+    criterion: Criterion
+    threads: Threads
+    clock: Clock
+
+    def informed(self, guiding: Rows, draw: np.random.RandomState) -> Search:
+        """The search with what it asks of the guiding rows."""
+        if not self.search.takes_hints:
+            return self.search
+        task = self.task
+        return self.search.given(
+            RowHints(
+                task.table,
+                task.models,
+                task.sample.labels,
+                task.row_weights(guiding),
+                guiding,
+                task.units,
+                int(draw.randint(2**31 - 1)),
+                task.limits.most,
+                self.threads,
+                task.families,
+            )
+        )
+
+    def ledgers(self, guiding: Rows, validating: Rows) -> Ledgers:
+        """Who owns the rows, and the model of all of them."""
+        make = sparse_ledgers if self.task.sparse else dense_ledgers
+        return make(self.task, guiding, validating, self.threads)
+
+    def run(
+        self, ledgers: Ledgers, search: Search, driver: Driver, watch: Watch | None = None
+    ) -> Found:
+        """Drive the search to its end, and choose."""
+        task, criterion = self.task, self.criterion
+        path = Path(
+            tuple(map(tuple, task.units)),
+            task.table.names,
+            criterion.name,
+            "validation_score" if criterion.chooses else "validation_error",
+        )
+        units = Units(path.members)
+        guide = Settler(ledgers.guide, criterion, units)
+        judge = None
+        if self.asked.validation is not None and ledgers.judge is not None:
+            judge = Settler(ledgers.judge, chooser_of(self.asked, criterion), units)
+        objective = Objective(driver.verdicts(guide), units, task.keep)
+        told = None if judge is None else driver.verdicts(judge)
+        objective.listeners.append(Recorder(path, told))
+        stop = (lambda: False) if watch is None else watch(objective)
+        driver.drive(search, task.limits, objective, path, task.sizes, stop)
+        margin = None if self.asked.choice == "best" else (judge or guide).standard_error
+        path.choose(*task.sizes, margin)
+        return Found(path, guide, objective.n_tried)
+
+    def explore(self, train: Rows, test: Rows) -> tuple[Path, Settler]:
+        """The whole search on some rows; verdicts of its criterion on others."""
+        cv = self.task.cv
+        if isinstance(cv, int):  # fewer rows may have to do with fewer folds
+            cv = max(min(cv, int(np.bincount(self.task.sample.strata[train]).max())), 2)
+        mine = replace(self, task=replace(self.task, cv=cv))
+        search = mine.informed(train, np.random.RandomState(0))
+        ledgers = mine.ledgers(train, test)
+        found = mine.run(ledgers, search, Driver(None, self.clock))
+        assert ledgers.judge is not None
+        return found.path, Settler(ledgers.judge, self.criterion, Units(found.path.members))

@@ -302,7 +302,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
 
     def _told_of(
         self, fits: Sequence[WeightedFit], steps: Sequence[WeightStep], places: Sequence[int]
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """What people read: terms, weights and paths."""
         selected, terms, weights, paths = [], [], [], []
         for each, step, place in zip(fits, steps, places, strict=True):

@@ -19,6 +19,7 @@ from ..data.folds import find_splits
 from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import Sample, read_sample
 from ..engine.threads import count_threads
+from ..estimators.auto import settle, settle_weighted
 from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
@@ -271,9 +272,9 @@ def nested(
     """
     check_jobs(n_jobs)
     if isinstance(selector, NaiveBayesSelector):
-        _, criterion = judge_parameters(selector)
+        _, criterion = judge_parameters(settle(selector))
     elif isinstance(selector, WeightedNaiveBayes):
-        judge_weights(selector)
+        judge_weights(settle_weighted(selector))
         criterion = CRITERIA["log-likelihood"]
     else:
         raise TypeError(

@@ -1,7 +1,7 @@
 """Search among the best features of a ranking only."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 from ...checks import check_number, choose
@@ -32,14 +32,13 @@ class ShortlistSearch(Search):
     search: Search = field(default_factory=lambda: PhaseSearch(FORWARD))
     size: int = 1000
     ranking: object = "mutual-information"
-    among: frozenset[int] | None = None
 
     def check(self) -> None:
         """Judge the parameters; the ranking is judged by whoever ranks."""
         check_number("search.size", self.size, low=1, whole=True)
-        first = getattr(self.search, "first", getattr(self.search, "direction", None))
         if not isinstance(self.search, Search):
             raise TypeError(f"search.search must be a search object; got {self.search!r}.")
+        first = getattr(self.search, "first", getattr(self.search, "direction", None))
         choose("search.search's first direction", first, [FORWARD])
         self.search.check()
 
@@ -48,30 +47,44 @@ class ShortlistSearch(Search):
         """Where the search does."""
         return self.search.may_end_early
 
-    def given(self, hints: Hints) -> "ShortlistSearch":
-        """The same search with its list filled in."""
-        return replace(self, among=frozenset(hints.order(self.ranking)[: self.size]))
+    def given(self, hints: Hints) -> Search:
+        """The search, and what it may look at."""
+        return _Among(self.search, frozenset(hints.order(self.ranking)[: self.size]))
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
-        """That of the search among the list."""
+        """That of the search."""
+        return self.search.outlook(objective, limits)
+
+    def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
+        """Those of the search, where nobody ranks."""
+        yield from self.search.steps(objective, limits)
+
+
+@dataclass(frozen=True)
+class _Among(Search):
+    """A search that sees some units only."""
+
+    search: Search
+    units: frozenset[int]
+
+    def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
         return self.search.outlook(self._seen(objective), limits)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
-        """Those of the search among the list."""
         yield from self.search.steps(self._seen(objective), limits)
 
     def _seen(self, objective: Subset) -> Subset:
-        return objective if self.among is None else cast(Subset, _Listed(objective, self.among))
+        return cast(Subset, _Listed(objective, self.units))
 
 
 class _Listed:
     """An objective of which some units alone may be added."""
 
-    def __init__(self, objective: Subset, among: frozenset[int]):
-        self._objective, self._among = objective, among
+    def __init__(self, objective: Subset, units: frozenset[int]):
+        self._objective, self._units = objective, units
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._objective, name)
 
     def addable(self, most: int | None = None, exact: bool = False) -> list[int]:
-        return [unit for unit in self._objective.addable(most, exact) if unit in self._among]
+        return [unit for unit in self._objective.addable(most, exact) if unit in self._units]
