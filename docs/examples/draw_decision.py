@@ -9,12 +9,12 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from bayesieve import EvidenceDisplay, NaiveBayesSelector
+from bayesieve import EvidenceDisplay, WeightedNaiveBayes
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 y = y.map({0: "malignant", 1: "benign"})
 X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)
-selector = NaiveBayesSelector(cv="loo", random_state=0).fit(X, y)
+model = WeightedNaiveBayes().fit(X, y)
 
 # Text stays text, and the same code draws the same file.
 style = {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "", "font.family": "sans-serif"}
@@ -22,7 +22,7 @@ for theme, ink in (("light", "#1f2328"), ("dark", "#e6edf3")):
     inks = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), ink)
     with plt.rc_context({**style, **inks}):
         figure, ax = plt.subplots(figsize=(4.6, 2.5), layout="constrained")
-        found = EvidenceDisplay.from_estimator(selector, X_new, row=140, ax=ax).explanation
+        found = EvidenceDisplay.from_estimator(model, X_new, row=140, ax=ax).explanation
         # A bar's length is a logarithm; what it means is how many times as likely the value is.
         for text, bar in zip(ax.texts, found.evidence, strict=True):
             text.set_text(f"{math.exp(abs(bar.log_ratio)):.1f}")

@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse
 from sklearn.datasets import dump_svmlight_file
 
-from bayesieve import NaiveBayes, load_model, save_model
+from bayesieve import NaiveBayes, NaiveBayesSelector, load_model, save_model
 from bayesieve.__main__ import main
 
 N = 120
