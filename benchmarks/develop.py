@@ -92,7 +92,7 @@ def show(found):
         for method in methods() if whole else ():
             mean = {s: np.mean([row[method][s] for row in whole]) for s in whole[0][method]}
             print(
-                f"{method:32} {mean['accuracy']:.4f}   {mean['log_loss']:.3f}  {mean['terms']:5.1f} "
+                f"{method:32} {mean['accuracy']:.4f}   {mean['log_loss']:.3f} {mean['terms']:5.1f} "
                 f"{mean['seconds']:6.2f}"
             )
 
