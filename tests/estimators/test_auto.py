@@ -184,7 +184,7 @@ def test_folds_prove_by_their_definition():
     selector = NaiveBayesSelector(min_features=0).fit(X, y)
     proof = selector.proof_
     assert proof.by == "folds"
-    search = NaiveBayesSelector(choice="one-se", cv=10, reweigh=False, min_features=0)
+    search = NaiveBayesSelector(choice="proven", cv=10, reweigh=False, min_features=0)
     gain = variance = 0.0
     for train, test in StratifiedKFold(3).split(X, y):
         chosen = search.fit(X[train], y[train]).selected_
@@ -266,3 +266,24 @@ def test_more_columns_than_rows_are_kept_short():
     assert settings(X, y, max_features=50)["max_features"] == 50
     assert settings(X[:60], y[:60])["max_features"] == 10
     assert len(NaiveBayesSelector().fit(X, y).selected_) <= 20
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_smallest_subset_that_is_not_told_apart_from_the_best(seed):
+    X, y = binary(300, 10, strength=0.12, seed=seed)
+    path = NaiveBayesSelector(reweigh=False).fit(X, y).path_
+    splits = list(StratifiedKFold(10).split(X, y))
+    best = folded(X, y, path.subset(path.best), splits)
+    wanted = path.best
+    by_size = {}
+    for i, step in enumerate(path.steps):
+        known = by_size.setdefault(step.n_features, i)
+        by_size[step.n_features] = min(known, i, key=lambda at: (path.steps[at].key, at))
+    for size in sorted(by_size):
+        gap = folded(X, y, path.subset(by_size[size]), splits) - best
+        error = np.sqrt(np.square(gap - gap.mean()).sum()) / y.size
+        if size >= 1 and gap.mean() <= error + 1e-12:
+            wanted = by_size[size]
+            break
+    assert path.subset(path.chosen) == path.subset(wanted)
+    assert len(path.subset(path.chosen)) <= len(path.subset(path.best))

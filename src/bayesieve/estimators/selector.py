@@ -53,9 +53,8 @@ class NaiveBayesSelector(
     """Choose the features that make a naive Bayes model accurate and readable.
 
     A search adds and removes features; a criterion, computed exactly and without refitting, guides
-    it.  By default all rows guide, each scored by tables that have not seen it, and the smallest
-    subset that is as good as the best is chosen; its columns get weights.  What ``"auto"`` stands
-    for was measured on many sets: see the page on defaults.
+    it.  By default all rows guide, each scored by tables that have not seen it; the smallest subset
+    as good as the best is chosen, and its columns get weights.  The page on defaults has figures.
 
     Parameters
     ----------
@@ -114,11 +113,12 @@ class NaiveBayesSelector(
         else ``"best"``.  Which subset on the path is chosen: the best by the score that chooses, or
         the smallest whose score is within one standard error of that (Breiman et al. 1984).  The
         standard error is that of the best subset's score on the rows that choose: binomial for the
-        error, DeLong's for AUC, from the rows' values for the others. ``"proven"``: as
-        ``"one-se"``, but the smallest subset allowed unless what the search finds is more than
-        chance: its first step is better than the luckiest of as many columns of noise would be, or
-        whole searches of two thirds of the rows are better than no column at all on the other
-        third, by two standard errors.
+        error, DeLong's for AUC, from the rows' values for the others. ``"proven"``: the
+        smallest subset that is not told apart from the best, by one standard error of the
+        difference between the two on the same rows; and the smallest allowed, unless what the
+        search finds is more than chance: its first step is better than the luckiest of as many
+        columns of noise would be, or whole searches of two thirds of the rows are better than no
+        column at all on the other third, by two standard errors.
     checkpoint : str or path, optional
         A file in which the search writes down how far it came, about once a second.  If the file is
         there, the search goes on from it, and ends as if it had never been stopped (exhaustive
@@ -431,8 +431,10 @@ class Searching:
         objective.listeners.append(Recorder(path, told))
         stop = (lambda: False) if watch is None else watch(objective)
         driver.drive(search, task.limits, objective, path, task.sizes, stop)
-        margin = None if self.asked.choice == "best" else (judge or guide).standard_error
-        path.choose(*task.sizes, margin)
+        who, choice = judge or guide, self.asked.choice
+        margin = who.standard_error if choice == "one-se" else None
+        paired = who.paired_error if choice == "proven" else None
+        path.choose(*task.sizes, margin, paired)
         return Found(path, guide, objective.n_tried)
 
     def explore(self, train: Rows, test: Rows) -> tuple[Path, Settler]:
