@@ -26,7 +26,7 @@ from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
 from ..search.strategies.base import Search
-from .auto import settle
+from .auto import folds_of_fewer, settle
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
@@ -76,11 +76,11 @@ class NaiveBayesSelector(
         ``"log-likelihood"``, ``"auc"`` (two classes or labels, averaged over labels) or
         ``"penalised-auc"`` (less a price for features beyond 30, Ruta 2014).
     cv : str, int, splitter or iterable, default="auto"
-        What the criterion is computed on, within the guiding rows: ``"auto"`` (10 folds;
-        leave-one-out where a class has fewer than 15 rows and it has a closed form), ``"train"``
-        (the rows the tables come from), ``"loo"`` (exact leave-one-out), a number of folds, a
-        scikit-learn splitter, or an iterable of (train, test) row numbers (or masks), in which a
-        row counts as often as it stands, in training and in test.
+        What the criterion is computed on, within the guiding rows: ``"auto"`` (10 folds, shuffled
+        with a fixed seed; leave-one-out where a class has fewer than 15 rows), ``"train"`` (the
+        rows the tables come from), ``"loo"`` (exact leave-one-out), a number of folds, a splitter,
+        or an iterable of (train, test) row numbers (or masks), in which a row counts as often as it
+        stands, in training and in test.
     validation : float, None, splitter, or mask or list of rows, default="auto"
         ``"auto"``: None.  Share of the rows of each class (of each combination of labels) kept to
         choose the subset: lowest error (with AUC criteria, best score), then fewest features, then
@@ -180,7 +180,7 @@ class NaiveBayesSelector(
     >>> selector.transform(X).shape[1] == len(selector.selected_) < 10
     True
     >>> selector.settings_["cv"], selector.settings_["choice"], selector.proof_.holds
-    (10, 'proven', True)
+    (StratifiedKFold(n_splits=10, random_state=0, shuffle=True), 'proven', True)
     >>> round(selector.score(X, y), 1)
     1.0
     """
@@ -439,9 +439,7 @@ class Searching:
 
     def explore(self, train: Rows, test: Rows) -> tuple[Path, Settler]:
         """The whole search on some rows; verdicts of its criterion on others."""
-        cv = self.task.cv
-        if isinstance(cv, int):  # fewer rows may have to do with fewer folds
-            cv = max(min(cv, int(np.bincount(self.task.sample.strata[train]).max())), 2)
+        cv = folds_of_fewer(self.task.cv, self.task.sample.strata[train])
         mine = replace(self, task=replace(self.task, cv=cv))
         search = mine.informed(train, np.random.RandomState(0))
         ledgers = mine.ledgers(train, test)
