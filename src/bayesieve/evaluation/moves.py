@@ -108,8 +108,9 @@ def _of_moments(moments: Moments | Mixtures, n_trained: float, numbers: Floats) 
     weight, mean, squares = moments.weight[0], moments.mean[0], plain_squares(moments)[0]
     n = float(weight.sum())
     known = numbers[~np.isnan(numbers)]
-    lost = np.array([[n, max(n_trained - n, 0.0)], [known.size, numbers.size - known.size]])
-    missing = _compare(lost[0], lost[1], ["known", "missing"])
+    before = np.array([max(n_trained - n, 0.0), n])
+    after = np.array([float(numbers.size - known.size), float(known.size)])
+    missing = _compare(before, after, ["missing", "known"])
     if n < 2 or known.size < 2:
         return missing
     middle = float(weight @ mean / n)
