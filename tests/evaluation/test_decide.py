@@ -378,8 +378,11 @@ def test_explain_says_the_decision_and_why():
     assert f"gust where it is more than {odds:.3g} times as probable" in ceiling.decision_.to_text()
     told = explain(ceiling, X)
     for each, decision in zip(told, ceiling.predict(X), strict=True):
-        word = "enough" if decision == "gust" else f"needs more than {odds:.3g}"
+        word = "enough" if decision == "gust" else f"more than {odds:.3g} needed"
         assert word in each.verdict.why
+    joint = decide(model, X, y, max_false_alarms=0.02)
+    for each, decision in zip(explain(joint, X), joint.predict(X), strict=True):
+        assert each.verdict.why.endswith("enough" if decision == "gust" else "needed")
 
 
 def test_a_far_row_is_unlike_anything_seen():

@@ -31,8 +31,6 @@ class ChosenColumns(SelectorMixin):
     support_: NDArray[np.bool_]
     estimator_: Any
     class_weight: Any
-    calibration_: Any
-    decision_: Any
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..models.decisions import ASK, DecisionRule, Guard, Promise
 from ..models.fitted import FittedBayes, FittedProblem
 from ..search.path import frame_of
 from .given import Value
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Decision:
     >>> X = (rng.random((400, 4)) < np.where(y == "gust", 0.7, 0.3)[:, None]).astype(int)
     >>> found = decide(NaiveBayes().fit(X[:200], y[:200]), X[200:], y[200:], abstain=0.2).decision_
     >>> print(found.to_text())
-    decides what costs least: taking calm for gust 1, taking gust for calm 1, asking a person 0.2
+    decides what costs least: taking calm for gust 1; taking gust for calm 1; asking a person 0.2
     >>> found.tables[0]
     [[27, 7, 56], [3, 75, 32]]
     """
@@ -90,7 +93,7 @@ class Decision:
                     found["rows"].append(n)
         return found
 
-    def to_frame(self, backend: Any = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
         """Held-out rows by class and decision, as a data frame.
 
         Parameters
@@ -125,12 +128,14 @@ def rule_in_words(problem: FittedProblem) -> list[str]:
 
 def _costs_in_words(rule: DecisionRule, names: list[Value]) -> str:
     assert rule.costs is not None
-    parts = [
-        f"taking {name} for {names[d]} {cost:g}"
-        for k, (name, line) in enumerate(zip(names, rule.costs, strict=True))
-        for d, cost in enumerate(line[: len(names)])
-        if cost or d != k
-    ]
+    parts = []
+    for k, (name, line) in enumerate(zip(names, rule.costs, strict=True)):
+        alike: dict[float, list[str]] = {}
+        for d, cost in enumerate(line[: len(names)]):
+            if cost or d != k:
+                alike.setdefault(cost, []).append(str(names[d]))
+        told = [f"for {' or '.join(others)} {cost:g}" for cost, others in alike.items()]
+        parts.append(f"taking {name} {', '.join(told)}")
     if rule.asks:
         asking = [line[-1] for line in rule.costs]
         if len(set(asking)) == 1:
@@ -138,7 +143,7 @@ def _costs_in_words(rule: DecisionRule, names: list[Value]) -> str:
         else:
             pairs = zip(names, asking, strict=True)
             parts += [f"asking a person about {name} {cost:g}" for name, cost in pairs]
-    return ", ".join(parts)
+    return "; ".join(parts)
 
 
 def _guard_in_words(guard: Guard, names: list[Value], problem: FittedProblem) -> list[str]:

@@ -1,7 +1,7 @@
 """Have the columns moved since training?"""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import mannwhitneyu
@@ -15,6 +15,10 @@ from ..search.path import frame_of
 from .decide import novelty_of
 from .given import Model
 from .moves import column_move
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from narwhals.typing import IntoDataFrame
 
 # P-values of novelty at which rows are counted.
 _LEVELS = (0.01, 0.05, 0.1)
@@ -103,7 +107,7 @@ class Drift:
             "change": [*self.change],
         }
 
-    def to_frame(self, backend: Any = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
         """One row a column, the clearest move first.
 
         Parameters
@@ -113,7 +117,7 @@ class Drift:
         """
         return frame_of(self.to_dict(), backend)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw how far the columns moved.
 
         Parameters

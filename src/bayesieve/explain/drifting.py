@@ -1,9 +1,12 @@
 """A picture of how far columns moved."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..evaluation.drift import Drift
 from .pictures import new_axes, plain_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MOVED, _STAYED = "#c0392b", "#b5b5b5"
 
@@ -12,7 +15,7 @@ _MOVED, _STAYED = "#c0392b", "#b5b5b5"
 _MOST = 25
 
 
-def plot_drift(found: Drift, ax: Any = None) -> Any:
+def plot_drift(found: Drift, ax: "Axes | None" = None) -> "Axes":
     """A bar for each column, how far it moved; those that moved by more than chance in colour.
 
     Parameters

@@ -107,23 +107,29 @@ def _reasons(
     found = []
     for guard in rule.guards:
         lead = int(leads[guard.position])
-        if guard.low is not None and lead <= guard.low:
-            found.append(_not_enough(problem, guard, lead, names))
+        if guard.or_ask:
+            found.append(_alarm(problem, guard, lead, names))
+        elif guard.low is not None and lead <= guard.low:
+            wanted = f"more than {_odds(problem, guard.low)} needed"
+            found.append(f"{_lead(problem, guard, lead, names)}, {wanted}")
         elif guard.high is not None and lead >= guard.high:
-            found.append(_enough(problem, guard, lead, names))
+            wanted = f"{_odds(problem, guard.high)} enough"
+            found.append(f"{_lead(problem, guard, lead, names)}, {wanted}")
     return found
 
 
-def _not_enough(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
-    had, wanted = _odds(problem, lead), _odds(problem, guard.low or 0)
+def _alarm(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
+    """Of a class that is no alarm: how probable any other is beside it."""
+    assert guard.high is not None
+    had, wanted = _odds(problem, -lead), _odds(problem, -guard.high)
+    word = "needed" if lead >= guard.high else "enough"
     name = names[guard.position]
-    return f"{name} is {had} times as probable as the next class, and needs more than {wanted}"
+    return f"another class is {had} times as probable as {name}, more than {wanted} {word}"
 
 
-def _enough(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
-    had, wanted = _odds(problem, lead), _odds(problem, guard.high or 0)
+def _lead(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
     name = names[guard.position]
-    return f"{name} is {had} times as probable as the next class, and {wanted} is enough"
+    return f"{name} is {_odds(problem, lead)} times as probable as any other"
 
 
 def _odds(problem: FittedProblem, units: int) -> str:
