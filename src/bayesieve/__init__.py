@@ -10,6 +10,9 @@ from .estimators.weighted import WeightedNaiveBayes
 from .evaluation.calibration import Calibration, calibrate
 from .evaluation.comparison import Comparison, compare
 from .evaluation.curve import evaluate_ranking
+from .evaluation.decide import decide, novelty
+from .evaluation.decision import Decision
+from .evaluation.drift import Drift, drift
 from .evaluation.nested import Nested, nested
 from .evaluation.stability import Stability, nogueira, stability
 from .explain.code import to_sql
@@ -38,6 +41,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Calibration",
     "Comparison",
+    "Decision",
+    "Drift",
     "EvidenceDisplay",
     "Families",
     "FeatureVotes",
@@ -54,7 +59,9 @@ __all__ = [
     "WeightedNaiveBayes",
     "calibrate",
     "compare",
+    "decide",
     "deploy",
+    "drift",
     "eliminate",
     "evaluate_ranking",
     "explain",
@@ -63,6 +70,7 @@ __all__ = [
     "load_model",
     "nested",
     "nogueira",
+    "novelty",
     "pack",
     "plot_evidence",
     "plot_nomogram",

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from ..checks import choose
 from .compare import compare
+from .decide import decide
 from .messages import PlainCommand, PlainGroup, guarded, say, tell
 from .reproduce import reproduce
 
@@ -32,6 +33,7 @@ def _main(
 
 
 app.command(cls=PlainCommand)(compare)
+app.command(cls=PlainCommand)(decide)
 app.command(cls=PlainCommand)(reproduce)
 
 
@@ -178,7 +180,8 @@ def select(
     min_features: Annotated[int | None, typer.Option(help="At least so many.", min=0)] = None,
     max_features: Annotated[int | None, typer.Option(help="At most so many.", min=1)] = None,
     class_weight: Annotated[
-        str | None, typer.Option(help="'balanced': every class weighs the same.")
+        str | None,
+        typer.Option(help="'balanced': every class weighs the same; or CLASS=NUMBER,..."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0)] = 0,
@@ -253,7 +256,7 @@ def select(
         share = _LATER if validation is None else validation
         held = commands.later_part(problem.aside[time], share)
     shared = commands.SharedOptions(
-        class_weight=class_weight,
+        class_weight=commands.read_class_weight(class_weight, problem),
         random_state=seed,
         n_jobs=jobs,
         progress=not quiet and not as_json,

@@ -33,9 +33,11 @@ from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
 from ..rankings.families import Families, count_others
 from ..rankings.rank import rank
+from .options import read_class_weight, read_priors
 from .tables import Problem, groups_of, later_part, numbers_with_texts, read_problem
 
-__all__ = ["BadUseError", "groups_of", "later_part", "numbers_with_texts", "read_problem"]
+__all__ = ["BadUseError", "groups_of", "later_part", "numbers_with_texts", "read_class_weight"]
+__all__ += ["read_priors", "read_problem"]
 
 
 #: What chooses columns or terms.
@@ -105,7 +107,7 @@ class Pages(NamedTuple):
 class SharedOptions(TypedDict):
     """Parameters of both estimators that the command line offers."""
 
-    class_weight: str | None
+    class_weight: str | dict[object, float] | None
     random_state: int
     n_jobs: int | None
     progress: bool
@@ -220,29 +222,18 @@ def chosen_names(chooser: Chooser, problem: Problem) -> list[str]:
     return [" x ".join(problem.names[j] for j in term) for term in chooser.selected_]
 
 
-def read_priors(text: str | None) -> str | dict[str, float] | None:
-    """Priors as the command line writes them: uniform, or CLASS=NUMBER, separated by commas."""
-    if text is None or text == "uniform":
-        return text
-    found = {}
-    for part in text.split(","):
-        name, equals, number = part.rpartition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise BadUseError(
-                "--priors must be 'uniform' or one CLASS=NUMBER for each class, separated by "
-                f"commas; got {part!r}."
-            )
-    return found
-
-
 def report_on_model(
     model_file: Path, data: Path, problem: Problem, pages: Pages, target: str | None
 ) -> str:
     """The report of a finished model on a table, read as `predict` reads it."""
+    model, X, y = open_on_table(model_file, data, problem, target)
+    return make_report(model, X, y, title=pages.title, include_rows=pages.include_rows)
+
+
+def open_on_table(
+    model_file: Path, data: Path, problem: Problem, target: str | None
+) -> tuple[NaiveBayes, pl.DataFrame | scipy.sparse.sparray, ArrayLike]:
+    """A model, the columns of a table that it reads, and the target in the model's kind."""
     model, columns = _open_model(model_file)
     y = problem.y
     labels = list(model.fitted_.labels)
@@ -260,7 +251,7 @@ def report_on_model(
     frames = isinstance(parts[0], pl.DataFrame)
     X = pl.concat(parts) if frames else scipy.sparse.vstack(parts, format="csr")
     _fit_names(model, X)
-    return make_report(model, X, y, title=pages.title, include_rows=pages.include_rows)
+    return model, X, y
 
 
 def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: str | None) -> Array:
@@ -334,12 +325,14 @@ def _predicted(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray) -> pl.
     rows = rows_of(model, X)
     warn_of_unknown(model.fitted_.specs, rows)
     found, proba = model.fitted_.best_and_proba(rows)
+    if any(problem.rule is not None for problem in model.fitted_.problems):
+        found = model.fitted_.decided(rows)  # objects, where a person may be asked: lists below
     if model.fitted_.labelled:
         names = list(model.fitted_.labels)
-        columns = {f"{n}": found[:, j] for j, n in enumerate(names)}
+        columns = {f"{n}": found[:, j].tolist() for j, n in enumerate(names)}
     else:
         names = list(model.classes_)
-        columns = {"prediction": found}
+        columns = {"prediction": found.tolist() if found.dtype == object else found}
     return pl.DataFrame({**columns, **{f"P({n})": proba[:, k] for k, n in enumerate(names)}})
 
 

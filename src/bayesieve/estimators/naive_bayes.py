@@ -134,6 +134,15 @@ class AnyTable(ClassifierMixin):
         tags.classifier_tags.multi_label = True
         return tags
 
+    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
+        """Share of rows decided rightly (with labels, all of them); not where a person is asked."""
+        found = self.predict(X)
+        if found.dtype != object or all(each is not None for each in found.flat):
+            return float(super().score(X, y, sample_weight))
+        right = (found == np.asarray(y)).reshape(len(found), -1).all(1)
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return float(np.average(right, weights=weights))
+
 
 class NaiveBayes(AnyTable, BaseEstimator):
     """Naive Bayes for binary, categorical and continuous columns together.
@@ -281,7 +290,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         """Hold a fitted value, wherever it was made."""
         self.fitted_ = fitted
         self.classes_, self.class_count_ = fitted.classes, fitted.class_count
-        for name in ("label_names_", "calibration_"):  # of what was held before
+        for name in ("label_names_", "calibration_", "decision_"):  # of what was held before
             self.__dict__.pop(name, None)
         if fitted.labelled:
             self.label_names_ = list(fitted.labels)
@@ -385,11 +394,13 @@ class NaiveBayes(AnyTable, BaseEstimator):
     def predict(self, X: object, priors: Priors = None) -> Array:
         """The most probable class of each row; the first of equals.  With labels, 0 or 1 each.
 
+        After `decide`, what its rule decides: an array of objects where it may ask a person, with
+        None for the rows on which it does.
         `priors`: how frequent the classes are where the rows come from, as in `deploy`; as in
         training (or as deployed) by default.
         """
         rows = self._rows(X)
-        return at_place(self.fitted_, priors).best(rows)
+        return at_place(self.fitted_, priors).decided(rows)
 
     def decision_function(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.

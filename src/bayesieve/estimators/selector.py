@@ -312,7 +312,7 @@ class NaiveBayesSelector(
         restrict_names(model, columns)
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.
-        for name in ("feature_names_in_", "calibration_"):
+        for name in ("feature_names_in_", "calibration_", "decision_"):
             self.__dict__.pop(name, None)
         keep_names(self, X, reset=True)
         self.classes_ = model.classes_

@@ -22,6 +22,7 @@ from ...models.moments import Mixtures, Moments, WideVariance, plain_squares, pl
 from ...models.registry import MODELS
 from ..portable import plain_classes
 from .check import check_model_data
+from .decision import rule_data, with_rules
 from .schema import Schema
 from .shape import Feature, ModelFile, Parameters, ProblemData, StatisticsData, TermsData
 from .weighting import rebuild_weighted, weighting_data
@@ -46,6 +47,10 @@ _WEIGHTED = 4
 
 # Models that know the priors of a place; readers of other versions would leave them out.
 _PLACED = 5
+
+
+# Models with a rule for decisions; readers of other versions would leave it out.
+_DECIDED = 6
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -181,7 +186,9 @@ def model_to_dict(model: Model) -> ModelFile:
         version = _WEIGHTED
     if any(_knows_priors(problem) for problem in fitted.problems):
         version = _PLACED
-    return {
+    if fitted.usual is not None or any(problem.rule is not None for problem in fitted.problems):
+        version = _DECIDED
+    found: ModelFile = {
         "format": FORMAT,
         "version": version,
         "parameters": _parameters(model),
@@ -190,6 +197,9 @@ def model_to_dict(model: Model) -> ModelFile:
         "labels": list(fitted.labels),
         "models": [_problem(problem, model.var_smoothing) for problem in fitted.problems],
     }
+    if fitted.usual is not None:
+        found["usual"] = list(fitted.usual)
+    return found
 
 
 def model_from_dict(data: object) -> NaiveBayes:
@@ -206,12 +216,13 @@ def model_from_dict(data: object) -> NaiveBayes:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data.get("version") not in (VERSION, _CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED):
+    if data.get("version") not in range(VERSION, _DECIDED + 1):
         raise ValueError(
             f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
             f"{VERSION} ({_CALIBRATED}, of calibrated models; {_GRIDDED}, of numbers on a grid; "
-            f"{_WEIGHTED}, of weighted ones; {_PLACED}, of those for a place of use). "
-            "Update bayesieve, or save the model again."
+            f"{_WEIGHTED}, of weighted ones; {_PLACED}, of those for a place of use; "
+            f"{_DECIDED}, of those with a rule for decisions). Update bayesieve, or save the model "
+            "again."
         )
     try:
         file = check_model_data(data, model_schema())
@@ -227,7 +238,7 @@ def model_from_dict(data: object) -> NaiveBayes:
         problems = [
             _placed(_rebuild(model.smoothing, specs, part), part) for part in file["models"]
         ]
-    model.hold(FittedBayes(tuple(problems), tuple(file["labels"])))
+    model.hold(with_rules(FittedBayes(tuple(problems), tuple(file["labels"])), file))
     model.family().check()
     model.n_features_in_ = len(specs)
     if file["named"]:
@@ -353,6 +364,8 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
     }
     if problem.weighting is not None:
         found["weighting"] = weighting_data(problem.weighting)
+    if problem.rule is not None:
+        found["rule"] = rule_data(problem.rule)
     return found
 
 

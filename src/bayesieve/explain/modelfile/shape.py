@@ -93,6 +93,36 @@ class WeightingData(TypedDict):
     priors: NotRequired[list[float]]
 
 
+class GuardData(TypedDict):
+    """Where a class must not, and where it must be decided, by its lead in whole units."""
+
+    position: int
+    low: int | None
+    high: int | None
+    or_ask: bool
+
+
+class PromiseData(TypedDict):
+    """A rate that a rule keeps, and what that rests on."""
+
+    kind: str
+    position: int
+    bound: float
+    confidence: float
+    rows: int
+    beyond: int
+
+
+class RuleData(TypedDict):
+    """What to decide."""
+
+    costs: list[list[float]] | None
+    guards: list[GuardData]
+    prior: list[int]
+    promises: list[PromiseData]
+    rows: int
+
+
 class ProblemData(TypedDict):
     """What one problem learnt."""
 
@@ -104,6 +134,7 @@ class ProblemData(TypedDict):
     temperature: NotRequired[float]
     weighting: NotRequired[WeightingData]
     deployment_priors: NotRequired[list[float]]
+    rule: NotRequired[RuleData]
     binary_mean: list[list[float]] | None
     scale: ScaleData
     statistics: list[StatisticsData]
@@ -120,3 +151,4 @@ class ModelFile(TypedDict):
     features: list[Feature]
     labels: list[str]
     models: list[ProblemData]
+    usual: NotRequired[list[float]]
