@@ -82,7 +82,7 @@ def read_problem(
     columns = [name for name in source.names if name not in [*wanted, *aside]]
     X = pack(source, target=[*wanted, *aside], columns=columns, identifiers=identifiers)
     found = X.target.select(wanted)
-    y: Target = _label_frame(found) if target is None else _classes(found[target], target)
+    y: Target = _label_frame(found) if target is None else classes_of(found[target], target)
     apart = {name: X.target[name] for name in aside}
     return Problem(X, X.names, y, apart), list(X.identifiers)
 
@@ -180,7 +180,7 @@ def split_target(table: Content, target: str | None, labels: list[str]) -> Probl
     _check_kinds(found.X)
     if isinstance(found.y, pl.DataFrame):
         return found._replace(y=_label_frame(found.y))
-    return found._replace(y=_classes(found.y, target))
+    return found._replace(y=classes_of(found.y, target))
 
 
 def _take_columns(table: Content, wanted: list[str], single: bool) -> Problem:
@@ -219,8 +219,14 @@ def _unknown_column(table: Content, name: str, known: list[str]) -> str:
     return f"there is no column {name!r}; the columns are {some(known)}.{hint}"
 
 
-def _classes(y: pl.Series | Array, target: str | None) -> Array:
-    """One class a row, of which there are several."""
+def classes_of(y: pl.Series | Array, target: str | None) -> Array:
+    """One class a row, of which there are several.
+
+    Parameters
+    ----------
+    y : the target.
+    target : its name, or None.
+    """
     name = "the target" if target is None else f"the target {target!r}"
     series = y if isinstance(y, pl.Series) else pl.Series(y)
     if series.dtype.is_float():

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from ..checks import plain_value
 from ..data.columns import encode
 from ..data.html import html_table
+from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.held import bayes_of, rows_of
+from ..estimators.signals import SignalPipeline
 from ..evaluation.given import Model, Value
 from ..models.fitted import FittedBayes, FittedProblem
 from .plain import ExplanationData
@@ -130,7 +132,11 @@ class Explanation:
 
 
 def explain(
-    model: Model, X: object, *, target: Value | None = None, against: Value | None = None
+    model: Model | SignalPipeline,
+    X: object,
+    *,
+    target: Value | None = None,
+    against: Value | None = None,
 ) -> list[Explanation]:
     """The evidence behind each row's decision.
 
@@ -139,10 +145,10 @@ def explain(
 
     Parameters
     ----------
-    model : NaiveBayes or NaiveBayesSelector
+    model : NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes or what `signals` gives
         Fitted.
     X : array-like, data frame or sparse matrix
-        Rows to explain.
+        Rows to explain; for `signals`, series.
     target : class, optional
         The class to speak for; each row's most probable class by default.  With labels: the name of
         one label; all of them by default, an explanation each.
@@ -165,6 +171,8 @@ def explain(
     >>> found.target, found.evidence[1].feature
     ('a', 'x0')
     """
+    if isinstance(model, SignalPipeline):
+        model, X = model.estimator, model.columns(cast(SeriesLike, X))
     fitted = bayes_of(model).fitted_
     table = rows_of(model, X)
     if fitted.labelled:

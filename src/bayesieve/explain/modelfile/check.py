@@ -9,6 +9,7 @@ from ...checks import listed_names
 from ...evaluation.given import Value
 from ...models.registry import MODELS
 from .schema import Schema, check_schema
+from .series import check_signals
 from .shape import Feature, GridFeature, ModelFile, Numbers, ProblemData, StatisticsData
 from .weighting import check_shares, check_weighting
 
@@ -38,6 +39,8 @@ def check_model_data(given: object, schema: Schema) -> ModelFile:
         if labels:
             _need(problem["classes"] == [0, 1], f"{where}.classes", "0 and 1, as there are labels")
         _check_problem(problem, features, where)
+    if "signals" in data:
+        check_signals(data["signals"], features)
     return data
 
 
