@@ -34,6 +34,8 @@ _EXAMPLES = {
     "autocorrelation": "wave",
     "total-variation": "jump",
     "reference-energy": "jump",
+    "lowest": "dip",
+    "permutation-entropy": "trend",
 }
 
 
@@ -44,6 +46,7 @@ class Shown(NamedTuple):
     indicator: Indicator
     series: NDArray[np.float64]  #: channels x points
     spans: Spans
+    holds: bool  #: if not, the spans are what speaks against it
 
 
 def listed() -> list[dict[str, Plain]]:
@@ -104,12 +107,14 @@ def example(name: str) -> Shown:
         both = [quiet[:1], eventful[None]]
     made = Indicators([name], quantiles=(0.5,)).fit(both)
     values = made.transform(both)
-    fired = np.flatnonzero((values[1] == 1) & (values[0] != 1))
-    fired = fired if fired.size else np.flatnonzero(values[1] == 1)
-    names = made.get_feature_names_out()
+    # What must hold everywhere is shown where it does not.
+    holds = made.indicators_[0].rule != "smallest"
+    fired = np.flatnonzero((values[1] == holds) & (values[0] != holds))
+    fired = fired if fired.size else np.flatnonzero(values[1] == holds)
     at = int(fired[fired.size // 2]) if fired.size else 0
-    spans = made.fired(both[1][0] if n_channels == 1 else both[1], [names[at]])[names[at]]
-    return Shown(name, made.indicators_[at], both[1], spans)
+    wanted = made.names_[at]
+    spans = made.fired(both[1][0] if n_channels == 1 else both[1], [wanted])[wanted]
+    return Shown(name, made.indicators_[at], both[1], spans, holds)
 
 
 def _series(kind: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,6 +130,8 @@ def _series(kind: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
         x[[half, half + 30]] += 12
     elif kind == "stuck":
         x[half : half + 40] = x[half]
+    elif kind == "dip":
+        x[half : half + 20] -= 6
     elif kind == "gap":
         x[half : half + 20] = np.nan
     else:
@@ -134,7 +141,7 @@ def _series(kind: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def as_text(shown: Shown) -> str:
     """The series as letters, and below it where the score fired."""
-    lines = [f"{shown.name}: {shown.indicator.sentence}", ""]
+    lines = [_headline(shown), ""]
     for x in shown.series:
         lines += [*_plot(x), ""]
     marks = np.zeros(shown.series.shape[1], bool)
@@ -144,6 +151,11 @@ def as_text(shown: Shown) -> str:
     fired = "".join("^" if part.any() else " " for part in places).rstrip()
     lines[-1] = f"  {fired or '(nowhere)'}"
     return "\n".join(lines) + "\n"
+
+
+def _headline(shown: Shown) -> str:
+    but = "" if shown.holds else " (not in this series, because of what is marked)"
+    return f"{shown.name}: {shown.indicator.sentence}{but}"
 
 
 def _plot(x: NDArray[np.float64]) -> list[str]:
@@ -170,7 +182,7 @@ def draw(shown: Shown, path: Path) -> None:
 
     figure = Figure(figsize=(8, 2 * len(shown.series) + 1), layout="constrained")
     panels = figure.subplots(len(shown.series), 1, squeeze=False, sharex=True)[:, 0]
-    figure.suptitle(shown.indicator.sentence)
+    figure.suptitle(_headline(shown), fontsize=10)
     for panel, x in zip(panels, shown.series, strict=True):
         panel.plot(x, color="black", linewidth=0.8)
         for first, last in shown.spans:

@@ -64,12 +64,15 @@ def read_learning(
             "(id, class), or a row a stretch (id, start, end, class) with --window."
         )
     inside = target if labels is None else None
-    form = settle_form(data, form, inside)
+    guessed = form.values is None and form.channel is None and form.kind != "wide"
+    form = settle_form(data, form, target if labels is None or _has(data, target) else None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table, said = _in_words(data, form, inside)
     words = [str(each.message) for each in caught]
     check_series(table)
+    if guessed:
+        check_channels(table)
     odd = table.irregular()
     if odd:
         words.append(
@@ -90,6 +93,11 @@ def read_learning(
             f"; at most {MOST_CLASSES} can be told apart: join some, or cut numbers into ranges."
         )
     return found
+
+
+def _has(data: Path, target: str | None) -> bool:
+    """Does a table have the column, which then is no column of values?"""
+    return data.is_file() and target in table_names(data)
 
 
 def _given(said: pl.Series | None) -> pl.Series:
@@ -125,12 +133,30 @@ def check_series(table: SeriesTable) -> None:
                 )
 
 
+def check_channels(table: SeriesTable) -> None:
+    """Refuse columns that are no measurements, where nobody named the columns of values."""
+    for name, values in zip(table.channels, table.values, strict=True):
+        known = [x[~np.isnan(x)] for x in values]
+        if len(known) > 1 and all((x == x[0]).all() for x in known):
+            why = "never changes within a series, as an identifier"
+        elif sum(x.size for x in known) > 2 * len(known) and all(
+            (np.diff(x) > 0).all() for x in known
+        ):
+            why = "rises from point to point of every series, as a time (--time)"
+        else:
+            continue
+        raise BadUseError(
+            f"column {name!r} {why}; name the columns of values: --value COLUMN, repeatable."
+        )
+
+
 def _label_columns(
     labels: Path, form: SeriesForm, target: str | None
 ) -> tuple[tuple[str, str], bool]:
     """Columns of the id and of the class, and whether there are stretches."""
     names = table_names(labels)
-    ids = [name for name in (form.id, "id", "file") if name in names]
+    others = [n for n in names if n not in (target, "start", "end", *_LABEL_NAMES)]
+    ids = [name for name in (form.id, "id", "file") if name in names] or others[: len(others) == 1]
     if not ids:
         raise BadUseError(
             f"{labels.name} needs a column {form.id or 'id'!r} that names the series; it has "
@@ -228,7 +254,7 @@ def learn(
     table, y, groups = learning.table, learning.y, learning.groups
     pipeline.form_ = learning.form.to_dict()
     X = pipeline.fit_columns(table)
-    chooser = pipeline.estimator.fit(X, y, groups=groups)
+    chooser = pipeline.fit_estimator(X, y, groups=groups)
     final = chooser if pages.priors is None else deploy(chooser, pages.priors)
     content = report_content(
         final,

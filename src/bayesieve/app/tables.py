@@ -19,6 +19,7 @@ from ..data.files.sources import open_source
 from ..data.pack import pack
 from ..data.packed import PackedTable
 from ..data.parts import later_rows
+from .odd_tables import MOST_COLUMNS, refuse_moments, refuse_series
 
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
@@ -26,6 +27,10 @@ _MOSTLY = 0.5
 
 # Texts that sort by time.
 _ISO = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"
+
+
+# Rows of a large table in which series are looked for.
+_LOOKED_AT = 1 << 16
 
 
 # Bytes of a file from which on it is packed.
@@ -67,9 +72,17 @@ def read_problem(
     """
     file = format_of(path)
     if path.stat().st_size < _LARGE or not file.in_blocks:
-        content, apart = set_aside(read_data(path), aside, [target, *labels])
+        whole = read_data(path)
+        if not whole.sparse and not aside:
+            refuse_series(whole.X, target)
+        content, apart = set_aside(whole, aside, [target, *labels])
         problem = split_target(content, target, labels)._replace(aside=apart)
-        return (problem, []) if identifiers else without_identifiers(problem)
+        if identifiers:
+            return problem, []
+        problem, named = without_identifiers(problem)
+        if isinstance(problem.X, pl.DataFrame):
+            refuse_moments(problem.X)
+        return problem, named
     source = open_source(path)
     if (target is None) == (not labels):
         raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
@@ -79,6 +92,8 @@ def read_problem(
     for name in [*wanted, *aside]:
         if name not in source.names:
             raise BadUseError(_unknown_column(Content(None, []), name, source.names))
+    if not aside and len(source.names) <= MOST_COLUMNS:
+        refuse_series(next(file.blocks(path, source.names, _LOOKED_AT)), target)
     columns = [name for name in source.names if name not in [*wanted, *aside]]
     X = pack(source, target=[*wanted, *aside], columns=columns, identifiers=identifiers)
     found = X.target.select(wanted)

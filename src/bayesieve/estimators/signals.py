@@ -1,7 +1,7 @@
 """`signals`: time series in, decisions out; a pipeline of indicators and an estimator of them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,11 @@ from .naive_bayes import NaiveBayes
 from .selector import NaiveBayesSelector
 from .weighted import WeightedNaiveBayes
 
-#: What decides on indicators.
-Decider = NaiveBayes | NaiveBayesSelector | WeightedNaiveBayes
+#: What chooses among indicators.
+Chooser = NaiveBayesSelector | WeightedNaiveBayes
+
+#: What decides on them; of a model that was read from a file, all that is left.
+Decider = NaiveBayes | Chooser
 
 
 class SignalPipeline(Pipeline):
@@ -63,9 +66,9 @@ class SignalPipeline(Pipeline):
         return found
 
     @property
-    def estimator(self) -> Any:
+    def estimator(self) -> Decider:
         """What decides on the columns."""
-        return self.steps[-1][1]
+        return cast(Decider, self.steps[-1][1])
 
     def fit(
         self,
@@ -89,8 +92,20 @@ class SignalPipeline(Pipeline):
         -------
         self : SignalPipeline
         """
-        self.estimator.fit(self.fit_columns(X), y, sample_weight=sample_weight, groups=groups)
+        self.fit_estimator(self.fit_columns(X), y, sample_weight, groups)
         return self
+
+    def fit_estimator(
+        self,
+        columns: RawTable,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Chooser:
+        """Fit the estimator on what `fit_columns` gave, and give it."""
+        chooser = self.estimator
+        assert not isinstance(chooser, NaiveBayes)
+        return chooser.fit(columns, y, sample_weight=sample_weight, groups=groups)
 
     def fit_columns(self, X: SeriesLike) -> RawTable:
         """Learn thresholds; gives the columns that the estimator is then fitted on."""

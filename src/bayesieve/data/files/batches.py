@@ -120,7 +120,7 @@ def read_numbers(column: pl.Series, first_row: int = 0) -> pl.Series:
     first_row : number of its first row, for messages.
     """
     if column.dtype == pl.String:
-        return _parse(column, first_row, "a column of values holds numbers")[0]
+        return _parse(column, first_row, "a column of values holds numbers (--value names them)")[0]
     if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
         raise BadUseError(
             f"column {column.name!r} holds {column.dtype}, and no numbers; name the columns of "
