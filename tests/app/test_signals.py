@@ -141,12 +141,12 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
     _, text, _ = call(monkeypatch, capsys, *explain, "--json")
     (data,) = json.loads(text)
     assert (data["row"], data["id"]) == (at, f"{at:04d}")
-    for bar in data["evidence"][1:]:
-        spans = model.indicators.fired(x, [bar["feature"]])[bar["feature"]]
-        assert [tuple(span) for span in bar["spans"]] == spans
+    for each in [each for bar in data["evidence"] for each in bar["indicators"]]:
+        spans = model.indicators.fired(x, [each["id"]])[each["id"]]
+        assert [tuple(span) for span in each["spans"]] == spans
     _, text, _ = call(monkeypatch, capsys, *explain)
     assert text.startswith(f"series {at:04d}: mean shift rather than ")
-    assert "Oil pressure steps (oil): at least one 20-point window, Welch t > 4 = yes" in text
+    assert "yes: Oil pressure steps (oil): at least one 20-point window, Welch t > 4" in text
     assert call(monkeypatch, capsys, *explain, "--html", "why.html")[0] == 0
     report = ["report", "result/model.json", "new.csv", "--target", "state", "--out", "new.html"]
     assert call(monkeypatch, capsys, *report, "--include-rows")[0] == 0
@@ -155,7 +155,10 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
     if chromium is None:
         pytest.skip("no Chromium on this machine")
     fired = {
-        bar["sentence"]: (bar["feature"], bar["spans"]) for bar in data["evidence"] if bar["spans"]
+        each["sentence"]: (each["id"], each["spans"])
+        for bar in data["evidence"]
+        for each in bar["indicators"]
+        if each["spans"] and " x " not in bar["feature"]
     }
     assert fired
     step = 600 / (x.size - 1)

@@ -25,6 +25,7 @@ from ..estimators.signals import SignalPipeline
 from ..explain.plain import Plain
 from ..explain.report import report_content
 from ..explain.report.page import render
+from ..indicators.indicator import Indicator
 from .commands import Pages, resamples_for
 from .results import chosen_names, summary, write_result
 from .tables import classes_of
@@ -44,6 +45,7 @@ class Learning(NamedTuple):
     groups: Array | None  #: of windows: the record, which is never on both sides of a split
     form: SeriesForm
     words: list[str]  #: what people should know of them
+    unit: str = "series"  #: what is never on both sides of a split
 
 
 def read_learning(
@@ -210,16 +212,16 @@ def _windows(
     words.append(f"{len(cuts.table)} windows of {len(table)} record(s)")
     if cuts.left_out:
         words[-1] += f"; {cuts.left_out} more lie in no labelled stretch as a whole"
-    groups = cuts.groups
+    groups, unit = cuts.groups, "records"
     if np.unique(groups).size == 1:
         if cuts.stretches is None:
             raise BadUseError("one record of one class: nothing can be told apart.")
-        groups = cuts.stretches
+        groups, unit = cuts.stretches, "stretches"
         words.append(
             "there is one record only: splits are between its labelled stretches, and how good the "
             "model is on another record is not known"
         )
-    return Learning(cuts.table, classes_of(pl.Series(y), target), groups, form, words)
+    return Learning(cuts.table, classes_of(pl.Series(y), target), groups, form, words, unit)
 
 
 def replace_ids(table: SeriesTable) -> SeriesTable:
@@ -278,32 +280,37 @@ def learn(
         "sentences": [*sentences],
         "n_series": len(table),
         "n_indicators": X.shape[1],
-        "n_records": None if groups is None else len(np.unique(groups)),
+        "unit": learning.unit,
+        "n_units": len(table) if groups is None else len(np.unique(groups)),
         "error": judged["error"] if judged["rows"] != "given" else None,
     }
 
 
 def told(result: dict[str, Plain]) -> str:
     """What was found, for people."""
-    sentences, records = result["sentences"], result["n_records"]
+    sentences, unit = result["sentences"], result["unit"]
     assert isinstance(sentences, list)
     what = "term" if "criterion" not in result else "indicator"
     many = f"{len(sentences)} {what}{'s' * (len(sentences) != 1)}"
-    cut = "" if records is None else f" (windows in {records} groups)"
-    lines = [f"{many} from {result['n_indicators']} of {result['n_series']} series{cut}:"]
+    of = f"{result['n_units']} {unit}"
+    of = of if unit == "series" else f"{result['n_series']} windows of {of}"
+    lines = [f"{many} from {result['n_indicators']} indicators of {of}:"]
     lines += [f"  {each}" for each in sentences] or ["  nothing tells the classes apart"]
     error = result["error"]
-    whom = "series" if records is None else "groups"
-    lines.append(
-        f"error {error:.4f} on {whom} that took no part; written to {result['folder']}"
-        if isinstance(error, float)
-        else f"how good it is on new {whom} is not known; written to {result['folder']}"
-    )
+    judged = f"how good it is on new {unit} is not known"
+    if isinstance(error, float):
+        judged = f"error {error:.4f} on {unit} that took no part"
+    lines.append(f"{judged}; written to {result['folder']}")
     return "\n".join(lines) + "\n"
+
+
+def spoken_of(pipeline: SignalPipeline, name: str) -> list[Indicator]:
+    """The indicator that a feature is, or the two of a pair; none for the prior."""
+    known = {each.id: each for each in pipeline.indicators.indicators_}
+    parts = [name] if name in known else name.split(" x ")
+    return [known[part] for part in parts if part in known]
 
 
 def speak(pipeline: SignalPipeline, name: str) -> str:
     """A feature, or a pair of them, in words."""
-    known = {each.id: each.sentence for each in pipeline.indicators.indicators_}
-    parts = [name] if name in known else name.split(" x ")
-    return " and ".join(known.get(part, part) for part in parts)
+    return " and ".join(each.sentence for each in spoken_of(pipeline, name)) or name

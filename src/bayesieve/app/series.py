@@ -15,14 +15,16 @@ from ..data.records import Windows, cut_windows
 from ..data.series import SeriesTable
 from ..estimators.deploy import deploy
 from ..estimators.signals import SignalPipeline
+from ..evaluation.given import Value
 from ..explain.evidence import Explanation, explain
 from ..explain.plain import Plain
 from ..explain.report import make_report
 from ..explain.report.single import Picture, explanations_page
 from ..indicators.contract import Spans
+from ..indicators.indicator import Indicator
 from ..indicators.scores_file import read_scores
 from .commands import Pages, check_known, open_file, predicted
-from .learning import read_learning, replace_ids, speak
+from .learning import read_learning, replace_ids, speak, spoken_of
 
 
 class Cut(NamedTuple):
@@ -148,58 +150,86 @@ def explain_series(pipeline: SignalPipeline, data: Path, rows: Sequence[int]) ->
 
 def in_sentences(pipeline: SignalPipeline, found: Explanation) -> Explanation:
     """An explanation whose features are what the indicators say."""
-    words = {1.0: "yes", 0.0: "no"}
     bars = [
         bar
         if bar.status == "prior"
-        else replace(
-            bar,
-            feature=speak(pipeline, bar.feature),
-            value=words.get(bar.value, bar.value) if isinstance(bar.value, float) else bar.value,
-        )
+        else replace(bar, feature=speak(pipeline, bar.feature), value=_yes_or_no(bar.value))
         for bar in found.evidence
     ]
     return replace(found, evidence=bars)
 
 
-def fired_in(pipeline: SignalPipeline, decision: Decision) -> dict[str, Spans]:
-    """Where in the series each indicator behind a decision fired."""
-    known = set(pipeline.indicators.names_)
-    names = [bar.feature for bar in decision.found.evidence if bar.feature in known]
-    return pipeline.indicators.fired(decision.series, names)
+def _yes_or_no(value: Value | None) -> str:
+    """What an indicator, or each of a pair, says."""
+    words = {"1": "yes", "0": "no"}
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return (
+        "missing" if value is None else " and ".join(words.get(x, x) for x in text.split(" and "))
+    )
+
+
+def in_lines(pipeline: SignalPipeline, decision: Decision, width: int = 20) -> str:
+    """A decision as bars of text, each with its sentence after it, since sentences are long.
+
+    Parameters
+    ----------
+    pipeline : the model.
+    decision : what to tell.
+    width : letters of the longest bar.
+    """
+    found = in_sentences(pipeline, decision.found)
+    sizes = [abs(bar.log_ratio) for bar in found.evidence if np.isfinite(bar.log_ratio)]
+    longest = max(sizes, default=0.0) or 1.0
+    lines = [
+        f"series {decision.name}: {found.target} rather than {found.against}: probability "
+        f"{found.probability:.4g}, log-odds {found.log_odds:+.3f}"
+    ]
+    for bar in found.evidence:
+        size = round(width * min(abs(bar.log_ratio) / longest, 1.0))
+        stick = ("+" if bar.log_ratio > 0 else "-") * size
+        said = "(prior)" if bar.status == "prior" else f"{bar.value}: {bar.feature}"
+        lines.append(f"  {bar.log_ratio:+8.3f} {stick:{width}s} {said}")
+    return "\n".join(lines) + "\n"
+
+
+def fired_in(
+    pipeline: SignalPipeline, decision: Decision, name: str
+) -> list[tuple[Indicator, Spans]]:
+    """The indicators of a feature, and where in the series each holds."""
+    mine = spoken_of(pipeline, name)
+    spans = pipeline.indicators.fired(decision.series, [each.id for each in mine])
+    return [(each, spans[each.id]) for each in mine]
 
 
 def decision_data(pipeline: SignalPipeline, decision: Decision) -> dict[str, Plain]:
     """A decision as plain data: evidence, what it says, and the points that it comes from."""
-    spans = fired_in(pipeline, decision)
     data = cast("dict[str, Plain]", decision.found.to_dict())
-    evidence: list[Plain] = [
-        {
-            **cast("dict[str, Plain]", asdict(bar)),
-            "sentence": speak(pipeline, bar.feature),
-            "spans": [[*span] for span in spans.get(bar.feature, [])],
-        }
-        for bar in decision.found.evidence
-    ]
+    evidence: list[Plain] = []
+    for bar in decision.found.evidence:
+        told: list[Plain] = [
+            {"id": each.id, "sentence": each.sentence, "spans": [[*span] for span in spans]}
+            for each, spans in fired_in(pipeline, decision, bar.feature)
+        ]
+        evidence.append({**cast("dict[str, Plain]", asdict(bar)), "indicators": told})
     return data | {"row": decision.row, "id": decision.name, "evidence": evidence}
 
 
 def decisions_page(pipeline: SignalPipeline, found: Sequence[Decision], title: str) -> str:
-    """A page of decisions: evidence in words, and the series shaded where indicators fired."""
-    channels = pipeline.indicators.channels_
-    known = {each.id: each for each in pipeline.indicators.indicators_}
-    pictures = []
-    for decision in found:
-        mine = {
-            name: Picture(
-                speak(pipeline, name),
-                [decision.series.values[channels.index(c)][0] for c in known[name].channels],
-                spans,
-            )
-            for name, spans in fired_in(pipeline, decision).items()
-            if spans
-        }
-        pictures.append([mine.get(bar.feature) for bar in decision.found.evidence])
+    """A page of decisions: evidence in words, and the series shaded where indicators hold."""
+    at = pipeline.indicators.channels_.index
+    pictures = [
+        [
+            [
+                Picture(
+                    each.sentence, [decision.series.values[at(c)][0] for c in each.channels], spans
+                )
+                for each, spans in fired_in(pipeline, decision, bar.feature)
+                if spans
+            ]
+            for bar in decision.found.evidence
+        ]
+        for decision in found
+    ]
     spoken = [(each.row, in_sentences(pipeline, each.found)) for each in found]
     names = [f"Series {each.name}" for each in found]
     return explanations_page(spoken, title, names=names, pictures=pictures)

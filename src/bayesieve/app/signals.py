@@ -206,8 +206,7 @@ def explain_signals(
         say(results.as_json([series.decision_data(pipeline, each) for each in found]) + "\n")
     else:
         for each in found:
-            text = series.in_sentences(pipeline, each.found).to_text().split(": ", 1)[1]
-            say(f"series {each.name}: {text}\n\n")
+            say(series.in_lines(pipeline, each) + "\n")
 
 
 def scores(

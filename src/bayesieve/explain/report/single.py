@@ -30,7 +30,7 @@ def explanations_page(
     title: str = "Decisions explained",
     *,
     names: Sequence[str] | None = None,
-    pictures: Sequence[Sequence[Picture | None]] | None = None,
+    pictures: Sequence[Sequence[Sequence[Picture]]] | None = None,
 ) -> str:
     """A self-contained page of explanations.
 
@@ -39,7 +39,7 @@ def explanations_page(
     found : list of (row number, Explanation)
     title : headline.
     names : what the rows are called, where they have names.
-    pictures : of each explanation, one for each bar, or None.
+    pictures : of each explanation and each of its bars, what is drawn below it.
 
     Examples
     --------
@@ -59,10 +59,10 @@ def explanations_page(
     template = environment.from_string(_asset("single.html.j2"))
     decisions = []
     for i, (row, each) in enumerate(found):
-        drawn = [None] * len(each.evidence) if pictures is None else pictures[i]
+        drawn = [()] * len(each.evidence) if pictures is None else pictures[i]
         bars = [
-            {**_bar(bar, each), "drawing": _drawing(picture)}
-            for bar, picture in zip(each.evidence, drawn, strict=True)
+            {**_bar(bar, each), "drawings": [_drawing(picture) for picture in mine]}
+            for bar, mine in zip(each.evidence, drawn, strict=True)
         ]
         name = f"Row {row}" if names is None else names[i]
         decisions.append({"name": name, "each": each, "bars": bars})
@@ -86,10 +86,8 @@ def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
     }
 
 
-def _drawing(picture: Picture | None) -> dict[str, Value | list[Value] | list[list[float]]] | None:
+def _drawing(picture: Picture) -> dict[str, Value | list[Value] | list[list[float]]]:
     """What an SVG of a series needs: lines, broken where points are missing, and shades."""
-    if picture is None:
-        return None
     known = np.concatenate(picture.channels)
     known = known[np.isfinite(known)]
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
