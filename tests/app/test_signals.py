@@ -520,6 +520,12 @@ def test_select_sends_series_to_signals(place, monkeypatch, capsys):
         assert (code, said) == (2, "")
         assert "use bayesieve signals DATA --id engine --time second --target state" in err
         assert not (place / "chosen").exists()
+    with monkeypatch.context() as large:  # as if the file were large: its first rows are looked at
+        large.setattr("bayesieve.app.tables._LARGE", 0)
+        code, _, err = call(monkeypatch, capsys, "select", "plain.csv", "--target", "state",
+                            "--out", "chosen")  # fmt: skip
+        assert code == 2
+        assert "use bayesieve signals DATA --id engine --time second" in err
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b"], 60)
     plain = pd.DataFrame({"row": np.arange(120), "kind": np.where(y == "a", "u", "v"),

@@ -1,7 +1,7 @@
 """Time series in files to learn from, and what is learnt."""
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -241,7 +241,12 @@ def _check_clock(table: SeriesTable, intervals: dict[Hashable, list[Interval]]) 
 
 
 def learn(
-    pipeline: SignalPipeline, learning: Learning, out: Path, pages: Pages, safe_csv: bool
+    pipeline: SignalPipeline,
+    learning: Learning,
+    out: Path,
+    pages: Pages,
+    safe_csv: bool,
+    remark: Callable[[str], None],
 ) -> dict[str, Plain]:
     """Fit, report and write; gives what was found as plain data.
 
@@ -252,12 +257,16 @@ def learn(
     out : folder to write to.
     pages : what the report is to hold.
     safe_csv : no text that a spreadsheet takes for a formula.
+    remark : told how far the work is.
     """
     table, y, groups = learning.table, learning.y, learning.groups
     pipeline.form_ = learning.form.to_dict()
+    remark(f"scoring {len(table)} series")
     X = pipeline.fit_columns(table)
+    remark(f"choosing among {X.shape[1]} indicators")
     chooser = pipeline.fit_estimator(X, y, groups=groups)
     final = chooser if pages.priors is None else deploy(chooser, pages.priors)
+    remark(f"judging it on {learning.unit} that take no part, and writing the report")
     content = report_content(
         final,
         X,

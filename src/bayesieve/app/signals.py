@@ -107,6 +107,8 @@ def signals(
     place = commands.read_priors(priors)
     form = _form(data, series_id, time, channel, value, wide, (window, stride))
     asked = read_asked(scores or [], quiet)
+    if not quiet and not as_json:
+        tell(f"reading {data}")
     found = learning.read_learning(data, form, target, labels)
     for line in [] if quiet else found.words:
         tell(line)
@@ -134,13 +136,16 @@ def signals(
     if asked.quantiles is not None:
         pipeline.indicators.set_params(quantiles=asked.quantiles)
     pages = commands.Pages(title or f"Signals of {data.name}", include_rows, resamples)
-    if not quiet and not as_json:
-        tell(f"scoring {len(found.table)} series")
-    result = learning.learn(pipeline, found, out, pages._replace(priors=place), safe_csv)
+    remark = tell if shared["progress"] else _silent
+    result = learning.learn(pipeline, found, out, pages._replace(priors=place), safe_csv, remark)
     if as_json:
         say(commands.as_json(result) + "\n")
     elif not quiet:
         say(learning.told(result))
+
+
+def _silent(line: str) -> None:
+    """Nothing is said."""
 
 
 def _form(

@@ -19,6 +19,7 @@ from ..data.folds import find_splits
 from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import Sample, read_sample
 from ..engine.threads import count_threads
+from ..estimators.auto import settle_weighted
 from ..estimators.parameters import chooser_of, judge_parameters
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
@@ -273,7 +274,7 @@ def nested(
     if isinstance(selector, NaiveBayesSelector):
         _, criterion = judge_parameters(selector)
     elif isinstance(selector, WeightedNaiveBayes):
-        judge_weights(selector)
+        judge_weights(settle_weighted(selector))
         criterion = CRITERIA["log-likelihood"]
     else:
         raise TypeError(

@@ -149,6 +149,7 @@ def read_labels(path: Path, columns: Sequence[str], times: Sequence[str] = ()) -
 def as_times(column: pl.Series) -> pl.Series:
     """Times as numbers or dates; texts such as 2024-12-31 12:00 are dates."""
     if column.dtype == pl.String:
+        column = column.replace("", None)
         read = as_read(column)
         if read.dtype == pl.String:
             read = _dates(column)
