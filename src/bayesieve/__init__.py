@@ -5,6 +5,7 @@ from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
 from .estimators.selector import NaiveBayesSelector
+from .estimators.signals import SignalPipeline, signals
 from .estimators.votes import FeatureVotes
 from .estimators.weighted import WeightedNaiveBayes
 from .evaluation.calibration import Calibration, calibrate
@@ -53,6 +54,7 @@ __all__ = [
     "NomogramDisplay",
     "PathDisplay",
     "RelevanceDisplay",
+    "SignalPipeline",
     "Stability",
     "SubsetEnsemble",
     "TreeLevels",
@@ -79,6 +81,7 @@ __all__ = [
     "rank",
     "relevance_matrix",
     "save_model",
+    "signals",
     "stability",
     "to_python",
     "to_sql",

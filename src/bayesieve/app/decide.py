@@ -52,7 +52,7 @@ def decide(
     from ..evaluation.decide import decide as run
     from ..explain.modelfile.file import model_to_dict, save_model
     from . import commands
-    from .options import read_costs, read_rates
+    from .by_class import read_costs, read_rates
 
     if out is not None:
         check_file(out, (model, data))

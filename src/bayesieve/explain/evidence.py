@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from ..checks import plain_value
 from ..data.columns import encode
 from ..data.html import html_table
+from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.held import bayes_of, rows_of
+from ..estimators.signals import SignalPipeline
 from ..evaluation.given import Model, Value
 from ..models.fitted import FittedBayes, FittedProblem
 from .plain import ExplanationData
@@ -141,7 +143,11 @@ class Explanation:
 
 
 def explain(
-    model: Model, X: object, *, target: Value | None = None, against: Value | None = None
+    model: Model | SignalPipeline,
+    X: object,
+    *,
+    target: Value | None = None,
+    against: Value | None = None,
 ) -> list[Explanation]:
     """The evidence behind each row's decision.
 
@@ -150,10 +156,10 @@ def explain(
 
     Parameters
     ----------
-    model : NaiveBayes or NaiveBayesSelector
+    model : NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes or what `signals` gives
         Fitted.
     X : array-like, data frame or sparse matrix
-        Rows to explain.
+        Rows to explain; for `signals`, series.
     target : class, optional
         The class to speak for; by default the one that a row is decided to be (see `decide`), or
         its most probable class.  With labels: the name of one label; all of them by default, an
@@ -177,6 +183,8 @@ def explain(
     >>> found.target, found.evidence[1].feature
     ('a', 'x0')
     """
+    if isinstance(model, SignalPipeline):
+        model, X = model.estimator, model.columns(cast(SeriesLike, X))
     fitted = bayes_of(model).fitted_
     table = rows_of(model, X)
     if fitted.labelled:

@@ -10,6 +10,7 @@ from ...evaluation.given import Value
 from ...models.registry import MODELS
 from .decision import check_rule, check_usual
 from .schema import Schema, check_schema
+from .series import check_signals
 from .shape import Feature, GridFeature, ModelFile, Numbers, ProblemData, StatisticsData
 from .weighting import check_shares, check_weighting
 
@@ -41,6 +42,8 @@ def check_model_data(given: object, schema: Schema) -> ModelFile:
         _check_problem(problem, features, where)
     if "usual" in data:
         check_usual(data["usual"])
+    if "signals" in data:
+        check_signals(data["signals"], features)
     return data
 
 

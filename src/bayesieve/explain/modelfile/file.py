@@ -14,6 +14,7 @@ from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
 from ...estimators.chosen import ChosenColumns
 from ...estimators.naive_bayes import NaiveBayes
+from ...estimators.signals import SignalPipeline
 from ...evaluation.given import Model
 from ...models.base import ColumnTerms, Floats, Scale, Settings, Terms
 from ...models.columns import Summary, grid_of, spoken_tables
@@ -24,6 +25,7 @@ from ..portable import plain_classes
 from .check import check_model_data
 from .decision import rule_data, with_rules
 from .schema import Schema
+from .series import rebuild_signals, signals_data
 from .shape import Feature, ModelFile, Parameters, ProblemData, StatisticsData, TermsData
 from .weighting import rebuild_weighted, weighting_data
 
@@ -53,13 +55,14 @@ _PLACED = 5
 _DECIDED = 6
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+def save_model(model: Model | SignalPipeline, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a JSON file.
 
     Parameters
     ----------
-    model : NaiveBayes or NaiveBayesSelector
-        Fitted; of a selector, the model on the chosen columns is written.
+    model : NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes or what `signals` gives
+        Fitted; of a selector, the model on the chosen columns is written; of `signals` also how
+        these columns are made of series.
     path : path
         Written in one go: a failure leaves no half file.
 
@@ -119,7 +122,7 @@ def model_schema() -> Schema:
     return cast(Schema, json.loads(text))
 
 
-def load_model(path: str | os.PathLike[str]) -> NaiveBayes:
+def load_model(path: str | os.PathLike[str]) -> NaiveBayes | SignalPipeline:
     """Read a model from a JSON file; it predicts to the bit as the one that was saved.
 
     Parameters
@@ -128,7 +131,9 @@ def load_model(path: str | os.PathLike[str]) -> NaiveBayes:
 
     Returns
     -------
-    model : NaiveBayes
+    model : NaiveBayes or SignalPipeline
+        The latter where what `signals` gives was saved.  Scores that somebody wrote must be
+        registered again first.
 
     Examples
     --------
@@ -157,7 +162,7 @@ def load_model(path: str | os.PathLike[str]) -> NaiveBayes:
         raise ValueError(f"{path}: {error}") from error
 
 
-def model_to_dict(model: Model) -> ModelFile:
+def model_to_dict(model: Model | SignalPipeline) -> ModelFile:
     """A fitted model as plain data.
 
     Examples
@@ -168,6 +173,8 @@ def model_to_dict(model: Model) -> ModelFile:
     >>> model_to_dict(NaiveBayes().fit(np.array([[0], [1]] * 5), [0, 1] * 5))["features"]
     [{'name': 'x0', 'model': 'bernoulli', 'levels': [0.0, 1.0], 'presence': False}]
     """
+    if isinstance(model, SignalPipeline):
+        return {**model_to_dict(model.estimator), "signals": signals_data(model)}
     if isinstance(model, ChosenColumns):
         model = model.estimator_
     if not isinstance(model, NaiveBayes):
@@ -202,7 +209,7 @@ def model_to_dict(model: Model) -> ModelFile:
     return found
 
 
-def model_from_dict(data: object) -> NaiveBayes:
+def model_from_dict(data: object) -> NaiveBayes | SignalPipeline:
     """A fitted model from plain data; nothing in it is run.
 
     Examples
@@ -243,7 +250,7 @@ def model_from_dict(data: object) -> NaiveBayes:
     model.n_features_in_ = len(specs)
     if file["named"]:
         model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
-    return model
+    return rebuild_signals(model, file["signals"]) if "signals" in file else model
 
 
 def _knows_priors(problem: FittedProblem) -> bool:

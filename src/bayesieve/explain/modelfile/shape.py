@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import NotRequired, TypeAlias, TypedDict, final
 
+from ...data.files.form import FormData
 from ...evaluation.given import Value
+from ..plain import Plain
 
 #: Lists of numbers, or lists of such lists: an array.
 Numbers: TypeAlias = "Sequence[float] | Sequence[Numbers]"
@@ -141,6 +143,27 @@ class ProblemData(TypedDict):
     terms: list[list[list[float]] | None]
 
 
+class RecipeData(TypedDict):
+    """How indicators are made of series."""
+
+    version: int
+    scores: list[dict[str, Plain]]
+    channels: list[str]
+    quantiles: list[float]
+    drop: str | None
+    cuts: list[list[float]]
+    names: list[str]
+    kept: list[int]
+    stands_for: dict[str, str]
+
+
+class SignalsData(TypedDict):
+    """What a model of series needs beside its features."""
+
+    recipe: RecipeData
+    form: FormData | None
+
+
 class ModelFile(TypedDict):
     """The whole file."""
 
@@ -152,3 +175,4 @@ class ModelFile(TypedDict):
     labels: list[str]
     models: list[ProblemData]
     usual: NotRequired[list[float]]
+    signals: NotRequired[SignalsData]
