@@ -74,6 +74,8 @@ def test_costs_from_a_file(files, monkeypatch, capsys):
     words = ("explain", out, folder / "held.csv", "--row", row, "--html", page)
     assert call(monkeypatch, capsys, *words)[0] == 0
     assert "<strong>Decision:</strong> ask a person" in page.read_text()
+    words = ("report", out, folder / "held.csv", "--target", "wind", "--out", folder / "r.html")
+    assert call(monkeypatch, capsys, *words)[0] == 0
 
 
 @pytest.mark.parametrize(
