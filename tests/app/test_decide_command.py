@@ -70,6 +70,12 @@ def test_costs_from_a_file(files, monkeypatch, capsys):
     row = wanted.tolist().index(None)
     code, printed, _ = call(monkeypatch, capsys, "explain", out, folder / "held.csv", "--row", row)
     assert "decision: ask a person: expected cost 0.2" in printed
+    page = folder / "page.html"
+    words = ("explain", out, folder / "held.csv", "--row", row, "--html", page)
+    assert call(monkeypatch, capsys, *words)[0] == 0
+    assert "<strong>Decision:</strong> ask a person" in page.read_text()
+    words = ("report", out, folder / "held.csv", "--target", "wind", "--out", folder / "r.html")
+    assert call(monkeypatch, capsys, *words)[0] == 0
 
 
 @pytest.mark.parametrize(

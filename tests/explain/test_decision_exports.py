@@ -132,6 +132,17 @@ def test_two_classes_of_numbers_and_labels(tmp_path):
     assert [list(row.values()) for row in in_python(to_python(ruled), named)] == wanted
 
 
+def test_many_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(1200) % 60
+    bits = (y[:, None] >> np.arange(6)) & 1
+    X = pd.DataFrame(bits ^ (rng.random((1200, 6)) < 0.1), columns=list("abcdef")).astype(int)
+    model = NaiveBayes().fit(X[:600], y[:600])
+    for options in ({"abstain": 0.5}, {"max_false_alarms": {3: 0.02}, "abstain": 0.9}):
+        ruled = decide(model, X[600:], y[600:], **options)
+        assert_travels(ruled, X, tmp_path)
+
+
 # -- files ---------------------------------------------------------------------------------------
 
 

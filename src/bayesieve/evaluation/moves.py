@@ -86,7 +86,8 @@ def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
     """The level, or the span of the cuts."""
     assert spec.levels is not None
     if spec.cuts is None:
-        return [f"{plain_value(level)}" for level in spec.levels]
+        levels = [plain_value(level) for level in spec.levels]
+        return [f"{each:g}" if isinstance(each, float) else str(each) for each in levels]
     ends = np.concatenate([[-np.inf], spec.cuts, [np.inf]])
     found = []
     for g in range(int(groups.max(initial=-1)) + 1):

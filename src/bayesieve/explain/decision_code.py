@@ -51,8 +51,12 @@ def decided(query: str, problem: PortableProblem, answers: list[str]) -> str:
         stages += [f"{kept}, {shifted}", f"{kept}, {leads}"]
         stages.append(f"{kept}, {_allowed(rule, n_decisions, n_classes)}")
     stages.append(_choice(rule, n_decisions, worth, answers))
-    named = [f"s0 AS ({query})"]
-    named += [f"s{i} AS (SELECT {stage} FROM s{i - 1})" for i, stage in enumerate(stages[1:-1], 1)]
+    # Materialized: SQLite would put every stage into the next, and compute all of it many times.
+    named = [f"s0 AS MATERIALIZED ({query})"]
+    named += [
+        f"s{i} AS MATERIALIZED (SELECT {stage} FROM s{i - 1})"
+        for i, stage in enumerate(stages[1:-1], 1)
+    ]
     return f"WITH {', '.join(named)} SELECT {stages[-1]} FROM s{len(stages) - 2}"
 
 
@@ -89,11 +93,9 @@ def _costs(problem: PortableProblem, kept: str) -> list[str]:
         weights.append(f"{weight} AS w{k}")
     sums = []
     for d in range(len(costs[0])):
-        # From the left, as brackets say: floats are added in this order everywhere.
-        total = "0.0"
-        for k in classes:
-            total = f"({total} + w{k} * {_float(costs[k][d])})"
-        sums.append(f"{total} AS e{d}")
+        # Floats are added from the left, here as in the model; brackets would be too many.
+        parts = [f"w{k} * {_float(costs[k][d])}" for k in classes]
+        sums.append(f"{' + '.join(['0e0', *parts])} AS e{d}")
     return [
         f"{kept}, {best} AS top",
         f"{kept}, {', '.join(weights)}",

@@ -115,6 +115,8 @@ def _reasons(
         elif guard.high is not None and lead >= guard.high:
             wanted = f"{_odds(problem, guard.high)} enough"
             found.append(f"{_lead(problem, guard, lead, names)}, {wanted}")
+    if found and rule.prior != tuple(problem.fixed_prior.tolist()):
+        found[-1] += ", by the priors for which the rule was made"
     return found
 
 
