@@ -360,6 +360,11 @@ def test_one_record_with_labelled_stretches(place, monkeypatch, capsys):
     assert lines[0].startswith("id,start,end,prediction")
     assert lines[2].startswith("only,2024-01-01T00:00:25.000000,2024-01-01T00:01:14.000000,")
     assert len(lines) == 1 + len(range(0, 2951, 25))
+    pd.DataFrame({"id": "only", "when": np.arange(100) * 2, "x": x[:100]}).to_csv("n.csv")
+    code, text, _ = call(monkeypatch, capsys, "predict", "result/model.json", "n.csv")
+    assert [line.split(",")[1:3] for line in text.splitlines()[1:]] == [
+        ["0", "98"], ["50", "148"], ["100", "198"]
+    ]  # fmt: skip
 
 
 # -- scores of one's own -------------------------------------------------------------------------

@@ -343,7 +343,10 @@ def report(
     data: Data,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")],
     target: Target = None,
-    labels: Labels = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Columns of 0 and 1, by commas; of series, a table of classes."),
+    ] = None,
     include_rows: IncludeRows = False,
     title: Title = None,
     scores: OwnScores = None,

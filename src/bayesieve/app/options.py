@@ -9,7 +9,7 @@ Data = Annotated[
     Path,
     typer.Argument(
         help="A table: .csv, .tsv, .arff, .svm, .svmlight, .libsvm (all also .gz), .parquet, "
-        ".arrow, .npz.",
+        ".arrow, .npz; for a model of series, series of the form it was learnt from.",
     ),
 ]
 

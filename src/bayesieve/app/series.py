@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from ..data.files.base import BadUseError
+from ..data.files.base import BadUseError, whole_numbers
 from ..data.files.form import SeriesForm
 from ..data.files.series import series_parts, settle_form
 from ..data.records import Windows, cut_windows
@@ -59,8 +59,8 @@ def _ends(cuts: Windows) -> dict[str, list[object]]:
     """Times of the first and the last point of windows; their numbers, where there are none."""
     times = cuts.table.times
     if times is not None:
-        starts, ends = [x[0].item() for x in times], [x[-1].item() for x in times]
-        return {"start": starts, "end": ends}
+        ends = {"start": [x[0] for x in times], "end": [x[-1] for x in times]}
+        return {name: whole_numbers(np.array(mine)).tolist() for name, mine in ends.items()}
     sizes = np.array([x.size for x in cuts.table.values[0]])
     return {"start": cuts.firsts.tolist(), "end": (cuts.firsts + sizes - 1).tolist()}
 

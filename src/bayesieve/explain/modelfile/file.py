@@ -35,24 +35,9 @@ __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "sa
 FORMAT, VERSION = "bayesieve-model", 1
 
 
-# Calibrated models; readers of the first version would leave the temperature out.
-_CALIBRATED = 2
-
-
-# Models with numbers on a grid.
-_GRIDDED = 3
-
-
-# Weighted models; readers of other versions would leave out weights and pairs.
-_WEIGHTED = 4
-
-
-# Models that know the priors of a place; readers of other versions would leave them out.
-_PLACED = 5
-
-
-# Models with a rule for decisions; readers of other versions would leave it out.
-_DECIDED = 6
+# What readers of earlier versions would leave out: temperature, grids, weights and pairs, priors of a
+# place, rules for decisions.
+_CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED, _DECIDED = 2, 3, 4, 5, 6
 
 
 def save_model(model: Model | SignalPipeline, path: str | os.PathLike[str]) -> None:

@@ -66,7 +66,11 @@ def explanations_page(
         ]
         name = f"Row {row}" if names is None else names[i]
         decisions.append({"name": name, "each": each, "bars": bars})
-    return template.render(title=title, style=_asset("style.css"), decisions=decisions)
+    # Sentences need room, and yes and no little.
+    widths = (32, 22, 34, 12) if names is None else (48, 10, 30, 12)
+    return template.render(
+        title=title, style=_asset("style.css"), decisions=decisions, widths=widths
+    )
 
 
 def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
