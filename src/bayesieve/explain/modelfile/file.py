@@ -35,8 +35,8 @@ __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "sa
 FORMAT, VERSION = "bayesieve-model", 1
 
 
-# What readers of earlier versions would leave out: temperature, grids, weights and pairs, priors of a
-# place, rules for decisions.
+# What readers of earlier versions would leave out: temperature, grids, weights and pairs, priors of
+# a place, rules for decisions.
 _CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED, _DECIDED = 2, 3, 4, 5, 6
 
 
