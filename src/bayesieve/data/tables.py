@@ -1,5 +1,6 @@
 """Tables, targets and weights as users give them."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -176,6 +177,8 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
 
 def keep_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     """Let scikit-learn remember (or compare) width and names of X."""
+    if isinstance(X, RawTable):  # of rows that are elsewhere
+        X = getattr(X, "face", X)
     if isinstance(X, PackedTable):
         import polars as pl  # whoever packed a table has it
 
@@ -186,6 +189,12 @@ def keep_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
 def is_frame(X: Any) -> bool:
     """Is X a data frame that narwhals knows?"""
     return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
+
+
+def is_collection(X: object) -> bool:
+    """Is X a collection of Dask?  Dask is not imported to find out."""
+    dask = sys.modules.get("dask")
+    return dask is not None and not isinstance(X, type) and bool(dask.is_dask_collection(X))
 
 
 def _names(estimator: BaseEstimator, n_columns: int) -> list[str]:
