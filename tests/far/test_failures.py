@@ -1,4 +1,4 @@
-"""Workers die, schedulers die, partitions vanish: the same result, or a clear error, and no rest."""
+"""Workers die, schedulers die, partitions vanish: the same result, or a clear error."""
 
 import os
 import signal

@@ -12,12 +12,16 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.search import RankedSearch
+from bayesieve.search.strategies.shortlist import ShortlistSearch
+from bayesieve.search.strategies.sweeps import PhaseSearch
 
 pytestmark = pytest.mark.usefixtures("client")
 
 CRITERIA = ["error", "probability", "log-likelihood"]
 
 PLAIN = {"choice": "best", "reweigh": False, "validation": None}
+
+SHORTLIST = ShortlistSearch(PhaseSearch("forward"), size=4)
 
 # Every value of every setting, and most pairs of them, once.
 CASES = {
@@ -104,6 +108,11 @@ CASES = {
             "cv": 4,
             **PLAIN,
         },
+    ),
+    "ranked": (3, {"search": RankedSearch("mrmr"), "cv": 3, "weighted": True, **PLAIN}),
+    "a shortlist": (
+        2,
+        {"search": ShortlistSearch(PhaseSearch("forward"), size=4), "cv": 3, **PLAIN},
     ),
     "all subsets": (
         2,
@@ -273,11 +282,3 @@ def test_two_selectors_at_once():
         )
     for each, selector in zip(settings, found, strict=True):
         assert told(NaiveBayesSelector(**each).fit(X, frame["target"]), X) == told(selector, X)
-
-
-def test_ranked_searches_are_refused_where_a_ranking_needs_rows():
-    frame, _, _ = table()
-    with pytest.raises((TypeError, ValueError), match="Dask collection"):
-        NaiveBayesSelector(search=RankedSearch("relieff"), cv=3, **PLAIN).fit(
-            cut(frame, 2), "target"
-        )

@@ -19,13 +19,20 @@ class Collection:
     parts : each reads the rows of a part, when it is computed.
     names : of the columns, as the parts have them.
     face : a table of no rows with the same names and types.
-    target : the column that holds the classes, taken out of the table; None where there is none.
+    target : the column that holds the classes; None where there is none.
+    beside : names of columns that parts have and the table has not.
     """
 
     parts: tuple[Foreign, ...]
     names: tuple[Foreign, ...]
     face: Foreign
     target: Foreign = None
+    beside: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[tuple[Foreign, ...], tuple[str, ...]]:
+        """What a part must have: columns of the table, and others beside them."""
+        return self.names, self.beside
 
 
 def read_collection(X: Foreign, y: Foreign = None) -> Collection:
@@ -51,12 +58,13 @@ def read_collection(X: Foreign, y: Foreign = None) -> Collection:
     if isinstance(y, str):
         if y not in names:
             raise ValueError(f"y={y!r} names no column of X; its columns are {_listed(names)}.")
-        target, X = X[y], X[[name for name in names if name != y]]
+        target = X[y]
         names.remove(y)
     if not names:
         raise ValueError("X has no column beside the classes; give at least one.")
-    face = X.dtypes.to_frame().T.iloc[:0]
-    return Collection(tuple(X.to_delayed()), tuple(names), face, target)
+    face = X.dtypes.to_frame().T.iloc[:0][names]
+    whole = () if target is None else (y,)
+    return Collection(tuple(X.to_delayed()), tuple(names), face, target, whole)
 
 
 def _of_array(X: Foreign, y: Foreign) -> Collection:
@@ -80,21 +88,26 @@ def _listed(names: Sequence[object]) -> str:
     return shown + (", ..." if len(names) > 8 else "")
 
 
-def read_part(part: Foreign, names: Sequence[Foreign], number: int) -> RawTable | None:
+def read_part(
+    part: Foreign, columns: tuple[Sequence[Foreign], Sequence[str]], number: int
+) -> RawTable | None:
     """The rows of a part; None where it has none.
 
     Parameters
     ----------
     part : as it was computed.
-    names : of the columns that it must have.
+    columns : names that it must have: those of the table, and those beside it.
     number : of the part, for whoever must mend it.
     """
-    here = getattr(part, "columns", None)
-    if here is not None and list(here) != list(names):
-        raise ValueError(
-            f"partition {number} of X has the columns {_listed(list(here))}, but the collection "
-            f"has {_listed(list(names))}; all partitions must have the same."
-        )
+    names, beside = columns
+    if hasattr(part, "columns"):
+        here = [name for name in part.columns if name not in beside]
+        if here != list(names):
+            raise ValueError(
+                f"partition {number} of X has the columns {_listed(here)}, but the collection has "
+                f"{_listed(list(names))}; all partitions must have the same."
+            )
+        part = part[here]
     if part.shape[0] == 0:
         return None
     table = read_table(BaseEstimator(), part, reset=True)

@@ -5,27 +5,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ..checks import Foreign, choose
 from ..criteria.base import Criterion
 from ..criteria.rows import RowCriterion
-from ..data.collection import Collection, read_collection
-from ..data.looks import sample_of
-from ..data.sample import (
-    Sample,
-    check_several_classes,
-    is_label_matrix,
-    read_target,
-    read_weights,
-)
-from ..data.tables import RawTable, is_collection, keep_names
-from ..data.targets import Targets
-from ..engine.far.cluster import Cluster, DaskEngine, wanted_of
+from ..data.collection import read_collection
+from ..data.sample import Sample
+from ..data.tables import is_collection
+from ..engine.far.cluster import DaskEngine
+from ..engine.far.reading import check_mergeable, far_sample
 from ..engine.far.table import FarTable
-from ..engine.far.tasks import Wanted
+from ..models.base import one_set
+from ..models.columns import Summary
+from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
-from ..models.shared import Known
 from ..search.family import Family
 from ..search.strategies.base import Search
 from ..search.strategies.dependency import DependencySearch
@@ -101,16 +94,6 @@ def check_far_models(family: Family) -> None:
         )
 
 
-def check_mergeable(models: list[Foreign]) -> None:
-    """Refuse models whose statistics are not counts."""
-    odd = [model for model in models if not MODELS[model].discrete]
-    if odd:
-        raise ValueError(
-            f"feature model {odd[0]!r} is not offered on a Dask collection: its sums depend on the "
-            "order of the rows. Use 'density', which makes tables of numbers, or 'intervals'."
-        )
-
-
 @contextmanager
 def gathered(
     selector: "NaiveBayesSelector",
@@ -138,60 +121,23 @@ def gathered(
     with engine.cluster() as cluster:
         given = {name: cluster.gather(value) for name, value in params.items()}
         weight = given.get("sample_weight")
-        sample = far_sample(cluster, collection, model, family, y, weight)
+        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
         assert isinstance(sample.table, FarTable)
         yield sample, sample.table, given
 
 
-def far_sample(
-    cluster: Cluster,
-    collection: Collection,
-    estimator: BaseEstimator,
-    family: Family,
-    y: object,
-    sample_weight: object,
-) -> Sample:
-    """Read a collection: one value a row comes here (classes, weights); columns stay.
-
-    Parameters
-    ----------
-    cluster, collection : where, and what.
-    estimator : keeps width and names.
-    family : chooses feature models.
-    y, sample_weight : as users give them.
-    """
-    keep_names(estimator, collection.face, reset=True)
-    y = cluster.gather(y if collection.target is None else collection.target)
-    if is_label_matrix(y):
-        raise ValueError("y: a matrix of labels is not offered on a Dask collection; give classes.")
-    names = [str(name) for name in collection.names]
-    weights, wanted = None, [Wanted(number) for number in range(len(collection.parts))]
-    if sample_weight is not None:
-        sizes = cluster.count_rows(collection)
-        shape = RawTable([np.empty(0)] * len(names), names, sum(sizes))
-        weights = read_weights(sample_weight, shape, whole=True)
-        wanted = wanted_of(sizes, weights)
-    sizes, kinds, looked = cluster.look(collection, wanted)
-    n_rows = sum(sizes)
-    if not n_rows:
-        raise ValueError("X is empty: no partition has a row.")
-    weights = np.ones(n_rows) if weights is None else weights
-    classes, labels = read_target(y, n_rows)
-    rows = np.flatnonzero(weights > 0)
-    if rows.size < n_rows:
-        left, labels = np.unique(labels[rows], return_inverse=True)
-        classes = classes[left]
-    check_several_classes(classes, rows.size < n_rows)
-    told = sample_of(kinds, names)
-    models = family.choose_models(told)
-    check_mergeable(list(models))
-    specs = cluster.learn(looked, names, models)
-    del looked
-    held = cluster.hold(collection, wanted, specs, sizes)
-    known = Known(tuple(models), {(j, False): spec for j, spec in enumerate(specs)})
-    table = FarTable(
-        told.columns, names, rows.size, known, rows=held, face=collection.face, n_given=n_rows
-    )
-    labels = labels.astype(np.int64)
-    targets = Targets(labels[:, None], len(classes), (str(classes[-1]),))
-    return Sample(table, targets, labels, weights[rows], classes, rows)
+def far_fit(model: NaiveBayes, X: object, y: object, sample_weight: object) -> FittedBayes:
+    """A model of all rows of a collection: counts alone come here."""
+    engine, family = engine_of(None, X), model.family()
+    check_far_models(family)
+    collection = read_collection(X, y)
+    with engine.cluster() as cluster:
+        weight = cluster.gather(sample_weight)
+        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        family.check_sample(sample)
+        assert isinstance(sample.table, FarTable)
+        sets = one_set(sample.labels, sample.weights, np.ones(len(sample.classes)))
+        held = sample.table.held
+        counts = held.count(sets, np.arange(sample.labels.size))
+    found = sets.class_counts[0], sets.class_weight, held.specs, tuple(counts)
+    return family.finish([Summary(sample.classes, *found)])

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, check_flag, check_number, plain_value
 from ..data.sample import Sample, read_sample
-from ..data.tables import Table, read_table
+from ..data.tables import Table, is_collection, read_table
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
 from ..models.alike import BinarySpecs
 from ..models.base import Floats, Run, Settings, run_alone
@@ -25,6 +25,7 @@ from ..models.priors import Priors, at_place
 from ..models.registry import MODELS
 from ..models.unknown import warn_of_unknown
 from .batches import read_batch
+from .lazy import lazily
 
 if TYPE_CHECKING:
     from .votes import FeatureVotes
@@ -266,6 +267,10 @@ class NaiveBayes(AnyTable, BaseEstimator):
         """
         family = self.family()
         family.check()
+        if is_collection(X):
+            from .far import far_fit  # which knows selectors
+
+            return self.hold(far_fit(self, X, y, sample_weight))
         sample = read_sample(self, X, y, sample_weight)
         models = family.choose_models(sample.table)
         family.check_sample(sample)
@@ -371,6 +376,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
 
         `priors` as in `predict`.
         """
+        if is_collection(X):
+            return lazily(self, "predict_log_proba", X, priors)
         rows = self._rows(X)
         return at_place(self.fitted_, priors).log_proba(rows)
 
@@ -379,6 +386,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
 
         Classes exclude each other: a row adds up to 1.  Labels do not.  `priors` as in `predict`.
         """
+        if is_collection(X):
+            return lazily(self, "predict_proba", X, priors)
         rows = self._rows(X)
         return at_place(self.fitted_, priors).proba(rows)
 
@@ -388,6 +397,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
         `priors`: how frequent the classes are where the rows come from, as in `deploy`; as in
         training (or as deployed) by default.
         """
+        if is_collection(X):
+            return lazily(self, "predict", X, priors)
         rows = self._rows(X)
         return at_place(self.fitted_, priors).best(rows)
 
@@ -397,6 +408,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
         Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
         `priors` as in `predict`.
         """
+        if is_collection(X):
+            return lazily(self, "decision_function", X, priors)
         rows = self._rows(X)
         return at_place(self.fitted_, priors).decide(rows)
 

@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -15,12 +16,27 @@ from ...data.looks import Kind, merge_kinds
 from ...data.tables import is_collection
 from .channel import Channel
 from .rows import FarRows, Spans
-from .tasks import BLOCK, Wanted, block_of, encode_part, hold, kinds_of, learn_block, look_at
+from .tasks import (
+    BLOCK,
+    Seen,
+    Wanted,
+    block_of,
+    count_classes,
+    cut_block,
+    encode_part,
+    hold,
+    item_of,
+    kinds_of,
+    learn_block,
+    look_at,
+)
 
 # Seconds without a scheduler, or without any worker, after which nothing is waited for any more.
 _PATIENCE = 30.0
 
+# States of a client, and of a task, after which nothing comes.
 _GONE = {"closed", "closing", "failed"}
+_LOST = {"error", "cancelled", "lost"}
 
 
 class DaskEngine:
@@ -108,13 +124,13 @@ class Cluster:
     def __init__(self, client: Foreign):
         self._client = client
         self._kept: list[Foreign] = []  # futures, as long as rows are held
-        self._channel: Channel | None = None
+        self._channels: list[Channel] = []
         self._well = time.monotonic()
 
     def close(self) -> None:
         """Let go of everything."""
-        if self._channel is not None:
-            self._channel.close()
+        for channel in self._channels:
+            channel.close()
         if self._client.status not in _GONE and self._kept:
             with contextlib.suppress(Exception):  # a cluster that is gone has let go itself
                 self._client.cancel(self._kept, force=True)
@@ -145,7 +161,7 @@ class Cluster:
         names = collection.names
         looked = self._client.compute(
             [
-                delayed(look_at, pure=False)(part, names, each)
+                delayed(look_at, pure=False)(part, collection.columns, each)
                 for part, each in zip(collection.parts, wanted, strict=True)
             ]
         )
@@ -169,6 +185,35 @@ class Cluster:
             found.append(self._client.submit(learn_block, *args))
         return [spec for block in self._results(found) for spec in block]
 
+    def cut(
+        self,
+        collection: Collection,
+        wanted: Sequence[Wanted],
+        which: Sequence[int],
+        seen: Sequence[Seen],
+    ) -> list[NDArray[np.float64]]:
+        """Where numbers are cut by minimum description length.
+
+        Parameters
+        ----------
+        collection, wanted : the parts.
+        which : columns of numbers.
+        seen : rows of each part that count, with their classes.
+        """
+        from dask import delayed
+
+        counted = self._client.compute(
+            [
+                delayed(count_classes, pure=False)(part, collection.columns, each, which, mine)
+                for part, each, mine in zip(collection.parts, wanted, seen, strict=True)
+            ]
+        )
+        found = []
+        for block in range(-(-len(which) // BLOCK)):
+            parts = [self._client.submit(item_of, each, block) for each in counted]
+            found.append(self._client.submit(cut_block, parts))
+        return [cuts for block in self._results(found) for cuts in block]
+
     # -- rows ----------------------------------------------------------------------------------
 
     def hold(
@@ -191,7 +236,7 @@ class Cluster:
         box = delayed(tuple(specs), traverse=False)
         coded = self._client.compute(
             [
-                delayed(encode_part, pure=False)(part, collection.names, each, box)
+                delayed(encode_part, pure=False)(part, collection.columns, each, box)
                 for part, each in zip(collection.parts, wanted, strict=True)
             ]
         )
@@ -205,7 +250,8 @@ class Cluster:
             int(ends[-1]),
         )
         holds: list[Foreign] = []
-        channel = self._channel = self._listen(len(groups), holds)
+        channel = self._listen(len(groups), holds)
+        self._channels.append(channel)
         secure = self._client.scheduler.address.startswith("tls://")
         for number, (worker, parts) in enumerate(groups):
             mine = [coded[k] for k in parts]
@@ -233,7 +279,7 @@ class Cluster:
         """A channel on the interface by which this process speaks to the scheduler."""
 
         def watch(number: int) -> None:
-            if number < len(holds) and holds[number].status in ("error", "cancelled", "lost"):
+            if number < len(holds) and holds[number].status in _LOST:
                 raise self._failure(holds[number])
             self._check_alive()
 
@@ -261,12 +307,11 @@ class Cluster:
                 distributed.wait(list(futures), timeout=1.0)
             except (TimeoutError, distributed.TimeoutError):
                 self._check_alive()
-                if not any(f.status in ("error", "cancelled", "lost") for f in futures):
-                    continue
             for future in futures:
-                if future.status != "finished":
+                if future.status in _LOST:
                     raise self._failure(future)
-            return
+            if all(future.status == "finished" for future in futures):
+                return
 
     def _failure(self, future: Foreign) -> BaseException:
         """Why a task did not end well: the user's own error where there is one."""
@@ -308,6 +353,43 @@ class Cluster:
 
     async def _workers(self) -> int:
         return len(await self._client.scheduler.ncores())
+
+
+@dataclass(frozen=True)
+class Given:
+    """A collection as it was given to a fit: what it takes to read its rows once more.
+
+    Parameters
+    ----------
+    cluster, collection : where, and what.
+    wanted, sizes : which rows of each part count, and how many each has.
+    """
+
+    cluster: Cluster
+    collection: Collection
+    wanted: tuple[Wanted, ...]
+    sizes: tuple[int, ...]
+
+    def hold(self, specs: Sequence[ColumnSpec]) -> FarRows:
+        """Rows as codes."""
+        return self.cluster.hold(self.collection, self.wanted, specs, self.sizes)
+
+    def cut(
+        self,
+        which: Sequence[int],
+        rows: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_classes: int,
+    ) -> list[NDArray[np.float64]]:
+        """Where numbers are cut, as some rows (numbered among those that count) have it."""
+        seen, first = [], 0
+        for wanted, size in zip(self.wanted, self.sizes, strict=True):
+            mine = np.arange(size) if wanted.rows is None else wanted.rows
+            at = slice(*np.searchsorted(rows, [first, first + mine.size]))
+            seen.append(Seen(mine[rows[at] - first], labels[at], weights[at], n_classes))
+            first += mine.size
+        return self.cluster.cut(self.collection, self.wanted, which, seen)
 
 
 def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[Wanted]:

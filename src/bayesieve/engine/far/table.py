@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...checks import Array, Foreign
 from ...models.shared import SharedTable
+from .cluster import Given
 from .rows import FarRows
 
 
@@ -21,11 +22,13 @@ class FarTable(SharedTable):
     rows : whoever holds the rows.
     face : a table of no rows, with names and types as the user has them.
     n_given : rows that were given, those without weight included.
+    given : the collection.
     """
 
     rows: FarRows | None = None
     face: Foreign = None
     n_given: int = 0
+    given: Given | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -10,10 +10,14 @@ from ...checks import Foreign
 from ...data.collection import read_part
 from ...data.columns import ColumnSpec
 from ...data.looks import Kind, Look, encode_from, learn_from, look
+from ...models.cuts import mdl_borders
 from ...models.registry import MODELS
 from ..lines import fits_a_byte
 from .channel import dial
 from .holder import CodedPart, serve
+
+#: Names of the columns of a table, and of those beside them.
+Columns = tuple[Sequence[Foreign], Sequence[str]]
 
 #: Columns that are learnt together.
 BLOCK = 32
@@ -27,6 +31,15 @@ class Wanted(NamedTuple):
     repeats: NDArray[np.float64] | None = None
 
 
+class Seen(NamedTuple):
+    """Rows of a part as a ranking sees them: which, their classes and weights."""
+
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    n_classes: int
+
+
 class Looked(NamedTuple):
     """What a part told: its rows, the kinds of its columns, and what they hold, by blocks."""
 
@@ -35,16 +48,16 @@ class Looked(NamedTuple):
     blocks: list[list[Look]]
 
 
-def look_at(part: Foreign, names: Sequence[Foreign], wanted: Wanted) -> Looked:
+def look_at(part: Foreign, columns: Columns, wanted: Wanted) -> Looked:
     """Look at all columns of a part."""
-    table = read_part(part, names, wanted.number)
+    table = read_part(part, columns, wanted.number)
     if table is not None and wanted.rows is not None:
         table = table.take(wanted.rows) if wanted.rows.size else None
     if table is None:
         nothing = Look(Kind(False, False, np.nan), np.empty(0), np.empty(0, np.int64))
-        looks = [nothing] * len(names)
+        looks = [nothing] * len(columns[0])
     else:
-        looks = [look(table, j, wanted.repeats) for j in range(len(names))]
+        looks = [look(table, j, wanted.repeats) for j in range(len(columns[0]))]
     blocks = [looks[at : at + BLOCK] for at in range(0, len(looks), BLOCK)]
     return Looked(int(part.shape[0]), [each.kind for each in looks], blocks)
 
@@ -73,11 +86,50 @@ def learn_block(
     return found
 
 
+def count_classes(
+    part: Foreign, columns: Columns, wanted: Wanted, which: Sequence[int], seen: Seen
+) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+    """Each number of some columns with its weight by class, in blocks of columns."""
+    table = read_part(part, columns, wanted.number)
+    if table is None or not seen.rows.size:
+        found = [(np.empty(0), np.empty((0, seen.n_classes))) for _ in which]
+    else:
+        table, found = table.take(seen.rows), []
+        for j in which:
+            column = np.asarray(table.column(j), np.float64)
+            known = ~np.isnan(column)
+            values, at = np.unique(column[known], return_inverse=True)
+            counts = np.zeros((values.size, seen.n_classes))
+            np.add.at(counts, (at.ravel(), seen.labels[known]), seen.weights[known])
+            found.append((values, counts))
+    return [found[at : at + BLOCK] for at in range(0, len(found), BLOCK)]
+
+
+def item_of(blocks: Sequence[Foreign], at: int) -> Foreign:
+    """One block of columns."""
+    return blocks[at]
+
+
+def cut_block(
+    parts: Sequence[Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]],
+) -> list[NDArray[np.float64]]:
+    """Where the columns of a block are cut by minimum description length, from all parts."""
+    found = []
+    for j in range(len(parts[0])):
+        values = np.concatenate([part[j][0] for part in parts])
+        distinct, at = np.unique(values, return_inverse=True)
+        counts = np.zeros((distinct.size, parts[0][j][1].shape[1]))
+        np.add.at(counts, at.ravel(), np.concatenate([part[j][1] for part in parts]))
+        borders = mdl_borders(counts)
+        found.append(distinct[borders - 1] / 2 + distinct[borders] / 2)
+    return found
+
+
 def encode_part(
-    part: Foreign, names: Sequence[Foreign], wanted: Wanted, specs: Sequence[ColumnSpec]
+    part: Foreign, columns: Columns, wanted: Wanted, specs: Sequence[ColumnSpec]
 ) -> CodedPart:
     """The rows of a part as codes."""
-    table = read_part(part, names, wanted.number)
+    table = read_part(part, columns, wanted.number)
     if table is not None and wanted.rows is not None:
         table = table.take(wanted.rows) if wanted.rows.size else None
     coded = [j for j, spec in enumerate(specs) if fits_a_byte(spec)]
