@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +12,9 @@ from ..checks import choose
 from .compare import compare
 from .messages import PlainCommand, PlainGroup, guarded, say, tell
 from .reproduce import reproduce
+
+if TYPE_CHECKING:
+    from ..explain.plain import Plain
 
 app = typer.Typer(
     cls=PlainGroup,
@@ -127,7 +130,14 @@ Model = Annotated[Path, typer.Argument(help="A model file, as written by select.
 
 @app.command(cls=PlainCommand)
 def select(
-    data: Data,
+    tables: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA...",
+            help="A table: .csv, .tsv, .arff, .svm, .svmlight, .libsvm (all also .gz), .parquet, "
+            ".arrow, .npz; with --engine dask, any number of .parquet files.",
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Folder for model.json, *.csv and report.html.")],
     target: Target = None,
     labels: Labels = None,
@@ -212,6 +222,12 @@ def select(
             "--safe-csv", help="Names that a spreadsheet takes for formulas get a ' in *.csv."
         ),
     ] = False,
+    engine: Annotated[
+        str, typer.Option(help="Who keeps the rows: 'threads', or 'dask' (workers of a cluster).")
+    ] = "threads",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of the Dask scheduler; by default a local cluster.")
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -219,7 +235,7 @@ def select(
     from ..data.files.output import check_folder
     from ..estimators.auto import PRESETS
     from ..models.registry import MODELS
-    from . import commands
+    from . import commands, far
 
     choose("--model", model, ["auto", *MODELS])
     choose("--estimator", estimator, ["auto", "weighted", "selector"])
@@ -231,27 +247,8 @@ def select(
         raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
     check_folder(out)
     commands.check_resume(checkpoint, resume)
-    names = labels.split(",") if labels else []
-    aside = list(dict.fromkeys(name for name in (groups, time) if name is not None))
-    problem, dropped = commands.read_problem(data, target, names, identifiers, aside)
-    for name in [] if quiet else dropped:
-        tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
-    for line in [] if quiet else commands.numbers_with_texts(problem):
-        tell(line)
-    for line in [] if quiet else commands.rare_labels(problem):
-        tell(line)
-    pages = commands.Pages(
-        title or f"Selection from {data.name}",
-        include_rows,
-        resamples,
-        dict.fromkeys(dropped, "left out before the search: it names every row"),
-        None if groups is None else commands.groups_of(problem.aside[groups]),
-        commands.read_priors(priors),
-    )
-    held: object = "auto" if validation is None else validation or None
-    if time is not None:
-        share = _LATER if validation is None else validation
-        held = commands.later_part(problem.aside[time], share)
+    asked = {"labels": labels, "time": time, "estimator": estimator}
+    elsewhere = far.check_engine(engine, scheduler, tables, asked)
     shared = commands.SharedOptions(
         class_weight=class_weight,
         random_state=seed,
@@ -270,13 +267,45 @@ def select(
         min_features=min_features,
         max_features=max_features,
     )
+    held: object = "auto" if validation is None else validation or None
+    if elsewhere:
+        options = far.FarOptions(scheduler, target, groups, model, held, priors, safe_csv)
+        result, n_columns = far.select_files(tables, out, options, shared, searching)
+        _tell_choice(result, n_columns, as_json, quiet)
+        return
+    data = tables[0]
+    names = labels.split(",") if labels else []
+    aside = list(dict.fromkeys(name for name in (groups, time) if name is not None))
+    problem, dropped = commands.read_problem(data, target, names, identifiers, aside)
+    for name in [] if quiet else dropped:
+        tell(f"column {name!r} names every row: left out (--identifiers keeps it)")
+    for line in [] if quiet else commands.numbers_with_texts(problem):
+        tell(line)
+    for line in [] if quiet else commands.rare_labels(problem):
+        tell(line)
+    pages = commands.Pages(
+        title or f"Selection from {data.name}",
+        include_rows,
+        resamples,
+        dict.fromkeys(dropped, "left out before the search: it names every row"),
+        None if groups is None else commands.groups_of(problem.aside[groups]),
+        commands.read_priors(priors),
+    )
+    if time is not None:
+        share = _LATER if validation is None else validation
+        held = commands.later_part(problem.aside[time], share)
     chooser = commands.make_chooser(estimator, model, held, shared, searching, problem)
     commands.select_table(chooser, problem, out, pages, safe_csv=safe_csv)
-    result = commands.summary(chooser, problem, out)
+    _tell_choice(commands.summary(chooser, problem, out), len(problem.names), as_json, quiet)
+
+
+def _tell_choice(result: "dict[str, Plain]", n_columns: int, as_json: bool, quiet: bool) -> None:
+    from . import commands
+
     if as_json:
         say(commands.as_json(result) + "\n")
     elif not quiet:
-        say(commands.in_words(result, len(problem.names)))
+        say(commands.in_words(result, n_columns))
 
 
 @app.command(cls=PlainCommand)

@@ -202,15 +202,16 @@ def select_table(
     )
     with whole_folder(out) as folder:
         save_model(selector, folder / "model.json")
-        _write_rows(
-            folder / "selected.csv",
-            ["rank", "feature"],
-            [[i + 1, name] for i, name in enumerate(chosen_names(chooser, problem))],
-            safe_csv,
-        )
-        path = selector.path_.to_dict()
-        _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe_csv)
+        write_choice(chooser, problem, folder, safe_csv)
         write_text(folder / "report.html", page)
+
+
+def write_choice(chooser: Chooser, problem: Problem, folder: Path, safe: bool) -> None:
+    """What was chosen, and every subset on the way."""
+    chosen = [[i + 1, name] for i, name in enumerate(chosen_names(chooser, problem))]
+    _write_rows(folder / "selected.csv", ["rank", "feature"], chosen, safe)
+    path = chooser.path_.to_dict()
+    _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe)
 
 
 def chosen_names(chooser: Chooser, problem: Problem) -> list[str]:

@@ -151,6 +151,11 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
             f"X must be a table that is there; got a lazy frame ({type(X).__module__}). Call "
             "collect() first, or bayesieve.pack."
         )
+    if is_collection(X):
+        raise TypeError(
+            f"X is a Dask collection, which {type(estimator).__name__} does not read; NaiveBayes, "
+            "NaiveBayesSelector and rank do. Call compute() for a table in memory."
+        )
     if is_frame(X):
         return _read_frame(estimator, X, reset)
     if scipy.sparse.issparse(X):

@@ -33,6 +33,8 @@ class Tally(NamedTuple):
     rounds: int
     sent: int  #: bytes
     received: int
+    seconds: float  #: from question to last answer
+    beyond: float  #: of these, what the slowest holder of each round did not work
 
 
 def tend(line: socket.socket) -> None:
@@ -73,7 +75,7 @@ class Channel:
         self._arrived: dict[int, socket.socket] = {}
         self._news = threading.Condition()
         self._closed = False
-        self._tally = [0, 0, 0]
+        self._tally = Tally(0, 0, 0, 0.0, 0.0)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._door = socket.create_server((host, 0), family=family, backlog=n_holders + 16)
         self.address = (host, int(self._door.getsockname()[1]))
@@ -90,7 +92,7 @@ class Channel:
     @property
     def tally(self) -> Tally:
         """Rounds and bytes so far."""
-        return Tally(*self._tally)
+        return self._tally
 
     def ask(self, make: Make) -> list[Message]:
         """One round: a message to each holder, their answers in order.
@@ -122,7 +124,7 @@ class Channel:
 
     def _round(self, make: Make) -> list[Message]:
         found: dict[int, Message] = {}
-        asked, lost = [], []
+        start, asked, lost = time.perf_counter(), [], []
         for i, line in enumerate(self._lines):
             try:
                 self._say(line, make(i))
@@ -136,7 +138,9 @@ class Channel:
                 lost.append(i)
         for i in lost:
             found[i] = self._again(i, make)
-        self._tally[0] += 1
+        spent = time.perf_counter() - start
+        slowest = max(float(answer.plain.get("seconds", 0.0)) for answer in found.values())
+        self._count(rounds=1, seconds=spent, beyond=spent - slowest)
         for i, answer in found.items():
             if answer.op == "error":
                 raise RuntimeError(f"the holder of part {i} of the rows: {answer.plain['text']}")
@@ -158,16 +162,20 @@ class Channel:
             except OSError:
                 continue
 
+    def _count(self, **more: float) -> None:
+        known = self._tally._asdict()
+        self._tally = self._tally._replace(**{name: known[name] + n for name, n in more.items()})
+
     def _say(self, line: socket.socket | None, message: Message) -> None:
         if line is None:
             raise ConnectionError("nobody has dialled yet.")
-        self._tally[1] += send(line, message)
+        self._count(sent=send(line, message))
 
     def _hear(self, line: socket.socket | None) -> Message:
         if line is None:
             raise ConnectionError("nobody has dialled yet.")
         found = receive(line)
-        self._tally[2] += sum(array.nbytes for array in found.arrays)
+        self._count(received=sum(array.nbytes for array in found.arrays))
         return found
 
     def _replace(self, i: int) -> socket.socket:

@@ -304,7 +304,8 @@ class Cluster:
         self._well = time.monotonic()
         while True:
             try:
-                distributed.wait(list(futures), timeout=1.0)
+                with self._client.as_current():
+                    distributed.wait(list(futures), timeout=1.0)
             except (TimeoutError, distributed.TimeoutError):
                 self._check_alive()
             for future in futures:

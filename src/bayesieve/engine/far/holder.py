@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -76,16 +77,17 @@ class Holder:
             "scores": self._scores,
             "codes": self._codes,
             "marks": self._marks,
-            "nothing": lambda plain, arrays: [],
+            "nothing": lambda plain, arrays: arrays,
         }
 
     def answer(self, message: Message) -> Message:
         """The answer to a message; what went wrong is an answer too."""
+        start = time.perf_counter()
         try:
             for number in message.plain.get("forget", ()):
                 self._ledgers.pop(number, None)
             found = self._answers[message.op](message.plain, message.arrays)
-            return Message("ok", {}, tuple(found))
+            return Message("ok", {"seconds": time.perf_counter() - start}, tuple(found))
         except Exception as error:
             return Message("error", {"text": f"{type(error).__name__}: {error}"})
 
