@@ -11,6 +11,8 @@
 
 import argparse
 import json
+import multiprocessing
+import threading
 import time
 
 import dask.array as da
@@ -21,8 +23,9 @@ from distributed import Client, LocalCluster
 from bayesieve import NaiveBayesSelector
 from bayesieve.data.collection import read_collection
 from bayesieve.data.columns import ColumnSpec
-from bayesieve.engine.far.channel import Channel
+from bayesieve.engine.far.channel import Channel, dial
 from bayesieve.engine.far.cluster import Cluster, Given
+from bayesieve.engine.far.holder import serve
 from bayesieve.engine.far.tasks import Wanted
 from bayesieve.engine.far.wire import Message
 from bayesieve.search.strategies.sweeps import PhaseSearch
@@ -72,6 +75,42 @@ def empty_round(client, n_candidates, repeats=300):
         np.sum([each.result() for each in found], axis=0)
         theirs.append(time.perf_counter() - start)
     return 1e3 * float(np.median(ours)), 1e3 * float(np.median(theirs))
+
+
+def _answer_many(address, token, numbers):
+    """Several holders in one process, each with a line of its own."""
+    threads = [
+        threading.Thread(target=serve, args=(dial(address, token, number), []))
+        for number in numbers
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def many_holders(n_holders, n_candidates, repeats=50, n_processes=4):
+    """Milliseconds of a round with many connections to one machine: best, median."""
+    channel = Channel("127.0.0.1", n_holders, lambda holder: None)
+    shares = np.array_split(np.arange(n_holders), n_processes)
+    context = multiprocessing.get_context("spawn")
+    processes = [
+        context.Process(target=_answer_many, args=(channel.address, channel.token, each.tolist()))
+        for each in shares
+    ]
+    for process in processes:
+        process.start()
+    zeros, times = np.zeros((n_candidates, 2), np.int64), []
+    channel.ask(lambda holder: Message("nothing"))
+    for _ in range(repeats):
+        start = time.perf_counter()
+        found = channel.ask(lambda holder: Message("nothing", {}, (zeros,)))
+        np.sum([each.arrays[0] for each in found], axis=0)
+        times.append(time.perf_counter() - start)
+    channel.close()
+    for process in processes:
+        process.join()
+    return 1e3 * min(times), 1e3 * float(np.median(times))
 
 
 CHANNELS = []
@@ -128,7 +167,12 @@ def main():
     parser.add_argument("--columns", type=int, default=1000)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--many", type=int, default=0, help="simulate so many workers, no more")
     asked = parser.parse_args()
+    if asked.many:
+        best, median = many_holders(asked.many, asked.columns)
+        print(json.dumps({"workers": asked.many, "best ms": best, "median ms": median}))
+        return
     found = {"rows": asked.rows, "columns": asked.columns, "workers": asked.workers}
     cluster = LocalCluster(
         n_workers=asked.workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
@@ -149,7 +193,7 @@ def main():
             )
             for seed in range(n_parts)
         ]
-        table = da.concatenate(parts)
+        table = client.persist(da.concatenate(parts))
         y = table[:, -1].compute()
         there = {}
         for criterion in ("error", "probability"):

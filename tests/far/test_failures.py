@@ -1,5 +1,6 @@
 """Workers die, schedulers die, partitions vanish: the same result, or a clear error."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -223,3 +224,43 @@ def test_ctrl_c_ends_a_search_with_what_it_has(client):
         again.fit(X, frame["target"]).path_.steps[0].key
         == selector.path_.steps[selector.path_.chosen].key
     )
+
+
+def test_a_cluster_with_tls(tmp_path):
+    """The channel takes the cluster's certificates, and hangs up on whoever has none."""
+    import shutil
+    import socket
+    import subprocess
+
+    from bayesieve.engine.far.channel import Channel
+
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificates, and is not installed")
+    key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
+    asked = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    named = ["-keyout", key, "-out", cert, "-subj", "/CN=dask"]
+    subprocess.run([*asked, *named], check=True, capture_output=True)
+    security = distributed.Security(
+        tls_ca_file=cert,
+        require_encryption=True,
+        **{f"tls_{who}_cert": cert for who in ("client", "worker", "scheduler")},
+        **{f"tls_{who}_key": key for who in ("client", "worker", "scheduler")},
+    )
+    frame, _, _ = table()
+    X = frame.drop(columns="target")
+    here = NaiveBayesSelector(**SETTINGS).fit(X, frame["target"])
+    cluster = own_cluster(protocol="tls://", security=security)
+    with cluster, distributed.Client(cluster, security=security):
+        there = NaiveBayesSelector(**SETTINGS).fit(cut(frame, 3), "target")
+    assert told(here, X) == told(there, X)
+    context = security.get_listen_args("client")["ssl_context"]
+    channel = Channel("127.0.0.1", 1, lambda holder: None, context)
+    try:
+        with socket.create_connection(channel.address) as stranger:
+            stranger.sendall(channel.token)  # the key, but in the clear
+            stranger.settimeout(5)
+            with contextlib.suppress(ConnectionError):  # silence would be a TimeoutError
+                while stranger.recv(64):
+                    pass
+    finally:
+        channel.close()
