@@ -42,5 +42,5 @@ def test_the_picture_is_what_the_code_draws(tmp_path, monkeypatch):
     for picture in PICTURES:
         shown, drawn = ROOT / picture, tmp_path / Path(picture).name
         assert shown.stat().st_size < 150_000
-        assert "mean concavity = 0.1548" in _words(shown)
+        assert "worst perimeter = 87.16" in _words(shown)
         assert _words(shown) == _words(drawn)

@@ -5,11 +5,15 @@ from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
 from .estimators.selector import NaiveBayesSelector
+from .estimators.signals import SignalPipeline, signals
 from .estimators.votes import FeatureVotes
 from .estimators.weighted import WeightedNaiveBayes
 from .evaluation.calibration import Calibration, calibrate
 from .evaluation.comparison import Comparison, compare
 from .evaluation.curve import evaluate_ranking
+from .evaluation.decide import decide, novelty
+from .evaluation.decision import Decision
+from .evaluation.drift import Drift, drift
 from .evaluation.nested import Nested, nested
 from .evaluation.stability import Stability, nogueira, stability
 from .explain.code import to_sql
@@ -38,6 +42,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Calibration",
     "Comparison",
+    "Decision",
+    "Drift",
     "EvidenceDisplay",
     "Families",
     "FeatureVotes",
@@ -48,13 +54,16 @@ __all__ = [
     "NomogramDisplay",
     "PathDisplay",
     "RelevanceDisplay",
+    "SignalPipeline",
     "Stability",
     "SubsetEnsemble",
     "TreeLevels",
     "WeightedNaiveBayes",
     "calibrate",
     "compare",
+    "decide",
     "deploy",
+    "drift",
     "eliminate",
     "evaluate_ranking",
     "explain",
@@ -63,6 +72,7 @@ __all__ = [
     "load_model",
     "nested",
     "nogueira",
+    "novelty",
     "pack",
     "plot_evidence",
     "plot_nomogram",
@@ -71,6 +81,7 @@ __all__ = [
     "rank",
     "relevance_matrix",
     "save_model",
+    "signals",
     "stability",
     "to_python",
     "to_sql",

@@ -270,11 +270,11 @@ def test_packing_reads_a_text_file_twice(tmp_path, monkeypatch):
     packed = pack(path, target="c", block_cells=99)
     assert packed.shape == (500, 2)
     assert (reads.opened, reads.n_bytes) == (3, len(header) + 2 * len(header + rows))
-    # What the command line does with a large file.
+    # What the command line does with a large file: its first block tells whether it holds series.
     monkeypatch.setattr(app_tables, "_LARGE", 0)
     reads.opened = reads.n_bytes = 0
     app_tables.read_problem(path, "c", [], identifiers=False)
-    assert (reads.opened, reads.n_bytes) == (3, len(header) + 2 * len(header + rows))
+    assert (reads.opened, reads.n_bytes) == (4, len(header) + 3 * len(header + rows))
     # Numbers that turn out to be texts are looked at once more.
     path = write(path, header + rows + "x,y,0\n")
     reads.opened = reads.n_bytes = 0

@@ -34,10 +34,11 @@ def test_two_plain_calls_agree_whatever_the_seed():
 def test_what_auto_stands_for():
     X, y = binary()
     found = NaiveBayesSelector().fit(X, y).settings_
+    assert n_folds(found) == 10
     assert found == {
         "search": PhaseSearch("forward", patience=20),
         "criterion": "probability",
-        "cv": 10,
+        "cv": found["cv"],
         "validation": None,
         "choice": "proven",
         "reweigh": True,
@@ -50,14 +51,20 @@ def settings(X, y, groups=None, **given):
     return NaiveBayesSelector(**given).fit(X, y, groups=groups).settings_
 
 
+def n_folds(found):
+    assert found["cv"].shuffle
+    assert found["cv"].random_state == 0
+    return found["cv"].n_splits
+
+
 def test_settings_follow_the_data():
     X, y = binary()
     few = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:14]])
     assert settings(X[few], y[few])["cv"] == "loo"
     # Leave-one-out has no closed form there: folds.
     sparse = scipy.sparse.csr_array(X[few])
-    assert settings(sparse, y[few])["cv"] == 10
-    assert settings(X[few], y[few], estimator=NaiveBayes("intervals"))["cv"] == 10
+    assert n_folds(settings(sparse, y[few])) == 10
+    assert n_folds(settings(X[few], y[few], estimator=NaiveBayes("intervals"))) == 10
     groups = np.arange(y.size) % 4
     assert settings(X, y, groups=groups)["cv"] == 4
     exact = settings(X, y, n_features=2)
@@ -165,7 +172,7 @@ def folded(X, y, columns, splits):
 def test_the_first_step_proves_by_its_definition():
     X, y = binary()
     selector = NaiveBayesSelector().fit(X, y)
-    splits = list(StratifiedKFold(10).split(X, y))
+    splits = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
     nothing = folded(X, y, [], splits)
     alone = [folded(X, y, [j], splits) for j in range(X.shape[1])]
     best = int(np.argmin([each.mean() for each in alone]))
@@ -179,14 +186,16 @@ def test_the_first_step_proves_by_its_definition():
     assert "more than chance by its first step" in str(proof)
 
 
-def test_folds_prove_by_their_definition():
+def test_folds_prove_by_their_definition(monkeypatch):
     X, y = binary(150, 12, strength=0.05, seed=2)
     selector = NaiveBayesSelector(min_features=0).fit(X, y)
     proof = selector.proof_
     assert proof.by == "folds"
-    search = NaiveBayesSelector(choice="one-se", cv=10, reweigh=False, min_features=0)
+    # What a search finds, whether or not it is more than chance.
+    monkeypatch.setattr("bayesieve.estimators.selector.prove", lambda *_: None)
+    search = NaiveBayesSelector(choice="proven", reweigh=False, min_features=0)
     gain = variance = 0.0
-    for train, test in StratifiedKFold(3).split(X, y):
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
         chosen = search.fit(X[train], y[train]).selected_
         after = losses(X, y, chosen, train, test)
         gain += (losses(X, y, [], train, test) - after).sum()
@@ -266,3 +275,33 @@ def test_more_columns_than_rows_are_kept_short():
     assert settings(X, y, max_features=50)["max_features"] == 50
     assert settings(X[:60], y[:60])["max_features"] == 10
     assert len(NaiveBayesSelector().fit(X, y).selected_) <= 20
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_smallest_subset_that_is_not_told_apart_from_the_best(seed):
+    X, y = binary(300, 10, strength=0.12, seed=seed)
+    path = NaiveBayesSelector(reweigh=False).fit(X, y).path_
+    splits = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
+    best = folded(X, y, path.subset(path.best), splits)
+    wanted = path.best
+    by_size = {}
+    for i, step in enumerate(path.steps):
+        known = by_size.setdefault(step.n_features, i)
+        by_size[step.n_features] = min(known, i, key=lambda at: (path.steps[at].key, at))
+    for size in sorted(by_size):
+        gap = folded(X, y, path.subset(by_size[size]), splits) - best
+        error = np.sqrt(np.square(gap - gap.mean()).sum()) / y.size
+        if size >= 1 and gap.mean() <= error + 1e-12:
+            wanted = by_size[size]
+            break
+    assert path.subset(path.chosen) == path.subset(wanted)
+    assert len(path.subset(path.chosen)) <= len(path.subset(path.best))
+
+
+def test_the_order_of_the_rows_hardly_matters():
+    X, y = binary(300, 6)
+    order = np.lexsort((*X.T, y))
+    shuffled = NaiveBayesSelector().fit(X, y)
+    ordered = NaiveBayesSelector().fit(X[order], y[order])
+    scores = [model.path_.steps[model.path_.best].score for model in (shuffled, ordered)]
+    assert abs(scores[0] - scores[1]) < 0.01

@@ -10,8 +10,11 @@ from rich.console import Console
 
 from ..checks import choose
 from .compare import compare
+from .decide import decide
 from .messages import PlainCommand, PlainGroup, guarded, say, tell
+from .options import Data, IncludeRows, Json, Labels, Model, OwnScores, Priors, Quiet, Target, Title
 from .reproduce import reproduce
+from .signals import explain_signals, scores, signals
 
 if TYPE_CHECKING:
     from ..explain.plain import Plain
@@ -35,7 +38,10 @@ def _main(
 
 
 app.command(cls=PlainCommand)(compare)
+app.command(cls=PlainCommand)(decide)
 app.command(cls=PlainCommand)(reproduce)
+app.command(cls=PlainCommand)(signals)
+app.command(cls=PlainCommand)(scores)
 
 
 @app.command(cls=PlainCommand)
@@ -82,50 +88,8 @@ def _models(incomplete: str) -> list[str]:
     return _starting(incomplete, ["auto", *MODELS])
 
 
-Data = Annotated[
-    Path,
-    typer.Argument(
-        help="A table: .csv, .tsv, .arff, .svm, .svmlight, .libsvm (all also .gz), .parquet, "
-        ".arrow, .npz.",
-    ),
-]
-
-
-Target = Annotated[
-    str | None,
-    typer.Option(help="Column with the classes; svmlight and npz files hold theirs."),
-]
-
-
-Labels = Annotated[str | None, typer.Option(help="Columns of 0 and 1, separated by commas.")]
-
-
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, for machines.")]
-
-
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
-
-
-IncludeRows = Annotated[
-    bool,
-    typer.Option("--include-rows", help="Put rows of the table into the report (at most 1000)."),
-]
-
-
-Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
-
-
-Priors = Annotated[
-    str | None,
-    typer.Option(help="Of the place of use: CLASS=NUMBER,... for every class, or 'uniform'."),
-]
-
-
 # Share of the rows that validate where a time says which.
 _LATER = 0.3
-
-
-Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
 
 
 @app.command(cls=PlainCommand)
@@ -188,7 +152,8 @@ def select(
     min_features: Annotated[int | None, typer.Option(help="At least so many.", min=0)] = None,
     max_features: Annotated[int | None, typer.Option(help="At most so many.", min=1)] = None,
     class_weight: Annotated[
-        str | None, typer.Option(help="'balanced': every class weighs the same.")
+        str | None,
+        typer.Option(help="'balanced': every class weighs the same; or CLASS=NUMBER,..."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0)] = 0,
@@ -250,7 +215,7 @@ def select(
     asked = {"labels": labels, "time": time, "estimator": estimator}
     elsewhere = far.check_engine(engine, scheduler, tables, asked)
     shared = commands.SharedOptions(
-        class_weight=class_weight,
+        class_weight=None,
         random_state=seed,
         n_jobs=jobs,
         progress=not quiet and not as_json,
@@ -269,7 +234,8 @@ def select(
     )
     held: object = "auto" if validation is None else validation or None
     if elsewhere:
-        options = far.FarOptions(scheduler, target, groups, model, held, priors, safe_csv)
+        weights = class_weight, priors
+        options = far.FarOptions(scheduler, target, groups, model, held, weights, safe_csv)
         result, n_columns = far.select_files(tables, out, options, shared, searching)
         _tell_choice(result, n_columns, as_json, quiet)
         return
@@ -294,9 +260,11 @@ def select(
     if time is not None:
         share = _LATER if validation is None else validation
         held = commands.later_part(problem.aside[time], share)
+    shared["class_weight"] = commands.read_class_weight(class_weight, problem)
     chooser = commands.make_chooser(estimator, model, held, shared, searching, problem)
     commands.select_table(chooser, problem, out, pages, safe_csv=safe_csv)
-    _tell_choice(commands.summary(chooser, problem, out), len(problem.names), as_json, quiet)
+    result = commands.summary(chooser, problem.names, out)
+    _tell_choice(result, len(problem.names), as_json, quiet)
 
 
 def _tell_choice(result: "dict[str, Plain]", n_columns: int, as_json: bool, quiet: bool) -> None:
@@ -340,22 +308,29 @@ def predict(
     out: Annotated[Path | None, typer.Option(help="Write CSV here instead of printing.")] = None,
     batch: Annotated[int, typer.Option(help="Rows held in memory, at most.", min=1)] = 2**16,
     priors: Priors = None,
+    scores: OwnScores = None,
 ) -> None:
-    """Predict every row of a table: the class (or the labels) and the probabilities.
+    """Predict every row of a table, or every series: class (or labels) and probabilities.
 
     CSV, TSV, Parquet and Arrow files may be larger than the memory.
     """
     from ..data.files.output import check_file, whole_file
-    from . import commands
+    from . import commands, series
 
     place = commands.read_priors(priors)
+    if out is not None:
+        check_file(out, (model, data))
+    found = series.open_series(model, scores)
+    if found is None:
+        parts = commands.predict_file(model, data, batch, place)
+    else:
+        parts = series.predict_series(found, data, batch, place)
     if out is None:
-        for part in commands.predict_file(model, data, batch, place):
+        for part in parts:
             say(part)
         return
-    check_file(out, (model, data))
     with whole_file(out) as file:
-        for part in commands.predict_file(model, data, batch, place):
+        for part in parts:
             file.write(part.encode())
 
 
@@ -365,14 +340,19 @@ def explain(
     data: Data,
     row: Annotated[list[int] | None, typer.Option(help="Row number, from 0; repeatable.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page here instead.")] = None,
+    scores: OwnScores = None,
     as_json: Json = False,
 ) -> None:
     """Show the evidence behind the decision on single rows, as bars of text or as a page."""
     from ..data.files.output import check_file, whole_file
-    from . import commands
+    from . import commands, series
 
     if html is not None:
         check_file(html, (model, data), "--html")
+    pipeline = series.open_series(model, scores)
+    if pipeline is not None:
+        explain_signals(pipeline, data, row or [0], html, as_json)
+        return
     found = commands.explain_rows(model, data, row or [0])
     if html is not None:
         from ..explain.report.single import explanations_page
@@ -395,20 +375,29 @@ def report(
     data: Data,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")],
     target: Target = None,
-    labels: Labels = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Columns of 0 and 1, by commas; of series, a table of classes."),
+    ] = None,
     include_rows: IncludeRows = False,
     title: Title = None,
+    scores: OwnScores = None,
     quiet: Quiet = False,
 ) -> None:
     """Write a report of a finished model on a table: `select` writes one of the selection."""
     from ..data.files.output import check_file, whole_file
-    from . import commands
+    from . import commands, series
 
     check_file(out, (model, data))
-    names = labels.split(",") if labels else []
-    problem, _ = commands.read_problem(data, target, names, identifiers=True)
     pages = commands.Pages(title or f"{model.name} on {data.name}", include_rows)
-    page = commands.report_on_model(model, data, problem, pages, target)
+    pipeline = series.open_series(model, scores)
+    if pipeline is not None:
+        table = None if labels is None else Path(labels)
+        page = series.report_series(pipeline, data, target, table, pages)
+    else:
+        names = labels.split(",") if labels else []
+        problem, _ = commands.read_problem(data, target, names, identifiers=True)
+        page = commands.report_on_model(model, data, problem, pages, target)
     with whole_file(out) as file:
         file.write(page.encode())
     if not quiet:

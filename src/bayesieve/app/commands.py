@@ -1,12 +1,9 @@
 """What the command line does with a table in a file."""
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypedDict, cast
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import polars as pl
@@ -16,42 +13,42 @@ from numpy.typing import ArrayLike
 from ..checks import Array
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
-from ..data.files.atomic import write_text
 from ..data.files.base import BadUseError, check_width, some
 from ..data.files.batches import Column, read_batches
 from ..data.files.formats import format_of
-from ..data.files.output import whole_folder
+from ..data.tables import RawTable
 from ..estimators.deploy import deploy
-from ..estimators.held import rows_of, stands_for
+from ..estimators.held import rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
+from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes
 from ..explain.evidence import Explanation, explain
-from ..explain.modelfile.file import load_model, save_model
-from ..explain.plain import Plain, jsonable
+from ..explain.modelfile.file import load_model
 from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
-from ..rankings.families import Families, count_others
+from ..rankings.families import Families
 from ..rankings.rank import rank
+from .by_class import read_class_weight, read_priors
+from .results import Chooser, as_json, chosen_names, in_words, summary, write_result
 from .tables import Problem, groups_of, later_part, numbers_with_texts, read_problem
 
-__all__ = ["BadUseError", "groups_of", "later_part", "numbers_with_texts", "read_problem"]
-
-
-#: What chooses columns or terms.
-Chooser = NaiveBayesSelector | WeightedNaiveBayes
+__all__ = [
+    "BadUseError",
+    "as_json",
+    "groups_of",
+    "in_words",
+    "later_part",
+    "numbers_with_texts",
+    "read_class_weight",
+    "read_priors",
+    "read_problem",
+    "summary",
+]
 
 
 # Positive (or negative) rows below which a label is told to be rare.
 _RARE = 10
-
-
-# What a spreadsheet takes for the beginning of a formula, or skips before one.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-
-
-# Names of columns shown to people.
-_SHOWN = 20
 
 
 # Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
@@ -105,7 +102,7 @@ class Pages(NamedTuple):
 class SharedOptions(TypedDict):
     """Parameters of both estimators that the command line offers."""
 
-    class_weight: str | None
+    class_weight: str | dict[object, float] | None
     random_state: int
     n_jobs: int | None
     progress: bool
@@ -176,6 +173,13 @@ def make_chooser(
     )
 
 
+def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
+    """Bootstrap samples: those asked for, or a few, unless the table is large."""
+    if asked is not None:
+        return asked
+    return _RESAMPLES if shape[0] * shape[1] <= _MOST_CELLS else 0
+
+
 def select_table(
     chooser: Chooser, problem: Problem, out: Path, pages: Pages, *, safe_csv: bool = False
 ) -> None:
@@ -183,10 +187,6 @@ def select_table(
     check_width(len(problem.names))
     chooser.fit(problem.X, problem.y, groups=pages.groups)
     selector = chooser if pages.priors is None else deploy(chooser, pages.priors)
-    n_resamples = pages.n_resamples
-    if n_resamples is None:
-        small = problem.X.shape[0] * problem.X.shape[1] <= _MOST_CELLS
-        n_resamples = _RESAMPLES if small else 0
     if scipy.sparse.issparse(problem.X):
         _name_columns(selector, list(problem.names))
     page = make_report(
@@ -195,56 +195,28 @@ def select_table(
         problem.y,
         title=pages.title,
         include_rows=pages.include_rows,
-        n_resamples=n_resamples,
+        n_resamples=resamples_for(problem.X.shape, pages.n_resamples),
         left_out=dict(pages.left_out),
         groups=pages.groups,
         n_jobs=chooser.n_jobs,
     )
-    with whole_folder(out) as folder:
-        save_model(selector, folder / "model.json")
-        write_choice(chooser, problem, folder, safe_csv)
-        write_text(folder / "report.html", page)
-
-
-def write_choice(chooser: Chooser, problem: Problem, folder: Path, safe: bool) -> None:
-    """What was chosen, and every subset on the way."""
-    chosen = [[i + 1, name] for i, name in enumerate(chosen_names(chooser, problem))]
-    _write_rows(folder / "selected.csv", ["rank", "feature"], chosen, safe)
-    path = chooser.path_.to_dict()
-    _write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe)
-
-
-def chosen_names(chooser: Chooser, problem: Problem) -> list[str]:
-    """Columns, or terms, in the order in which they were chosen."""
-    if isinstance(chooser, NaiveBayesSelector):
-        return [problem.names[j] for j in chooser.selected_]
-    return [" x ".join(problem.names[j] for j in term) for term in chooser.selected_]
-
-
-def read_priors(text: str | None) -> str | dict[str, float] | None:
-    """Priors as the command line writes them: uniform, or CLASS=NUMBER, separated by commas."""
-    if text is None or text == "uniform":
-        return text
-    found = {}
-    for part in text.split(","):
-        name, equals, number = part.rpartition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise BadUseError(
-                "--priors must be 'uniform' or one CLASS=NUMBER for each class, separated by "
-                f"commas; got {part!r}."
-            )
-    return found
+    chosen = {"feature": chosen_names(chooser, problem.names)}
+    write_result(out, selector, chosen, selector.path_.to_dict(), page, safe_csv)
 
 
 def report_on_model(
     model_file: Path, data: Path, problem: Problem, pages: Pages, target: str | None
 ) -> str:
     """The report of a finished model on a table, read as `predict` reads it."""
-    model, columns = _open_model(model_file)
+    model, X, y = open_on_table(model_file, data, problem, target)
+    return make_report(model, X, y, title=pages.title, include_rows=pages.include_rows)
+
+
+def open_on_table(
+    model_file: Path, data: Path, problem: Problem, target: str | None
+) -> tuple[NaiveBayes, pl.DataFrame | scipy.sparse.sparray, ArrayLike]:
+    """A model, the columns of a table that it reads, and the target in the model's kind."""
+    model, columns = open_model(model_file)
     y = problem.y
     labels = list(model.fitted_.labels)
     given = y.columns if isinstance(y, pl.DataFrame) else None
@@ -253,15 +225,20 @@ def report_on_model(
         raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
     if not labels:
         y = _in_the_model_s_kind(model, data, y, target)
-        odd = sorted(set(y.tolist()) - set(model.classes_.tolist()), key=str)
-        if odd:
-            known = some([str(c) for c in model.classes_])
-            raise BadUseError(f"the target has the class {odd[0]!r}; the model knows {known}.")
+        check_known(model, y)
     parts = list(read_batches(data, columns))
     frames = isinstance(parts[0], pl.DataFrame)
     X = pl.concat(parts) if frames else scipy.sparse.vstack(parts, format="csr")
     _fit_names(model, X)
-    return make_report(model, X, y, title=pages.title, include_rows=pages.include_rows)
+    return model, X, y
+
+
+def check_known(model: NaiveBayes, y: Array) -> None:
+    """Does a model know the classes?"""
+    odd = sorted(set(y.tolist()) - set(model.classes_.tolist()), key=str)
+    if odd:
+        known = some([str(c) for c in model.classes_])
+        raise BadUseError(f"the target has the class {odd[0]!r}; the model knows {known}.")
 
 
 def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: str | None) -> Array:
@@ -288,19 +265,28 @@ def _name_columns(selector: Chooser, names: list[str]) -> None:
     model.hold(model.fitted_.renamed(chosen))
 
 
-def _open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
-    """A model, and the columns it reads."""
+def open_file(path: Path) -> NaiveBayes | SignalPipeline:
+    """A model of tables, or of series; it reads at least one column."""
     if not path.is_file():
         raise BadUseError(f"the model file {str(path)!r} does not exist (or is not a file).")
     try:
-        model = load_model(path)
+        found = load_model(path)
     except UnicodeError as error:
         raise BadUseError(f"{path} is not a model file: it is not text.") from error
+    model: NaiveBayes = found.estimator if isinstance(found, SignalPipeline) else found
     if not model.fitted_.specs:
         raise BadUseError(
             f"the model in {str(path)!r} reads no column: it says the same of every row. Select "
             "with --min-features 1."
         )
+    return found
+
+
+def open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
+    """A model of tables, and the columns it reads."""
+    model = open_file(path)
+    if isinstance(model, SignalPipeline):
+        raise BadUseError(f"the model in {str(path)!r} reads series, and no table.")
     columns = [
         Column(spec.name, spec.levels is not None and spec.levels.dtype == object)
         for spec in model.fitted_.specs
@@ -323,30 +309,32 @@ def predict_file(
     priors: str | dict[str, float] | None = None,
 ) -> Iterator[str]:
     """The predictions for a file as CSV, a batch of rows at a time, the header with the first."""
-    model, columns = _open_model(model_file)
+    model, columns = open_model(model_file)
     model = model if priors is None else deploy(model, priors)
     for i, X in enumerate(read_batches(data, columns, most_rows)):
         _fit_names(model, X)
-        yield _predicted(model, X).write_csv(include_header=i == 0)
+        yield predicted(model, X).write_csv(include_header=i == 0)
 
 
-def _predicted(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray) -> pl.DataFrame:
+def predicted(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray | RawTable) -> pl.DataFrame:
     """Class (or labels) and probabilities of every row."""
     rows = rows_of(model, X)
     warn_of_unknown(model.fitted_.specs, rows)
     found, proba = model.fitted_.best_and_proba(rows)
+    if any(problem.rule is not None for problem in model.fitted_.problems):
+        found = model.fitted_.decided(rows)  # objects, where a person may be asked: lists below
     if model.fitted_.labelled:
         names = list(model.fitted_.labels)
-        columns = {f"{n}": found[:, j] for j, n in enumerate(names)}
+        columns = {f"{n}": found[:, j].tolist() for j, n in enumerate(names)}
     else:
         names = list(model.classes_)
-        columns = {"prediction": found}
+        columns = {"prediction": found.tolist() if found.dtype == object else found}
     return pl.DataFrame({**columns, **{f"P({n})": proba[:, k] for k, n in enumerate(names)}})
 
 
 def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[int, Explanation]]:
     """Explanations of some rows of a file, in the order asked for."""
-    model, columns = _open_model(model_file)
+    model, columns = open_model(model_file)
     found: dict[int, list[Explanation]] = {}
     n_rows = 0
     for X in read_batches(data, columns):
@@ -369,78 +357,6 @@ def rank_problem(problem: Problem, method: str) -> list[tuple[str, float]]:
     return [(problem.names[j], float(found.scores[j])) for j in found.order]
 
 
-def _write_rows(
-    path: Path, header: list[str], rows: Iterable[Iterable[object]], safe: bool
-) -> None:
-    """A CSV file; a `safe` one holds no text that a spreadsheet takes for a formula."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(header)
-    writer.writerows([_cell(value, safe) for value in row] for row in rows)
-    write_text(path, text.getvalue())
-
-
-def _cell(value: object, safe: bool) -> object:
-    if isinstance(value, float) and np.isnan(value):
-        return ""
-    if safe and isinstance(value, str) and value.startswith(_FORMULA):
-        return "'" + value
-    return value
-
-
-def as_json(value: object) -> str:
-    """Plain data as JSON; what is not finite as null."""
-    return json.dumps(jsonable(value), indent=2)
-
-
 def has_labels(problem: Problem) -> bool:
     """Labels, or classes?"""
     return isinstance(problem.y, pl.DataFrame)
-
-
-def summary(chooser: Chooser, problem: Problem, out: Path) -> dict[str, Plain]:
-    """What was chosen, as plain data."""
-    others = stands_for(chooser)
-    found: dict[str, Plain] = {
-        "selected": cast(Plain, chosen_names(chooser, problem)),
-        **({"stands_for": cast(Plain, others)} if chooser.families_ is not None else {}),
-    }
-    if isinstance(chooser, NaiveBayesSelector):
-        step = chooser.path_.steps[chooser.path_.chosen]
-        found |= {
-            "criterion": chooser.path_.criterion,
-            "score": step.score,
-            chooser.path_.validation_name: step.validation_error,
-            "subsets_tried": chooser.n_tried_,
-            "proof": None if chooser.proof_ is None else str(chooser.proof_),
-        }
-    else:
-        path = chooser.path_
-        found |= {
-            "n_columns": int(chooser.support_.sum()),
-            "leave_one_out_log_loss": path.steps[path.chosen].loss,
-        }
-    return found | {"folder": str(out)}
-
-
-def in_words(result: dict[str, Plain], n_columns: int) -> str:
-    """The summary for people."""
-    names = cast(list[str], result["selected"])
-    others = cast(dict[str, list[str]], result.get("stands_for", {}))
-    shown = ", ".join(names[:_SHOWN])
-    if len(names) > _SHOWN:
-        shown += f" and {len(names) - _SHOWN} more (selected.csv has all)"
-    of = f"of {n_columns} column{'s' * (n_columns != 1)}"
-    if "criterion" in result:
-        first = f"{len(names)} {of}: {shown or 'nothing tells the classes apart'}"
-        name = next(key for key in result if key.startswith("validation"))
-        validated = cast(float, result[name])
-        told = "" if np.isnan(validated) else f", {name.replace('_', ' ')} {validated:.4f}"
-        last = f"{result['criterion']} {result['score']:.4f}{told}"
-    else:
-        terms = f"{len(names)} term{'s' * (len(names) != 1)}"
-        read = of[3:] if result["n_columns"] == n_columns else f"{result['n_columns']} {of}"
-        first = f"{terms} from {read}: {shown or 'nothing tells the classes apart'}"
-        last = f"log-loss of rows left out {result['leave_one_out_log_loss']:.4f}"
-    told_of = "".join(f"{name} stands for {count_others(others[name])}\n" for name in others)
-    return f"{first}\n{told_of}{last}; written to {result['folder']}\n"

@@ -9,21 +9,14 @@ import polars as pl
 
 from ..checks import Foreign, choose
 from ..data.files.base import BadUseError
-from ..data.files.output import whole_folder
 from ..engine import DaskEngine
 from ..engine.threads import count_threads
 from ..estimators.deploy import deploy
 from ..estimators.selector import NaiveBayesSelector
-from ..explain.modelfile.file import save_model
 from ..explain.plain import Plain
-from .commands import (
-    SearchOptions,
-    SharedOptions,
-    make_chooser,
-    read_priors,
-    summary,
-    write_choice,
-)
+from .by_class import read_class_weight, read_priors
+from .commands import SearchOptions, SharedOptions, make_chooser, summary
+from .results import chosen_names, write_result
 from .tables import Problem
 
 
@@ -35,7 +28,7 @@ class FarOptions(NamedTuple):
     groups: str | None
     features: str
     validation: object
-    priors: str | None
+    weights: tuple[str | None, str | None]  #: of the classes, and their priors where it is used
     safe_csv: bool
 
 
@@ -55,7 +48,7 @@ def select_files(
     odd = [str(file) for file in files if file.suffix != ".parquet"]
     if odd:
         raise BadUseError(f"--engine dask reads Parquet files; got {odd[0]}.")
-    place = read_priors(options.priors)
+    place = read_priors(options.weights[1])
     with _cluster(options.scheduler, shared["n_jobs"]) as client:
         import dask.dataframe as dd
 
@@ -66,8 +59,15 @@ def select_files(
                 raise BadUseError(f"--groups {options.groups} names no column of the files.")
             given["groups"] = frame[options.groups]
             frame = frame.drop(columns=[options.groups])
+        if options.target not in frame.columns:
+            raise BadUseError(f"--target {options.target} names no column of the files.")
         names = [str(name) for name in frame.columns if name != options.target]
-        problem = Problem(pl.DataFrame(), names, pl.Series())
+        weight = options.weights[0]
+        known = pl.Series()
+        if weight not in (None, "balanced"):  # in the kind that the classes are
+            known = pl.Series(client.compute(frame[options.target].unique()).result().to_list())
+        problem = Problem(pl.DataFrame(), names, known)
+        shared = {**shared, "class_weight": read_class_weight(weight, problem)}
         chosen = (options.features, options.validation, shared, searching, problem)
         chooser = make_chooser("selector", *chosen)
         assert isinstance(chooser, NaiveBayesSelector)
@@ -75,10 +75,10 @@ def select_files(
         chooser.fit(frame, options.target, **given)
     chooser.set_params(engine=None)
     selector = chooser if place is None else deploy(chooser, place)
-    with whole_folder(out) as folder:
-        save_model(selector, folder / "model.json")
-        write_choice(chooser, problem, folder, options.safe_csv)
-    return summary(chooser, problem, out), len(names)
+    chosen_columns = {"feature": chosen_names(chooser, names)}
+    path = chooser.path_.to_dict()
+    write_result(out, selector, chosen_columns, path, None, options.safe_csv)
+    return summary(chooser, names, out), len(names)
 
 
 def check_engine(

@@ -19,6 +19,7 @@ from ..data.files.sources import open_source
 from ..data.pack import pack
 from ..data.packed import PackedTable
 from ..data.parts import later_rows
+from .odd_tables import MOST_COLUMNS, refuse_moments, refuse_series
 
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
@@ -26,6 +27,10 @@ _MOSTLY = 0.5
 
 # Texts that sort by time.
 _ISO = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"
+
+
+# Rows of a large table in which series are looked for.
+_LOOKED_AT = 1 << 16
 
 
 # Bytes of a file from which on it is packed.
@@ -67,9 +72,17 @@ def read_problem(
     """
     file = format_of(path)
     if path.stat().st_size < _LARGE or not file.in_blocks:
-        content, apart = set_aside(read_data(path), aside, [target, *labels])
+        whole = read_data(path)
+        if not whole.sparse and not aside:
+            refuse_series(whole.X, target)
+        content, apart = set_aside(whole, aside, [target, *labels])
         problem = split_target(content, target, labels)._replace(aside=apart)
-        return (problem, []) if identifiers else without_identifiers(problem)
+        if identifiers:
+            return problem, []
+        problem, named = without_identifiers(problem)
+        if isinstance(problem.X, pl.DataFrame):
+            refuse_moments(problem.X)
+        return problem, named
     source = open_source(path)
     if (target is None) == (not labels):
         raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
@@ -79,10 +92,12 @@ def read_problem(
     for name in [*wanted, *aside]:
         if name not in source.names:
             raise BadUseError(_unknown_column(Content(None, []), name, source.names))
+    if not aside and len(source.names) <= MOST_COLUMNS:
+        refuse_series(next(file.blocks(path, source.names, _LOOKED_AT)), target)
     columns = [name for name in source.names if name not in [*wanted, *aside]]
     X = pack(source, target=[*wanted, *aside], columns=columns, identifiers=identifiers)
     found = X.target.select(wanted)
-    y: Target = _label_frame(found) if target is None else _classes(found[target], target)
+    y: Target = _label_frame(found) if target is None else classes_of(found[target], target)
     apart = {name: X.target[name] for name in aside}
     return Problem(X, X.names, y, apart), list(X.identifiers)
 
@@ -180,7 +195,7 @@ def split_target(table: Content, target: str | None, labels: list[str]) -> Probl
     _check_kinds(found.X)
     if isinstance(found.y, pl.DataFrame):
         return found._replace(y=_label_frame(found.y))
-    return found._replace(y=_classes(found.y, target))
+    return found._replace(y=classes_of(found.y, target))
 
 
 def _take_columns(table: Content, wanted: list[str], single: bool) -> Problem:
@@ -219,8 +234,14 @@ def _unknown_column(table: Content, name: str, known: list[str]) -> str:
     return f"there is no column {name!r}; the columns are {some(known)}.{hint}"
 
 
-def _classes(y: pl.Series | Array, target: str | None) -> Array:
-    """One class a row, of which there are several."""
+def classes_of(y: pl.Series | Array, target: str | None) -> Array:
+    """One class a row, of which there are several.
+
+    Parameters
+    ----------
+    y : the target.
+    target : its name, or None.
+    """
     name = "the target" if target is None else f"the target {target!r}"
     series = y if isinstance(y, pl.Series) else pl.Series(y)
     if series.dtype.is_float():

@@ -3,7 +3,7 @@
 from .auc import AUC, SizePenalty
 from .base import Criterion, Rule
 from .rows import RowCriterion
-from .standard_error import has_standard_error, standard_error
+from .standard_error import has_standard_error, paired_error, standard_error
 
 #: Every criterion by name; a new member is one entry here.
 CRITERIA: dict[str, Criterion] = {
@@ -25,5 +25,6 @@ __all__ = [
     "Rule",
     "SizePenalty",
     "has_standard_error",
+    "paired_error",
     "standard_error",
 ]

@@ -25,14 +25,20 @@ class Windows(NamedTuple):
     groups : ndarray of int
         Number of the record that each came from: windows of one record belong on the same side of
         every split.
+    firsts : ndarray of int
+        Number of the first point of each in its record.
     left_out : int
         Windows that no interval holds as a whole.
+    stretches : ndarray of int, or None
+        Number of the interval that holds each, where intervals were given.
     """
 
     table: SeriesTable
     y: Array | None
     groups: NDArray[np.int64]
+    firsts: NDArray[np.int64]
     left_out: int
+    stretches: NDArray[np.int64] | None = None
 
 
 class Interval(NamedTuple):
@@ -61,7 +67,7 @@ def labels_of(
     Examples
     --------
     >>> import pandas as pd
-    >>> from bayesieve.data.records import labels_of
+    >>> from bayesieve.indicators import labels_of
     >>> labels_of(pd.DataFrame({"id": [2, 1], "label": ["worn", "well"]}), [1, 2]).tolist()
     ['well', 'worn']
     """
@@ -95,6 +101,15 @@ def intervals_of(
     ----------
     frame : the table.
     id, start, end, label : names of its columns; a stretch holds both of its ends.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesieve.indicators import intervals_of
+    >>> rows = [("a", 0, 99, "well"), ("a", 100, 149, "worn")]
+    >>> found = intervals_of(pd.DataFrame(rows, columns=["id", "start", "end", "label"]))
+    >>> [each.label for each in found["a"]]
+    ['well', 'worn']
     """
     table = nw.from_native(frame, eager_only=True)
     columns = (id, start, end, label)
@@ -140,9 +155,9 @@ def cut_windows(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.data.records import cut_windows
-    >>> from bayesieve.data.series import read_series_table
-    >>> found = cut_windows(read_series_table([np.arange(7.0)]), 3, 2)
+    >>> from bayesieve.indicators import SeriesTable, cut_windows
+    >>> record = SeriesTable(([np.arange(7.0)],), ("",), ("a",))
+    >>> found = cut_windows(record, 3, 2)
     >>> [x.tolist() for x in found.table.values[0]], found.groups.tolist()
     ([[0.0, 1.0, 2.0], [2.0, 3.0, 4.0], [4.0, 5.0, 6.0]], [0, 0, 0])
     """
@@ -153,22 +168,24 @@ def cut_windows(
         _refuse("the intervals name", "which is not among the records", unknown)
     kept: list[tuple[int, int]] = []
     labels: list[object] = []
-    left_out = 0
+    stretches: list[int] = []
+    left_out = n_before = 0
     for i, name in enumerate(table.ids):
         sizes = {values[i].size for values in table.values}
         if len(sizes) > 1:
             raise ValueError(f"record {name!r} has channels of {sorted(sizes)} points.")
         times = np.arange(max(sizes)) if table.times is None else table.times[i]
+        mine = [] if intervals is None else intervals.get(plain_value(name), [])
         for first in range(0, times.size - window + 1, stride):
             if intervals is not None:
-                label = _label_of(
-                    times[first], times[first + window - 1], intervals.get(plain_value(name), [])
-                )
-                if label is None:
+                at = _interval_at(times[first], times[first + window - 1], mine)
+                if at is None:
                     left_out += 1
                     continue
-                labels.append(label)
+                labels.append(mine[at].label)
+                stretches.append(n_before + at)
             kept.append((i, first))
+        n_before += len(mine)
     if not kept:
         raise ValueError(
             f"no window of {window} points fits into the records"
@@ -182,15 +199,18 @@ def cut_windows(
         if table.times is None
         else tuple(table.times[i][first : first + window] for i, first in kept),
     )
-    groups = np.array([i for i, _ in kept], np.int64)
-    return Windows(cuts, None if intervals is None else np.array(labels), groups, left_out)
+    groups, firsts = np.array(kept, np.int64).T
+    if intervals is None:
+        return Windows(cuts, None, groups, firsts, left_out)
+    held_by = np.array(stretches, np.int64)
+    return Windows(cuts, np.array(labels), groups, firsts, left_out, held_by)
 
 
-def _label_of(first: float, last: float, intervals: list[Interval]) -> object | None:
-    """What a window within one interval is."""
-    for each in intervals:
+def _interval_at(first: float, last: float, intervals: list[Interval]) -> int | None:
+    """Which interval holds a window."""
+    for i, each in enumerate(intervals):
         if each.start <= first and last <= each.end:
-            return each.label
+            return i
     return None
 
 

@@ -4,6 +4,8 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
 
 from ..checks import choose
 from ..criteria import CRITERIA
@@ -125,13 +127,26 @@ def _search(selector: "NaiveBayesSelector", sample: Sample | None) -> object:
 def _folds(selector: "NaiveBayesSelector", sample: Sample | None, groups: object) -> object:
     """Folds; leave-one-out where a class has too few rows for them."""
     if sample is None:
-        return _FOLDS
+        return shuffled(_FOLDS)
     if groups is not None:
         return max(min(_FOLDS, len(set(np.asarray(groups).tolist()))), 2)
     least = int(np.bincount(sample.strata).min())
     if least >= _LEAST_ROWS or not _leaves_one_out(selector, sample):
-        return max(min(_FOLDS, int(np.bincount(sample.strata).max())), 2)
+        return shuffled(max(min(_FOLDS, int(np.bincount(sample.strata).max())), 2))
     return "loo"
+
+
+def shuffled(n_splits: int) -> StratifiedKFold:
+    """Folds that do not hang on the order of the rows, which tables are often sorted by."""
+    return StratifiedKFold(n_splits, shuffle=True, random_state=0)
+
+
+def folds_of_fewer(cv: object, strata: NDArray[np.int64]) -> object:
+    """The same way to score fewer rows: with as many folds as a class has rows, at most."""
+    if not isinstance(cv, StratifiedKFold):
+        return cv
+    most = max(int(np.bincount(strata).max()), 2)
+    return cv if cv.n_splits <= most else shuffled(most)
 
 
 def _leaves_one_out(selector: "NaiveBayesSelector", sample: Sample) -> bool:

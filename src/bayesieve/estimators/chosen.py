@@ -32,7 +32,6 @@ class ChosenColumns(SelectorMixin):
     support_: NDArray[np.bool_]
     estimator_: Any
     class_weight: Any
-    calibration_: Any
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
@@ -69,13 +68,15 @@ class ChosenColumns(SelectorMixin):
     def predict(self, X: object, priors: Priors = None) -> Array:
         """The most probable class of each row (0 or 1 for each label), by the chosen model.
 
+        After `decide`, what its rule decides: an array of objects where it may ask a person, with
+        None for the rows on which it does.
         `priors`, here and below: how frequent the classes are where the rows come from, see
         `deploy`; as in training (or as deployed) by default.
         """
         if is_collection(X):
             return lazily(self, "predict", X, priors)
         chosen = self._told(X)
-        return at_place(self.estimator_.fitted_, priors).best(chosen)
+        return at_place(self.estimator_.fitted_, priors).decided(chosen)
 
     def predict_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""

@@ -1,8 +1,11 @@
 """A model for the place where it will be used."""
 
 import copy
+import warnings
 from typing import TypeVar
 
+from ..checks import plain_value
+from ..models.fitted import FittedBayes
 from ..models.priors import Priors, read_places
 from .held import bayes_of
 from .naive_bayes import NaiveBayes
@@ -17,6 +20,11 @@ def deploy(model: Held, priors: Priors) -> Held:
 
     What the features say stays; the prior is exchanged by Bayes' rule, whatever the temperature of
     a calibrated model.  Explanations, reports, exported code and files speak for that place.
+
+    A rule of `decide` weighs its costs by the probabilities of the place.  Its thresholds move with
+    the prior, so that the same rows pass them as before: what it promises of the rows of a class
+    holds anywhere.  A promise about the rows of several other classes holds where these are mixed
+    as they were held out, and is warned of.
 
     Parameters
     ----------
@@ -42,6 +50,8 @@ def deploy(model: Held, priors: Priors) -> Held:
     final = bayes_of(model)
     fitted = final.fitted_
     places = None if priors is None else read_places(fitted, priors)
+    if places is not None:
+        _warn_of_mixtures(fitted)
     found = copy.copy(final)
     found.fitted_ = fitted.deployed(places)
     if isinstance(model, NaiveBayes):
@@ -49,3 +59,19 @@ def deploy(model: Held, priors: Priors) -> Held:
     twin = copy.copy(model)
     twin.estimator_ = found
     return twin
+
+
+def _warn_of_mixtures(fitted: FittedBayes) -> None:
+    """A ceiling on rows of several classes depends on how frequent each of them is."""
+    for problem in fitted.problems:
+        promises = () if problem.rule is None else problem.rule.promises
+        kept = [each for each in promises if each.kind == "false alarms"]
+        if kept and len(problem.classes) > 2:
+            name = plain_value(problem.classes[kept[0].position])
+            warnings.warn(
+                f"the ceiling on false alarms of {name!r} was found where the other classes are as "
+                "frequent as among the held-out rows, and need not hold elsewhere; decide again on "
+                "rows of the place.",
+                UserWarning,
+                stacklevel=3,
+            )

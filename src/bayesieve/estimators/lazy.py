@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Foreign
 from ..data.tables import keep_names
+from ..models.fitted import FittedBayes
 
 #: What is said of a row in a number, or a name, rather than in several.
 _SINGLE = ("predict",)
@@ -51,6 +52,13 @@ def lazily(model: Foreign, method: str, X: Foreign, priors: Foreign = None) -> F
     return X.map_partitions(framed, meta=meta)
 
 
+def lazy_fit(model: Foreign, X: Foreign, y: Foreign, sample_weight: Foreign) -> FittedBayes:
+    """A model of all rows of a collection."""
+    from .far import far_fit  # which knows selectors
+
+    return far_fit(model, X, y, sample_weight)
+
+
 def picked(model: Foreign, X: Foreign) -> Foreign:
     """The chosen columns of a collection, which stays one."""
     chosen = np.flatnonzero(model.support_)
@@ -72,6 +80,8 @@ def _chooses(model: Foreign) -> bool:
 
 def _kind(model: Foreign) -> np.dtype:
     classes = model.classes_
+    if hasattr(model, "decision_"):  # None where a person is asked
+        return np.dtype(object)
     return np.dtype(np.int64) if isinstance(classes, list) else classes.dtype
 
 

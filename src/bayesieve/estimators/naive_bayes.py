@@ -25,7 +25,7 @@ from ..models.priors import Priors, at_place
 from ..models.registry import MODELS
 from ..models.unknown import warn_of_unknown
 from .batches import read_batch
-from .lazy import lazily
+from .lazy import lazily, lazy_fit
 
 if TYPE_CHECKING:
     from .votes import FeatureVotes
@@ -134,6 +134,15 @@ class AnyTable(ClassifierMixin):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
+
+    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
+        """Share of rows decided rightly (with labels, all of them); not where a person is asked."""
+        found = self.predict(X)
+        if found.dtype != object or all(each is not None for each in found.flat):
+            return float(super().score(X, y, sample_weight))
+        right = (found == np.asarray(y)).reshape(len(found), -1).all(1)
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return float(np.average(right, weights=weights))
 
 
 class NaiveBayes(AnyTable, BaseEstimator):
@@ -268,13 +277,10 @@ class NaiveBayes(AnyTable, BaseEstimator):
         family = self.family()
         family.check()
         if is_collection(X):
-            from .far import far_fit  # which knows selectors
-
-            return self.hold(far_fit(self, X, y, sample_weight))
+            return self.hold(lazy_fit(self, X, y, sample_weight))
         sample = read_sample(self, X, y, sample_weight)
-        models = family.choose_models(sample.table)
         family.check_sample(sample)
-        return self.hold(family.fit(sample, models))
+        return self.hold(family.fit(sample, family.choose_models(sample.table)))
 
     def family(self) -> BayesFamily:
         """The family of models that this is a member of, for selectors."""
@@ -286,7 +292,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         """Hold a fitted value, wherever it was made."""
         self.fitted_ = fitted
         self.classes_, self.class_count_ = fitted.classes, fitted.class_count
-        for name in ("label_names_", "calibration_"):  # of what was held before
+        for name in ("label_names_", "calibration_", "decision_"):  # of what was held before
             self.__dict__.pop(name, None)
         if fitted.labelled:
             self.label_names_ = list(fitted.labels)
@@ -347,8 +353,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
             one log-ratio a label, P(value | 1) over P(value | 0).  A calibrated model divides
             all by its temperature.
         """
-        rows = self._rows(X)
-        fitted = self.fitted_
+        rows, fitted = self._rows(X), self.fitted_
         if not fitted.labelled:
             found = [fitted.only.nat(fitted.only.said(rows, j)) for j in range(len(fitted.specs))]
             shape = (rows.n_rows, 0, len(fitted.only.classes))
@@ -367,9 +372,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         """
         rows = self._rows(X)
         found = [problem.nat(problem.sums(rows)) for problem in self.fitted_.problems]
-        if self.fitted_.labelled:
-            return np.column_stack([joint[:, 1] for joint in found])
-        return found[0]
+        return np.column_stack([one[:, 1] for one in found]) if self.fitted_.labelled else found[0]
 
     def predict_log_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels.
@@ -394,13 +397,15 @@ class NaiveBayes(AnyTable, BaseEstimator):
     def predict(self, X: object, priors: Priors = None) -> Array:
         """The most probable class of each row; the first of equals.  With labels, 0 or 1 each.
 
+        After `decide`, what its rule decides: an array of objects where it may ask a person, with
+        None for the rows on which it does.
         `priors`: how frequent the classes are where the rows come from, as in `deploy`; as in
         training (or as deployed) by default.
         """
         if is_collection(X):
             return lazily(self, "predict", X, priors)
         rows = self._rows(X)
-        return at_place(self.fitted_, priors).best(rows)
+        return at_place(self.fitted_, priors).decided(rows)
 
     def decision_function(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
@@ -430,8 +435,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
 
     def _rows(self, X: object) -> Table:
         check_is_fitted(self, "fitted_")
-        table = read_table(self, X, reset=False)
-        warn_of_unknown(self.fitted_.specs, table)
+        warn_of_unknown(self.fitted_.specs, table := read_table(self, X, reset=False))
         return table
 
 

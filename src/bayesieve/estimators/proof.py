@@ -13,6 +13,7 @@ from ..data.folds import find_splits
 from ..search.objective import Settler
 from ..search.path import Path
 from ..search.run import Task
+from .auto import shuffled
 
 Rows = NDArray[np.int64]
 
@@ -131,9 +132,8 @@ def _thirds(task: Task, guiding: Rows) -> Iterator[tuple[Rows, Rows]]:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds
-        splits = find_splits(
-            _FOLDS, sample.strata[rows], sample.rows[rows], task.groups, task.n_rows
-        )
+        cv = _FOLDS if task.groups is not None else shuffled(_FOLDS)
+        splits = find_splits(cv, sample.strata[rows], sample.rows[rows], task.groups, task.n_rows)
         for train, test in splits:
             # Every class must have rows to learn from.
             if np.isin(sample.labels, sample.labels[rows[train]]).all():

@@ -28,7 +28,7 @@ from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, Found, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
 from ..search.strategies.base import Search
-from .auto import settle
+from .auto import folds_of_fewer, settle
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
@@ -56,9 +56,8 @@ class NaiveBayesSelector(
     """Choose the features that make a naive Bayes model accurate and readable.
 
     A search adds and removes features; a criterion, computed exactly and without refitting, guides
-    it.  By default all rows guide, each scored by tables that have not seen it, and the smallest
-    subset that is as good as the best is chosen; its columns get weights.  What ``"auto"`` stands
-    for was measured on many sets: see the page on defaults.
+    it.  By default all rows guide, each scored by tables that have not seen it; the smallest subset
+    as good as the best is chosen, and its columns get weights.  The page on defaults has figures.
 
     Parameters
     ----------
@@ -80,11 +79,11 @@ class NaiveBayesSelector(
         ``"log-likelihood"``, ``"auc"`` (two classes or labels, averaged over labels) or
         ``"penalised-auc"`` (less a price for features beyond 30, Ruta 2014).
     cv : str, int, splitter or iterable, default="auto"
-        What the criterion is computed on, within the guiding rows: ``"auto"`` (10 folds;
-        leave-one-out where a class has fewer than 15 rows and it has a closed form), ``"train"``
-        (the rows the tables come from), ``"loo"`` (exact leave-one-out), a number of folds, a
-        scikit-learn splitter, or an iterable of (train, test) row numbers (or masks), in which a
-        row counts as often as it stands, in training and in test.
+        What the criterion is computed on, within the guiding rows: ``"auto"`` (10 folds, shuffled
+        with a fixed seed; leave-one-out where a class has fewer than 15 rows), ``"train"`` (the
+        rows the tables come from), ``"loo"`` (exact leave-one-out), a number of folds, a splitter,
+        or an iterable of (train, test) row numbers (or masks), in which a row counts as often as it
+        stands, in training and in test.
     validation : float, None, splitter, or mask or list of rows, default="auto"
         ``"auto"``: None.  Share of the rows of each class (of each combination of labels) kept to
         choose the subset: lowest error (with AUC criteria, best score), then fewest features, then
@@ -117,11 +116,12 @@ class NaiveBayesSelector(
         else ``"best"``.  Which subset on the path is chosen: the best by the score that chooses, or
         the smallest whose score is within one standard error of that (Breiman et al. 1984).  The
         standard error is that of the best subset's score on the rows that choose: binomial for the
-        error, DeLong's for AUC, from the rows' values for the others. ``"proven"``: as
-        ``"one-se"``, but the smallest subset allowed unless what the search finds is more than
-        chance: its first step is better than the luckiest of as many columns of noise would be, or
-        whole searches of two thirds of the rows are better than no column at all on the other
-        third, by two standard errors.
+        error, DeLong's for AUC, from the rows' values for the others. ``"proven"``: the
+        smallest subset that is not told apart from the best, by one standard error of the
+        difference between the two on the same rows; and the smallest allowed, unless what the
+        search finds is more than chance: its first step is better than the luckiest of as many
+        columns of noise would be, or whole searches of two thirds of the rows are better than no
+        column at all on the other third, by two standard errors.
     checkpoint : str or path, optional
         A file in which the search writes down how far it came, about once a second.  If the file is
         there, the search goes on from it, and ends as if it had never been stopped (exhaustive
@@ -186,7 +186,7 @@ class NaiveBayesSelector(
     >>> selector.transform(X).shape[1] == len(selector.selected_) < 10
     True
     >>> selector.settings_["cv"], selector.settings_["choice"], selector.proof_.holds
-    (10, 'proven', True)
+    (StratifiedKFold(n_splits=10, random_state=0, shuffle=True), 'proven', True)
     >>> round(selector.score(X, y), 1)
     1.0
     """
@@ -320,7 +320,7 @@ class NaiveBayesSelector(
         restrict_names(model, columns)
 
         # Nothing is set before everything has worked: an interrupted fit leaves the old state.
-        for name in ("feature_names_in_", "calibration_"):
+        for name in ("feature_names_in_", "calibration_", "decision_"):
             self.__dict__.pop(name, None)
         keep_names(self, X, reset=True)
         self.classes_ = model.classes_
@@ -433,15 +433,15 @@ class Searching:
         objective.listeners.append(Recorder(path, told))
         stop = (lambda: False) if watch is None else watch(objective)
         driver.drive(search, task.limits, objective, path, task.sizes, stop)
-        margin = None if self.asked.choice == "best" else (judge or guide).standard_error
-        path.choose(*task.sizes, margin)
+        who, choice = judge or guide, self.asked.choice
+        margin = who.standard_error if choice == "one-se" else None
+        paired = who.paired_error if choice == "proven" else None
+        path.choose(*task.sizes, margin, paired)
         return Found(path, guide, objective.n_tried)
 
     def explore(self, train: Rows, test: Rows) -> tuple[Path, Settler]:
         """The whole search on some rows; verdicts of its criterion on others."""
-        cv = self.task.cv
-        if isinstance(cv, int):  # fewer rows may have to do with fewer folds
-            cv = max(min(cv, int(np.bincount(self.task.sample.strata[train]).max())), 2)
+        cv = folds_of_fewer(self.task.cv, self.task.sample.strata[train])
         mine = replace(self, task=replace(self.task, cv=cv))
         search = mine.informed(train, np.random.RandomState(0))
         ledgers = mine.ledgers(train, test)

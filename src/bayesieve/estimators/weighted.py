@@ -223,7 +223,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        for name in ("feature_names_in_", "calibration_"):
+        for name in ("feature_names_in_", "calibration_", "decision_"):
             self.__dict__.pop(name, None)
         keep_names(self, X, reset=True)
         self._fits = tuple(fits)
@@ -251,7 +251,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         check_is_fitted(self, "path_")
         check_number("size", size, low=0, whole=True)
         found = copy(self)
-        found.__dict__.pop("calibration_", None)
+        for name in ("calibration_", "decision_"):
+            found.__dict__.pop(name, None)
         places = [
             max(at for at, step in enumerate(each.steps) if len(step.terms) <= size)
             for each in self._fits

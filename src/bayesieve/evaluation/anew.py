@@ -25,7 +25,8 @@ _FOLDS = 5
 def decide_anew(
     model: Chooser, read: Sample, groups: Array | None = None
 ) -> tuple[NDArray[np.float64], Array] | None:
-    """Probabilities and decisions of all rows; None where a class has too few rows for folds.
+    """Probabilities and decisions of all rows; None where a class has too few rows for folds, or
+    too few groups.
 
     Parameters
     ----------
@@ -36,8 +37,11 @@ def decide_anew(
     labelled, strata = read.targets.labelled, read.strata
     if np.bincount(strata).min() < _FOLDS and not labelled:
         return None
+    n_folds = _FOLDS if groups is None else min(_FOLDS, np.unique(groups).size)
+    if n_folds < 2:
+        return None
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-    splitter = kind(_FOLDS, shuffle=True, random_state=0)
+    splitter = kind(n_folds, shuffle=True, random_state=0)
     family = _family(model)
     table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
     target = read.targets.classes if labelled else read.classes[read.labels]

@@ -168,7 +168,7 @@ def calibrate(
         assert selector is not None
         judge, table, target, weights = _guided(selector, X, y, sample_weight)
     else:
-        judge, (table, target, weights) = fitted, _held_out(model, fitted, X, y, sample_weight)
+        judge, (table, target, weights) = fitted, held_out_rows(model, fitted, X, y, sample_weight)
     if rows == "new" and trained_on(fitted, table, target, weights):
         others = (
             " Use rows='validation', or rows that are new."
@@ -218,7 +218,7 @@ def _check_bounds(bounds: object) -> tuple[float, float]:
     return low, high
 
 
-def _held_out(
+def held_out_rows(
     model: Model, fitted: FittedBayes, X: object, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Table, Ints, Floats]:
     """Columns, true classes (rows x labels) and weights of rows that are new to the model."""

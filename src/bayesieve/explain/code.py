@@ -6,6 +6,7 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 
 from ..evaluation.given import Model, Value
+from .decision_code import decided, first_best, joined
 from .portable import (
     BellTerms,
     PortableFeature,
@@ -57,7 +58,8 @@ def to_sql(model: Model, table: str = "data") -> str:
     Returns
     -------
     query : str
-        Gives all columns of the table and ``prediction``; with labels, one column a label.
+        Gives all columns of the table and ``prediction``; with labels, one column a label.  After
+        `decide`, the rule's decision: NULL where it asks a person.
 
     Examples
     --------
@@ -91,35 +93,29 @@ def _problem(features: list[PortableFeature], problem: PortableProblem) -> str:
     discrete += [partial(_from_pair, columns, features, pair) for pair in problem["pairs"]]
     numbers = {j: term for j, term in enumerate(terms) if "table" not in term}
     # Two classes of discrete columns are one sum, which needs no query of its own.
-    alone = n_classes == 2 and not numbers
+    alone = n_classes == 2 and not numbers and "rule" not in problem
     queries: list[str] = []
     for some in _batches(discrete, max(len(discrete), 1) if alone else _COLUMNS) or [[]]:
         ahead = []
         for k in range(1, n_classes):
             sums = [says(k) for says in some]
             start = 0 if queries else prior[k] - prior[0]
-            ahead.append(_joined([_whole(start), *sums], "+"))
+            ahead.append(joined([_whole(start), *sums], "+"))
         queries.append(f"SELECT {', '.join(f'{d} AS d{k}' for k, d in enumerate(ahead, 1))}")
     answers = [_value(each) for each in problem["classes"]]
     if alone:
-        return _first_best(["0", *ahead], answers)
+        return first_best(["0", *ahead], answers)
     for few in _batches(list(numbers), max(min(_NUMBERS, _RESULTS // (n_classes + 1)), 1)):
         parts = [(j, columns[j], features[j], numbers[j]) for j in few]
         queries.append(_numbers(parts, n_classes, problem["bits"]))
-    best = _first_best(["0", *(f"d{k}" for k in range(1, n_classes))], answers)
+    if "rule" in problem:
+        return decided(_added(queries, n_classes), problem, answers)
+    best = first_best(["0", *(f"d{k}" for k in range(1, n_classes))], answers)
     return f"SELECT {best} FROM ({_added(queries, n_classes)})"
 
 
 def _batches(items: list[Item], size: int) -> list[list[Item]]:
     return [items[at : at + size] for at in range(0, len(items), size)]
-
-
-def _joined(parts: list[str], word: str) -> str:
-    """Parts joined pairwise, in brackets: databases limit how deep an expression may be."""
-    while len(parts) > 1:
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        parts = [f"({a} {word} {b})" for a, b in pairs] + parts[len(parts) // 2 * 2 :]
-    return parts[0]
 
 
 def _added(queries: list[str], n_classes: int) -> str:
@@ -160,7 +156,7 @@ def _numbers(
         if term["least"] is None
     ]
     sums = [
-        f"{_joined([_rounded(j, k, term, bits, column) for j, column, _, term in parts], '+')} "
+        f"{joined([_rounded(j, k, term, bits, column) for j, column, _, term in parts], '+')} "
         f"AS c{k}"
         for k in classes
     ]
@@ -283,17 +279,7 @@ def _square(column: str, mean: float, sd: float, offset: float) -> str:
 
 
 def _largest(values: list[str]) -> str:
-    return _first_best(values, values)
-
-
-def _first_best(values: list[str], answers: list[str]) -> str:
-    """The answer that belongs to the largest value, the first of equals."""
-    cases = [
-        f"WHEN {_joined([f'{mine} >= {other}' for other in values[i + 1 :]], 'AND')} "
-        f"THEN {answers[i]}"
-        for i, mine in enumerate(values[:-1])
-    ]
-    return f"CASE {' '.join(cases)} ELSE {answers[-1]} END" if cases else answers[0]
+    return first_best(values, values)
 
 
 def _lift(nats: list[str], bound: float) -> str:

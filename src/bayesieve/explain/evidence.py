@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from ..checks import plain_value
 from ..data.columns import encode
 from ..data.html import html_table
+from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.held import bayes_of, rows_of
+from ..estimators.signals import SignalPipeline
 from ..evaluation.given import Model, Value
 from ..models.fitted import FittedBayes, FittedProblem
 from .plain import ExplanationData
+from .verdict import Verdict, Verdicts
 
 PRIOR = "(prior)"
 
@@ -65,6 +68,8 @@ class Explanation:
         The sum of all bars.
     evidence : list of Evidence
         The prior first, then features by the size of their bar, largest first.
+    verdict : Verdict or None
+        What the model's rule decides, and why; None where it has no rule (see `decide`).
 
     Examples
     --------
@@ -85,10 +90,14 @@ class Explanation:
     probability: float
     log_odds: float
     evidence: list[Evidence]
+    verdict: Verdict | None = None
 
     def to_dict(self) -> ExplanationData:
-        """Plain data."""
-        return cast(ExplanationData, asdict(self))
+        """Plain data; of a model without a rule, without a verdict."""
+        found = asdict(self)
+        if self.verdict is None:
+            del found["verdict"]
+        return cast(ExplanationData, found)
 
     def to_text(self, width: int = 30) -> str:
         """Bars of text, the strongest evidence first.
@@ -105,6 +114,8 @@ class Explanation:
             f"row {self.row}: {self.target} rather than {self.against}: probability "
             f"{self.probability:.4g}, log-odds {self.log_odds:+.3f}"
         ]
+        if self.verdict is not None:
+            lines.append(f"  decision: {self.verdict.to_text()}")
         label = max(len(_shown(bar)) for bar in self.evidence)
         for bar in self.evidence:
             size = width if not np.isfinite(bar.log_ratio) else 0
@@ -120,6 +131,8 @@ class Explanation:
             f"{self.target} rather than {self.against}: probability {self.probability:.4g}, "
             f"log-odds {self.log_odds:+.3f}"
         )
+        if self.verdict is not None:
+            caption += f"; decision: {self.verdict.to_text()}"
         columns: dict[str, list[object]] = {
             "feature": [bar.feature for bar in self.evidence],
             "value": [bar.value for bar in self.evidence],
@@ -130,7 +143,11 @@ class Explanation:
 
 
 def explain(
-    model: Model, X: object, *, target: Value | None = None, against: Value | None = None
+    model: Model | SignalPipeline,
+    X: object,
+    *,
+    target: Value | None = None,
+    against: Value | None = None,
 ) -> list[Explanation]:
     """The evidence behind each row's decision.
 
@@ -139,13 +156,14 @@ def explain(
 
     Parameters
     ----------
-    model : NaiveBayes or NaiveBayesSelector
+    model : NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes or what `signals` gives
         Fitted.
     X : array-like, data frame or sparse matrix
-        Rows to explain.
+        Rows to explain; for `signals`, series.
     target : class, optional
-        The class to speak for; each row's most probable class by default.  With labels: the name of
-        one label; all of them by default, an explanation each.
+        The class to speak for; by default the one that a row is decided to be (see `decide`), or
+        its most probable class.  With labels: the name of one label; all of them by default, an
+        explanation each.
     against : class, optional
         The class to speak against; the most probable one but the target by default.  Not with
         labels.
@@ -165,6 +183,8 @@ def explain(
     >>> found.target, found.evidence[1].feature
     ('a', 'x0')
     """
+    if isinstance(model, SignalPipeline):
+        model, X = model.estimator, model.columns(cast(SeriesLike, X))
     fitted = bayes_of(model).fitted_
     table = rows_of(model, X)
     if fitted.labelled:
@@ -174,13 +194,25 @@ def explain(
     sums = problem.sums(table)
     proba = problem.proba(sums)
     bars = _bars(problem, table)
+    names = [plain_value(value) for value in problem.classes]
+    verdicts = Verdicts(fitted, table).of(problem, sums)
     found = []
-    for i in range(table.n_rows):
-        first, second = _pair(sums[i], *chosen)
-        classes = (plain_value(problem.classes[first]), plain_value(problem.classes[second]))
-        row = _Row(i, first, second, classes, float(proba[i, first]), sums[i])
+    for i, verdict in enumerate(verdicts):
+        first, second = _pair(sums[i], _spoken_for(chosen, verdict, names), chosen[1])
+        classes = (names[first], names[second])
+        row = _Row(i, first, second, classes, float(proba[i, first]), sums[i], verdict)
         found.append(_one(problem, bars, row))
     return found
+
+
+def _spoken_for(
+    chosen: list[int | None], verdict: Verdict | None, names: list[Value]
+) -> int | None:
+    """The class asked for, else the one decided; None: the most probable one."""
+    if chosen[0] is not None or verdict is None or verdict.decision is None:
+        return chosen[0]
+    decided = names.index(verdict.decision)
+    return None if decided == chosen[1] else decided
 
 
 class _Row(NamedTuple):
@@ -192,6 +224,7 @@ class _Row(NamedTuple):
     classes: tuple[Value, Value]
     probability: float
     sums: NDArray[np.int64]
+    verdict: Verdict | None
 
 
 def _position(problem: FittedProblem, parameter: str, wanted: Value | None) -> int | None:
@@ -284,6 +317,7 @@ def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
         row.probability,
         ratio(row.sums),
         [Evidence(PRIOR, place, ratio(prior), "prior"), *found],
+        row.verdict,
     )
 
 
@@ -300,15 +334,16 @@ def _explain_labels(
     names = list(fitted.labels)
     if target is not None and target not in names:
         raise ValueError(f"target must be one of the labels {names}; got {target!r}.")
-    parts = []
+    parts, verdicts = [], Verdicts(fitted, table)
     for name, problem in zip(names, fitted.problems, strict=True):
         if target is None or name == target:
             sums = problem.sums(table)
-            parts.append((name, problem, sums, problem.proba(sums), _bars(problem, table)))
+            told = verdicts.of(problem, sums)
+            parts.append((name, problem, sums, problem.proba(sums), _bars(problem, table), told))
     found = []
     for i in range(table.n_rows):
-        for name, problem, sums, proba, bars in parts:
-            row = _Row(i, 1, 0, (name, f"not {name}"), float(proba[i, 1]), sums[i])
+        for name, problem, sums, proba, bars, told in parts:
+            row = _Row(i, 1, 0, (name, f"not {name}"), float(proba[i, 1]), sums[i], told[i])
             found.append(_one(problem, bars, row))
     return found
 

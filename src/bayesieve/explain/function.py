@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from ..evaluation.given import Model
 from .portable import portable
 
-# What no decision needs.
+# What no decision needs, but for those of a rule.
 _UNUSED = ("class_count", "impossible", "temperature")
 
 
@@ -24,7 +24,8 @@ def to_python(model: Model, name: str = "predict") -> str:
     -------
     source : str
         A function of one row, a mapping of column names to values (None or absent: missing); it
-        returns the class, or with labels a mapping of labels to 0 and 1.
+        returns the class, or with labels a mapping of labels to 0 and 1.  After `decide`, what its
+        rule decides: None where it asks a person.
 
     Examples
     --------
@@ -41,15 +42,50 @@ def to_python(model: Model, name: str = "predict") -> str:
     data = portable(model)
     needed = {
         "features": [_without(("model", "range"), feature) for feature in data["features"]],
-        "problems": [_without(_UNUSED, problem) for problem in data["problems"]],
+        "problems": [
+            _without(("class_count",) if "rule" in problem else _UNUSED, problem)
+            for problem in data["problems"]
+        ],
     }
     labelled = data["problems"][0]["name"] is not None
     answer = "found" if labelled else "found[None]"
-    return _PYTHON.format(name=name, data=needed, answer=answer)
+    ruled = any("rule" in problem for problem in data["problems"])
+    choice = "by_rule(sums, problem)" if ruled else _MOST_PROBABLE
+    return _PYTHON.format(
+        name=name, data=needed, answer=answer, rule=_RULE if ruled else "", choice=choice
+    )
 
 
 def _without(unused: Collection[str], data: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in data.items() if key not in unused}
+
+
+_MOST_PROBABLE = "max(range(len(sums)), key=lambda k: (sums[k], -k))"
+
+
+_RULE = '''    def by_rule(sums, problem):
+        """What the rule decides: a class, or one more, to ask a person."""
+        rule, classes = problem["rule"], range(len(sums))
+        read = [a + b for a, b in zip(sums, rule["shift"])]
+        lead = [read[k] - max(read[o] for o in classes if o != k) for k in classes]
+        worth, top = list(sums), max(sums)
+        if rule["costs"] is not None:
+            worth = [0.0] * len(rule["costs"][0])
+            for k in classes:
+                ahead = ldexp(float(sums[k] - top), -problem["bits"]) / problem["temperature"]
+                far = problem["impossible"] and top - sums[k] >= problem["impossible"] // 2
+                weight = 0.0 if far else float(round(ldexp(exp(ahead), 40)))
+                worth = [a - weight * cost for a, cost in zip(worth, rule["costs"][k])]
+        allowed = set(range(len(worth)))
+        for k, low, high, or_ask in rule["guards"]:
+            if low is not None and lead[k] <= low:
+                allowed.discard(k)
+        for k, low, high, or_ask in rule["guards"]:
+            if high is not None and lead[k] >= high:
+                allowed &= {k, len(sums)} if or_ask else {k}
+        return max(sorted(allowed), key=lambda d: worth[d])
+
+'''
 
 
 _PYTHON = '''def {name}(row):
@@ -123,7 +159,7 @@ _PYTHON = '''def {name}(row):
             nats = [min(max(each + lift, -bound), bound) for each in nats]
         return [round(ldexp(each, bits)) for each in nats]
 
-    found = {{}}
+{rule}    found = {{}}
     for problem in model["problems"]:
         sums = list(problem["prior"])
         for feature, term in zip(model["features"], problem["terms"]):
@@ -136,7 +172,7 @@ _PYTHON = '''def {name}(row):
                 one, two = (groups[i] for groups, i in zip(pair["groups"], at))
                 said = pair["table"][one * (max(pair["groups"][1]) + 1) + two]
                 sums = [a + b for a, b in zip(sums, said)]
-        best = max(range(len(sums)), key=lambda k: (sums[k], -k))
-        found[problem["name"]] = problem["classes"][best]
+        best = {choice}
+        found[problem["name"]] = (problem["classes"] + [None])[best]
     return {answer}
 '''

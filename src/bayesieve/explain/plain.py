@@ -1,7 +1,7 @@
 """Results as data that JSON can hold."""
 
 import math
-from typing import TypeAlias, TypedDict, cast
+from typing import NotRequired, TypeAlias, TypedDict, cast
 
 import numpy as np
 
@@ -51,6 +51,14 @@ class EvidenceData(TypedDict):
     status: str
 
 
+class VerdictData(TypedDict):
+    """`Verdict` as plain data."""
+
+    decision: Value | None
+    why: str
+    novelty: float | None
+
+
 class ExplanationData(TypedDict):
     """`Explanation` as plain data."""
 
@@ -60,6 +68,7 @@ class ExplanationData(TypedDict):
     probability: float
     log_odds: float
     evidence: list[EvidenceData]
+    verdict: NotRequired[VerdictData]
 
 
 def jsonable(value: object) -> Plain:

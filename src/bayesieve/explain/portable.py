@@ -4,7 +4,7 @@ Discrete columns are tables of the model's own integers; continuous ones sums of
 speaks the model elsewhere (a page, a query, a function) is made from this form.
 """
 
-from typing import Any, TypeAlias, TypedDict, final
+from typing import Any, NotRequired, TypeAlias, TypedDict, final
 
 import numpy as np
 
@@ -65,6 +65,18 @@ class PortablePair(TypedDict):
     table: list[list[int]]
 
 
+class PortableRule(TypedDict):
+    """What to decide: see `DecisionRule`.
+
+    ``shift`` is added to the sums before the guards read leads; each guard is the position of a
+    class, its lower and upper bound (None: there is none), and whether a person may be asked.
+    """
+
+    costs: list[list[float]] | None
+    guards: list[tuple[int, int | None, int | None, bool]]
+    shift: list[int]
+
+
 class PortableProblem(TypedDict):
     """Which of several classes, or whether a label is there."""
 
@@ -77,6 +89,7 @@ class PortableProblem(TypedDict):
     prior: list[int]
     terms: list[TableTerms | BellTerms]
     pairs: list[PortablePair]
+    rule: NotRequired[PortableRule]
 
 
 class Portable(TypedDict):
@@ -103,7 +116,7 @@ def portable(model: Model | FittedBayes, by_values: bool = False) -> Portable:
         (None without labels), classes, bits and impossible (integers are in units of 2^-bits nat; a
         log 0 costs `impossible` of them), temperature (what is said is divided by it; decisions
         stay), prior, terms: a table of levels x classes, or the
-        components of each class with what bounds them.
+        components of each class with what bounds them; and rule, where there is one.
     """
     fitted = fitted_of(model)
     names = fitted.labels or (None,)
@@ -156,7 +169,7 @@ def plain_classes(classes: Array) -> list[Value]:
 
 
 def _problem(name: str | None, problem: FittedProblem, by_values: bool) -> PortableProblem:
-    return {
+    found: PortableProblem = {
         "name": name,
         "classes": plain_classes(problem.classes),
         "class_count": problem.summary.class_count.tolist(),
@@ -174,6 +187,14 @@ def _problem(name: str | None, problem: FittedProblem, by_values: bool) -> Porta
             for pair in problem.pairs
         ],
     }
+    if problem.rule is not None:
+        rule = problem.rule
+        found["rule"] = {
+            "costs": None if rule.costs is None else [list(line) for line in rule.costs],
+            "guards": [(each.position, each.low, each.high, each.or_ask) for each in rule.guards],
+            "shift": (np.array(rule.prior, np.int64) - problem.fixed_prior).tolist(),
+        }
+    return found
 
 
 def _terms(problem: FittedProblem, j: int, by_values: bool) -> TableTerms | BellTerms:

@@ -109,7 +109,10 @@ class Score:
         if not all(bool(np.isfinite(mine).all()) for mine in record):
             return np.nan
         try:
-            value = float(self.function(*record, **parameters))
+            answer = self.function(*record, **parameters)
+            if isinstance(answer, str | bytes):
+                raise TypeError(f"it gave the text {answer!r} in place of a number")
+            value = float(answer)
         except Exception as error:
             raise ValueError(
                 f"score {label!r} failed on series[{i}] ({record[0].size} points): {error}. Return "

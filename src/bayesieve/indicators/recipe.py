@@ -11,6 +11,9 @@ from .scores import SCORES
 from .traces import TraceScore
 from .window_scores import WindowScores
 
+#: What files write for thresholds that come from quantiles.
+LEARNT = "learnt"
+
 _TRACE_KEYS = ("thresholds", "rule", "levels", "successive", "title", "unit")
 
 
@@ -41,6 +44,8 @@ def score_to_plain(score: ScoreFamily) -> dict[str, Plain]:
 def score_from_plain(data: Mapping[str, Plain]) -> ScoreFamily:
     """The score that plain data names, over its grid; what is left out stays as in the library.
 
+    Thresholds that are None, or ``"learnt"``, come from quantiles.
+
     Examples
     --------
     >>> from bayesieve.indicators import score_from_plain
@@ -69,13 +74,25 @@ def score_from_plain(data: Mapping[str, Plain]) -> ScoreFamily:
         allowed = [each.name for each in fields(WindowScores)]
         for key in given:
             choose("a key of the score 'windows'", key, allowed)
+            _need_list(name, key, given[key])
         return WindowScores(**{key: _frozen(value) for key, value in given.items()})
     score = LIBRARY[name]
+    if given.get("thresholds") == LEARNT:
+        given["thresholds"] = None
     for key, value in given.items():
         choose(f"a key of the score {name!r}", key, [*score.grid, *_TRACE_KEYS])
-        if key not in ("rule", "title", "unit", "thresholds") and not isinstance(value, list):
-            raise TypeError(f"{key} of the score {name!r} must be a list; got {value!r}.")
+        if key not in ("rule", "title", "unit"):
+            _need_list(name, key, value)
+        elif not isinstance(value, str):
+            raise TypeError(f"{key} of the score {name!r} must be a text; got {value!r}.")
     return score.over(**{"thresholds": score.thresholds, **given})
+
+
+def _need_list(name: str, key: str, value: Plain) -> None:
+    """A list, or None where something is to be learnt."""
+    if not isinstance(value, list | None):
+        hint = f" or {LEARNT!r}" if key == "thresholds" else ""
+        raise TypeError(f"{key} of the score {name!r} must be a list{hint}; got {value!r}.")
 
 
 def _plain(value: Plain) -> Plain:

@@ -244,7 +244,8 @@ class Indicators(TransformerMixin, BaseEstimator):
         channels = tuple(recipe["channels"])
         found = cls(scores, recipe["quantiles"], recipe["drop"], n_jobs, channels)
         found._scores, found.channels_ = scores, channels
-        point = SeriesTable(tuple([np.zeros(1)] for _ in channels), channels, (0,))
+        # Missing, so that no function that somebody wrote is asked about it.
+        point = SeriesTable(tuple([np.full(1, np.nan)] for _ in channels), channels, (0,))
         found._describe(found._families(point), [tuple(cuts) for cuts in recipe["cuts"]])
         if found.names_ != list(recipe["names"]):
             raise ValueError(

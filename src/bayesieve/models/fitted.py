@@ -25,6 +25,7 @@ from .base import (
 )
 from .columns import Summary, build_columns, check_batch, spoken_tables
 from .counts import log_shares_of, prior_terms
+from .decisions import DecisionRule
 from .linear import linear_form
 from .moments import size, times, total_variance
 from .pairs import PairTerms, Weighting
@@ -46,6 +47,7 @@ class FittedProblem:
     temperature : what all that is said in nat is divided by.
     weighting : weights of the terms, and pairs of columns, where there are any.
     place : probabilities of the classes where the model is used; None: as learnt.
+    rule : what to decide; None: the most probable class.
     """
 
     summary: Summary
@@ -57,6 +59,7 @@ class FittedProblem:
     temperature: float = 1.0
     weighting: Weighting | None = None
     place: tuple[float, ...] | None = None
+    rule: DecisionRule | None = None
 
     @property
     def pairs(self) -> tuple[PairTerms, ...]:
@@ -192,6 +195,15 @@ class FittedProblem:
         """The most probable class; the first of equals."""
         return self.classes[sums.argmax(1)]
 
+    def decided(self, sums: Ints) -> Array:
+        """What the rule decides, None where it asks a person; the best class without a rule."""
+        if self.rule is None:
+            return self.best(sums)
+        at = self.rule.decide(sums, self.fixed_prior, self.ahead(sums))
+        if not self.rule.asks:
+            return self.classes[at]
+        return np.array([*self.classes.tolist(), None], dtype=object)[at]
+
     def decide(self, sums: Ints) -> Floats:
         """Log-odds of the second of two classes; else the scores of all."""
         return self.nat(sums[:, 1] - sums[:, 0] if len(self.classes) == 2 else sums)
@@ -221,6 +233,7 @@ class FittedProblem:
             columns=tuple(self.columns[j] for j in columns),
             tables=tuple(self.tables[j] for j in columns),
             weighting=None if self.weighting is None else self.weighting.restrict(columns),
+            rule=None,
         )
 
 
@@ -234,6 +247,7 @@ class FittedBayes:
     ----------
     problems : in the order of the labels.
     labels : names of the labels; empty for classes.
+    usual : how surprising held-out rows were, ascending: what novelty is judged by.
 
     Examples
     --------
@@ -246,6 +260,7 @@ class FittedBayes:
 
     problems: tuple[FittedProblem, ...]
     labels: tuple[str, ...] = field(default=())
+    usual: tuple[float, ...] | None = None
 
     @property
     def labelled(self) -> bool:
@@ -295,6 +310,12 @@ class FittedBayes:
         found = [problem.best(sums) for problem, sums in pairs]
         return np.column_stack(found) if self.labelled else found[0]
 
+    def decided(self, rows: Table) -> Array:
+        """What the rule decides for each row, None: ask a person; without one, as `best`."""
+        pairs = zip(self.problems, self.sums(rows), strict=True)
+        found = [problem.decided(sums) for problem, sums in pairs]
+        return np.column_stack(found) if self.labelled else found[0]
+
     def proba(self, rows: Table) -> Floats:
         """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels."""
         return self.best_and_proba(rows)[1]
@@ -332,8 +353,9 @@ class FittedBayes:
         return np.vstack([w for w, _ in found]), np.concatenate([b for _, b in found])
 
     def restrict(self, columns: Sequence[int]) -> "FittedBayes":
-        """Some columns only."""
-        return replace(self, problems=tuple(each.restrict(columns) for each in self.problems))
+        """Some columns only; a rule was made for all of them, and is left out."""
+        problems = tuple(each.restrict(columns) for each in self.problems)
+        return replace(self, problems=problems, usual=None)
 
     def calibrated(self, temperatures: Sequence[float]) -> "FittedBayes":
         """The same with other temperatures, one a problem."""

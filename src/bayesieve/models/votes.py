@@ -77,6 +77,10 @@ class FittedVotes:
             return found.astype(np.int64)
         return self.binary[found[:, 0].astype(np.int64)]
 
+    def decided(self, rows: Table) -> Array:
+        """The same: votes have no rule of their own."""
+        return self.best(rows)
+
     def restrict(self, columns: Sequence[int]) -> "FittedVotes":
         """Some columns only; what their votes mean is yet to be `counted`."""
         specs = tuple(self.specs[j] for j in columns)

@@ -91,9 +91,17 @@ def column_ratios(
     columns = build_columns(summary.specs, list(summary.statistics), settings)
     shares = log_shares_of(summary.class_count * summary.class_weight)
     binary = [j for j, spec in enumerate(summary.specs) if spec.model == "bernoulli"]
-    quick = dict(zip(binary, _binary_terms(columns, binary), strict=True))
+    known = _binary_terms(columns, binary)
+    if known is not None and not speaks:
+        ready = dict(zip(binary, _binary_ratios(*known, shares, sets is not None), strict=True))
+    else:
+        ready = {}
+    quick = {} if known is None else dict(zip(binary, zip(*known[:2], strict=True), strict=True))
     found = []
     for j, (spec, column) in enumerate(zip(summary.specs, columns, strict=True)):
+        if j in ready:
+            found.append(ready[j])
+            continue
         terms, left = quick[j] if j in quick else _terms(column, spec.n_codes, sets)
         counts = column.statistics[0]
         own = np.zeros_like(terms)
@@ -122,12 +130,24 @@ def _terms(column: ColumnTerms, n_codes: int, sets: TrainingSets | None) -> tupl
     return terms, column.model.limit(left.finite, column.settings)
 
 
+def _binary_ratios(
+    terms: Floats, left: Floats, counts: Floats, shares: Floats, own: bool
+) -> list[Ratios]:
+    """What binary columns say, all at once: columns x codes x classes."""
+    table = centred(terms.reshape(-1, terms.shape[-1]), shares).reshape(terms.shape)
+    moved = np.zeros(terms.shape, np.int64)
+    if own:
+        moved[:, :-1] = _fixed(np.where(counts > 0, left - terms, 0.0)[:, :-1])
+    lone = np.zeros(terms.shape[1], bool)
+    return [Ratios(table[j], moved[j], lone) for j in range(len(terms))]
+
+
 def _binary_terms(
     columns: Sequence[ColumnTerms], binary: Sequence[int]
-) -> list[tuple[Floats, Floats]]:
-    """The same of all binary columns together: there may be thousands."""
+) -> tuple[Floats, Floats, Floats] | None:
+    """The same of all binary columns together, and their counts: there may be thousands."""
     if not binary:
-        return []
+        return None
     counts = np.stack([columns[j].statistics[0] for j in binary])  # columns x codes x classes
     less = np.repeat(counts[:, None], 3, axis=1)  # ... x code that loses a row x codes x classes
     for code in range(2):
@@ -137,7 +157,7 @@ def _binary_terms(
     left = np.zeros_like(counts)
     for code in range(2):
         left[:, code] = found[:, code, code]
-    return list(zip(found[:, 2], left, strict=True))
+    return found[:, 2], left, counts
 
 
 def _presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple[Floats, Floats]:

@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..criteria.base import Criterion, Key, loss_of
-from ..criteria.standard_error import standard_error
-from ..engine.contract import AS_IT_IS, Ints, Ledger, Units
+from ..criteria.standard_error import paired_error, standard_error
+from ..engine.contract import AS_IT_IS, Ints, Ledger, Scores, Units
 from .walk import Toggle, Walked, Walker
 
 # Candidates asked at once while looking for the first gain.
@@ -122,9 +122,16 @@ class Settler:
 
     def standard_error(self, columns: Sequence[int]) -> float:
         """How far the score of a subset may be off by the luck of the rows."""
+        return standard_error(self._criterion, self._ledger.outline, self._scores(columns))
+
+    def paired_error(self, columns: Sequence[int], others: Sequence[int]) -> float:
+        """The same of the difference between the scores of two subsets."""
+        both = self._scores(columns), self._scores(others)
+        return paired_error(self._criterion, self._ledger.outline, *both)
+
+    def _scores(self, columns: Sequence[int]) -> Iterable[Scores]:
         wanted = set(columns)
-        found = self._ledger.scores(sorted(wanted - self._inside), sorted(self._inside - wanted))
-        return standard_error(self._criterion, self._ledger.outline, found)
+        return self._ledger.scores(sorted(wanted - self._inside), sorted(self._inside - wanted))
 
     def keys_along(self, steps: Sequence[Toggle]) -> list[Key]:
         """Take steps; the key after each."""

@@ -44,7 +44,8 @@ class Path:
     best : int
         The step with the best score; `chosen` may be a smaller subset that is nearly as good.
     standard_error : float
-        Standard error of the best score, where it helped to choose; otherwise NaN.
+        Standard error of the best score, or of its distance from the score chosen, where it helped
+        to choose; otherwise NaN.
 
     Examples
     --------
@@ -87,13 +88,18 @@ class Path:
         return html_table(columns, f"{len(self)} subsets, criterion {self.criterion}{said}")
 
     def choose(
-        self, least: int, most: int, margin: Callable[[list[int]], float] | None = None
+        self,
+        least: int,
+        most: int,
+        margin: Callable[[list[int]], float] | None = None,
+        paired: Callable[[list[int], list[int]], float] | None = None,
     ) -> int:
         """Best allowed step: by validation where there is one, else by the guiding score.
 
         Then fewest features, then first visited (in exhaustive search: first in lexicographic
         order).  With a margin (of the best subset's columns): the smallest subset whose score is
-        not further from the best one, the best of equal size.
+        not further from the best one, the best of equal size.  With a paired margin (of the
+        columns of a subset and of the best): the same, where it holds for the two.
         """
         allowed = [i for i, step in enumerate(self.steps) if least <= step.n_features <= most]
         if not allowed:
@@ -115,7 +121,30 @@ class Path:
             self.standard_error = margin(self.subset(self.best))
             near = [i for i in allowed if self._shortfall(i) <= self.standard_error + _ROUNDING]
             self.chosen = min(near, key=lambda i: (self.steps[i].n_features, rank(i)))
+        if paired is not None:
+            self._choose_paired(
+                sorted(allowed, key=lambda i: (self.steps[i].n_features, rank(i))), paired
+            )
         return self.chosen
+
+    def _choose_paired(
+        self, order: list[int], paired: Callable[[list[int], list[int]], float]
+    ) -> None:
+        """The first of these that is not told apart from the best."""
+        best = self.subset(self.best)
+        seen: set[int] = set()
+        for i in order:
+            size = self.steps[i].n_features
+            if i == self.best:
+                self.standard_error = 0.0
+            elif size in seen:
+                continue  # the best of its size was told apart
+            else:
+                seen.add(size)
+                self.standard_error = paired(self.subset(i), best)
+            if self._shortfall(i) <= self.standard_error + _ROUNDING:
+                self.chosen = i
+                return
 
     def choose_smallest(self, least: int, most: int) -> int:
         """The smallest allowed subset, the best of equal size: what else was found is chance."""

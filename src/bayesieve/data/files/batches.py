@@ -14,6 +14,9 @@ from .formats import format_of, read_data
 # Of a batch: enough for numpy to work on, little for the memory.
 _MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 22
 
+# Why a cell must be a number.
+_LEARNT = "the model learnt numbers from this column"
+
 
 class Column(NamedTuple):
     """A column that a model reads."""
@@ -108,7 +111,25 @@ def _typed(column: pl.Series, text: bool, first_row: int) -> pl.Series:
     )
 
 
-def _parse(column: pl.Series, first_row: int) -> tuple[pl.Series, pl.Series]:
+def read_numbers(column: pl.Series, first_row: int = 0) -> pl.Series:
+    """A column of values as numbers; NaN and nothing are missing.
+
+    Parameters
+    ----------
+    column : texts, numbers or booleans.
+    first_row : number of its first row, for messages.
+    """
+    if column.dtype == pl.String:
+        return _parse(column, first_row, "a column of values holds numbers (--value names them)")[0]
+    if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
+        raise BadUseError(
+            f"column {column.name!r} holds {column.dtype}, and no numbers; name the columns of "
+            "values."
+        )
+    return column.cast(pl.Float64)
+
+
+def _parse(column: pl.Series, first_row: int, why: str = _LEARNT) -> tuple[pl.Series, pl.Series]:
     """Numbers from text; true and false are 1 and 0, nothing is missing."""
     bare = column.str.strip_chars()
     numbers = bare.cast(pl.Float64, strict=False)
@@ -119,7 +140,7 @@ def _parse(column: pl.Series, first_row: int) -> tuple[pl.Series, pl.Series]:
         numbers = numbers.fill_null(found)
         odd &= numbers.is_null()
     if odd.any():
-        _refuse(column, odd, "is not a number", first_row)
+        _refuse(column, odd, "is not a number", first_row, why)
     return numbers, column
 
 
@@ -130,9 +151,11 @@ def _finite(numbers: pl.Series, shown: pl.Series, first_row: int) -> pl.Series:
     return numbers
 
 
-def _refuse(column: pl.Series, odd: pl.Series, what: str, first_row: int) -> None:
+def _refuse(
+    column: pl.Series, odd: pl.Series, what: str, first_row: int, why: str = _LEARNT
+) -> None:
     at = int(np.flatnonzero(odd.to_numpy())[0])
     raise BadUseError(
-        f"column {column.name!r}, row {first_row + at} (from 0): {column[at]!r} {what}, but the "
-        "model learnt numbers from this column; mend it, or leave the cell empty."
+        f"column {column.name!r}, row {first_row + at} (from 0): {column[at]!r} {what}, but "
+        f"{why}; mend it, or leave the cell empty."
     )

@@ -1,16 +1,110 @@
-"""Series in files: one table of all of them, or a folder with a file each."""
+"""Series in files: a long table, a wide one, or a folder with a file each; some at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from ..series import SeriesTable
-from .base import BadUseError
-from .formats import FORMATS, read_data
+from .base import BadUseError, check_names, some
+from .batches import read_numbers
+from .form import SeriesForm
+from .formats import FORMATS, format_of, read_data
+from .sources import open_source
+from .text import as_read
 
 #: What a folder's files are told apart by: their names without the ending.
 _ID = "file"
+
+#: Rows of a table, and files of a folder, that are read at a time.
+_ROWS, _FILES = 1 << 18, 256
+
+
+class SeriesPart(NamedTuple):
+    """Some series of a file, and what a column says of each."""
+
+    table: SeriesTable
+    labels: pl.Series | None = None
+
+
+def settle_form(path: Path, form: SeriesForm, label: str | None = None) -> SeriesForm:
+    """The form with its columns of values named, all of which the file has.
+
+    Parameters
+    ----------
+    path : the table, or the folder.
+    form : how series lie in it.
+    label : column with the classes, which is no column of values.
+    """
+    names = table_names(_files(path)[0] if form.kind == "folder" else path)
+    keys = [form.id, form.time, form.channel, label]
+    aside = [name for name in keys if name is not None]
+    check_columns([*aside, *(form.values or ())], names)
+    twice = next((name for name in aside if aside.count(name) > 1), None)
+    if twice is not None:
+        raise BadUseError(f"column {twice!r} cannot be two things at once; name another one.")
+    values = form.values or tuple(name for name in names if name not in aside)
+    both = next((name for name in values if name in aside), None)
+    if both is not None:
+        raise BadUseError(f"column {both!r} cannot hold values too; name another one.")
+    if not values or (form.channel is not None and len(values) > 1):
+        wanted = "one column" if form.channel is not None else "columns"
+        raise BadUseError(
+            f"name {wanted} of values with --value; {path.name} has {some(values) or 'none left'}."
+        )
+    return replace(form, values=values)
+
+
+def check_columns(wanted: Iterable[str], names: Sequence[str]) -> None:
+    """Columns that a command names must be there."""
+    missing = next((name for name in wanted if name not in names), None)
+    if missing is not None:
+        raise BadUseError(f"there is no column {missing!r}; the columns are {some(names)}.")
+
+
+def read_series_file(path: Path, form: SeriesForm, label: str | None = None) -> SeriesPart:
+    """All series of a table or a folder, with their classes where a column says them.
+
+    Parameters
+    ----------
+    path : where they are.
+    form : how they lie there; what `settle_form` gave.
+    label : column with the classes.
+    """
+    if form.kind == "folder":
+        return SeriesPart(read_series_folder(path, time=form.time, values=form.values))
+    frames = list(_frames(path, form, label, _ROWS))
+    return _part(_joined(frames, path), form, label)
+
+
+def series_parts(path: Path, form: SeriesForm, most_rows: int = _ROWS) -> Iterator[SeriesPart]:
+    """The same some series at a time: memory for the rows of a part, or for the longest series.
+
+    A long table in which the rows of a series do not stand together is read as a whole.
+    """
+    if form.kind == "folder":
+        files, first = iter(_files(path)), None
+        while some_files := list(islice(files, _FILES)):
+            frame = _folder_frame(some_files, form.time, form.values, first)
+            first = frame.columns[1:]
+            yield SeriesPart(SeriesTable.from_long(frame, id=_ID, time=form.time))
+        return
+    if form.kind == "long":
+        if not _stand_together(path, str(form.id), most_rows):
+            yield read_series_file(path, form)
+            return
+        for frame in _whole_series(_frames(path, form, None, most_rows), str(form.id)):
+            yield _part(frame, form, None)
+        return
+    n_rows = 0
+    for frame in _frames(path, form, None, most_rows):
+        for rows in frame.iter_slices(most_rows):
+            yield _part(rows, form, None, n_rows)
+            n_rows += rows.height
 
 
 def read_series_folder(
@@ -29,12 +123,211 @@ def read_series_folder(
     table : SeriesTable
         Its ids are the names of the files without the ending.
     """
+    frame = _folder_frame(_files(folder), time, values, None)
+    return SeriesTable.from_long(frame, id=_ID, time=time)
+
+
+def read_labels(path: Path, columns: Sequence[str], times: Sequence[str] = ()) -> pl.DataFrame:
+    """A table of labels: names as they are written, times, and the classes.
+
+    Parameters
+    ----------
+    path : the table.
+    columns : of the id and of the class.
+    times : columns of the start and the end, where labels belong to stretches.
+    """
+    names = [*columns, *times]
+    check_columns(names, table_names(path))
+    parts = [frame for frame in format_of(path).blocks(path, names, _ROWS) if frame.height]
+    if not parts:
+        raise BadUseError(f"{path.name} has no rows.")
+    whole = _joined(parts, path)
+    said = [as_times(whole[name]) for name in times]
+    return pl.DataFrame([as_ids(whole[columns[0]]), *said, _typed(whole[columns[1]])])
+
+
+def as_times(column: pl.Series) -> pl.Series:
+    """Times as numbers or dates; texts such as 2024-12-31 12:00 are dates."""
+    if column.dtype == pl.String:
+        column = column.replace("", None)
+        read = as_read(column)
+        if read.dtype == pl.String:
+            read = _dates(column)
+        odd = column.filter(read.is_null() & column.is_not_null())
+        if len(odd):
+            raise BadUseError(
+                f"the times in {column.name!r} must be numbers or dates such as 2024-12-31 "
+                f"12:00; got {odd[0]!r}."
+            )
+        column = read
+    if isinstance(column.dtype, pl.Datetime):
+        if column.dtype.time_zone is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return column.cast(pl.Datetime("us"))
+    if not (column.dtype.is_numeric() or column.dtype in (pl.Date, pl.Duration)):
+        raise BadUseError(f"column {column.name!r} holds {column.dtype}, which is no time.")
+    return column.cast(pl.Float64) if column.dtype.is_numeric() else column
+
+
+def _dates(column: pl.Series) -> pl.Series:
+    """Texts as dates; nothing where they are none."""
+    try:
+        return column.str.strip_chars().str.to_datetime(strict=False, time_unit="us")
+    except pl.exceptions.PolarsError:  # the first text shows no format
+        return pl.Series(column.name, [None] * len(column), pl.Datetime("us"))
+
+
+def as_ids(column: pl.Series) -> pl.Series:
+    """Names as they are written."""
+    missing = column.null_count()
+    if missing:
+        raise BadUseError(f"column {column.name!r} is missing in {missing} row(s); fill or drop.")
+    return column.cast(pl.String)
+
+
+def table_names(path: Path) -> list[str]:
+    """Names of a file's columns."""
+    if format_of(path).in_blocks:
+        return open_source(path).names
+    return list(read_data(path).names)
+
+
+def _frames(
+    path: Path, form: SeriesForm, label: str | None, most_rows: int
+) -> Iterator[pl.DataFrame]:
+    """Columns of the form, typed: names as texts, times, numbers."""
+    keys = [form.id, form.channel, form.time, label]
+    names = [*(name for name in keys if name is not None), *(form.values or ())]
+    file, n_rows = format_of(path), 0
+    if not file.in_blocks and read_data(path).sparse:
+        raise BadUseError(f"{path.name} holds a sparse matrix, and no series.")
+    for frame in file.blocks(path, names, most_rows):
+        columns = [as_ids(frame[name]) for name in (form.id, form.channel) if name is not None]
+        if form.time is not None:
+            columns.append(as_times(frame[form.time]))
+        if label is not None:
+            columns.append(frame[label])
+        columns += [read_numbers(frame[name], n_rows) for name in form.values or ()]
+        n_rows += frame.height
+        yield pl.DataFrame(columns)
+    if not n_rows:
+        raise BadUseError(f"{path.name} has no rows.")
+
+
+def _joined(frames: list[pl.DataFrame], path: Path) -> pl.DataFrame:
+    try:
+        return pl.concat(frames, how="vertical")
+    except pl.exceptions.PolarsError as error:
+        raise BadUseError(f"{path.name} mixes numbers and dates in one column.") from error
+
+
+def _part(
+    frame: pl.DataFrame, form: SeriesForm, label: str | None, first_row: int = 0
+) -> SeriesPart:
+    """Series and their classes from typed columns."""
+    values = list(form.values or ())
+    said = None if label is None else frame[label]
+    if form.kind == "wide":
+        ids = range(first_row, first_row + frame.height)
+        names = tuple(ids) if form.id is None else tuple(frame[form.id].to_list())
+        twice = next((name for name, n in _counts(names) if n > 1), None)
+        if twice is not None:
+            raise BadUseError(
+                f"series {twice!r} has two rows; a wide table has one row a series, and --wide "
+                "is left out for a long one."
+            )
+        rows = [np.ascontiguousarray(row) for row in frame.select(values).to_numpy()]
+        table = SeriesTable((rows,), ("",), names)
+        return SeriesPart(table, None if said is None else _typed(said))
+    keys: list[str] = [str(form.id)]
+    columns = [
+        *keys,
+        *([form.time] if form.time else []),
+        *([form.channel] if form.channel else []),
+    ]
+    table = SeriesTable.from_long(
+        frame.select([*columns, *values]),
+        id=str(form.id),
+        time=form.time,
+        channel=form.channel,
+        values=values,
+    )
+    return SeriesPart(table, None if said is None else _label_of_each(frame[keys[0]], said))
+
+
+def _counts(names: Sequence[object]) -> Iterable[tuple[object, int]]:
+    found: dict[object, int] = {}
+    for name in names:
+        found[name] = found.get(name, 0) + 1
+    return found.items()
+
+
+def _typed(labels: pl.Series) -> pl.Series:
+    return as_read(labels) if labels.dtype == pl.String else labels
+
+
+def _label_of_each(ids: pl.Series, labels: pl.Series) -> pl.Series:
+    """What a column says of each series, in their order; it must say one thing of one."""
+    both = pl.DataFrame({"id": ids, "label": _typed(labels)}).unique(maintain_order=True)
+    twice = both.filter(both["id"].is_duplicated())
+    if twice.height:
+        one, other = twice.filter(pl.col("id") == twice["id"][0])["label"].to_list()[:2]
+        raise BadUseError(
+            f"series {twice['id'][0]!r} has two classes in {labels.name!r}, {one!r} and {other!r}; "
+            "a record with several is cut by --window, with --labels TABLE (id, start, end, class)."
+        )
+    return both["label"].alias(labels.name)
+
+
+def _stand_together(path: Path, column: str, most_rows: int) -> bool:
+    """Do the rows of every series follow each other?"""
+    seen: set[str] = set()
+    last = None
+    for frame in format_of(path).blocks(path, [column], most_rows):
+        ids = as_ids(frame[column])
+        for name in ids.filter((ids != ids.shift(1)).fill_null(True)).to_list():
+            if name != last and name in seen:
+                return False
+            seen.add(name)
+            last = name
+    return True
+
+
+def _whole_series(frames: Iterator[pl.DataFrame], column: str) -> Iterator[pl.DataFrame]:
+    """The same rows, cut between series only."""
+    held: pl.DataFrame | None = None
+    for frame in frames:
+        rows = frame if held is None else pl.concat([held, frame])
+        others = (rows[column] != rows[column][-1]).arg_true()
+        cut = 0 if not len(others) else int(others[-1]) + 1
+        if cut:
+            yield rows[:cut]
+        held = rows[cut:]
+    if held is not None:
+        yield held
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files of a folder, in the order of their names."""
     if not folder.is_dir():
         raise BadUseError(f"{str(folder)!r} is not a folder.")
     endings = tuple(each for found in FORMATS for each in found.endings)
     paths = sorted(path for path in folder.iterdir() if path.name.lower().endswith(endings))
     if not paths:
         raise BadUseError(f"{str(folder)!r} has no file that ends in {', '.join(endings)}.")
+    twice = next((name for name, n in _counts([path.stem for path in paths]) if n > 1), None)
+    if twice is not None:
+        raise BadUseError(f"{str(folder)!r} has two files called {twice!r}; a series is one file.")
+    return paths
+
+
+def _folder_frame(
+    paths: list[Path],
+    time: str | None,
+    values: Sequence[str] | None,
+    first: list[str] | None,
+) -> pl.DataFrame:
+    """Files one below the other; `first` are the columns of files before them."""
     parts: list[pl.DataFrame] = []
     for path in paths:
         frame = read_data(path).X
@@ -42,11 +335,16 @@ def read_series_folder(
             raise BadUseError(f"{path.name} holds a sparse matrix, and no series.")
         wanted = frame.columns if values is None else [*([] if time is None else [time]), *values]
         missing = [name for name in wanted if name not in frame.columns]
-        if missing or (parts and wanted != parts[0].columns[1:]):
+        if missing or wanted != (first := wanted if first is None else first):
             raise BadUseError(
                 f"{path.name} has the columns {', '.join(frame.columns)}; "
-                + (f"{missing[0]!r} is not there." if missing else f"{paths[0].name} has others.")
+                + (f"{missing[0]!r} is not there." if missing else "the files before have others.")
             )
+        if time is not None:
+            check_names([time], frame.columns)
+            frame = frame.with_columns(as_times(frame[time]))
         parts.append(frame.select(pl.lit(path.stem).alias(_ID), *wanted))
-    whole = pl.concat(parts, how="vertical_relaxed")
-    return SeriesTable.from_long(whole, id=_ID, time=time)
+    try:
+        return pl.concat(parts, how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise BadUseError("the files hold numbers and texts in columns of one name.") from error

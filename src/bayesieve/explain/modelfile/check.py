@@ -8,7 +8,9 @@ import numpy as np
 from ...checks import listed_names
 from ...evaluation.given import Value
 from ...models.registry import MODELS
+from .decision import check_rule, check_usual
 from .schema import Schema, check_schema
+from .series import check_signals
 from .shape import Feature, GridFeature, ModelFile, Numbers, ProblemData, StatisticsData
 from .weighting import check_shares, check_weighting
 
@@ -38,6 +40,10 @@ def check_model_data(given: object, schema: Schema) -> ModelFile:
         if labels:
             _need(problem["classes"] == [0, 1], f"{where}.classes", "0 and 1, as there are labels")
         _check_problem(problem, features, where)
+    if "usual" in data:
+        check_usual(data["usual"])
+    if "signals" in data:
+        check_signals(data["signals"], features)
     return data
 
 
@@ -114,6 +120,8 @@ def _check_problem(problem: ProblemData, features: list[Feature], where: str) ->
         _shape(problem["binary_mean"], (1, n_classes), f"{where}.binary_mean")
     if "weighting" in problem:
         check_weighting(problem["weighting"], features, n_classes, f"{where}.weighting")
+    if "rule" in problem:
+        check_rule(problem["rule"], n_classes, f"{where}.rule")
     found = problem["statistics"]
     _need(len(found) == len(features), f"{where}.statistics", "one element for each feature")
     for j, (feature, statistics) in enumerate(zip(features, found, strict=True)):

@@ -14,6 +14,7 @@ from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
 from ...estimators.chosen import ChosenColumns
 from ...estimators.naive_bayes import NaiveBayes
+from ...estimators.signals import SignalPipeline
 from ...evaluation.given import Model
 from ...models.base import ColumnTerms, Floats, Scale, Settings, Terms
 from ...models.columns import Summary, grid_of, spoken_tables
@@ -22,7 +23,9 @@ from ...models.moments import Mixtures, Moments, WideVariance, plain_squares, pl
 from ...models.registry import MODELS
 from ..portable import plain_classes
 from .check import check_model_data
+from .decision import rule_data, with_rules
 from .schema import Schema
+from .series import rebuild_signals, signals_data
 from .shape import Feature, ModelFile, Parameters, ProblemData, StatisticsData, TermsData
 from .weighting import rebuild_weighted, weighting_data
 
@@ -32,29 +35,19 @@ __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "sa
 FORMAT, VERSION = "bayesieve-model", 1
 
 
-# Calibrated models; readers of the first version would leave the temperature out.
-_CALIBRATED = 2
+# What readers of earlier versions would leave out: temperature, grids, weights and pairs, priors of
+# a place, rules for decisions.
+_CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED, _DECIDED = 2, 3, 4, 5, 6
 
 
-# Models with numbers on a grid.
-_GRIDDED = 3
-
-
-# Weighted models; readers of other versions would leave out weights and pairs.
-_WEIGHTED = 4
-
-
-# Models that know the priors of a place; readers of other versions would leave them out.
-_PLACED = 5
-
-
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+def save_model(model: Model | SignalPipeline, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a JSON file.
 
     Parameters
     ----------
-    model : NaiveBayes or NaiveBayesSelector
-        Fitted; of a selector, the model on the chosen columns is written.
+    model : NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes or what `signals` gives
+        Fitted; of a selector, the model on the chosen columns is written; of `signals` also how
+        these columns are made of series.
     path : path
         Written in one go: a failure leaves no half file.
 
@@ -114,7 +107,7 @@ def model_schema() -> Schema:
     return cast(Schema, json.loads(text))
 
 
-def load_model(path: str | os.PathLike[str]) -> NaiveBayes:
+def load_model(path: str | os.PathLike[str]) -> NaiveBayes | SignalPipeline:
     """Read a model from a JSON file; it predicts to the bit as the one that was saved.
 
     Parameters
@@ -123,7 +116,9 @@ def load_model(path: str | os.PathLike[str]) -> NaiveBayes:
 
     Returns
     -------
-    model : NaiveBayes
+    model : NaiveBayes or SignalPipeline
+        The latter where what `signals` gives was saved.  Scores that somebody wrote must be
+        registered again first.
 
     Examples
     --------
@@ -152,7 +147,7 @@ def load_model(path: str | os.PathLike[str]) -> NaiveBayes:
         raise ValueError(f"{path}: {error}") from error
 
 
-def model_to_dict(model: Model) -> ModelFile:
+def model_to_dict(model: Model | SignalPipeline) -> ModelFile:
     """A fitted model as plain data.
 
     Examples
@@ -163,6 +158,8 @@ def model_to_dict(model: Model) -> ModelFile:
     >>> model_to_dict(NaiveBayes().fit(np.array([[0], [1]] * 5), [0, 1] * 5))["features"]
     [{'name': 'x0', 'model': 'bernoulli', 'levels': [0.0, 1.0], 'presence': False}]
     """
+    if isinstance(model, SignalPipeline):
+        return {**model_to_dict(model.estimator), "signals": signals_data(model)}
     if isinstance(model, ChosenColumns):
         model = model.estimator_
     if not isinstance(model, NaiveBayes):
@@ -181,7 +178,9 @@ def model_to_dict(model: Model) -> ModelFile:
         version = _WEIGHTED
     if any(_knows_priors(problem) for problem in fitted.problems):
         version = _PLACED
-    return {
+    if fitted.usual is not None or any(problem.rule is not None for problem in fitted.problems):
+        version = _DECIDED
+    found: ModelFile = {
         "format": FORMAT,
         "version": version,
         "parameters": _parameters(model),
@@ -190,9 +189,12 @@ def model_to_dict(model: Model) -> ModelFile:
         "labels": list(fitted.labels),
         "models": [_problem(problem, model.var_smoothing) for problem in fitted.problems],
     }
+    if fitted.usual is not None:
+        found["usual"] = list(fitted.usual)
+    return found
 
 
-def model_from_dict(data: object) -> NaiveBayes:
+def model_from_dict(data: object) -> NaiveBayes | SignalPipeline:
     """A fitted model from plain data; nothing in it is run.
 
     Examples
@@ -206,12 +208,13 @@ def model_from_dict(data: object) -> NaiveBayes:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data.get("version") not in (VERSION, _CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED):
+    if data.get("version") not in range(VERSION, _DECIDED + 1):
         raise ValueError(
             f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
             f"{VERSION} ({_CALIBRATED}, of calibrated models; {_GRIDDED}, of numbers on a grid; "
-            f"{_WEIGHTED}, of weighted ones; {_PLACED}, of those for a place of use). "
-            "Update bayesieve, or save the model again."
+            f"{_WEIGHTED}, of weighted ones; {_PLACED}, of those for a place of use; "
+            f"{_DECIDED}, of those with a rule for decisions). Update bayesieve, or save the model "
+            "again."
         )
     try:
         file = check_model_data(data, model_schema())
@@ -227,12 +230,12 @@ def model_from_dict(data: object) -> NaiveBayes:
         problems = [
             _placed(_rebuild(model.smoothing, specs, part), part) for part in file["models"]
         ]
-    model.hold(FittedBayes(tuple(problems), tuple(file["labels"])))
+    model.hold(with_rules(FittedBayes(tuple(problems), tuple(file["labels"])), file))
     model.family().check()
     model.n_features_in_ = len(specs)
     if file["named"]:
         model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
-    return model
+    return rebuild_signals(model, file["signals"]) if "signals" in file else model
 
 
 def _knows_priors(problem: FittedProblem) -> bool:
@@ -353,6 +356,8 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
     }
     if problem.weighting is not None:
         found["weighting"] = weighting_data(problem.weighting)
+    if problem.rule is not None:
+        found["rule"] = rule_data(problem.rule)
     return found
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import NotRequired, TypeAlias, TypedDict, final
 
+from ...data.files.form import FormData
 from ...evaluation.given import Value
+from ..plain import Plain
 
 #: Lists of numbers, or lists of such lists: an array.
 Numbers: TypeAlias = "Sequence[float] | Sequence[Numbers]"
@@ -93,6 +95,36 @@ class WeightingData(TypedDict):
     priors: NotRequired[list[float]]
 
 
+class GuardData(TypedDict):
+    """Where a class must not, and where it must be decided, by its lead in whole units."""
+
+    position: int
+    low: int | None
+    high: int | None
+    or_ask: bool
+
+
+class PromiseData(TypedDict):
+    """A rate that a rule keeps, and what that rests on."""
+
+    kind: str
+    position: int
+    bound: float
+    confidence: float
+    rows: int
+    beyond: int
+
+
+class RuleData(TypedDict):
+    """What to decide."""
+
+    costs: list[list[float]] | None
+    guards: list[GuardData]
+    prior: list[int]
+    promises: list[PromiseData]
+    rows: int
+
+
 class ProblemData(TypedDict):
     """What one problem learnt."""
 
@@ -104,10 +136,32 @@ class ProblemData(TypedDict):
     temperature: NotRequired[float]
     weighting: NotRequired[WeightingData]
     deployment_priors: NotRequired[list[float]]
+    rule: NotRequired[RuleData]
     binary_mean: list[list[float]] | None
     scale: ScaleData
     statistics: list[StatisticsData]
     terms: list[list[list[float]] | None]
+
+
+class RecipeData(TypedDict):
+    """How indicators are made of series."""
+
+    version: int
+    scores: list[dict[str, Plain]]
+    channels: list[str]
+    quantiles: list[float]
+    drop: str | None
+    cuts: list[list[float]]
+    names: list[str]
+    kept: list[int]
+    stands_for: dict[str, str]
+
+
+class SignalsData(TypedDict):
+    """What a model of series needs beside its features."""
+
+    recipe: RecipeData
+    form: FormData | None
 
 
 class ModelFile(TypedDict):
@@ -120,3 +174,5 @@ class ModelFile(TypedDict):
     features: list[Feature]
     labels: list[str]
     models: list[ProblemData]
+    usual: NotRequired[list[float]]
+    signals: NotRequired[SignalsData]

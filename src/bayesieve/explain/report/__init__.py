@@ -1,7 +1,7 @@
 """Reports: one self-contained HTML file about a selection."""
 
 import os
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, cast
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
@@ -10,11 +10,13 @@ from ...checks import check_flag, check_number, choose
 from ...data.files.atomic import write_text
 from ...data.series import SeriesLike
 from ...estimators.selector import NaiveBayesSelector
+from ...estimators.signals import SignalPipeline
 from ...evaluation.given import Model
 from ...evaluation.stability import stability
 from ...indicators.transformer import Indicators
 from .content import Extras, gather
 from .page import render
+from .shape import Content
 from .single import explanations_page
 
 __all__ = ["explanations_page", "make_report", "write_report"]
@@ -49,16 +51,18 @@ _DEFAULTS: ReportOptions = {
 }
 
 
-def make_report(model: Model, X: object, y: ArrayLike, **options: Unpack[ReportOptions]) -> str:
+def make_report(
+    model: Model | SignalPipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
+) -> str:
     """A report as the text of an HTML page, which needs nothing else.
 
     Parameters
     ----------
-    model : NaiveBayesSelector or NaiveBayes
+    model : NaiveBayesSelector, NaiveBayes, WeightedNaiveBayes or what `signals` gives
         Fitted.  A report on a model alone has no search path, no columns dropped and no stability,
         and judges it on the rows given.
     X, y :
-        For a selector, what it was fitted on.
+        For a selector, what it was fitted on; for `signals`, series and their classes.
     sample_weight : array-like of shape (n_samples,), optional
         For a selector, as in its fit.
     groups : array-like of shape (n_samples,), optional
@@ -95,9 +99,20 @@ def make_report(model: Model, X: object, y: ArrayLike, **options: Unpack[ReportO
     >>> page[:15], "Iris" in page, "http://" in page.split("<script")[0]
     ('<!DOCTYPE html>', True, False)
     """
+    return render(report_content(model, X, y, **options))
+
+
+def report_content(
+    model: Model | SignalPipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
+) -> Content:
+    """What a report shows, as plain data; parameters as in `make_report`."""
     for name in options:
         choose("an option of the report", name, _DEFAULTS)
     asked: ReportOptions = {**_DEFAULTS, **options}
+    if isinstance(model, SignalPipeline):
+        series = cast(SeriesLike, X)
+        asked = {**asked, "signals": series, "indicators": model.indicators}
+        model, X = model.estimator, model.columns(series)
     check_flag("include_rows", asked["include_rows"])
     n_resamples = check_number("n_resamples", asked["n_resamples"], low=0, whole=True)
     if n_resamples == 1:
@@ -129,11 +144,11 @@ def make_report(model: Model, X: object, y: ArrayLike, **options: Unpack[ReportO
         why,
         asked["groups"],
     )
-    return render(gather(model, X, y, extras, asked["sample_weight"]))
+    return gather(model, X, y, extras, asked["sample_weight"])
 
 
 def write_report(
-    model: Model,
+    model: Model | SignalPipeline,
     X: object,
     y: ArrayLike,
     path: str | os.PathLike[str],

@@ -140,6 +140,8 @@ def _settings(selector: NaiveBayesSelector) -> dict[str, Plain]:
 
 
 def _name(value: object) -> str:
+    if hasattr(value, "n_splits"):
+        return f"{value.n_splits} folds"
     return str(value) if isinstance(value, str | int) else type(value).__name__
 
 

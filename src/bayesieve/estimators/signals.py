@@ -1,0 +1,222 @@
+"""`signals`: time series in, decisions out; a pipeline of indicators and an estimator of them."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import Array
+from ..data.series import SeriesLike
+from ..data.tables import RawTable
+from ..indicators.contract import ScoreFamily
+from ..indicators.indicator import Plain
+from ..indicators.transformer import Indicators
+from ..models.priors import Priors
+from .held import bayes_of
+from .naive_bayes import NaiveBayes
+from .selector import NaiveBayesSelector
+from .weighted import WeightedNaiveBayes
+
+#: What chooses among indicators.
+Chooser = NaiveBayesSelector | WeightedNaiveBayes
+
+#: What decides on them; of a model that was read from a file, all that is left.
+Decider = NaiveBayes | Chooser
+
+
+class SignalPipeline(Pipeline):
+    """Indicators of series and an estimator of them, in one: what `signals` gives.
+
+    Files, explanations and reports know it: `save_model`, `explain` and `write_report` take it with
+    series in place of a table.
+
+    Parameters
+    ----------
+    steps : list of (name, step)
+        ``"indicators"``, an `Indicators`, and ``"estimator"``, one of ours.
+    memory, transform_input, verbose :
+        As in scikit-learn's Pipeline; nothing is kept in memory.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes.
+    form_ : dict or None
+        How the series lie in files, where a command read them.
+
+    Examples
+    --------
+    >>> from bayesieve import signals
+    >>> from bayesieve.datasets import make_signals
+    >>> known = make_signals(60, 20, random_state=0)
+    >>> model = signals(scores=["welch", "levene"]).fit(known.series, known.y)
+    >>> model.predict(known.series[:2]).shape, model.indicators.channels_
+    ((2,), ('',))
+    """
+
+    form_: dict[str, Plain] | None = None
+
+    @property
+    def indicators(self) -> Indicators:
+        """What turns series into columns."""
+        found: Indicators = self.steps[0][1]
+        return found
+
+    @property
+    def estimator(self) -> Decider:
+        """What decides on the columns."""
+        return cast(Decider, self.steps[-1][1])
+
+    def fit(
+        self,
+        X: SeriesLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> "SignalPipeline":
+        """Learn thresholds, and the model on the indicators.
+
+        Parameters
+        ----------
+        X : series in any form that `Indicators` takes
+        y : array-like, one class a series
+        sample_weight : array-like, optional
+            How often each series is repeated.
+        groups : array-like, optional
+            What windows of one record share: no group is on both sides of a split.
+
+        Returns
+        -------
+        self : SignalPipeline
+        """
+        self.fit_estimator(self.fit_columns(X), y, sample_weight, groups)
+        return self
+
+    def fit_estimator(
+        self,
+        columns: RawTable,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Chooser:
+        """Fit the estimator on what `fit_columns` gave, and give it."""
+        chooser = self.estimator
+        assert not isinstance(chooser, NaiveBayes)
+        return chooser.fit(columns, y, sample_weight=sample_weight, groups=groups)
+
+    def fit_columns(self, X: SeriesLike) -> RawTable:
+        """Learn thresholds; gives the columns that the estimator is then fitted on."""
+        self._check()
+        return self._named(self.indicators.fit_transform(X))
+
+    def columns(self, X: SeriesLike) -> RawTable:
+        """The indicators of series, as a table with names that estimators and figures read."""
+        return self._named(self.indicators.transform(X))
+
+    def predict(self, X: SeriesLike, priors: Priors = None) -> Array:
+        """The most probable class of each series.
+
+        `priors`, here and below: how frequent the classes are where the series come from.
+        """
+        found: Array = self.estimator.predict(self.columns(X), priors=priors)
+        return found
+
+    def predict_proba(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+        """P(class | series), series x classes."""
+        found: NDArray[np.float64] = self.estimator.predict_proba(self.columns(X), priors=priors)
+        return found
+
+    def predict_log_proba(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+        """The logarithm of `predict_proba`."""
+        found: NDArray[np.float64] = self.estimator.predict_log_proba(
+            self.columns(X), priors=priors
+        )
+        return found
+
+    def decision_function(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+        """Log-odds, or scores of the classes."""
+        found: NDArray[np.float64] = self.estimator.decision_function(
+            self.columns(X), priors=priors
+        )
+        return found
+
+    def score(self, X: SeriesLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of right decisions."""
+        right = self.predict(X) == np.asarray(y)
+        weights = None if sample_weight is None else np.asarray(sample_weight, float)
+        return float(np.average(right, weights=weights))
+
+    def recipe(self) -> dict[str, Plain]:
+        """What makes the columns of the model from series, as plain data for a file."""
+        check_is_fitted(self.estimator)
+        found, known = self.indicators.recipe(), self.indicators.names_
+        at = {name: j for j, name in enumerate(known)}
+        used = [at[spec.name] for spec in bayes_of(self.estimator).fitted_.specs]
+        return {**found, "kept": used, "stands_for": {}}
+
+    def with_estimator(self, estimator: Decider) -> "SignalPipeline":
+        """The same indicators before another estimator, such as one that `deploy` gave."""
+        found = SignalPipeline([self.steps[0], ("estimator", estimator)])
+        found.form_ = self.form_
+        return found
+
+    def _named(self, values: Array) -> RawTable:
+        return RawTable(values, self.indicators.get_feature_names_out().tolist(), len(values))
+
+    def _check(self) -> None:
+        """Two steps, each of its kind."""
+        kinds = [type(step) for _, step in self.steps]
+        fits = len(kinds) == 2 and issubclass(kinds[0], Indicators)
+        if not fits or not issubclass(kinds[1], NaiveBayesSelector | WeightedNaiveBayes):
+            raise TypeError(
+                "signals needs Indicators and a WeightedNaiveBayes or NaiveBayesSelector; got "
+                f"{', '.join(kind.__name__ for kind in kinds)}. For other estimators use "
+                "scikit-learn's make_pipeline."
+            )
+
+
+def signals(
+    estimator: NaiveBayesSelector | WeightedNaiveBayes | None = None,
+    scores: Sequence[ScoreFamily | str] | None = None,
+    *,
+    quantiles: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 0.9),
+    drop: str | None = None,
+    channels: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+) -> SignalPipeline:
+    """A scikit-learn pipeline from time series to decisions that can be read.
+
+    ``bayesieve signals`` does the same with files.
+
+    Parameters
+    ----------
+    estimator : WeightedNaiveBayes or NaiveBayesSelector, optional
+        What chooses among the indicators; ``WeightedNaiveBayes()`` by default.
+    scores, quantiles, drop, channels :
+        As in `Indicators`.
+    n_jobs : int, optional
+        Threads; -1 for all cores.
+
+    Returns
+    -------
+    pipeline : SignalPipeline
+        Its `fit` takes series in any form that `Indicators` takes, classes, and `groups`: windows
+        of one record never stand on both sides of a split.
+
+    Examples
+    --------
+    >>> from bayesieve import explain, signals
+    >>> from bayesieve.datasets import make_signals
+    >>> known = make_signals(60, 20, random_state=0)
+    >>> model = signals(scores=["welch", "levene", "slope"]).fit(known.series, known.y)
+    >>> model.score(known.series, known.y) > 0.8
+    True
+    >>> explain(model, known.series[:1])[0].row
+    0
+    """
+    chosen = WeightedNaiveBayes(n_jobs=n_jobs) if estimator is None else estimator
+    made = Indicators(scores, quantiles, drop, n_jobs, channels)
+    return SignalPipeline([("indicators", made), ("estimator", chosen)])

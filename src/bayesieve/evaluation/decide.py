@@ -1,0 +1,234 @@
+"""A rule for decisions from held-out rows: costs, a person to ask, ceilings and floors."""
+
+import copy
+import warnings
+from dataclasses import replace
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..checks import check_number, plain_value
+from ..data.tables import Table
+from ..estimators.held import bayes_of, rows_of
+from ..estimators.naive_bayes import NaiveBayes
+from ..models.base import Floats, Ints
+from ..models.fitted import FittedBayes, FittedProblem
+from ..models.novelty import surprise
+from .calibration import calibrate, held_out_rows
+from .decision import Decision
+from .given import Model
+from .guards import make_rule
+from .refit import trained_on
+from .wanted import Costs, Rates, Wanted, read_wanted
+
+# Held-out rows that novelty is judged by, at most; the model file holds a number for each.
+_MOST_USUAL = 5000
+
+
+Decided = TypeVar("Decided", bound=Model)
+
+
+def decide(
+    model: Decided,
+    X: object,
+    y: ArrayLike,
+    *,
+    costs: Costs = None,
+    abstain: Rates = None,
+    max_false_alarms: Rates = None,
+    min_detections: Rates = None,
+    confidence: float = 0.95,
+) -> Decided:
+    """Give a model a rule for its decisions, made on held-out rows.
+
+    The rule becomes part of the fitted value: ``predict``, `explain`, model files and exported code
+    follow it; ``predict_proba`` does not depend on it.  It takes the decision of least expected
+    cost among those that its ceilings and floors allow.
+
+    Parameters
+    ----------
+    model : NaiveBayes, NaiveBayesSelector or WeightedNaiveBayes
+        Fitted, calibrated, deployed; it is not changed.
+    X, y : as for its ``predict`` and ``fit``
+        Rows that took no part in the fit.
+    costs : square matrix, mapping or pandas frame, optional
+        What a decision costs, class x decision in the order of ``classes_``; or
+        ``{class: {decision: cost}}``, where the right decision costs 0 unless it is named, and
+        ``"ask a person"`` may be a decision.  With labels, of 0 and 1: for all labels, or
+        ``{label: costs}``.
+    abstain : float or mapping of classes (with labels, of labels) to floats, optional
+        The cost of asking a person.  Without `costs`, an error costs 1: a person is asked where
+        no class is as probable as ``1 - abstain``.
+    max_false_alarms : float or mapping, optional
+        A number: at most this share of the rows of the commonest class of training is taken for
+        any other class.  A mapping of classes: at most this share of the rows of other classes is
+        taken for the class.  With labels (a number, or by label): of the rows without the label.
+    min_detections : float or mapping, optional
+        A mapping of classes: at least this share of the rows of the class is taken for it.  A
+        number: of every class but the commonest one; with labels, of the rows with the label.
+    confidence : float, default=0.95
+        With which all ceilings and floors (of one label) hold at the same time.
+
+    Returns
+    -------
+    model : NaiveBayes, NaiveBayesSelector or WeightedNaiveBayes
+        A copy with ``decision_``, a `Decision`.  Where a decision asks a person, ``predict`` gives
+        None; the array then holds objects.  A new ``fit`` forgets the rule.
+
+    Notes
+    -----
+    A ceiling is kept by a threshold that is an order statistic of the held-out scores: with n rows,
+    k of them above it, more than a share a of new rows lies above it with probability
+    P(Binomial(n, a) <= k) at most, whatever the scores' distribution.  The score of a class is its
+    lead, how far its log-score is ahead of the best other.  What n rows cannot show is refused,
+    with the best that they can.  Without costs, a ceiling that stands alone is used up: as many
+    detections as it allows; and a floor that stands alone gives as few alarms as it allows.
+
+    Expected costs need probabilities that can be believed: where costs are given and the model
+    was not calibrated before, it is (`calibrate`, on the same rows).  A temperature changes no
+    lead's order, so that it leaves the thresholds what they are.
+
+    After `deploy`, costs are weighed by the probabilities of the new place.  Thresholds move with
+    the prior, so that they separate the same rows as before: shares among the rows of one class
+    hold in any place.  A ceiling by a mapping speaks of rows of several other classes, where
+    there are more than two, and holds where these are mixed as they were held out.
+
+    References
+    ----------
+    Tong, Feng and Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
+    characteristics.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesieve import NaiveBayes, decide
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = NaiveBayes().fit(X[::2], y[::2])
+    >>> careful = decide(model, X[1::2], y[1::2], costs=[[0, 10], [1, 0]], abstain=0.5)
+    >>> careful.predict(X[1:6:2])
+    array([0, 0, 0], dtype=object)
+    >>> print(decide(model, X[1::2], y[1::2], max_false_alarms={0: 0.05}).decision_.to_text())
+    decides 0 where it is more than 1.46e+05 times as probable as any other class
+    at most 5 % of the rows that are not 0 are taken for it (95 % confidence; 174 held-out rows,
+    3 of them beyond the threshold)
+    """
+    confidence = float(check_number("confidence", confidence, low=0.5, high=1 - 1e-9))
+    fitted = bayes_of(model).fitted_
+    wanted = read_wanted(fitted, costs, abstain, max_false_alarms, min_detections)
+    table, target, weights = held_out_rows(model, fitted, X, y, None)
+    _check_classes(fitted, target)
+    if trained_on(fitted, table, target, weights):
+        warnings.warn(
+            "X and y hold the very counts that the model was fitted on: they seem to be its "
+            "training rows, on which it is surer than on others, so that the rule promises too "
+            "much. Give rows that are new to it.",
+            UserWarning,
+            stacklevel=2,
+        )
+    believed = _calibrated(model, X, y) if _needs_calibration(fitted, wanted) else model
+    final = bayes_of(believed)
+    ruled = _ruled(final.fitted_, wanted, table, target, confidence)
+    report = Decision.of(ruled, table, target)
+    kept = final.__dict__.get("calibration_")
+    found = copy.copy(final).hold(ruled)
+    if kept is not None:
+        found.calibration_ = kept
+    found.decision_ = report
+    if isinstance(believed, NaiveBayes):
+        return cast(Decided, found)
+    twin = copy.copy(believed)
+    twin.estimator_, twin.decision_ = found, report
+    return cast(Decided, twin)
+
+
+def _check_classes(fitted: FittedBayes, target: Ints) -> None:
+    """A rate of a class that nobody has seen cannot be told."""
+    for g, (problem, truth) in enumerate(zip(fitted.problems, target.T, strict=True)):
+        lost = np.setdiff1d(np.arange(len(problem.classes)), truth)
+        if lost.size:
+            name = repr(plain_value(problem.classes[lost[0]]))
+            of = f" of the label {fitted.labels[g]!r}" if fitted.labelled else ""
+            raise ValueError(
+                f"y has no row of the class {name}{of}: held-out rows must show every class that "
+                "the model knows. Give more of them."
+            )
+
+
+def _needs_calibration(fitted: FittedBayes, wanted: list[Wanted]) -> bool:
+    plain = all(problem.temperature == 1 for problem in fitted.problems)
+    return plain and any(each.costs is not None for each in wanted)
+
+
+def _calibrated(model: Decided, X: object, y: ArrayLike) -> Decided:
+    with warnings.catch_warnings():
+        # Said of the rule already.
+        warnings.filterwarnings("ignore", message="X and y hold the very counts")
+        return calibrate(model, X, y)
+
+
+def _ruled(
+    fitted: FittedBayes, wanted: list[Wanted], table: Table, target: Ints, confidence: float
+) -> FittedBayes:
+    """The fitted value with a rule a problem, and what novelty is judged by."""
+    problems: list[FittedProblem] = []
+    for problem, each, truth in zip(fitted.problems, wanted, target.T, strict=True):
+        rule = make_rule(problem, each, problem.sums(table), truth, confidence)
+        problems.append(replace(problem, rule=rule))
+    n_rows = table.n_rows
+    # Spread over the table, and chosen without a look at what they say.
+    some = np.linspace(0, n_rows - 1, min(n_rows, _MOST_USUAL)).round().astype(np.int64)
+    usual = np.sort(surprise(fitted, table)[some])
+    return replace(fitted, problems=tuple(problems), usual=tuple(usual.tolist()))
+
+
+def novelty(model: Model, X: object) -> Floats:
+    """How far rows are like those held out: a p-value each, small where they are like none.
+
+    How improbable the values of a row are under every class (and label), against the held-out rows
+    of `decide`: (1 + those that are at least as surprising) / (1 + all).  Of new rows of the same
+    kind, at most a share a has a p-value of a or less, for every a: 0.05 flags one in twenty of
+    them, and most rows of a class that the model has never seen.
+
+    Parameters
+    ----------
+    model : NaiveBayes, NaiveBayesSelector or WeightedNaiveBayes
+        With a rule, by `decide`.
+    X : array-like, data frame or sparse matrix
+        Rows.
+
+    Returns
+    -------
+    p_values : ndarray of shape (n_samples,)
+
+    Notes
+    -----
+    The surprise of a value is -log P(value | class) by the training counts, less its mean, so that
+    a missing value is no surprise; a row's is the sum over the model's columns in standard
+    deviations, in the class where it is least.  Values beyond all that were seen in training, and
+    new categories, are the most surprising ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, decide, novelty
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(600, 5)), np.arange(600) % 2
+    >>> model = decide(NaiveBayes().fit(X[:300], y[:300]), X[300:], y[300:])
+    >>> novelty(model, [[0.1, -0.5, 0.3, 0.0, 1.0], [9.0, 9.0, 9.0, 9.0, 9.0]]).round(4)
+    array([0.4917, 0.0033])
+    """
+    fitted = bayes_of(model).fitted_
+    return novelty_of(fitted, rows_of(model, X))
+
+
+def novelty_of(fitted: FittedBayes, rows: Table) -> Floats:
+    """The same of a fitted value."""
+    if fitted.usual is None:
+        raise ValueError(
+            "novelty needs a model with held-out rows to compare with; use decide(model, X, y) "
+            "first."
+        )
+    usual = np.array(fitted.usual)
+    above = usual.size - np.searchsorted(usual, surprise(fitted, rows), side="left")
+    return (1 + above) / (1 + usual.size)

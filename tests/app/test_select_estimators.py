@@ -1,0 +1,91 @@
+"""`bayesieve select`: terms with weights by default, a search where one is asked for."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, load_model
+from bayesieve.app.cli import app
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 160)
+    X = (rng.random((160, 5)) < 0.2 + 0.5 * y[:, None] * (np.arange(5) < 3)).astype(int)
+    frame = pl.DataFrame(X, schema=list("abcde"))
+    frame.with_columns(pl.Series("class", np.array(["no", "yes"])[y])).write_csv("t.csv")
+    return frame, np.array(["no", "yes"])[y]
+
+
+def select(*options):
+    words = ["select", "t.csv", "--target", "class", "--out", "o", "--resamples", "0", "--json"]
+    return CliRunner().invoke(app, [*words, *options])
+
+
+def test_terms_with_weights_by_default(table):
+    X, y = table
+    done = json.loads(select("--seed", "0").stdout)
+    model = WeightedNaiveBayes().fit(X, y)
+    assert done["selected"] == [each["name"] for each in model.terms_]
+    np.testing.assert_array_equal(
+        load_model("o/model.json").predict_proba(X[:, model.support_.tolist()]),
+        model.predict_proba(X),
+    )
+    path = pl.read_csv("o/path.csv")
+    assert path["n_terms"].to_list() == model.path_.to_dict()["n_terms"]
+    assert pl.read_csv("o/selected.csv")["feature"].to_list() == done["selected"]
+    assert "model that has not seen it" in Path("o/report.html").read_text()
+
+
+def test_an_option_of_searches_asks_for_a_search(table):
+    X, y = table
+    done = json.loads(select("--max-features", "2").stdout)
+    model = NaiveBayesSelector(max_features=2, random_state=0).fit(X, y)
+    assert done["selected"] == [X.columns[j] for j in model.selected_]
+    assert done["criterion"] == "probability"
+    assert done["proof"].startswith("more than chance")
+
+
+def test_presets_reach_the_estimator(table):
+    X, y = table
+    done = json.loads(select("--preset", "few").stdout)
+    model = WeightedNaiveBayes(preset="few").fit(X, y)
+    assert done["selected"] == [each["name"] for each in model.terms_]
+    assert done["stands_for"] == {}
+    chosen = json.loads(select("--preset", "few", "--estimator", "selector").stdout)
+    assert len(chosen["selected"]) <= 10
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--preset", "tiny"], "--preset must be one of 'few', 'balanced', 'accurate'"),
+        (["--estimator", "both"], "--estimator must be one of 'auto', 'weighted', 'selector'"),
+        (
+            ["--estimator", "weighted", "--n-features", "3"],
+            "--n-features is an option of searches; leave it out, or use --estimator selector",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told(table, options, words):
+    done = select(*options)
+    assert done.exit_code != 0
+    assert words in str(done.exception)
+    assert not Path("o").exists()
+
+
+def test_noise_is_said_to_be_noise(table):
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame(rng.integers(0, 2, (120, 4)), schema=list("abcd"))
+    frame.with_columns(pl.Series("class", rng.permutation(["u", "v"] * 60))).write_csv("t.csv")
+    words = ["select", "t.csv", "--target", "class", "--resamples", "0"]
+    said = CliRunner().invoke(app, [*words, "--out", "w", "--quiet", "--json"])
+    assert json.loads(said.stdout)["selected"] == []
+    told = CliRunner().invoke(app, [*words, "--out", "s", "--min-features", "0"])
+    assert "0 of 4 columns: nothing tells the classes apart" in told.stdout
