@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 
 
+#: An object of a library that may not be installed.
+Foreign: TypeAlias = Any
+
+
 # So many names that differ in a number only are told by the first and the last.
 _MANY = 4
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,6 +15,9 @@ from .messages import PlainCommand, PlainGroup, guarded, say, tell
 from .options import Data, IncludeRows, Json, Labels, Model, OwnScores, Priors, Quiet, Target, Title
 from .reproduce import reproduce
 from .signals import explain_signals, scores, signals
+
+if TYPE_CHECKING:
+    from ..explain.plain import Plain
 
 app = typer.Typer(
     cls=PlainGroup,
@@ -91,7 +94,14 @@ _LATER = 0.3
 
 @app.command(cls=PlainCommand)
 def select(
-    data: Data,
+    tables: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA...",
+            help="A table: .csv, .tsv, .arff, .svm, .svmlight, .libsvm (all also .gz), .parquet, "
+            ".arrow, .npz; with --engine dask, any number of .parquet files.",
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Folder for model.json, *.csv and report.html.")],
     target: Target = None,
     labels: Labels = None,
@@ -177,6 +187,12 @@ def select(
             "--safe-csv", help="Names that a spreadsheet takes for formulas get a ' in *.csv."
         ),
     ] = False,
+    engine: Annotated[
+        str, typer.Option(help="Who keeps the rows: 'threads', or 'dask' (workers of a cluster).")
+    ] = "threads",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of the Dask scheduler; by default a local cluster.")
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -184,7 +200,7 @@ def select(
     from ..data.files.output import check_folder
     from ..estimators.auto import PRESETS
     from ..models.registry import MODELS
-    from . import commands
+    from . import commands, far
 
     choose("--model", model, ["auto", *MODELS])
     choose("--estimator", estimator, ["auto", "weighted", "selector"])
@@ -196,6 +212,34 @@ def select(
         raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
     check_folder(out)
     commands.check_resume(checkpoint, resume)
+    asked = {"labels": labels, "time": time, "estimator": estimator}
+    elsewhere = far.check_engine(engine, scheduler, tables, asked)
+    shared = commands.SharedOptions(
+        class_weight=None,
+        random_state=seed,
+        n_jobs=jobs,
+        progress=not quiet and not as_json,
+        checkpoint=checkpoint,
+        time_limit=time_limit,
+        families="auto" if families else None,
+        preset=preset,
+    )
+    searching = commands.SearchOptions(
+        search=search,
+        criterion=criterion,
+        cv=int(cv) if cv.isdigit() else cv,
+        n_features=n_features,
+        min_features=min_features,
+        max_features=max_features,
+    )
+    held: object = "auto" if validation is None else validation or None
+    if elsewhere:
+        weights = class_weight, priors
+        options = far.FarOptions(scheduler, target, groups, model, held, weights, safe_csv)
+        result, n_columns = far.select_files(tables, out, options, shared, searching)
+        _tell_choice(result, n_columns, as_json, quiet)
+        return
+    data = tables[0]
     names = labels.split(",") if labels else []
     aside = list(dict.fromkeys(name for name in (groups, time) if name is not None))
     problem, dropped = commands.read_problem(data, target, names, identifiers, aside)
@@ -213,35 +257,23 @@ def select(
         None if groups is None else commands.groups_of(problem.aside[groups]),
         commands.read_priors(priors),
     )
-    held: object = "auto" if validation is None else validation or None
     if time is not None:
         share = _LATER if validation is None else validation
         held = commands.later_part(problem.aside[time], share)
-    shared = commands.SharedOptions(
-        class_weight=commands.read_class_weight(class_weight, problem),
-        random_state=seed,
-        n_jobs=jobs,
-        progress=not quiet and not as_json,
-        checkpoint=checkpoint,
-        time_limit=time_limit,
-        families="auto" if families else None,
-        preset=preset,
-    )
-    searching = commands.SearchOptions(
-        search=search,
-        criterion=criterion,
-        cv=int(cv) if cv.isdigit() else cv,
-        n_features=n_features,
-        min_features=min_features,
-        max_features=max_features,
-    )
+    shared["class_weight"] = commands.read_class_weight(class_weight, problem)
     chooser = commands.make_chooser(estimator, model, held, shared, searching, problem)
     commands.select_table(chooser, problem, out, pages, safe_csv=safe_csv)
     result = commands.summary(chooser, problem.names, out)
+    _tell_choice(result, len(problem.names), as_json, quiet)
+
+
+def _tell_choice(result: "dict[str, Plain]", n_columns: int, as_json: bool, quiet: bool) -> None:
+    from . import commands
+
     if as_json:
         say(commands.as_json(result) + "\n")
     elif not quiet:
-        say(commands.in_words(result, len(problem.names)))
+        say(commands.in_words(result, n_columns))
 
 
 @app.command(cls=PlainCommand)

@@ -37,7 +37,7 @@ def write_result(
     model: Model | SignalPipeline,
     chosen: dict[str, list[str]],
     path: dict[str, list[object]],
-    page: str,
+    page: str | None,
     safe_csv: bool = False,
 ) -> None:
     """model.json, selected.csv, path.csv and report.html, together or not at all.
@@ -48,7 +48,7 @@ def write_result(
     model : what chose, fitted.
     chosen : what it chose, in order: columns of selected.csv beside the rank.
     path : every state passed, by column.
-    page : the report.
+    page : the report; None: none.
     safe_csv : no text that a spreadsheet takes for a formula.
     """
     with whole_folder(out) as folder:
@@ -56,7 +56,8 @@ def write_result(
         rows = [[i + 1, *row] for i, row in enumerate(zip(*chosen.values(), strict=True))]
         write_rows(folder / "selected.csv", ["rank", *chosen], rows, safe_csv)
         write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe_csv)
-        write_text(folder / "report.html", page)
+        if page is not None:
+            write_text(folder / "report.html", page)
 
 
 def chosen_names(chooser: Chooser, names: Sequence[str]) -> list[str]:

@@ -85,7 +85,7 @@ class RowCriterion(Criterion):
         choose("criterion.name", self.name, ["error", "probability", "log-likelihood"])
 
     def check_classes(self, n_classes: int) -> None:
-        """Any number will do."""
+        """However many there are."""
 
     def rule(self, ledger: Ledger) -> RowRule:
         """Integers whose grain is the finest for which the sum over all lines fits."""

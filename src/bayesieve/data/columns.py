@@ -213,9 +213,35 @@ def _gridded(
     spec: ColumnSpec, raw: Array, most: int, repeats: NDArray[np.float64 | np.int64] | None
 ) -> ColumnSpec:
     """Intervals of about equally many rows; of single values where there are few or heavy ones."""
-    from .kernels.grids import count_runs, cut, sort_evenly
+    from .kernels.grids import cut
 
-    numbers = np.asarray(raw, dtype=np.float64)
+    values, counts = count_distinct(np.asarray(raw, dtype=np.float64), repeats)
+    n_distinct = values.size
+    cuts, levels = np.empty(most), np.empty(most)
+    n_codes = int(cut(values, counts, most, cuts, levels))
+    return replace(
+        spec,
+        levels=levels[:n_codes],
+        cuts=cuts[: max(n_codes - 1, 0)],
+        distinct=values[[0, n_distinct - 1]] if n_distinct else np.empty(0),
+        n_distinct=n_distinct,
+    )
+
+
+def count_distinct(
+    numbers: NDArray[np.float64], repeats: NDArray[np.float64 | np.int64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64 | np.int64]]:
+    """Each number once, ascending, and how many rows (or what weight of rows) have it; no NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.columns import count_distinct
+    >>> count_distinct(np.array([2.0, 1.0, np.nan, 2.0]))
+    (array([1., 2.]), array([1, 2]))
+    """
+    from .kernels.grids import count_runs, sort_evenly
+
     if repeats is not None:
         numbers, repeats = numbers[repeats > 0], repeats[repeats > 0]
     # NaN is sorted to the end.
@@ -229,15 +255,7 @@ def _gridded(
         values, weights = numbers[order], repeats[order]
     counts = np.empty(values.size, weights.dtype)
     n_distinct = int(count_runs(values, weights, counts))
-    cuts, levels = np.empty(most), np.empty(most)
-    n_codes = int(cut(values[:n_distinct], counts[:n_distinct], most, cuts, levels))
-    return replace(
-        spec,
-        levels=levels[:n_codes],
-        cuts=cuts[: max(n_codes - 1, 0)],
-        distinct=values[[0, n_distinct - 1]] if n_distinct else np.empty(0),
-        n_distinct=n_distinct,
-    )
+    return values[:n_distinct], counts[:n_distinct]
 
 
 def _continuous(spec: ColumnSpec, distinct: NDArray[np.float64], count: int) -> ColumnSpec:

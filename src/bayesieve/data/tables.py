@@ -1,5 +1,6 @@
 """Tables, targets and weights as users give them."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -150,6 +151,11 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
             f"X must be a table that is there; got a lazy frame ({type(X).__module__}). Call "
             "collect() first, or bayesieve.pack."
         )
+    if is_collection(X):
+        raise TypeError(
+            f"X is a Dask collection, which {type(estimator).__name__} does not read; NaiveBayes, "
+            "NaiveBayesSelector and rank do. Call compute() for a table in memory."
+        )
     if is_frame(X):
         return _read_frame(estimator, X, reset)
     if scipy.sparse.issparse(X):
@@ -176,6 +182,8 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
 
 def keep_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     """Let scikit-learn remember (or compare) width and names of X."""
+    if isinstance(X, RawTable):  # of rows that are elsewhere
+        X = getattr(X, "face", X)
     if isinstance(X, PackedTable):
         import polars as pl  # whoever packed a table has it
 
@@ -186,6 +194,12 @@ def keep_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
 def is_frame(X: Any) -> bool:
     """Is X a data frame that narwhals knows?"""
     return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
+
+
+def is_collection(X: object) -> bool:
+    """Is X a collection of Dask?  Dask is not imported to find out."""
+    dask = sys.modules.get("dask")
+    return dask is not None and not isinstance(X, type) and bool(dask.is_dask_collection(X))
 
 
 def _names(estimator: BaseEstimator, n_columns: int) -> list[str]:

@@ -1,11 +1,13 @@
 """Where the sums live: ledgers, and who runs their kernels."""
 
 from .contract import Bounds, Ledger, Measure, Outline, Scores, Units
+from .far.cluster import DaskEngine
 from .partitioned import Partitioned
 from .threads import Threads, count_threads
 
 __all__ = [
     "Bounds",
+    "DaskEngine",
     "Ledger",
     "Measure",
     "Outline",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from ..checks import Array
 from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, ROW_KINDS
@@ -27,11 +27,29 @@ from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
 from .contract import Bounds, Measure, Outline, Scores, Units, walk
 from .kernels.arrays import TermArrays, UnitArrays
-from .lines import DenseColumns, DenseRows
+from .lines import DenseColumns, DenseRows, TableColumns
+from .tables import LedgerTables, LinearFactors, Speak
 from .threads import Threads
 
 # A linear scan needs terms that differ by less than this many nat between classes.
 _LINEAR_NAT = 60.0
+
+
+def linearise(
+    table: Ints, offsets: Ints, slots: Ints, n_classes: int, scale: Scale
+) -> LinearFactors:
+    """Factors in the linear domain for joining and for leaving, largest 1 in every row."""
+    nat = np.ldexp(table.reshape(-1, n_classes).astype(np.float64), -scale.bits)
+    spread = nat.max(1, initial=-np.inf) - nat.min(1, initial=np.inf)
+    allowed, coded = np.zeros(slots.size, bool), np.flatnonzero(slots >= 0)
+    if coded.size:
+        rows = offsets[:-1] // n_classes
+        allowed[coded] = np.maximum.reduceat(spread, rows) < _LINEAR_NAT
+    factors = {}
+    for sign in (1, -1):
+        top = (sign * nat).max(1, keepdims=True, initial=-np.inf)
+        factors[sign] = np.exp(sign * nat - top).astype(np.float32).ravel()
+    return LinearFactors(factors, allowed)
 
 
 class DenseTables:
@@ -55,7 +73,7 @@ class DenseTables:
 
     def __init__(
         self,
-        columns: DenseColumns,
+        columns: TableColumns,
         settings: Settings,
         priors: str | Floats | None,
         run: Run = run_alone,
@@ -89,7 +107,7 @@ class DenseTables:
         self.prior = self.scale.fix(self._prior)
         self._store(tables)
 
-    def serves(self, columns: DenseColumns) -> bool:
+    def serves(self, columns: TableColumns) -> bool:
         """Are these tables those of other columns too: the same training rows, stored alike?"""
         mine = self._columns
         return mine.sets is columns.sets and not mine.loo and mine.slots == columns.slots
@@ -99,11 +117,18 @@ class DenseTables:
         """How many sets of tables."""
         return self.prior.shape[0]
 
-    def whole_table(self, column: int) -> Terms | None:
-        """Terms of every level of a discrete column; None for numbers."""
-        return self._table(column) if self._terms[column].model.discrete else None
+    def wide(self) -> tuple[Ints, ...]:
+        """Tables of the columns without codes, sets x values x classes, where all are tables."""
+        return tuple(self.scale.fix(self._table(int(f))) for f in np.flatnonzero(self.slots < 0))
 
-    def of_values(self, column: int, values: Array, table_set: int) -> Terms:
+    def speaker(self, column: int) -> Speak:
+        """What tells the terms of a column without codes."""
+        if not self._terms[column].model.discrete:
+            return lambda values, g: self.scale.fix(self._of_values(column, values, g))
+        whole = self.scale.fix(self._table(column))
+        return lambda values, g: whole[g, values.astype(np.int64)]
+
+    def _of_values(self, column: int, values: Array, table_set: int) -> Terms:
         """Terms of numbers: values x classes."""
         terms = self._terms[column]
         if not self._columns.loo:
@@ -142,20 +167,9 @@ class DenseTables:
             flat.append(fixed[:, :used].ravel())
             self.offsets[slot + 1] = self.offsets[slot] + flat[-1].size
         self.table = np.concatenate(flat)
-        self._linearise(coded)
-
-    def _linearise(self, coded: Ints) -> None:
-        """Factors in the linear domain for joining and for leaving, largest 1 in every row."""
-        nat = np.ldexp(self.table.reshape(-1, self.n_classes).astype(np.float64), -self.scale.bits)
-        spread = nat.max(1, initial=-np.inf) - nat.min(1, initial=np.inf)
-        self.linear_ok = np.zeros(self.slots.size, bool)
-        if coded.size:
-            rows = self.offsets[:-1] // self.n_classes
-            self.linear_ok[coded] = np.maximum.reduceat(spread, rows) < _LINEAR_NAT
-        self.linear: dict[int, NDArray[np.float32]] = {}
-        for sign in (1, -1):
-            top = (sign * nat).max(1, keepdims=True, initial=-np.inf)
-            self.linear[sign] = np.exp(sign * nat - top).astype(np.float32).ravel()
+        self.linear, self.linear_ok = linearise(
+            self.table, self.offsets, self.slots, self.n_classes, self.scale
+        )
 
 
 _FLOAT32 = 2.0**-24
@@ -178,7 +192,7 @@ class DenseLedger:
     """
 
     def __init__(
-        self, tables: DenseTables, rows: DenseRows, factors: tuple[int, ...], threads: Threads
+        self, tables: LedgerTables, rows: DenseRows, factors: tuple[int, ...], threads: Threads
     ):
         self._tables, self._rows, self._threads = tables, rows, threads
         self._lines = rows.lines.arrays
@@ -403,7 +417,7 @@ class DenseLedger:
 class _Slots:
     """Where the terms of each unit's columns are found."""
 
-    def __init__(self, units: Units, tables: DenseTables):
+    def __init__(self, units: Units, tables: LedgerTables):
         widths = np.array([len(unit) for unit in units.members], np.int64)
         pointers = np.append(0, np.cumsum(widths))
         columns = np.concatenate(units.members).astype(np.int64)

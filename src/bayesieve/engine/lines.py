@@ -16,12 +16,12 @@ from ..data.folds import Rows, find_splits, training_copies
 from ..data.kernels.options import BLOCK, LANES
 from ..data.packed import Lookup
 from ..data.storage import IN_MEMORY, Room
-from ..models.base import Ints, Statistics, Terms, TrainingSets, one_set
+from ..models.base import Ints, Statistics, TrainingSets, one_set
 from ..models.registry import MODELS
 from .kernels.arrays import LineArrays
 
 if TYPE_CHECKING:
-    from .dense import DenseTables
+    from .tables import LedgerTables
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class DenseRows:
         numbers: list[Array | Lookup] = [values[:][at] for values in self.numbers]
         return DenseRows(self.lines.take(at), codes, numbers, self.room)
 
-    def planes(self, tables: "DenseTables") -> Ints | None:
+    def planes(self, tables: "LedgerTables") -> Ints | None:
         """Terms of the columns without codes; None where they are to be made when read."""
         plain = np.flatnonzero(tables.slots < 0)
         n_lines = self.lines.rows.size
@@ -215,20 +215,54 @@ class DenseRows:
             self.fill(tables, int(f), planes[d])
         return planes
 
-    def fill(self, tables: "DenseTables", column: int, out: Ints) -> None:
+    def fill(self, tables: "LedgerTables", column: int, out: Ints) -> None:
         """Terms of a column that has no codes: classes x lines."""
         values = self.numbers[-1 - tables.slots[column]]
-        whole = tables.whole_table(column)
+        speak = tables.speaker(column)
         for part, g in self.lines.runs():
-            if whole is None:
-                terms = tables.of_values(column, values[part], g)
-            else:
-                at, never = values[part].astype(np.int64), whole.impossible
-                terms = Terms(whole.finite[g, at], None if never is None else never[g, at])
-            out[:, part] = tables.scale.fix(terms).T
+            out[:, part] = speak(values[part], g).T
 
 
-class DenseColumns:
+class TableColumns:
+    """What tables are made of: columns that were counted, wherever their rows are.
+
+    Parameters
+    ----------
+    sets : the rows each table set is estimated from.
+    loo : each line reads tables with itself taken out.
+    """
+
+    def __init__(self, sets: TrainingSets, loo: bool):
+        self.sets, self.loo = sets, loo
+        self.specs: list[ColumnSpec] = []
+        self.statistics: list[Statistics] = []
+        #: Values behind the codes of each column; None where it is stored as numbers.
+        self.levels: list[Array | None] = []
+        #: Has no row of the table a missing value here?
+        self.all_known: list[bool] = []
+        #: Row of `codes` (>= 0), or -1 - position in `numbers`.
+        self.slots: list[int] = []
+        #: Training values of continuous columns, for leave-one-out.
+        self.training: list[Array | Lookup | None] = []
+
+    def keep(self, spec: ColumnSpec, statistics: Statistics, all_known: bool) -> None:
+        """A column of codes that others hold and have counted."""
+        coded = fits_a_byte(spec)
+        self.specs.append(spec)
+        self.statistics.append(statistics)
+        self.training.append(None)
+        self.levels.append(np.arange(spec.n_codes) if coded else None)
+        self.all_known.append(coded and all_known)
+        before = sum(slot >= 0 for slot in self.slots)
+        self.slots.append(before if coded else before - len(self.slots) - 1)
+
+
+def fits_a_byte(spec: ColumnSpec) -> bool:
+    """Has a column of codes few enough of them?"""
+    return spec.n_codes <= MOST_CODES + 1
+
+
+class DenseColumns(TableColumns):
     """Reads columns one by one and keeps of each what a dense ledger needs.
 
     Parameters
@@ -250,22 +284,13 @@ class DenseColumns:
         room: Room = IN_MEMORY,
         training_rows: Ints | None = None,
     ):
-        self.sets, self.lines, self.loo = sets, lines, loo
-        self.specs: list[ColumnSpec] = []
-        self.statistics: list[Statistics] = []
-        #: Values behind the codes of each column; None where it is stored as numbers.
-        self.levels: list[Array | None] = []
-        #: Has no row of the table a missing value here?
-        self.all_known: list[bool] = []
-        #: Row of `codes` (>= 0), or -1 - position in `numbers`.
-        self.slots: list[int] = []
+        super().__init__(sets, loo)
+        self.lines = lines
         # Padded: kernels read whole vectors.
         self.codes = room((n_columns, lines.rows.size + LANES), np.uint8)
         self.room = room
         self.training_rows = training_rows
         self.numbers: list[Array | Lookup] = []
-        #: Training values of continuous columns, for leave-one-out.
-        self.training: list[Array | Lookup | None] = []
 
     def add(
         self,
@@ -289,7 +314,7 @@ class DenseColumns:
         self.training.append(kept if self.loo and not model.discrete else None)
         of_lines = column[self.lines.rows]
         levels: Array | None = None
-        if model.discrete and spec.n_codes <= MOST_CODES + 1:
+        if model.discrete and fits_a_byte(spec):
             levels = np.arange(spec.n_codes)
         elif not model.discrete and self._worth_coding(spec):
             assert spec.distinct is not None

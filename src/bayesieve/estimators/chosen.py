@@ -9,9 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array
 from ..data.packed import PackedTable
-from ..data.tables import Table, is_frame, read_table
+from ..data.tables import Table, is_collection, is_frame, read_table
 from ..models.priors import Priors, at_place
 from ..models.unknown import warn_of_unknown
+from .lazy import lazily, picked
 
 
 class ChosenColumns(SelectorMixin):
@@ -37,9 +38,11 @@ class ChosenColumns(SelectorMixin):
         return self.support_
 
     def transform(self, X: object) -> Any:
-        """The chosen columns of X, in the table's order; of a packed table, a packed table."""
+        """The chosen columns of X, in the table's order; packed tables and collections stay so."""
         if isinstance(X, PackedTable):
             return self._chosen(X)
+        if is_collection(X):
+            return picked(self, X)
         try:
             return super().transform(X)
         except Exception:
@@ -70,20 +73,28 @@ class ChosenColumns(SelectorMixin):
         `priors`, here and below: how frequent the classes are where the rows come from, see
         `deploy`; as in training (or as deployed) by default.
         """
+        if is_collection(X):
+            return lazily(self, "predict", X, priors)
         chosen = self._told(X)
         return at_place(self.estimator_.fitted_, priors).decided(chosen)
 
     def predict_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
+        if is_collection(X):
+            return lazily(self, "predict_proba", X, priors)
         chosen = self._told(X)
         return at_place(self.estimator_.fitted_, priors).proba(chosen)
 
     def decision_function(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
+        if is_collection(X):
+            return lazily(self, "decision_function", X, priors)
         chosen = self._told(X)
         return at_place(self.estimator_.fitted_, priors).decide(chosen)
 
     def predict_log_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """The logarithm of `predict_proba`, by the chosen model."""
+        if is_collection(X):
+            return lazily(self, "predict_log_proba", X, priors)
         chosen = self._told(X)
         return at_place(self.estimator_.fitted_, priors).log_proba(chosen)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, check_flag, check_number, plain_value
 from ..data.sample import Sample, read_sample
-from ..data.tables import Table, read_table
+from ..data.tables import Table, is_collection, read_table
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
 from ..models.alike import BinarySpecs
 from ..models.base import Floats, Run, Settings, run_alone
@@ -25,6 +25,7 @@ from ..models.priors import Priors, at_place
 from ..models.registry import MODELS
 from ..models.unknown import warn_of_unknown
 from .batches import read_batch
+from .lazy import lazily, lazy_fit
 
 if TYPE_CHECKING:
     from .votes import FeatureVotes
@@ -275,10 +276,11 @@ class NaiveBayes(AnyTable, BaseEstimator):
         """
         family = self.family()
         family.check()
+        if is_collection(X):
+            return self.hold(lazy_fit(self, X, y, sample_weight))
         sample = read_sample(self, X, y, sample_weight)
-        models = family.choose_models(sample.table)
         family.check_sample(sample)
-        return self.hold(family.fit(sample, models))
+        return self.hold(family.fit(sample, family.choose_models(sample.table)))
 
     def family(self) -> BayesFamily:
         """The family of models that this is a member of, for selectors."""
@@ -351,8 +353,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
             one log-ratio a label, P(value | 1) over P(value | 0).  A calibrated model divides
             all by its temperature.
         """
-        rows = self._rows(X)
-        fitted = self.fitted_
+        rows, fitted = self._rows(X), self.fitted_
         if not fitted.labelled:
             found = [fitted.only.nat(fitted.only.said(rows, j)) for j in range(len(fitted.specs))]
             shape = (rows.n_rows, 0, len(fitted.only.classes))
@@ -371,15 +372,15 @@ class NaiveBayes(AnyTable, BaseEstimator):
         """
         rows = self._rows(X)
         found = [problem.nat(problem.sums(rows)) for problem in self.fitted_.problems]
-        if self.fitted_.labelled:
-            return np.column_stack([joint[:, 1] for joint in found])
-        return found[0]
+        return np.column_stack([one[:, 1] for one in found]) if self.fitted_.labelled else found[0]
 
     def predict_log_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
         """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels.
 
         `priors` as in `predict`.
         """
+        if is_collection(X):
+            return lazily(self, "predict_log_proba", X, priors)
         rows = self._rows(X)
         return at_place(self.fitted_, priors).log_proba(rows)
 
@@ -388,6 +389,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
 
         Classes exclude each other: a row adds up to 1.  Labels do not.  `priors` as in `predict`.
         """
+        if is_collection(X):
+            return lazily(self, "predict_proba", X, priors)
         rows = self._rows(X)
         return at_place(self.fitted_, priors).proba(rows)
 
@@ -399,6 +402,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
         `priors`: how frequent the classes are where the rows come from, as in `deploy`; as in
         training (or as deployed) by default.
         """
+        if is_collection(X):
+            return lazily(self, "predict", X, priors)
         rows = self._rows(X)
         return at_place(self.fitted_, priors).decided(rows)
 
@@ -408,6 +413,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
         Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
         `priors` as in `predict`.
         """
+        if is_collection(X):
+            return lazily(self, "decision_function", X, priors)
         rows = self._rows(X)
         return at_place(self.fitted_, priors).decide(rows)
 
@@ -428,8 +435,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
 
     def _rows(self, X: object) -> Table:
         check_is_fitted(self, "fitted_")
-        table = read_table(self, X, reset=False)
-        warn_of_unknown(self.fitted_.specs, table)
+        warn_of_unknown(self.fitted_.specs, table := read_table(self, X, reset=False))
         return table
 
 

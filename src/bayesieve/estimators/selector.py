@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +14,25 @@ from sklearn.utils import check_random_state
 from ..checks import check_file
 from ..criteria.base import Criterion
 from ..data.parts import find_parts
-from ..data.sample import is_share, read_sample, split_rows
-from ..data.tables import keep_names
+from ..data.sample import Sample, is_share, read_sample, split_rows
+from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
+from ..engine.far.table import FarTable
 from ..engine.threads import Threads, count_threads
 from ..search.checkpoint.opening import open_journal
+from ..search.far import far_ledgers
 from ..search.hints import RowHints
 from ..search.objective import Objective, Settler
 from ..search.path import Path, Recorder
 from ..search.progress import ProgressLine
-from ..search.run import Clock, Driver, Ledgers, Task, dense_ledgers
+from ..search.run import Clock, Driver, Found, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
 from ..search.strategies.base import Search
 from .auto import folds_of_fewer, settle
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
+from .far import gathered
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .parameters import SETTINGS, asks_for_auto, chooser_of, judge_data, judge_parameters
 from .proof import prove
@@ -144,6 +147,9 @@ class NaiveBayesSelector(
     preset : {"few", "balanced", "accurate"}, optional
         Fills what is "auto": at most 10 columns, of families one at most; the same as without a
         preset; the best subset, however large.
+    engine : {"threads", "dask"} or DaskEngine, optional
+        Who keeps the rows: this process, or workers of a Dask cluster (by default those of the
+        current client, for a Dask collection).
 
     Attributes
     ----------
@@ -211,6 +217,7 @@ class NaiveBayesSelector(
         reweigh: bool | str = "auto",
         families: object = None,
         preset: str | None = None,
+        engine: object = None,
     ):
         self.estimator = estimator
         self.search = search
@@ -233,6 +240,7 @@ class NaiveBayesSelector(
         self.reweigh = reweigh
         self.families = families
         self.preset = preset
+        self.engine = engine
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -262,11 +270,18 @@ class NaiveBayesSelector(
         if unknown:
             raise TypeError(f"fit allows sample_weight and groups; got {sorted(unknown)}.")
         clock = Clock(self.time_limit)
-        auto = asks_for_auto(self)
-        judge_parameters(settle(self) if auto else self)
+        judge_parameters(settle(self) if asks_for_auto(self) else self)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
+        if is_collection(X) or self.engine not in (None, "threads"):
+            with gathered(self, model, X, y, params) as given:
+                return self._fit(clock, model, *given)
         sample = read_sample(model, X, y, params.get("sample_weight"), whole=True)
-        asked = settle(self, sample, params.get("groups")) if auto else self
+        return self._fit(clock, model, sample, X, params)
+
+    def _fit(
+        self, clock: Clock, model: NaiveBayes, sample: Sample, X: object, params: dict[str, object]
+    ) -> "NaiveBayesSelector":
+        asked = settle(self, sample, params.get("groups")) if asks_for_auto(self) else self
         search, criterion = judge_parameters(asked)
         task = judge_data(asked, criterion, sample, X, params)
         sample = task.sample
@@ -284,15 +299,8 @@ class NaiveBayesSelector(
             ledgers = searching.ledgers(guiding, validating)
             journal = None
             if self.checkpoint is not None:
-                journal = open_journal(
-                    check_file("checkpoint", self.checkpoint),
-                    task,
-                    model,
-                    search,
-                    criterion,
-                    ledgers.scored,
-                    (guiding, validating),
-                )
+                parts = task, model, search, criterion, ledgers.scored, (guiding, validating)
+                journal = open_journal(check_file("checkpoint", self.checkpoint), *parts)
             with Driver(journal, clock) as driver, self._watcher(search, task, driver) as watch:
                 found = searching.run(ledgers, search, driver, watch)
             path = found.path
@@ -359,14 +367,6 @@ class NaiveBayesSelector(
                 line.close()
 
 
-class Found(NamedTuple):
-    """What a search found."""
-
-    path: Path
-    guide: Settler
-    n_tried: int
-
-
 @dataclass(frozen=True)
 class Searching:
     """All that a search needs but the rows.
@@ -408,6 +408,8 @@ class Searching:
     def ledgers(self, guiding: Rows, validating: Rows) -> Ledgers:
         """Who owns the rows, and the model of all of them."""
         make = sparse_ledgers if self.task.sparse else dense_ledgers
+        if isinstance(self.task.table, FarTable):
+            make = far_ledgers
         return make(self.task, guiding, validating, self.threads)
 
     def run(

@@ -1,6 +1,6 @@
 """What a ranking reads and what it gives."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -175,6 +175,12 @@ class DiscreteColumns:
             return self.codes[j]
         bytes_ = np.ascontiguousarray(self.bits[j]).view(np.uint8)
         return np.unpackbits(bytes_, bitorder="little")[: self.weights.size]
+
+    def tables(
+        self, other: NDArray[np.int64], n_other: int
+    ) -> Iterator[NDArray[np.float64]] | None:
+        """Counts of each column by the codes of another, where somebody else has to count them."""
+        return None
 
     @cached_property
     def planes(self) -> "Planes | None":

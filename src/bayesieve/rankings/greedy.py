@@ -126,7 +126,7 @@ class SummedRanking(RankingMethod):
             if len(order) < columns.n_columns:
                 total += self.terms(counts, best, left)
                 worth = self.worth(relevance, total, len(order))
-        return _then_the_rest(np.array(order, np.int64), scores, worth)
+        return rest_after(np.array(order, np.int64), scores, worth)
 
 
 class LazyRanking(RankingMethod):
@@ -177,10 +177,10 @@ class LazyRanking(RankingMethod):
             engine.run(task, n_columns, n_columns * counts.cells)
             n_taken = settle(self.kind, arrays, looks, n_taken, _FEW // counts.cells)
         scores = np.where(looks.taken, looks.worth, -np.inf)
-        return _then_the_rest(looks.order, scores, looks.worth)
+        return rest_after(looks.order, scores, looks.worth)
 
 
-def _then_the_rest(
+def rest_after(
     order: NDArray[np.int64], scores: NDArray[np.float64], worth: NDArray[np.float64]
 ) -> Ranking:
     """The columns taken, then the others by what they are worth."""

@@ -91,6 +91,15 @@ def association_with(
     from .kernels.information import associate_bits, associate_codes
 
     out = np.zeros(columns.n_columns)
+    counted = columns.tables(other.astype(np.int64), n_other)
+    if counted is not None:
+        from .kernels.tables import of_two
+
+        margin = np.empty(n_other)
+        for j, joint in enumerate(counted):
+            if wanted is None or wanted[j]:
+                out[j] = of_two(kind, np.ascontiguousarray(joint), margin)
+        return out
     which = np.arange(columns.n_columns) if wanted is None else np.flatnonzero(wanted)
     by_bits, by_codes, planes = _apart(columns, which, n_other)
     if planes is not None and by_bits.size:

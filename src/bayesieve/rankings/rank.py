@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from ..checks import check_jobs, check_number, choose
 from ..data.columns import MOST_CODES
 from ..data.sample import read_sample
-from ..data.tables import RawTable, SparseTable, Table, room_of
+from ..data.tables import RawTable, SparseTable, Table, is_collection, room_of
 from ..engine.threads import Threads, count_threads
 from ..models.columns import choose_models, read_column
 from ..models.cuts import mdl_cuts
@@ -32,7 +32,7 @@ def rank(
 
     Parameters
     ----------
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+    X : array-like, data frame, sparse matrix or Dask collection of shape (n_samples, n_features)
         Columns of all kinds.  Rankings by counts cut continuous ones by minimum description length
         (Fayyad and Irani 1993), which looks at the classes; a column that gets no cut says nothing.
         ReliefF and the divergences read numbers as they are.
@@ -69,6 +69,10 @@ def rank(
     """
     method = check_ranking(method)
     check_jobs(n_jobs)
+    if is_collection(X):
+        from .far import rank_collection
+
+        return rank_collection(X, y, method, n_features or 0)
     read = read_sample(BaseEstimator(), X, y, None)
     sizes = np.bincount(read.labels)
     small = int(sizes.argmin())

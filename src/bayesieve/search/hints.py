@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from ..checks import choose, column_indices
 from ..data.tables import SparseTable, Table
+from ..engine.far.table import FarTable
 from ..engine.threads import Threads
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
-from ..rankings.base import DiscreteColumns
+from ..rankings.base import DiscreteColumns, RankingMethod
 from ..rankings.families import Families
+from ..rankings.far import check_divisible, far_columns, rank_far
 from ..rankings.information import information_with
 from ..rankings.rank import check_ranking, columns_for, discrete_columns
 
@@ -66,6 +68,8 @@ class RowHints:
     def order(self, ranking: object) -> tuple[int, ...]:
         """Units in the order of their best columns."""
         method = check_ranking(ranking, "ranking")
+        if isinstance(self._table, FarTable):
+            return self._far_order(method, self._table)
         columns = columns_for(
             method,
             self._table,
@@ -76,6 +80,14 @@ class RowHints:
             self._n_classes,
         )
         found = method.rank(columns, self._labels, self._n_classes, self._threads, self._most)
+        return self._owners(found.order.tolist())
+
+    def _far_order(self, method: RankingMethod, table: FarTable) -> tuple[int, ...]:
+        """The same where others hold the rows."""
+        check_divisible(method)
+        told = (self._guiding, self._labels, self._weights, self._n_classes)
+        columns = far_columns(table, self._models, *told)
+        found = rank_far(method, columns, self._labels, self._n_classes, self._most)
         return self._owners(found.order.tolist())
 
     def units_of(self, parameter: str, columns: object) -> tuple[int, ...]:

@@ -25,9 +25,9 @@ from ..data.sample import Sample, class_factors, means_loo
 from ..data.tables import Table, room_of
 from ..engine.contract import Ledger
 from ..engine.dense import DenseLedger
-from ..engine.lines import DenseColumns, scoring, validation_lines
+from ..engine.lines import DenseColumns, Scored, scoring, validation_lines
 from ..engine.threads import Threads
-from ..models.base import one_set
+from ..models.base import TrainingSets, one_set
 from ..models.columns import Counter, read_column
 from ..models.counts import check_priors
 from ..rankings.families import Families
@@ -36,7 +36,7 @@ from .checkpoint.journal import Journal
 from .checkpoint.replay import Replay, Replayed
 from .family import DenseFamily, Family, Fitted
 from .forecast import Cost, Forecast, Revisits
-from .objective import Objective, Verdicts
+from .objective import Objective, Settler, Verdicts
 from .path import Path
 from .progress import in_features
 from .strategies.base import Limits, Search
@@ -89,6 +89,27 @@ class Task:
             return sample.weights
         return sample.weights * self.float_factors(rows)[sample.labels]
 
+    def scored(self, guiding: Rows) -> Scored:
+        """Who trains and who is scored, as `cv` has it."""
+        sample = self.sample
+        return scoring(
+            "loo" if means_loo(self.cv) else self.cv,
+            sample.labels,
+            sample.weights,
+            guiding,
+            self.factors(guiding),
+            sample.rows,
+            self.groups,
+            self.n_rows,
+        )
+
+    def judging_sets(self, scored: Scored, guiding: Rows) -> TrainingSets:
+        """All guiding rows train: those of the search itself where it scores them as they are."""
+        if isinstance(self.cv, str) and self.cv == "train":
+            return scored.sets
+        labels, weights = self.sample.labels[guiding], self.sample.weights[guiding]
+        return one_set(labels, weights, scored.sets.class_weight, guiding)
+
     def whole_factors(self, rows: Rows) -> tuple[int, ...]:
         """The same as whole numbers, a common denominator left out."""
         factors = self.factors(rows)
@@ -108,25 +129,12 @@ class Ledgers(NamedTuple):
 def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
     """One reading of the table feeds the final model (all rows) and the ledgers."""
     sample, family = task.sample, cast(DenseFamily, task.family)
-    cv = "loo" if means_loo(task.cv) else task.cv
-    scored = scoring(
-        cv,
-        sample.labels,
-        sample.weights,
-        guiding,
-        task.factors(guiding),
-        sample.rows,
-        task.groups,
-        task.n_rows,
-    )
+    scored = task.scored(guiding)
     sets, rows = scored.sets, scored.training
     n_columns, room = len(task.models), room_of(sample.table)
     plans = [DenseColumns(sets, scored.lines, scored.loo, n_columns, room, rows)]
     if validating.size:
-        # All guiding rows train: those of the search itself where it scores them as they are.
-        if cv != "train":
-            labels, weights = sample.labels[guiding], sample.weights[guiding]
-            sets = one_set(labels, weights, sets.class_weight, guiding)
+        sets = task.judging_sets(scored, guiding)
         lines = validation_lines(sample.labels, sample.weights, validating)
         plans.append(DenseColumns(sets, lines, False, n_columns, room, guiding))
     class_weight = task.float_factors(np.arange(sample.labels.size))
@@ -148,6 +156,14 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
     found = DenseLedger.build(plans, settings, priors, task.whole_factors(guiding), threads)
     reads = (scored.lines, rows, plans[0].sets.left_out, scored.loo)
     return Ledgers(found[0], found[1] if validating.size else None, fitted, reads)
+
+
+class Found(NamedTuple):
+    """What a search found."""
+
+    path: Path
+    guide: Settler
+    n_tried: int
 
 
 def _later(table: Table, j: int, spec: ColumnSpec) -> Callable[[Rows | None], Lookup] | None:
@@ -317,7 +333,7 @@ class Driver:
                 f"the search cannot end within time_limit={self._clock.limit}: it has {cost}, by "
                 f"the pace of its first {pace}. {advice}",
                 ConvergenceWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
 
     @property
@@ -353,7 +369,7 @@ class Driver:
         warnings.warn(
             f"{far}; the best subset visited so far is chosen. For the rest, {more}.",
             ConvergenceWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
 
 

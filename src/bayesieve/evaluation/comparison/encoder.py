@@ -1,4 +1,4 @@
-"""Any table as numbers, so that methods that read nothing else can take part."""
+"""Tables of all kinds as numbers, so that methods that read nothing else can take part."""
 
 from typing import Any
 

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from ...data.tables import SparseTable
+from ...engine.far.table import FarTable
 from ..run import Rows, Task
 from .fingerprint import fingerprint
 from .journal import Journal
@@ -23,6 +24,8 @@ def open_journal(
     if isinstance(read.table, SparseTable):
         matrix = read.table.matrix
         data = [matrix.shape, matrix.indptr, matrix.indices, matrix.data]
+    elif isinstance(read.table, FarTable):
+        data = [read.table.held.specs, read.table.held.marks()]
     else:
         # One by one: a table is not copied to be looked at.
         data = [fingerprint(read.table.column(j)) for j in range(len(read.table.names))]

@@ -1,0 +1,122 @@
+"""Collections of Dask: tables in parts that are read when somebody asks for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ..checks import Array, Foreign
+from .tables import RawTable, SparseTable, read_table
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A table in parts.
+
+    Parameters
+    ----------
+    parts : each reads the rows of a part, when it is computed.
+    names : of the columns, as the parts have them.
+    face : a table of no rows with the same names and types.
+    target : the column that holds the classes; None where there is none.
+    beside : names of columns that parts have and the table has not.
+    """
+
+    parts: tuple[Foreign, ...]
+    names: tuple[Foreign, ...]
+    face: Foreign
+    target: Foreign = None
+    beside: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[tuple[Foreign, ...], tuple[str, ...]]:
+        """What a part must have: columns of the table, and others beside them."""
+        return self.names, self.beside
+
+
+def read_collection(X: Foreign, y: Foreign = None) -> Collection:
+    """Judge a collection, before any of its rows is read.
+
+    Parameters
+    ----------
+    X : dask.dataframe, or two-dimensional dask.array in chunks of rows.
+    y : the name of the column that holds the classes, where it is one.
+    """
+    if hasattr(X, "chunks") and hasattr(X, "dtype"):
+        return _of_array(X, y)
+    if not hasattr(X, "to_delayed") or not hasattr(X, "columns") or hasattr(X, "name"):
+        raise TypeError(
+            "X must be a dask.dataframe.DataFrame or a two-dimensional dask.array; got "
+            f"{type(X).__module__}.{type(X).__name__}."
+        )
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has columns of the same name ({twice!r}); names must differ.")
+    target = None
+    if isinstance(y, str):
+        if y not in names:
+            raise ValueError(f"y={y!r} names no column of X; its columns are {_listed(names)}.")
+        target = X[y]
+        names.remove(y)
+    if not names:
+        raise ValueError("X has no column beside the classes; give at least one.")
+    face = X.dtypes.to_frame().T.iloc[:0][names]
+    whole = () if target is None else (y,)
+    return Collection(tuple(X.to_delayed()), tuple(names), face, target, whole)
+
+
+def _of_array(X: Foreign, y: Foreign) -> Collection:
+    if isinstance(y, str):
+        raise TypeError(f"y={y!r} names a column, but a dask.array has no names; give an array.")
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns; got {X.ndim}.")
+    if X.dtype.kind not in "fiub":
+        raise TypeError(f"X: allowed are numbers and booleans in a dask.array; got {X.dtype}.")
+    if np.isnan(X.shape[1]):
+        raise ValueError("X has an unknown number of columns; call X.compute_chunk_sizes() first.")
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    parts = tuple(X.to_delayed().ravel())
+    names = tuple(f"x{j}" for j in range(X.shape[1]))
+    return Collection(parts, names, np.empty((0, X.shape[1]), X.dtype))
+
+
+def _listed(names: Sequence[object]) -> str:
+    shown = ", ".join(map(repr, names[:8]))
+    return shown + (", ..." if len(names) > 8 else "")
+
+
+def read_part(
+    part: Foreign, columns: tuple[Sequence[Foreign], Sequence[str]], number: int
+) -> RawTable | None:
+    """The rows of a part; None where it has none.
+
+    Parameters
+    ----------
+    part : as it was computed.
+    columns : names that it must have: those of the table, and those beside it.
+    number : of the part, for whoever must mend it.
+    """
+    names, beside = columns
+    if hasattr(part, "columns"):
+        here = [name for name in part.columns if name not in beside]
+        if here != list(names):
+            raise ValueError(
+                f"partition {number} of X has the columns {_listed(here)}, but the collection has "
+                f"{_listed(list(names))}; all partitions must have the same."
+            )
+        part = part[here]
+    if part.shape[0] == 0:
+        return None
+    table = read_table(BaseEstimator(), part, reset=True)
+    if isinstance(table, SparseTable):
+        raise TypeError("X: chunks of a dask.array must be dense; got sparse ones.")
+    assert isinstance(table, RawTable)
+    return RawTable(table.columns, [str(name) for name in names], table.n_rows)
+
+
+def as_values(values: Foreign) -> Array:
+    """One value a row, out of whatever a collection was computed to."""
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)

@@ -1,0 +1,409 @@
+"""Dask as the keeper of rows: it places them, starts who answers for them and replaces the dead."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import Foreign
+from ...data.collection import Collection, as_values
+from ...data.columns import ColumnSpec
+from ...data.looks import Kind, merge_kinds
+from ...data.tables import is_collection
+from .channel import Channel
+from .rows import FarRows, Spans
+from .tasks import (
+    BLOCK,
+    Seen,
+    Wanted,
+    block_of,
+    count_classes,
+    cut_block,
+    encode_part,
+    hold,
+    item_of,
+    kinds_of,
+    learn_block,
+    look_at,
+)
+
+# Seconds without a scheduler, or without any worker, after which nothing is waited for any more.
+_PATIENCE = 30.0
+
+# States of a client, and of a task, after which nothing comes.
+_GONE = {"closed", "closing", "failed"}
+_LOST = {"error", "cancelled", "lost"}
+
+
+class DaskEngine:
+    """Rows stay with the workers of a Dask cluster; the search runs here.
+
+    Parameters
+    ----------
+    client : distributed.Client or str, optional
+        A client, or the address of a scheduler; by default the current client.
+
+    Examples
+    --------
+    >>> from sklearn.base import clone
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.engine import DaskEngine
+    >>> engine = DaskEngine("tcp://scheduler:8786")
+    >>> clone(NaiveBayesSelector(engine=engine)).engine is engine
+    True
+    """
+
+    def __init__(self, client: Foreign = None):
+        self.client = client
+
+    def __repr__(self) -> str:
+        return f"DaskEngine({'' if self.client is None else repr(self.client)})"
+
+    def __deepcopy__(self, memo: object) -> "DaskEngine":
+        # A client is a connection: copies of an estimator share it.
+        return self
+
+    def __getstate__(self) -> dict[str, object]:
+        # A connection does not travel; an address does.
+        return {"client": self.client if isinstance(self.client, str) else None}
+
+    @contextlib.contextmanager
+    def cluster(self) -> Iterator["Cluster"]:
+        """The cluster, as long as something is asked of it."""
+        distributed = _distributed()
+        client, mine = self.client, None
+        if client is None:
+            try:
+                client = distributed.default_client()
+            except ValueError as error:
+                raise ValueError(
+                    "X is a Dask collection, but there is no client; make one first, such as "
+                    "client = distributed.Client(), or give engine=DaskEngine(address)."
+                ) from error
+        elif isinstance(client, str):
+            client = mine = distributed.Client(client, set_as_default=False)
+        elif not isinstance(client, distributed.Client):
+            raise TypeError(
+                "DaskEngine: client must be a distributed.Client, the address of a scheduler, or "
+                f"None; got {type(client).__name__}."
+            )
+        if client.status in _GONE:
+            raise ValueError("the Dask client is closed; make a new one.")
+        cluster = Cluster(client)
+        try:
+            yield cluster
+        finally:
+            cluster.close()
+            if mine is not None:
+                mine.close()
+
+
+def _distributed() -> Foreign:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError(
+            "engine='dask' needs Dask's scheduler, which is not installed; "
+            'pip install "bayesieve[dask]".'
+        ) from error
+    return distributed
+
+
+class Cluster:
+    """Workers that are asked to read, learn, encode and hold.
+
+    Parameters
+    ----------
+    client : a distributed.Client.
+    """
+
+    def __init__(self, client: Foreign):
+        self._client = client
+        self._kept: list[Foreign] = []  # futures, as long as rows are held
+        self._channels: list[Channel] = []
+        self._well = time.monotonic()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for channel in self._channels:
+            channel.close()
+        if self._client.status not in _GONE and self._kept:
+            with contextlib.suppress(Exception):  # a cluster that is gone has let go itself
+                self._client.cancel(self._kept, force=True)
+        self._kept.clear()
+
+    # -- values and columns --------------------------------------------------------------------
+
+    def gather(self, values: Foreign) -> Foreign:
+        """Values of all rows, here; anything but a collection as it is."""
+        if not is_collection(values):
+            return values
+        return as_values(self._results([self._client.compute(values)])[0])
+
+    def count_rows(self, collection: Collection) -> list[int]:
+        """How many rows each part has."""
+        from dask import delayed
+
+        # The parts themselves: of fewer columns Dask would make fewer parts.
+        counts = [delayed(len)(part) for part in collection.parts]
+        return [int(n) for n in self._results(self._client.compute(counts))]
+
+    def look(
+        self, collection: Collection, wanted: Sequence[Wanted]
+    ) -> tuple[list[int], list[Kind], Foreign]:
+        """Rows of each part, the kind of each column, and what stays with the workers."""
+        from dask import delayed
+
+        names = collection.names
+        looked = self._client.compute(
+            [
+                delayed(look_at, pure=False)(part, collection.columns, each)
+                for part, each in zip(collection.parts, wanted, strict=True)
+            ]
+        )
+        told = self._results([self._client.submit(kinds_of, each) for each in looked])
+        kinds = [each for _, each in told]
+        merged = [
+            merge_kinds(str(name), column)
+            for name, column in zip(names, zip(*kinds, strict=True), strict=True)
+        ]
+        return [n_rows for n_rows, _ in told], merged, looked
+
+    def learn(
+        self, looked: Foreign, names: Sequence[str], models: Sequence[str]
+    ) -> list[ColumnSpec]:
+        """What each column is like."""
+        found = []
+        for block, at in enumerate(range(0, len(names), BLOCK)):
+            parts = [self._client.submit(block_of, each, block) for each in looked]
+            mine = slice(at, at + BLOCK)
+            args = (list(names[mine]), list(models[mine]), parts)
+            found.append(self._client.submit(learn_block, *args))
+        return [spec for block in self._results(found) for spec in block]
+
+    def cut(
+        self,
+        collection: Collection,
+        wanted: Sequence[Wanted],
+        which: Sequence[int],
+        seen: Sequence[Seen],
+    ) -> list[NDArray[np.float64]]:
+        """Where numbers are cut by minimum description length.
+
+        Parameters
+        ----------
+        collection, wanted : the parts.
+        which : columns of numbers.
+        seen : rows of each part that count, with their classes.
+        """
+        from dask import delayed
+
+        counted = self._client.compute(
+            [
+                delayed(count_classes, pure=False)(part, collection.columns, each, which, mine)
+                for part, each, mine in zip(collection.parts, wanted, seen, strict=True)
+            ]
+        )
+        found = []
+        for block in range(-(-len(which) // BLOCK)):
+            parts = [self._client.submit(item_of, each, block) for each in counted]
+            found.append(self._client.submit(cut_block, parts))
+        return [cuts for block in self._results(found) for cuts in block]
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def hold(
+        self,
+        collection: Collection,
+        wanted: Sequence[Wanted],
+        specs: Sequence[ColumnSpec],
+        sizes: Sequence[int],
+    ) -> FarRows:
+        """Rows as codes, held by the workers that have read them.
+
+        Parameters
+        ----------
+        collection, wanted : the parts, and which of their rows.
+        specs : what each column is like.
+        sizes : how many rows each part has.
+        """
+        from dask import delayed
+
+        box = delayed(tuple(specs), traverse=False)
+        coded = self._client.compute(
+            [
+                delayed(encode_part, pure=False)(part, collection.columns, each, box)
+                for part, each in zip(collection.parts, wanted, strict=True)
+            ]
+        )
+        self._kept += coded
+        self._wait(coded)
+        kept = [n if w.rows is None else w.rows.size for n, w in zip(sizes, wanted, strict=True)]
+        ends = np.cumsum([0, *kept])
+        groups = self._placed(coded)
+        spans = Spans(
+            tuple(tuple((int(ends[k]), int(ends[k + 1])) for k in parts) for _, parts in groups),
+            int(ends[-1]),
+        )
+        holds: list[Foreign] = []
+        channel = self._listen(len(groups), holds)
+        self._channels.append(channel)
+        secure = self._client.scheduler.address.startswith("tls://")
+        for number, (worker, parts) in enumerate(groups):
+            mine = [coded[k] for k in parts]
+            where = {"workers": [worker], "allow_other_workers": True, "pure": False}
+            known = (number, channel.address, channel.token, secure)
+            holds.append(self._client.submit(hold, *known, *mine, **where))
+        self._kept += holds
+        return FarRows(channel, spans, specs)
+
+    def _placed(self, futures: Sequence[Foreign]) -> list[tuple[str, list[int]]]:
+        """Workers, and the parts that each has."""
+        held = self._client.who_has(futures)
+        groups: dict[str, list[int]] = {}
+        for k, future in enumerate(futures):
+            workers = sorted(held.get(future.key) or ())
+            # One that died since: Dask reads its parts again, wherever that may be.
+            groups.setdefault(workers[0] if workers else "", []).append(k)
+        lost = groups.pop("", [])
+        if lost:
+            some = min(groups, default=next(iter(self._client.nthreads()), ""))
+            groups[some] = sorted(groups.get(some, []) + lost)
+        return sorted(groups.items())
+
+    def _listen(self, n_holders: int, holds: list[Foreign]) -> Channel:
+        """A channel on the interface by which this process speaks to the scheduler."""
+
+        def watch(number: int) -> None:
+            if number < len(holds) and holds[number].status in _LOST:
+                raise self._failure(holds[number])
+            self._check_alive()
+
+        comm = self._client.scheduler_comm.comm
+        host = urlsplit(comm.local_address).hostname if "://" in comm.local_address else None
+        if comm.local_address.startswith("inproc") or host is None:
+            host = "127.0.0.1"
+        context = None
+        if comm.local_address.startswith("tls://"):
+            context = self._client.security.get_listen_args("client")["ssl_context"]
+        return Channel(host, n_holders, watch, context)
+
+    # -- waiting -------------------------------------------------------------------------------
+
+    def _results(self, futures: Sequence[Foreign]) -> list[Foreign]:
+        self._wait(futures)
+        return list(self._client.gather(list(futures)))
+
+    def _wait(self, futures: Sequence[Foreign]) -> None:
+        """Wait until all are done; a clear error where one never will be."""
+        distributed = _distributed()
+        self._well = time.monotonic()
+        while True:
+            try:
+                with self._client.as_current():
+                    distributed.wait(list(futures), timeout=1.0)
+            except (TimeoutError, distributed.TimeoutError):
+                self._check_alive()
+            for future in futures:
+                if future.status in _LOST:
+                    raise self._failure(future)
+            if all(future.status == "finished" for future in futures):
+                return
+
+    def _failure(self, future: Foreign) -> BaseException:
+        """Why a task did not end well: the user's own error where there is one."""
+        if future.status != "error":
+            return RuntimeError(
+                f"the Dask cluster at {self._address} has let go of the rows ({future.status}): "
+                "its scheduler is gone or was restarted. Fit again when it is back."
+            )
+        error = future.exception(timeout=10)
+        if type(error).__name__ == "KilledWorker":
+            return RuntimeError(
+                "the workers that held some of the rows died again and again, and Dask gave up "
+                f"({error}). Give them more memory, or cut the rows into smaller partitions."
+            )
+        assert isinstance(error, BaseException)
+        return error
+
+    @property
+    def _address(self) -> str:
+        scheduler = getattr(self._client, "scheduler", None)
+        return str(getattr(scheduler, "address", "?"))
+
+    def _check_alive(self) -> None:
+        """Raise where scheduler or workers have been gone for too long."""
+        what = None
+        if self._client.status != "running":
+            what = f"the scheduler of the Dask cluster at {self._address} is gone"
+        else:
+            with contextlib.suppress(Exception):
+                if not self._client.sync(self._workers, callback_timeout=5):
+                    what = f"the Dask cluster at {self._address} has no worker"
+        if what is None:
+            self._well = time.monotonic()
+        elif time.monotonic() - self._well > _PATIENCE or self._client.status in _GONE:
+            raise RuntimeError(
+                f"{what}, and the rows with it. Fit again when it is back; with checkpoint=... the "
+                "search goes on where it was."
+            )
+
+    async def _workers(self) -> int:
+        return len(await self._client.scheduler.ncores())
+
+
+@dataclass(frozen=True)
+class Given:
+    """A collection as it was given to a fit: what it takes to read its rows once more.
+
+    Parameters
+    ----------
+    cluster, collection : where, and what.
+    wanted, sizes : which rows of each part count, and how many each has.
+    """
+
+    cluster: Cluster
+    collection: Collection
+    wanted: tuple[Wanted, ...]
+    sizes: tuple[int, ...]
+
+    def hold(self, specs: Sequence[ColumnSpec]) -> FarRows:
+        """Rows as codes."""
+        return self.cluster.hold(self.collection, self.wanted, specs, self.sizes)
+
+    def cut(
+        self,
+        which: Sequence[int],
+        rows: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_classes: int,
+    ) -> list[NDArray[np.float64]]:
+        """Where numbers are cut, as some rows (numbered among those that count) have it."""
+        seen, first = [], 0
+        for wanted, size in zip(self.wanted, self.sizes, strict=True):
+            mine = np.arange(size) if wanted.rows is None else wanted.rows
+            at = slice(*np.searchsorted(rows, [first, first + mine.size]))
+            seen.append(Seen(mine[rows[at] - first], labels[at], weights[at], n_classes))
+            first += mine.size
+        return self.cluster.cut(self.collection, self.wanted, which, seen)
+
+
+def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[Wanted]:
+    """Which rows of each part count, and how often.
+
+    Parameters
+    ----------
+    sizes : rows of each part.
+    weights : of all rows.
+    """
+    found = []
+    once = bool((weights[weights > 0] == 1).all())
+    for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
+        rows = np.flatnonzero(part > 0)
+        found.append(Wanted(number, rows, None if once else part[rows]))
+    return found

@@ -1,0 +1,143 @@
+"""Fits on Dask collections: what came in, judged before any work, and rows that stay away."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..checks import Foreign, choose
+from ..criteria.base import Criterion
+from ..criteria.rows import RowCriterion
+from ..data.collection import read_collection
+from ..data.sample import Sample
+from ..data.tables import is_collection
+from ..engine.far.cluster import DaskEngine
+from ..engine.far.reading import check_mergeable, far_sample
+from ..engine.far.table import FarTable
+from ..models.base import one_set
+from ..models.columns import Summary
+from ..models.fitted import FittedBayes
+from ..models.registry import MODELS
+from ..search.family import Family
+from ..search.strategies.base import Search
+from ..search.strategies.dependency import DependencySearch
+from .naive_bayes import NaiveBayes
+from .parameters import judge_parameters
+from .votes import FeatureVotes
+
+if TYPE_CHECKING:
+    from .selector import NaiveBayesSelector
+
+ENGINES = ("threads", "dask")
+
+
+def engine_of(engine: object, X: object) -> DaskEngine:
+    """Who keeps the rows of a collection.
+
+    Parameters
+    ----------
+    engine : None, "dask", or a `DaskEngine`; "threads" cannot.
+    X : what was given.
+    """
+    if engine is not None and not isinstance(engine, DaskEngine):
+        choose("engine", engine, ENGINES)
+    if not is_collection(X):
+        raise TypeError(
+            f"engine={engine!r} is for Dask collections; got {type(X).__name__}. Use "
+            "engine=None, or make a collection first, such as "
+            "dask.dataframe.from_pandas(X, npartitions=8)."
+        )
+    if engine == "threads":
+        raise TypeError(
+            "engine='threads' needs a table in memory; got a Dask collection. Use engine=None, or "
+            "call compute() first."
+        )
+    return engine if isinstance(engine, DaskEngine) else DaskEngine()
+
+
+def check_far(asked: "NaiveBayesSelector", search: Search, criterion: Criterion) -> None:
+    """Refuse by name what cannot be divided over the rows."""
+    if isinstance(asked.estimator, FeatureVotes):
+        raise ValueError("estimator: FeatureVotes cannot be searched on a Dask collection yet.")
+    if not isinstance(criterion, RowCriterion):
+        raise ValueError(
+            f"criterion {criterion.name!r} compares rows of all partitions, or is your own: on a "
+            "Dask collection use 'error', 'probability' or 'log-likelihood'."
+        )
+    if isinstance(search, DependencySearch):
+        raise ValueError(
+            "search='dependency' compares columns with each other row by row: it is not offered on "
+            "a Dask collection. Use 'forward', 'backward-forward' or another search."
+        )
+    if asked.families is not None and not is_given(asked.families):
+        raise ValueError(
+            "families='auto' (and preset='few') compares columns with each other row by row: on a "
+            "Dask collection give families as lists of columns, or None."
+        )
+
+
+def is_given(families: object) -> bool:
+    """Are these families that somebody has, rather than some to be found?"""
+    return not isinstance(families, str)
+
+
+def check_far_models(family: Family) -> None:
+    """Refuse feature models that were asked for and cannot be merged exactly."""
+    features = family.features
+    names = list(features.values()) if isinstance(features, Mapping) else [features]
+    check_mergeable([name for name in names if name in MODELS])
+    if family.rounded or getattr(family, "var_smoothing", None) is not None:
+        raise ValueError(
+            "var_smoothing and rounded ask for normal distributions, whose sums depend on the "
+            "order of the rows: not offered on a Dask collection. Use features='density'."
+        )
+
+
+@contextmanager
+def gathered(
+    selector: "NaiveBayesSelector",
+    model: NaiveBayes,
+    X: object,
+    y: object,
+    params: dict[str, Foreign],
+) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
+    """Rows held by a cluster as a sample, and what was given beside them, as long as it is needed.
+
+    Parameters
+    ----------
+    selector : whose fit this is.
+    model : keeps width and names of X.
+    X, y, params : as users give them.
+    """
+    engine = engine_of(selector.engine, X)
+    from .auto import settle
+
+    asked = settle(selector)
+    check_far(asked, *judge_parameters(asked))
+    family = model.family()
+    check_far_models(family)
+    collection = read_collection(X, y)
+    with engine.cluster() as cluster:
+        given = {name: cluster.gather(value) for name, value in params.items()}
+        weight = given.get("sample_weight")
+        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        assert isinstance(sample.table, FarTable)
+        yield sample, sample.table, given
+
+
+def far_fit(model: NaiveBayes, X: object, y: object, sample_weight: object) -> FittedBayes:
+    """A model of all rows of a collection: counts alone come here."""
+    engine, family = engine_of(None, X), model.family()
+    check_far_models(family)
+    collection = read_collection(X, y)
+    with engine.cluster() as cluster:
+        weight = cluster.gather(sample_weight)
+        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        family.check_sample(sample)
+        assert isinstance(sample.table, FarTable)
+        sets = one_set(sample.labels, sample.weights, np.ones(len(sample.classes)))
+        held = sample.table.held
+        counts = held.count(sets, np.arange(sample.labels.size))
+    found = sets.class_counts[0], sets.class_weight, held.specs, tuple(counts)
+    return family.finish([Summary(sample.classes, *found)])

@@ -1,0 +1,213 @@
+"""The channel: what it takes, whom it lets in, and how often it is asked."""
+
+import json
+import pickle
+import socket
+import struct
+import threading
+
+import numpy as np
+import pytest
+
+from bayesieve.criteria import CRITERIA
+from bayesieve.data.columns import encode, learn
+from bayesieve.engine.contract import AS_IT_IS, Units
+from bayesieve.engine.dense import DenseLedger, DenseTables
+from bayesieve.engine.far.channel import Channel, dial
+from bayesieve.engine.far.holder import CodedPart, serve
+from bayesieve.engine.far.rows import FarRows, Spans
+from bayesieve.engine.far.wire import TOKEN_BYTES, Message, receive, send
+from bayesieve.engine.fixed import FixedTables
+from bayesieve.engine.lines import DenseColumns, scoring
+from bayesieve.engine.threads import Threads
+from bayesieve.models import Settings
+from bayesieve.search import SEARCHES
+from bayesieve.search.objective import Objective, Settler
+from bayesieve.search.strategies.base import Limits
+
+
+def test_messages_arrive_as_they_left():
+    here, there = socket.socketpair()
+    arrays = (np.arange(6).reshape(2, 3), np.empty((0, 4), np.uint8), np.array([1.5, -0.0]))
+    with here, there:
+        send(here, Message("ask", {"a": [1, "two"], "b": None}, arrays))
+        found = receive(there)
+    assert (found.op, found.plain) == ("ask", {"a": [1, "two"], "b": None})
+    for one, other in zip(arrays, found.arrays, strict=True):
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes()
+        assert one.shape == other.shape
+
+
+def framed(head, body=b"", size=None):
+    head = head if isinstance(head, bytes) else json.dumps(head).encode()
+    return struct.pack(">QQ", len(head), len(body) if size is None else size) + head + body
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        framed(pickle.dumps(["ask", {}, []])),
+        framed(["ask", {}, [["|O", [1]]]], b"12345678"),
+        framed(["ask", {}, [["<i8", [2]]]], b"12345678"),
+        framed(["ask", {}, [["<i8", [-1]]]], b""),
+        framed(["ask", {}]),
+        struct.pack(">QQ", 2**40, 0),
+    ],
+)
+def test_other_frames_are_refused(frame):
+    here, there = socket.socketpair()
+    with here, there:
+        here.sendall(frame)
+        with pytest.raises(ConnectionError):
+            receive(there)
+
+
+def test_strangers_are_not_heard():
+    """Without the key nothing else is read, and the line is closed; the others do not wait."""
+    channel = Channel("127.0.0.1", 1, lambda holder: None)
+    try:
+        silent = socket.create_connection(channel.address)
+        stranger = socket.create_connection(channel.address)
+        stranger.sendall(bytes(TOKEN_BYTES))
+        stranger.settimeout(5)
+        assert stranger.recv(1) == b""
+        part = CodedPart(np.zeros((1, 3), np.uint8), ())
+        line = dial(channel.address, channel.token, 0)
+        threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
+        assert channel.ask(lambda holder: Message("nothing"))[0].op == "ok"
+        for each in (silent, stranger):
+            each.close()
+    finally:
+        channel.close()
+
+
+def test_errors_of_holders_are_told():
+    channel = Channel("127.0.0.1", 1, lambda holder: None)
+    try:
+        line = dial(channel.address, channel.token, 0)
+        thread = threading.Thread(target=serve, args=(line, []))
+        thread.start()
+        with pytest.raises(RuntimeError, match="KeyError"):
+            channel.ask(lambda holder: Message("unheard of"))
+    finally:
+        channel.close()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+class Far:
+    """Rows in several holders, which are threads; they can be cut off and come again."""
+
+    def __init__(self, X, y, cv, n_holders, weights=None):
+        specs = [learn(f"x{j}", "categorical", X[:, j], True) for j in range(X.shape[1])]
+        codes = np.stack([encode(spec, X[:, j]) for j, spec in enumerate(specs)])
+        self.parts = np.array_split(np.arange(len(y)), n_holders)
+        self.codes, self.lines = codes, {}
+        self.channel = Channel("127.0.0.1", n_holders, self.dial)
+        ends = [(int(part[0]), int(part[-1]) + 1) for part in self.parts]
+        self.rows = FarRows(self.channel, Spans(tuple((each,) for each in ends), len(y)), specs)
+        weights = np.ones(len(y)) if weights is None else weights.astype(float)
+        factors = [1] * (int(y.max()) + 1)
+        self.scored = scoring(cv, y, weights, np.arange(len(y)), factors)
+        columns = DenseColumns(self.scored.sets, self.scored.lines, self.scored.loo, len(specs))
+        for spec, column in zip(specs, codes, strict=True):
+            columns.add(spec, column[self.scored.training], column)
+        self.settings = Settings(1.0, None, self.scored.sets.class_weight)
+        self.columns, self.factors = columns, tuple(factors)
+        self.near = DenseLedger.build([columns], self.settings, None, self.factors, Threads(1))[0]
+        tables = FixedTables.of(DenseTables(columns, self.settings, None))
+        self.ledger = self.rows.ledger(tables, self.scored.lines, self.factors)
+
+    def dial(self, holder):
+        """Whoever is waited for dials, once."""
+        if holder in self.lines:
+            return
+        part = CodedPart(self.codes[:, self.parts[holder]], ())
+        line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
+        threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
+
+    def cut_off(self, holder):
+        self.lines.pop(holder).shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture(params=[1, 2, 3, 7])
+def far(request):
+    rng = np.random.default_rng(0)
+    y = np.append(np.arange(3), rng.integers(0, 3, 87))
+    X = rng.integers(0, 4, (90, 8)).astype(float)
+    X[:, 0] = (y + rng.integers(0, 2, 90)) % 4
+    X[rng.random(X.shape) < 0.05] = np.nan
+    made = Far(X, y, 3, request.param, rng.integers(1, 3, 90))
+    yield made
+    made.channel.close()
+
+
+UNITS = Units(((0,), (1, 2), (3,), (4,), (5,), (6,), (7,)))
+
+
+def test_a_far_ledger_answers_as_a_near_one(far):
+    counts = far.rows.count(far.scored.sets, far.scored.training)
+    for mine, theirs in zip(counts, far.columns.statistics, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(far.ledger.totals(), far.near.totals())
+    assert far.ledger.outline == far.near.outline
+    every = np.arange(-1, len(UNITS))
+    for name in ("error", "probability", "log-likelihood"):
+        rule = CRITERIA[name].rule(far.near)
+        assert CRITERIA[name].rule(far.ledger) == rule
+        for moved in ((), (0,), (1, 2)):
+            for ledger in (far.ledger, far.near):
+                ledger.apply(moved, 1)
+            for sign in (1, -1):
+                one, other = (
+                    each.losses(rule, UNITS, every, sign) for each in (far.ledger, far.near)
+                )
+                np.testing.assert_array_equal(one, other)
+            loss, doubt = far.ledger.bounds(rule, UNITS, every[1:], 1)
+            exact = far.near.losses(rule, UNITS, every[1:], 1).sum(1) * 2.0**-rule.bits
+            assert (abs(loss - exact) <= doubt).all()
+        steps = np.array([0, 1, 3, 0]), np.array([-1, -1, 1, 1])
+        one, other = (each.walk(rule, UNITS, *steps) for each in (far.ledger, far.near))
+        np.testing.assert_array_equal(one, other)
+        for ledger in (far.ledger, far.near):
+            ledger.apply((0, 4), -1)
+    for one, other in zip(far.ledger.scores((0, 4), ()), far.near.scores((0, 4), ()), strict=True):
+        for mine, theirs in zip(one, other, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(("criterion", "most"), [("error", 1), ("probability", 2)])
+def test_rounds_and_bytes_of_a_step(far, criterion, most):
+    objective = Objective(Settler(far.ledger, CRITERIA[criterion], UNITS), UNITS)
+    before, n_steps = far.channel.tally, 0
+    for _ in SEARCHES["forward"].steps(objective, Limits(0, 8)):
+        n_steps += 1
+    after = far.channel.tally
+    # One more for the units, and one for the empty subset.
+    assert after.rounds - before.rounds <= most * n_steps + 2
+    per_step = (after.received + after.sent - before.received - before.sent) / n_steps
+    n_holders, width = far.channel.n_holders, 3 if criterion == "error" else 2
+    assert per_step <= 1.2 * n_holders * len(UNITS) * 8 * width + n_holders * 2**16
+
+
+def test_holders_that_are_lost_catch_up(far):
+    rule, every = CRITERIA["probability"].rule(far.near), np.arange(-1, len(UNITS))
+    draw = np.random.default_rng(1)
+    for unit in (3, 1, 6):
+        for ledger in (far.ledger, far.near):
+            ledger.apply(UNITS.members[unit], 1)
+        far.cut_off(int(draw.integers(far.channel.n_holders)))
+        one, other = (each.losses(rule, UNITS, every, 1) for each in (far.ledger, far.near))
+        np.testing.assert_array_equal(one, other)
+    now = far.ledger.losses(rule, UNITS, np.array([AS_IT_IS]), 1)
+    np.testing.assert_array_equal(now, far.near.losses(rule, UNITS, np.array([AS_IT_IS]), 1))
+
+
+def test_marks_tell_every_cell(far):
+    marks = far.rows.marks()
+    place = int(far.parts[-1][0])
+    far.codes[2, place] = (far.codes[2, place] + 1) % 4
+    far.cut_off(far.channel.n_holders - 1)
+    changed = far.rows.marks()
+    assert np.flatnonzero(marks != changed).tolist() == [2]
