@@ -25,7 +25,7 @@ from bayesieve.search.checkpoint.journal import Journal, pack, unpack
 from plain import plain_selector
 from tables import binary_table
 
-CASES = victim.cases()
+CASES = victim.searches()
 
 
 def fit(checkpoint, **parameters):
