@@ -48,8 +48,8 @@ def test_walks_of_one_step_go_on_from_any_record(tmp_path, monkeypatch):
     goes_on_from_any_record(parameters, X[:, :6], y, tmp_path)
 
 
-def goes_on_from_any_record(parameters, X, y, tmp_path):
-    selector = plain_selector(**parameters, random_state=0)
+def goes_on_from_any_record(selector, X, y, tmp_path):
+    selector = clone(selector).set_params(random_state=0)
     wanted = victim.outcome(selector.fit(X, y), X)
     whole = tmp_path / "whole"
     selector.set_params(checkpoint=whole)
