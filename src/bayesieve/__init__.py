@@ -1,6 +1,7 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
 from .data.pack import pack
+from .engine.far.cluster import DaskEngine
 from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Calibration",
     "Comparison",
+    "DaskEngine",
     "Decision",
     "Drift",
     "EvidenceDisplay",

@@ -43,7 +43,8 @@ def standard_error(criterion: Criterion, outline: Outline, found: Iterable[Score
     >>> from sklearn.datasets import load_breast_cancer
     >>> from bayesieve import NaiveBayesSelector
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> path = NaiveBayesSelector(choice="one-se", random_state=0).fit(X, y).path_
+    >>> selector = NaiveBayesSelector(choice="one-se", validation=0.5, random_state=0)
+    >>> path = selector.fit(X, y).path_
     >>> error, n = path.steps[path.best].validation_error, 285
     >>> abs(path.standard_error - (error * (1 - error) / n) ** 0.5) < 1e-12
     True

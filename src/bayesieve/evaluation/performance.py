@@ -181,7 +181,7 @@ def performance(
     >>> from bayesieve import NaiveBayesSelector
     >>> from bayesieve.evaluation.performance import performance
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> selector = NaiveBayesSelector(cv=5, random_state=0).fit(X, y)
+    >>> selector = NaiveBayesSelector(validation=0.5, random_state=0).fit(X, y)
     >>> found = performance(selector, X, y)
     >>> found.n_rows == len(selector.validation_rows_), found.error < 0.1
     (True, True)
