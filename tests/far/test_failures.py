@@ -1,6 +1,7 @@
 """Workers die, schedulers die, partitions vanish: the same result, or a clear error."""
 
 import contextlib
+import gc
 import os
 import signal
 import threading
@@ -185,6 +186,7 @@ def test_nothing_is_left_behind(client):
         deadline = time.monotonic() + 20
         while client.has_what() and any(client.has_what().values()):
             assert time.monotonic() < deadline, client.has_what()
+            gc.collect()  # futures of tests before, held by tracebacks
             time.sleep(0.1)
         while any(client.processing().values()):
             assert time.monotonic() < deadline, client.processing()
