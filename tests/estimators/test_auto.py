@@ -305,3 +305,29 @@ def test_the_order_of_the_rows_hardly_matters():
     ordered = NaiveBayesSelector().fit(X[order], y[order])
     scores = [model.path_.steps[model.path_.best].score for model in (shuffled, ordered)]
     assert abs(scores[0] - scores[1]) < 0.01
+
+
+def noise(n_rows=120):
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, (n_rows, 5)).astype(float), rng.permutation([0, 1] * (n_rows // 2))
+
+
+@pytest.mark.parametrize("cv", [10, StratifiedKFold(10)])
+def test_fewer_rows_of_a_proof_have_fewer_folds(cv):
+    X, y = noise(24)
+    assert NaiveBayesSelector(cv=cv, choice="proven").fit(X, y).proof_.by == "folds"
+
+
+def test_fewer_groups_of_a_proof_have_fewer_folds():
+    X, y = noise()
+    proof = NaiveBayesSelector().fit(X, y, groups=np.arange(120) % 6).proof_
+    assert proof.by == "folds"
+
+
+def test_figures_of_groups_of_any_kind_and_of_splits_that_name_rows():
+    X, y = noise()
+    groups = np.array([f"patient {i % 6}" for i in range(120)], dtype=object)
+    model = NaiveBayesSelector().fit(X, y, groups=groups)
+    assert performance(model, X, y, groups=groups).rows == "anew"
+    named = NaiveBayesSelector(cv=list(StratifiedKFold(4).split(X, y))).fit(X, y)
+    assert performance(named, X, y).rows == "folds"

@@ -1,6 +1,7 @@
 """What "auto" and presets stand for, by rows, columns and classes; the figures are in the docs."""
 
 from copy import copy
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..criteria.standard_error import has_standard_error
 from ..data.sample import Sample
 from ..data.tables import SparseTable
 from ..models.registry import MODELS
+from ..search.run import Task
 from ..search.strategies.shortlist import ShortlistSearch
 from ..search.strategies.sweeps import PhaseSearch
 from .naive_bayes import NaiveBayes
@@ -141,12 +143,17 @@ def shuffled(n_splits: int) -> StratifiedKFold:
     return StratifiedKFold(n_splits, shuffle=True, random_state=0)
 
 
-def folds_of_fewer(cv: object, strata: NDArray[np.int64]) -> object:
-    """The same way to score fewer rows: with as many folds as a class has rows, at most."""
-    if not isinstance(cv, StratifiedKFold):
-        return cv
-    most = max(int(np.bincount(strata).max()), 2)
-    return cv if cv.n_splits <= most else shuffled(most)
+def folds_of_fewer(task: Task, rows: NDArray[np.int64]) -> object:
+    """The same way to score some rows: at most as many folds as a class has rows, or as groups."""
+    cv, most = task.cv, int(np.bincount(task.sample.strata[rows]).max())
+    if task.groups is not None:
+        most = min(most, len(set(task.groups[task.sample.rows[rows]].tolist())))
+    most = max(most, 2)
+    if isinstance(cv, Integral):
+        return min(int(cv), most)
+    if isinstance(cv, StratifiedKFold) and cv.n_splits > most:
+        return StratifiedKFold(most, shuffle=cv.shuffle, random_state=cv.random_state)
+    return cv
 
 
 def _leaves_one_out(selector: "NaiveBayesSelector", sample: Sample) -> bool:

@@ -441,8 +441,7 @@ class Searching:
 
     def explore(self, train: Rows, test: Rows) -> tuple[Path, Settler]:
         """The whole search on some rows; verdicts of its criterion on others."""
-        cv = folds_of_fewer(self.task.cv, self.task.sample.strata[train])
-        mine = replace(self, task=replace(self.task, cv=cv))
+        mine = replace(self, task=replace(self.task, cv=folds_of_fewer(self.task, train)))
         search = mine.informed(train, np.random.RandomState(0))
         ledgers = mine.ledgers(train, test)
         found = mine.run(ledgers, search, Driver(None, self.clock))

@@ -1,6 +1,7 @@
 """Every row decided by a model that has not seen it: all of a fit, repeated in folds."""
 
 import warnings
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from ..checks import Array
+from ..data.parts import group_numbers
 from ..data.sample import Sample
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.parameters import family_of
@@ -25,8 +27,8 @@ _FOLDS = 5
 def decide_anew(
     model: Chooser, read: Sample, groups: Array | None = None
 ) -> tuple[NDArray[np.float64], Array] | None:
-    """Probabilities and decisions of all rows; None where a class has too few rows for folds, or
-    too few groups.
+    """Probabilities and decisions of all rows; None where it cannot be done again on other rows:
+    a class has too few of them, groups are too few, or `cv` names rows.
 
     Parameters
     ----------
@@ -37,8 +39,10 @@ def decide_anew(
     labelled, strata = read.targets.labelled, read.strata
     if np.bincount(strata).min() < _FOLDS and not labelled:
         return None
+    if groups is not None:
+        groups = group_numbers(groups)
     n_folds = _FOLDS if groups is None else min(_FOLDS, np.unique(groups).size)
-    if n_folds < 2:
+    if n_folds < 2 or _names_rows(model):
         return None
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     splitter = kind(n_folds, shuffle=True, random_state=0)
@@ -62,6 +66,12 @@ def decide_anew(
             chosen = table.take(test).pick(np.flatnonzero(mine.support_))
             decided[test], proba[test] = mine.estimator_.fitted_.best_and_proba(chosen)
     return proba, decided
+
+
+def _names_rows(model: Chooser) -> bool:
+    """Does `cv` name rows of the whole table, which a part of it does not have?"""
+    cv = getattr(model, "cv", None)
+    return not (cv is None or isinstance(cv, str | Integral) or hasattr(cv, "split"))
 
 
 def _family(model: Chooser) -> Family:
