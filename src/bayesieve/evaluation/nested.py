@@ -16,6 +16,7 @@ from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..data.folds import find_splits
+from ..data.html import Tabular
 from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import Sample, read_sample
 from ..engine.threads import count_threads
@@ -62,7 +63,7 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Nested:
+class Nested(Tabular):
     """A selector judged on rows that took no part, fold by fold.
 
     Attributes
@@ -196,6 +197,24 @@ class Nested:
                 for name, values in self._rows()
             },
         }
+
+    def to_columns(self) -> dict[str, list[object]]:
+        """One row a fold: what guided, what held-out rows say, and the columns chosen."""
+        rows = {name: values.tolist() for name, values in self._rows()}
+        rows["n_features"] = self.sizes.tolist()
+        names = [", ".join(subset) for subset in self.subsets]
+        return {"fold": list(range(len(self.folds))), **rows, "columns": names}
+
+    def caption(self) -> str:
+        """Mean error and its standard error."""
+        return (
+            f"error {self.mean(self.error):.4f} (standard error "
+            f"{self.standard_error(self.error):.4f}) on rows that took no part; the score that "
+            f"guided was too good by {self.mean(self.optimism):.4f}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Nested: {len(self.folds)} folds, error {self.mean(self.error):.4f}>"
 
     def to_text(self) -> str:
         """A small table: mean and standard error over folds."""
