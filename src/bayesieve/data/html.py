@@ -3,12 +3,17 @@
 import importlib.util
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 _MOST_ROWS = 60
 
 
-def html_table(columns: dict[str, list[Any]], caption: str = "", most: int = _MOST_ROWS) -> str:
+def html_table(
+    columns: Mapping[str, Sequence[object]], caption: str = "", most: int = _MOST_ROWS
+) -> str:
     """A table of plain values; long ones are cut, and say so.
 
     Parameters
@@ -30,7 +35,7 @@ def html_table(columns: dict[str, list[Any]], caption: str = "", most: int = _MO
     return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
-def frame_of(columns: dict[str, list[Any]], backend: Any = None) -> Any:
+def frame_of(columns: dict[str, list[object]], backend: Any = None) -> "IntoDataFrame":
     """Columns as a data frame of this library; of pandas or polars, whichever is there."""
     import narwhals as nw
 
@@ -45,7 +50,8 @@ def frame_of(columns: dict[str, list[Any]], backend: Any = None) -> Any:
 class Tabular:
     """A result that notebooks show as a table, and that becomes a data frame.
 
-    A subclass gives `to_columns`, and may give a `caption`.
+    A subclass gives `to_columns`, and may give a `caption`; a data class among them leaves the
+    representation to this one (``repr=False``).
 
     Examples
     --------
@@ -57,7 +63,7 @@ class Tabular:
     (2, 1)
     """
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> dict[str, list[object]]:
         """The table as columns of plain values."""
         raise NotImplementedError("a result says what its columns are")
 
@@ -65,7 +71,7 @@ class Tabular:
         """A line above the table."""
         return ""
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
         """The table as a data frame.
 
         Parameters
@@ -75,11 +81,14 @@ class Tabular:
         """
         return frame_of(self.to_columns(), backend)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.caption()}>"
+
     def _repr_html_(self) -> str:
         return html_table(self.to_columns(), self.caption())
 
 
-def text_table(columns: Mapping[str, Sequence[Any]]) -> str:
+def text_table(columns: Mapping[str, Sequence[object]]) -> str:
     """Columns side by side as plain text, numbers to the right.
 
     Examples
@@ -104,7 +113,7 @@ def text_table(columns: Mapping[str, Sequence[Any]]) -> str:
     return "\n".join(lines)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -1,6 +1,6 @@
 """Simulated signals with and without a change (Rabenoro 2015, section 5.1)."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,9 @@ from sklearn.utils import check_random_state
 
 from ..checks import check_number
 from ..data.html import frame_of, html_table
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: The classes of `make_signals`, in the order of their numbers.
 CLASSES = ("normal", "mean shift", "variance shift", "trend")
@@ -55,7 +58,7 @@ class Signals(NamedTuple):
             "amplitude": self.amplitude.tolist(),
         }
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
         """The same as a data frame.
 
         Parameters

@@ -42,7 +42,7 @@ class CalibrationData(TypedDict):
     note: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Calibration(Tabular):
     """What a temperature did to the probabilities on the rows it was found on.
 

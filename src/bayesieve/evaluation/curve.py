@@ -29,7 +29,7 @@ FeatureModels: TypeAlias = str | Mapping[str, str] | Mapping[int, str]
 _INNER = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RankingEvaluation(Tabular):
     """Accuracy along a ranking, fold by fold.
 
@@ -73,9 +73,6 @@ class RankingEvaluation(Tabular):
             f"{self.sizes.size} folds; at the sizes chosen ({', '.join(map(str, self.sizes))}) "
             f"accuracy {self.accuracy:.4f}, spread over folds {self.spread:.4f}"
         )
-
-    def __repr__(self) -> str:
-        return f"<RankingEvaluation: {self.caption()}>"
 
     @property
     def spread(self) -> float:

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
@@ -29,6 +30,7 @@ from ..estimators.weighting import judge_parameters as judge_weights
 from ..models.shared import share
 from ..rankings.families import Families
 from .given import Seed
+from .piped import Prepared, resampled
 from .resampling import draw_samples
 
 
@@ -53,7 +55,7 @@ class StabilityData(TypedDict):
     family_jaccard: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stability(Tabular):
     """Which features were selected in each resample, and how far the selections agree.
 
@@ -219,9 +221,6 @@ class Stability(Tabular):
         low, high = self.interval()
         return f"{what}; stability {self.measure:.2f} (95 %: {low:.2f} to {high:.2f})"
 
-    def __repr__(self) -> str:
-        return f"<Stability: {self.caption()}>"
-
     def to_text(self, most: int = 20) -> str:
         """The caption, and the features selected most often.
 
@@ -333,7 +332,7 @@ def _read_selected(selected: ArrayLike) -> NDArray[np.bool_]:
 
 
 def stability(
-    selector: NaiveBayesSelector | WeightedNaiveBayes,
+    selector: NaiveBayesSelector | WeightedNaiveBayes | Pipeline,
     X: object,
     y: ArrayLike,
     *,
@@ -399,6 +398,9 @@ def stability(
     >>> 0 < found.measure < 1
     True
     """
+    if isinstance(selector, Pipeline):
+        piped = Prepared(selector, X, y, sample_weight, groups)
+        return Stability(*resampled(piped, n_resamples, random_state))
     if not isinstance(selector, NaiveBayesSelector | WeightedNaiveBayes):
         raise TypeError(
             "selector must be a NaiveBayesSelector or a WeightedNaiveBayes; got "

@@ -17,7 +17,7 @@ from ..engine.threads import Engine
 DISCRETE, MIXED = "discrete", "mixed"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking(Tabular):
     """Features from best to worst, and the score of each.
 
@@ -48,7 +48,7 @@ class Ranking(Tabular):
     scores: NDArray[np.float64]
     names: tuple[str, ...] | None = None
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> dict[str, list[object]]:
         """Columns from best to worst: standing, name and score."""
         order = self.order.tolist()
         named = self.names or tuple(f"x{j}" for j in range(self.order.size))
@@ -58,8 +58,15 @@ class Ranking(Tabular):
             "score": self.scores[self.order].tolist(),
         }
 
+    def caption(self) -> str:
+        """The best columns."""
+        best = [str(name) for name in self.to_columns()["feature"][:3]]
+        return f"{self.order.size} columns, the best first: {', '.join(best)}" + (
+            ", ..." if self.order.size > len(best) else ""
+        )
+
     def _repr_html_(self) -> str:
-        return html_table(self.to_columns(), f"{self.order.size} columns, the best first", 10)
+        return html_table(self.to_columns(), self.caption(), 10)
 
     @classmethod
     def by_score(cls, scores: Sequence[float] | NDArray[np.float64]) -> "Ranking":
