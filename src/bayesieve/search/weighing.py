@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ..checks import Array
+from ..data.columns import MOST_CODES
 from ..engine.cells import CODED, PRESENT, Cells, ScoredLines, TermTables
 from ..engine.threads import Threads
 from ..engine.weighted import WeightedLedger
@@ -218,9 +219,8 @@ class Weighing:
         for t, each in enumerate(terms):
             if left_out and each.lone.any() and kinds[t] != PRESENT:
                 # The only row of its level would not know the level without itself.
-                silent = columns[t].dtype.type(each.lone.size - 1)
-                columns[t] = np.where(each.lone[columns[t]], silent, columns[t])
                 kinds[t], n_codes[t] = CODED, each.table.shape[0]
+                columns[t] = _silenced(columns[t], each.lone, n_codes[t] - 1)
         cells = Cells.gather(kinds, columns, rows.rows[lines.rows], coded.n_rows)
         tables = TermTables.of(terms, n_codes)
         if not left_out:
@@ -264,3 +264,11 @@ def _unit(rows: CodedRows) -> int:
 
 def _factors(rows: CodedRows) -> Ints:
     return np.maximum(np.rint(rows.class_weight * _unit(rows)), 1.0).astype(np.int64)
+
+
+def _silenced(
+    codes: Array, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]", silent: int
+) -> Array:
+    """Codes, some of which are not heard."""
+    kind = np.uint8 if codes.dtype == np.uint8 and silent <= MOST_CODES else np.int32
+    return np.where(which[codes], kind(silent), codes.astype(kind, copy=False))
