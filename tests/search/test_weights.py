@@ -167,6 +167,15 @@ def test_folds_find_no_term_in_noise():
     assert found.price == np.inf
 
 
+def test_no_pair_holds_a_column_of_one_value():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (200, 5)).astype(float), rng.integers(0, 2, 200)
+    X[:, 1], X[:, 3] = 1.0, np.nan
+    X[:9, 1] = np.nan
+    weighing = weighing_of(X, y, ["bernoulli"] * 5, 5)
+    assert {pair.columns for pair in weighing.pairs} == {(0, 2), (0, 4), (2, 4)}
+
+
 def test_folds_find_a_pair_that_matters():
     rng = np.random.default_rng(0)
     X, noise = rng.integers(0, 2, (600, 6)).astype(float), rng.random(600) < 0.1
