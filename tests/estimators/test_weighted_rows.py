@@ -324,3 +324,35 @@ def test_a_checkpoint_knows_groups_and_families(tmp_path):
         model.fit(X, y, groups=groups[::-1])
     with pytest.raises(ValueError, match="belongs to another fit: families differ"):
         model.set_params(families=None).fit(X, y, groups=groups)
+
+
+# -- columns that belong together, or to an order ----------------------------------------------
+
+
+def test_a_column_of_a_group_enters_no_pair_without_the_others():
+    X, y = twins()
+    options = {"pairs": True, "price": 1.0}
+    free = WeightedNaiveBayes(**options).fit(X, y)
+    assert any(len(term) == 2 and max(term) > 11 for term in free.selected_)
+    # The pair tells; with the rest of its group, each of its columns tells nothing alone.
+    groups = [["e0", "a0"], ["e1", "a1"], ["e2", "a2"]]
+    bound = WeightedNaiveBayes(feature_groups=groups, **options).fit(X, y)
+    for term in bound.selected_:
+        assert len(term) == 1 or not {0, 1, 2, 12, 13, 14} & set(term)
+    for first, second in ((0, 12), (1, 13), (2, 14)):
+        assert bound.support_[first] == bound.support_[second]
+    kept = WeightedNaiveBayes(feature_groups=groups[:1], keep=["e0"], **options).fit(X, y)
+    assert any(len(term) == 2 and 12 in term for term in kept.selected_)
+
+
+@pytest.mark.parametrize(
+    ("monotone", "words"),
+    [
+        ({"a0": np.array([1, 1])}, r"must be 1 \(rises\) or -1 \(falls\); got array"),
+        ({"a0": 1, 0: -1}, "monotone names column 'a0' twice"),
+    ],
+)
+def test_odd_orders_are_refused(monotone, words):
+    X, y = twins(100)
+    with pytest.raises(ValueError, match=words):
+        WeightedNaiveBayes(monotone=monotone).fit(X, y)

@@ -63,7 +63,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     keep, forbid : list, default=()
         Columns (names or positions) that are in from the start and stay; that never enter.
     feature_groups : list of lists, optional
-        Columns that enter together.
+        Columns that enter together, and so in no pair, unless `keep` holds them in.
     monotone : mapping, optional
         Columns on the grid whose evidence for the second of two classes may only rise (1) or fall
         (-1) with their value: ``{"age": 1}``.
