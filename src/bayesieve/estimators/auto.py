@@ -163,23 +163,20 @@ def folds_of_fewer(task: Task, rows: NDArray[np.int64]) -> object:
     return cv
 
 
-def settle_folds(
-    selector: "NaiveBayesSelector",
-    asked: "NaiveBayesSelector",
-    task: Task,
-    guiding: NDArray[np.int64],
+def suit_folds(
+    selector: "NaiveBayesSelector", asked: "NaiveBayesSelector", task: Task, rows: NDArray[np.int64]
 ) -> Task:
-    """The task, its folds not more than the guiding rows allow, unless the user named them.
+    """Folds that nobody named are no more than the guiding rows carry.
 
     Parameters
     ----------
-    selector, asked : as the user made it; and the copy that tells what is done.
-    task : of all rows.
-    guiding : those that guide.
+    selector, asked : as the user made it, and with everything spelt out; the latter is told.
+    task : what is to be searched.
+    rows : those that guide.
     """
     if not _is_auto(selector.cv):
         return task
-    asked.cv = folds_of_fewer(task, guiding)
+    asked.cv = folds_of_fewer(task, rows)
     return replace(task, cv=asked.cv)
 
 
