@@ -15,6 +15,7 @@ from bayesieve import (
     stability,
 )
 from bayesieve.engine.threads import Threads
+from bayesieve.evaluation.performance import performance
 from bayesieve.explain.report import make_report
 from bayesieve.search import inner
 from bayesieve.search.inner import choose_option, fold_weights, options_of
@@ -356,3 +357,25 @@ def test_odd_orders_are_refused(monotone, words):
     X, y = twins(100)
     with pytest.raises(ValueError, match=words):
         WeightedNaiveBayes(monotone=monotone).fit(X, y)
+
+
+# -- reports -----------------------------------------------------------------------------------
+
+
+def test_a_report_knows_the_rows_that_decide():
+    X, y = twins(150)
+    late = np.arange(150) >= 100
+    weights = np.where(np.arange(150) % 10 == 3, 0, 1)
+    found = []
+    for named in (late, np.flatnonzero(late).tolist()):
+        model = WeightedNaiveBayes(pairs=False, validation=named)
+        model.fit(X, y, sample_weight=weights)
+        judged = performance(model, X, y, weights)
+        assert judged.rows == "anew"
+        found.append(judged.error)
+        assert "<html" in make_report(model, X, y, sample_weight=weights)
+    assert found[0] == found[1] < 0.3
+    # No row of a class would be left in some fold: rows that were seen are judged then.
+    rare = np.where(np.arange(150) % 30 == 0, 0, 1)
+    first = WeightedNaiveBayes(validation=np.arange(150) >= 30).fit(X, rare)
+    assert performance(first, X, rare).rows != "anew"
