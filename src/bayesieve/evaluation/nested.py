@@ -137,7 +137,8 @@ class Nested(Tabular):
     def choice_optimism(self) -> NDArray[np.float64]:
         """How much too good the score was that chose; NaN where the guiding score chose."""
         if self.validation_name == "validation_score":
-            return self.validation - self.honest
+            apart = self.validation - self.honest
+            return apart if self.higher_is_better else -apart
         return self._all("chooser") - self.validation
 
     @property
@@ -283,7 +284,7 @@ def nested(
     held-out score is that of the model refitted on all training rows of the fold
     (``selector.estimator_``), with the class weights of those rows; the guiding score comes from
     tables of the guiding rows, which are fewer where there is a validation part.  A criterion of
-    one's own need not be a mean over rows: its held-out score is NaN, the error is there.
+    one's own judges the held-out rows as it guides, and chooses where it says so (`chooses`).
 
     Examples
     --------
