@@ -11,6 +11,7 @@ from ...data.files.atomic import write_text
 from ...data.series import SeriesLike
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.signals import SignalPipeline
+from ...estimators.weighted import WeightedNaiveBayes
 from ...evaluation.given import Model
 from ...evaluation.stability import stability
 from ...indicators.transformer import Indicators
@@ -118,7 +119,7 @@ def report_content(
     if n_resamples == 1:
         raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
     found, why = None, "repeating the search on resamples of the rows was not asked for"
-    if n_resamples and isinstance(model, NaiveBayesSelector):
+    if n_resamples and isinstance(model, NaiveBayesSelector | WeightedNaiveBayes):
         try:
             found = stability(
                 clone(model),

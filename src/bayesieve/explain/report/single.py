@@ -8,10 +8,7 @@ from numpy.typing import NDArray
 
 from ...evaluation.given import Value
 from ..evidence import Evidence, Explanation
-from .page import _asset
-
-_MISSING = "an HTML explanation needs jinja2: pip install 'bayesieve[cli]'."
-
+from .page import asset, page_environment
 
 # Width and height of the picture of a series, and how many of its points are drawn.
 _WIDTH, _HEIGHT, _MOST_POINTS = 600, 60, 600
@@ -51,12 +48,7 @@ def explanations_page(
     >>> "<script" in explanations_page(list(enumerate(found)))
     False
     """
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(_MISSING) from error
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(_asset("single.html.j2"))
+    template = page_environment().get_template("single.html.j2")
     decisions = []
     for i, (row, each) in enumerate(found):
         drawn = [()] * len(each.evidence) if pictures is None else pictures[i]
@@ -69,7 +61,7 @@ def explanations_page(
     # Sentences need room, and yes and no little.
     widths = (32, 22, 34, 12) if names is None else (48, 10, 30, 12)
     return template.render(
-        title=title, style=_asset("style.css"), decisions=decisions, widths=widths
+        title=title, style=asset("style.css"), decisions=decisions, widths=widths
     )
 
 
