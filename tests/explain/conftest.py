@@ -7,12 +7,25 @@ from pages import CHROMIUM
 
 
 @pytest.fixture(scope="module")
-def browser():
+def driver():
     playwright = pytest.importorskip("playwright.sync_api")
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
-    driver = playwright.sync_playwright()
-    with driver as d, d.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as found:
+    with playwright.sync_playwright() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser(driver):
+    with driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def viewer(driver):
+    """A browser that can show a PDF: the other kind of headless."""
+    args = ["--no-sandbox", "--headless=new"]
+    with driver.chromium.launch(executable_path=CHROMIUM, headless=False, args=args) as found:
         yield found
 
 

@@ -35,6 +35,9 @@ IncludeRows = Annotated[
 ]
 
 
+Force = Annotated[bool, typer.Option("--force", help="Write over an existing result.")]
+
+
 Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
 
 

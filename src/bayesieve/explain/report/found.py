@@ -191,8 +191,7 @@ def term_fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
         for i, (name, size) in enumerate(zip(path.to_dict()["term"], path.to_dict()["n_terms"],
                                              strict=True)):  # fmt: skip
             if name is not None:
-                found.setdefault(str(name), [str(name), "selected", f"came as step {i}"])
-                found[str(name)][2] = f"came at step {i}, at {size} terms"
+                found[str(name)] = [str(name), "selected", f"came at step {i}, as one of {size}"]
     for name, twins in others.items():
         line = found.setdefault(name, [name, "selected", ""])
         line[2] = "; ".join(filter(None, [line[2], f"stands for {count_others(twins)}"]))

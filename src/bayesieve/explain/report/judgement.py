@@ -210,8 +210,8 @@ def how_judged(performance: PerformanceData, trained: bool) -> str:
     """On which rows the figures rest, and how far they flatter."""
     n = f"{performance['n_rows']:g}"
     return {
-        "validation": f"Judged on the {n} choice rows, by tables (and weights) of the search rows only. These "
-        "rows chose the subset, so that the figures may be slightly too good.",
+        "validation": f"Judged on the {n} choice rows, by tables (and weights) of the search rows "
+        "only. These rows chose the subset, so that the figures may be slightly too good.",
         "anew": f"Judged honestly: five times all of it, selection included, was done again "
         f"without a fifth of the {n} rows, which were then decided.",
         "folds": f"Judged in five folds of all {n} rows. All of them took part in the selection, "

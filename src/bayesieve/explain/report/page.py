@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...evaluation.given import Value
 from ..plain import jsonable
-from ..words import SILENT, few_digits, rate_in_words
+from ..words import SILENT, chance_in_words, few_digits, rate_in_words
 from .curves import calibration_lines, detection_lines
 from .looks import yes_or_no
 from .pairs import classes_of, heat_maps, scaled
@@ -79,6 +79,7 @@ def page_environment() -> "jinja2.Environment":
     environment.filters |= {
         "number": _number,
         "percent": _percent,
+        "chance": chance_in_words,
         "rate": rate_in_words,
         "short": _short,
         "level": _level,

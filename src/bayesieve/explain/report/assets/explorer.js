@@ -20,7 +20,7 @@ const Explorer = (() => {
 <p class="off-paper"><button type="button" data-sheet="decision">Print this decision on one page</button></p></div>
 </div>
 <div class="reasons">
-<table id="evidence"><thead><tr><th scope="col">column</th><th scope="col">value</th><th scope="col" class="sides"><span id="side-against"></span><span id="side-for"></span></th><th scope="col">says</th><th scope="col"><span class="hidden">data</span></th></tr></thead><tbody id="bars"></tbody></table>
+<table id="evidence"><thead><tr><th scope="col">column</th><th scope="col">value</th><th scope="col" class="sides"><span id="side-against"></span><span id="side-for"></span></th><th scope="col">says</th></tr></thead><tbody id="bars"></tbody></table>
 <aside id="signal" hidden></aside>
 </div>
 <div id="source" class="card" hidden role="region" aria-labelledby="source-title">
@@ -95,25 +95,28 @@ const Explorer = (() => {
       return cell;
     }
 
-    function line(id, name, control, last = make("td")) {
+    function line(id, name, control) {
       const row = make("tr", null, {id});
-      row.append(make("th", name, {scope: "row"}), control, barCell(), make("td", null, {class: "ratio"}), last);
+      row.append(make("th", name, {scope: "row"}), control, barCell(), make("td", null, {class: "ratio"}));
       return row;
     }
+
+    // An indicator is called by its sentence.
+    const spoken = j => rows?.spoken[j]?.sentence ?? features[j].name;
 
     function build() {
       const lines = [line("bar-prior", "prior", make("td", "how frequent the classes are", {class: "soft"}))];
       features.forEach((feature, j) => {
-        const last = make("td"), button = make("button", "show the data", {type: "button", id: `source-${j}`,
+        const button = make("button", "show the data", {type: "button", class: "quiet", id: `source-${j}`,
           "aria-label": `show the data behind ${feature.name}`});
         button.addEventListener("click", () => openSource(j));
-        last.append(button);
-        const row = line(`bar-${j}`, feature.name, valueControl(j), last);
-        if (rows?.spoken[j]) row.firstChild.append(make("small", rows.spoken[j].sentence, {class: "soft"}));
+        const row = line(`bar-${j}`, spoken(j), valueControl(j));
+        row.firstChild.setAttribute("title", feature.name);
+        row.firstChild.append(make("br"), button);
         lines.push(row);
       });
       problem().pairs.forEach((pair, p) => lines.push(line(`bar-${features.length + p}`,
-        pair.columns.map(j => features[j].name).join(" x "), make("td", "both together", {class: "soft"}))));
+        pair.columns.map(spoken).join(" and "), make("td", "both together", {class: "soft"}))));
       byId("bars").replaceChildren(...lines);
       buildPriors();
     }
@@ -186,12 +189,12 @@ const Explorer = (() => {
     function told() {
       const {found, totals, probability, decision} = judge(), t = problem().temperature;
       const ratios = found.map(term => Model.apart(term[state.target], term[state.against]) / t);
-      const names = ["prior", ...features.map(f => f.name), ...problem().pairs.map(p => p.columns.map(j => features[j].name).join(" x "))];
+      const names = ["prior", ...features.map((_, j) => spoken(j)), ...problem().pairs.map(p => p.columns.map(spoken).join(" and "))];
       const values = ["", ...features.map((f, j) => Behind.shown(f, state.values[j])), ...problem().pairs.map(() => "")];
       return {ratios, names, values, probability, decision, target: className(state.target), against: className(state.against),
         total: Model.apart(totals[state.target], totals[state.against]) / t, name: decisionName(decision),
         flips: Model.flips(features, problem(), rule(), state.values, state.prior).slice(0, 3).map(flip => ({
-          name: features[flip.column].name, to: decisionName(flip.decision),
+          name: spoken(flip.column), to: decisionName(flip.decision),
           value: Array.isArray(flip.words) ? `${flip.words[0]} ${Words.plain(flip.words[1])}` : Behind.shown(features[flip.column], flip.words),
           now: values[flip.column + 1]})),
         novelty: state.row === null || !rows?.novelty ? null : rows.novelty[state.row],
@@ -265,7 +268,7 @@ const Explorer = (() => {
       const list = make("ul");
       list.append(...it.flips.map(({name, value, now, to}) => {
         const item = make("li");
-        item.append(make("b", name), ` ${value} (now ${now}) → ${to}`);
+        item.append(make("b", name), `: ${value} (now ${now}) → ${to}`);
         return item;
       }));
       return list;
@@ -289,10 +292,10 @@ const Explorer = (() => {
       if (signal === null) { here.replaceChildren(); return; }
       const order = it.ratios.slice(1, features.length + 1).map((_, j) => j).sort((a, b) => Math.abs(it.ratios[b + 1]) - Math.abs(it.ratios[a + 1]));
       const j = state.source ?? order.find(each => signal.fired[each]) ?? order[0];
-      const spans = signal.fired[j] ?? [], spoken = rows.spoken[j], channels = spoken ? spoken.channels : [0];
+      const spans = signal.fired[j] ?? [], known = rows.spoken[j], channels = known ? known.channels : [0];
       const drawn = make("div");
       here.replaceChildren(make("h3", `Signal of row ${rows.at[state.row]}`), drawn,
-        make("p", spoken ? `${spoken.sentence}.` : features[j].name), make("p", Signal.told(signal, spans), {class: "soft"}));
+        make("p", known ? `${known.sentence}.` : features[j].name), make("p", Signal.told(signal, spans), {class: "soft"}));
       if (channels.length > 1) here.append(make("p", `${rows.channels[channels[1]]} is dashed.`, {class: "soft"}));
       const paint = width => Signal.picture(width, signal, channels, spans, rows.channels, `Signal of row ${rows.at[state.row]}. ${Signal.told(signal, spans)}`);
       drawn.append(paint(Math.max(here.clientWidth - 2, 260)));
@@ -302,7 +305,7 @@ const Explorer = (() => {
     // -- the data behind a bar ----------------------------------------------------------------
 
     // The panel stands right below its bar.
-    const panel = byId("source"), panelRow = make("tr", null, {class: "source"}), panelCell = make("td", null, {colspan: 5});
+    const panel = byId("source"), panelRow = make("tr", null, {class: "source"}), panelCell = make("td", null, {colspan: 4});
     panelRow.append(panelCell);
 
     function closeSource(focus = false) {

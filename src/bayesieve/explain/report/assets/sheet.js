@@ -25,7 +25,7 @@ const Sheet = (() => {
     }
     page.append(make("h3", "The three strongest reasons"), reasons, make("h3", "What would change the decision"));
     const list = make("ul");
-    list.append(...it.flips.map(f => make("li", `${f.name} ${f.value} (now ${f.now}) → ${f.to}`)));
+    list.append(...it.flips.map(f => make("li", `${f.name}: ${f.value} (now ${f.now}) → ${f.to}`)));
     page.append(it.flips.length ? list : make("p", "No single column, whatever its value."));
     if (signal !== null) page.append(make("h3", "The signal"), signal(640));
     const signed = make("div", null, {class: "sign"});
