@@ -23,7 +23,7 @@ from bayesieve.evaluation.performance import performance
 from bayesieve.explain import explain_model
 from bayesieve.explain.report import make_report, write_report
 from bayesieve.explain.report.found import fates
-from bayesieve.explain.report.page import embed
+from bayesieve.explain.report.page import SCRIPTS, asset, embed
 from bayesieve.explain.report.single import explanations_page
 from bayesieve.indicators import Indicators
 from plain import plain_selector
@@ -218,6 +218,17 @@ def test_many_labels_keep_the_page_small():
     assert "The first 8 of 50 labels have charts" in page
     assert len(data_of(page)["portable"]["problems"]) == 50
     assert len(page.encode()) < 3_000_000
+
+
+def test_scripts_but_the_last_know_no_page():
+    """Other pages use them: data in, elements out, nothing run from text."""
+    assert SCRIPTS[-1] == "page.js"
+    for name in SCRIPTS[:-1]:
+        code = asset(name)
+        assert "DATA" not in code, name
+        assert "document.getElementById" not in code, name
+    for name in SCRIPTS:
+        assert not re.search(r"\beval\(|new Function|\.on\w+ ?=", asset(name)), name
 
 
 def test_names_never_become_markup(fitted):
