@@ -105,7 +105,7 @@ const Explorer = (() => {
     const spoken = j => rows?.spoken[j]?.sentence ?? features[j].name;
 
     function build() {
-      const lines = [line("bar-prior", "prior", make("td", "how frequent the classes are", {class: "soft"}))];
+      const lines = [line("bar-prior", "prior", make("td", "of the classes", {class: "soft"}))];
       features.forEach((feature, j) => {
         const button = make("button", "show the data", {type: "button", class: "quiet", id: `source-${j}`,
           "aria-label": `show the data behind ${feature.name}`});
