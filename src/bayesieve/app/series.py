@@ -246,5 +246,10 @@ def report_series(
         y = y.astype(str)
     check_known(model, y)
     return make_report(
-        pipeline, learning.table, y, title=pages.title, include_rows=pages.include_rows
+        pipeline,
+        learning.table,
+        y,
+        title=pages.title,
+        include_rows=pages.include_rows,
+        remark=pages.remark,
     )
