@@ -14,7 +14,8 @@ from bayesieve.data.columns import encode, learn
 from bayesieve.engine.contract import AS_IT_IS, Units
 from bayesieve.engine.dense import DenseLedger, DenseTables
 from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.holder import CodedPart, serve
+from bayesieve.engine.far.holder import serve
+from bayesieve.engine.far.part import CodedPart
 from bayesieve.engine.far.rows import FarRows, Spans
 from bayesieve.engine.far.wire import TOKEN_BYTES, Message, receive, send
 from bayesieve.engine.fixed import FixedTables

@@ -19,29 +19,9 @@ from ..dense import DenseLedger
 from ..fixed import FixedTables
 from ..lines import DenseRows, Lines
 from ..threads import Threads
+from .part import CodedPart
+from .weighed import WeighedRows
 from .wire import Message, receive, send
-
-
-class CodedPart(NamedTuple):
-    """Rows of a table as codes.
-
-    Parameters
-    ----------
-    codes : columns whose codes fit a byte x rows.
-    wide : the other columns.
-    """
-
-    codes: NDArray[np.uint8]
-    wide: tuple[NDArray[np.int32], ...]
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows."""
-        return self.codes.shape[1]
-
-    def column(self, slot: int) -> Array:
-        """One column, by its slot among the coded (>= 0) or the wide ones."""
-        return self.codes[slot] if slot >= 0 else self.wide[-1 - slot]
 
 
 class _Held(NamedTuple):
@@ -67,6 +47,7 @@ class Holder:
         self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
         self._threads = Threads(n_threads)
         self._ledgers: dict[int, _Held] = {}
+        self._weighed = WeighedRows(self._parts, self._threads)
         self._answers: dict[str, Callable[[dict[str, Foreign], tuple[Array, ...]], Foreign]] = {
             "count": self._count,
             "open": self._open,
@@ -78,6 +59,7 @@ class Holder:
             "codes": self._codes,
             "marks": self._marks,
             "nothing": lambda plain, arrays: arrays,
+            **self._weighed.answers,
         }
 
     def answer(self, message: Message) -> Message:
@@ -86,6 +68,7 @@ class Holder:
         try:
             for number in message.plain.get("forget", ()):
                 self._ledgers.pop(number, None)
+                self._weighed.forget(number)
             found = self._answers[message.op](message.plain, message.arrays)
             return Message("ok", {"seconds": time.perf_counter() - start}, tuple(found))
         except Exception as error:

@@ -14,7 +14,8 @@ from ...models.cuts import mdl_borders
 from ...models.registry import MODELS
 from ..lines import fits_a_byte
 from .channel import dial
-from .holder import CodedPart, serve
+from .holder import serve
+from .part import CodedPart
 
 #: Names of the columns of a table, and of those beside them.
 Columns = tuple[Sequence[Foreign], Sequence[str]]
