@@ -5,6 +5,7 @@ import pickle
 import socket
 import struct
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -212,3 +213,40 @@ def test_marks_tell_every_cell(far):
     far.cut_off(far.channel.n_holders - 1)
     changed = far.rows.marks()
     assert np.flatnonzero(marks != changed).tolist() == [2]
+
+
+def test_silence_is_no_long_answer(monkeypatch):
+    """Who works says so and is waited for; who says nothing is lost, and replaced."""
+    from bayesieve.engine.far import channel as channels
+    from bayesieve.engine.far import holder as holders
+
+    monkeypatch.setattr(channels, "_SILENCE", 0.15)
+    monkeypatch.setattr(holders, "BEAT", 0.05)
+    dialled = []
+
+    def watch(number):
+        if len(dialled) == 1:
+            dialled.append(dial(channel.address, channel.token, number))
+            threading.Thread(target=serve, args=(dialled[1], []), daemon=True).start()
+
+    channel = Channel("127.0.0.1", 1, watch)
+    slow = holders.Holder.answer
+
+    def answer(self, message):
+        time.sleep(0.6 if message.op == "nothing" else 0)
+        return slow(self, message)
+
+    monkeypatch.setattr(holders.Holder, "answer", answer)
+    try:
+        # Nobody answers on the first line.
+        dialled.append(dial(channel.address, channel.token, 0))
+        start = time.monotonic()
+        assert channel.ask(lambda holder: Message("nothing"))[0].op == "ok"
+        assert len(dialled) == 2
+        assert 0.6 < time.monotonic() - start < 5
+        # The second takes four times as long as silence may, and is not replaced.
+        assert channel.ask(lambda holder: Message("nothing"))[0].op == "ok"
+        assert len(dialled) == 2
+    finally:
+        channel.close()
+        dialled[0].close()

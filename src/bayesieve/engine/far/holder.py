@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -22,6 +23,9 @@ from ..threads import Threads
 from .part import CodedPart
 from .weighed import WeighedRows
 from .wire import Message, receive, send
+
+#: Seconds between two signs of life of a holder that works.
+BEAT = 3.0
 
 
 class _Held(NamedTuple):
@@ -247,12 +251,43 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def serve(line: socket.socket, parts: Sequence[CodedPart], n_threads: int = 1) -> int:
     """Answer until the line is closed; how many questions there were."""
     holder, n_questions = Holder(parts, n_threads), 0
+    mouth = _Mouth(line)
     try:
         with contextlib.suppress(OSError):
             while True:
-                send(line, holder.answer(receive(line)))
+                question = receive(line)
+                mouth.busy = True
+                mouth.say(holder.answer(question))
                 n_questions += 1
     finally:
+        mouth.close()
         holder.close()
         line.close()
     return n_questions
+
+
+class _Mouth:
+    """Says answers, and now and then, while one is worked on, that it is: else one looks frozen."""
+
+    def __init__(self, line: socket.socket):
+        self.busy = False
+        self._line, self._one_word, self._over = line, threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+        self._thread.start()
+
+    def say(self, message: Message) -> None:
+        """The answer."""
+        with self._one_word:
+            self.busy = False
+            send(self._line, message)
+
+    def close(self) -> None:
+        """Say no more."""
+        self._over.set()
+
+    def _beat(self) -> None:
+        with contextlib.suppress(OSError):
+            while not self._over.wait(BEAT):
+                with self._one_word:
+                    if self.busy:
+                        send(self._line, Message("busy"))
