@@ -1,6 +1,7 @@
 """Dask as the keeper of rows: it places them, starts who answers for them and replaces the dead."""
 
 import contextlib
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -117,6 +118,8 @@ class Cluster:
     def __init__(self, client: Foreign):
         self._client = client
         self._kept: list[Foreign] = []  # futures, as long as rows are held
+        # All others: an error that somebody keeps must not keep them on the cluster.
+        self._made: weakref.WeakSet[Foreign] = weakref.WeakSet()
         self._channels: list[Channel] = []
         self._health = Health(client)
 
@@ -128,6 +131,8 @@ class Cluster:
             with contextlib.suppress(Exception):  # a cluster that is gone has let go itself
                 self._client.cancel(self._kept, force=True)
         self._kept.clear()
+        for future in list(self._made):
+            future.release()
 
     # -- values and columns --------------------------------------------------------------------
 
@@ -135,7 +140,7 @@ class Cluster:
         """Values of all rows, here; anything but a collection as it is."""
         if not is_collection(values):
             return values
-        return as_values(self._results([self._client.compute(values)])[0])
+        return as_values(self._results(self._computed([values]))[0])
 
     def count_rows(self, collection: Collection) -> list[int]:
         """How many rows each part has."""
@@ -143,7 +148,7 @@ class Cluster:
 
         # The parts themselves: of fewer columns Dask would make fewer parts.
         counts = [delayed(len)(part) for part in collection.parts]
-        return [int(n) for n in self._results(self._client.compute(counts))]
+        return [int(n) for n in self._results(self._computed(counts))]
 
     def look(
         self, collection: Collection, wanted: Sequence[Wanted]
@@ -152,13 +157,13 @@ class Cluster:
         from dask import delayed
 
         names = collection.names
-        looked = self._client.compute(
+        looked = self._computed(
             [
                 delayed(look_at, pure=False)(part, collection.columns, each)
                 for part, each in zip(collection.parts, wanted, strict=True)
             ]
         )
-        told = self._results([self._client.submit(kinds_of, each) for each in looked])
+        told = self._results([self._submit(kinds_of, each) for each in looked])
         kinds = [each for _, each in told]
         merged = [
             merge_kinds(str(name), column)
@@ -172,10 +177,10 @@ class Cluster:
         """What each column is like."""
         found = []
         for block, at in enumerate(range(0, len(names), BLOCK)):
-            parts = [self._client.submit(block_of, each, block) for each in looked]
+            parts = [self._submit(block_of, each, block) for each in looked]
             mine = slice(at, at + BLOCK)
             args = (list(names[mine]), list(models[mine]), parts)
-            found.append(self._client.submit(learn_block, *args))
+            found.append(self._submit(learn_block, *args))
         return [spec for block in self._results(found) for spec in block]
 
     def cut(
@@ -195,7 +200,7 @@ class Cluster:
         """
         from dask import delayed
 
-        counted = self._client.compute(
+        counted = self._computed(
             [
                 delayed(count_classes, pure=False)(part, collection.columns, each, which, mine)
                 for part, each, mine in zip(collection.parts, wanted, seen, strict=True)
@@ -203,8 +208,8 @@ class Cluster:
         )
         found = []
         for block in range(-(-len(which) // BLOCK)):
-            parts = [self._client.submit(item_of, each, block) for each in counted]
-            found.append(self._client.submit(cut_block, parts))
+            parts = [self._submit(item_of, each, block) for each in counted]
+            found.append(self._submit(cut_block, parts))
         return [cuts for block in self._results(found) for cuts in block]
 
     # -- rows ----------------------------------------------------------------------------------
@@ -227,7 +232,7 @@ class Cluster:
         from dask import delayed
 
         box = delayed(tuple(specs), traverse=False)
-        coded = self._client.compute(
+        coded = self._computed(
             [
                 delayed(encode_part, pure=False)(part, collection.columns, each, box)
                 for part, each in zip(collection.parts, wanted, strict=True)
@@ -248,7 +253,7 @@ class Cluster:
             worker, parts = groups[number]
             where = {"workers": [worker], "allow_other_workers": True, "pure": False}
             known = (number, channel.address, channel.token, secure)
-            made = self._client.submit(hold, *known, *(coded[k] for k in parts), **where)
+            made = self._submit(hold, *known, *(coded[k] for k in parts), **where)
             self._kept.append(made)
             return made
 
@@ -291,6 +296,16 @@ class Cluster:
         return Channel(host, n_holders, watch, context)
 
     # -- waiting -------------------------------------------------------------------------------
+
+    def _submit(self, *args: Foreign, **settings: Foreign) -> Foreign:
+        made = self._client.submit(*args, **settings)
+        self._made.add(made)
+        return made
+
+    def _computed(self, asked: list[Foreign]) -> list[Foreign]:
+        made = list(self._client.compute(asked))
+        self._made.update(made)
+        return made
 
     def _results(self, futures: Sequence[Foreign]) -> list[Foreign]:
         self._wait(futures)
