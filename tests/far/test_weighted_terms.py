@@ -182,7 +182,7 @@ class Held:
         if holder in self.lines:
             return
         line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
-        part = CodedPart(self.codes[:, self.parts[holder]], ())
+        part = CodedPart.of(self.codes[:, self.parts[holder]], (), self.parts[holder].size)
         threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
 
     def cut_off(self, holder):

@@ -74,7 +74,7 @@ def test_strangers_are_not_heard():
         stranger.sendall(bytes(TOKEN_BYTES))
         stranger.settimeout(5)
         assert stranger.recv(1) == b""
-        part = CodedPart(np.zeros((1, 3), np.uint8), ())
+        part = CodedPart.of([np.zeros(3, np.uint8)], (), 3)
         line = dial(channel.address, channel.token, 0)
         threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
         assert channel.ask(lambda holder: Message("nothing"))[0].op == "ok"
@@ -125,7 +125,7 @@ class Far:
         """Whoever is waited for dials, once."""
         if holder in self.lines:
             return
-        part = CodedPart(self.codes[:, self.parts[holder]], ())
+        part = CodedPart.of(self.codes[:, self.parts[holder]], (), self.parts[holder].size)
         line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
         threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
 

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import Array, Foreign
-from ...data.kernels.options import LANES
 from ...data.storage import IN_MEMORY
 from ...models.base import Scale
 from ..contract import Ints, Measure, Units
 from ..dense import DenseLedger
 from ..fixed import FixedTables
-from ..lines import DenseRows, Lines
+from ..lines import DenseRows, LineCells, Lines
 from ..threads import Threads
 from .part import CodedPart
 from .weighed import WeighedRows
@@ -174,16 +173,21 @@ class Holder:
         """The codes of the lines, part by part."""
         slots = tables.slots
         n_coded, n_lines = int((slots >= 0).sum()), lines.rows.size
-        codes = np.zeros((n_coded, n_lines + LANES), np.uint8)
         wide: list[Foreign] = [np.empty(n_lines, np.int32) for _ in tables.wide]
-        for k, part in enumerate(self._parts):
-            at = np.flatnonzero((lines.rows >= self._ends[k]) & (lines.rows < self._ends[k + 1]))
-            mine = lines.rows[at] - self._ends[k]
-            for slot in range(n_coded):
-                codes[slot, at] = part.codes[slot, mine]
-            for column, out in zip(part.wide, wide, strict=True):
-                out[at] = column[mine]
-        return DenseRows(lines, codes, wide, IN_MEMORY)
+        here = [
+            np.flatnonzero((lines.rows >= first) & (lines.rows < end))
+            for first, end in pairwise(self._ends.tolist())
+        ]
+        mine = [lines.rows[at] - self._ends[k] for k, at in enumerate(here)]
+        cells, codes = LineCells(lines, n_coded), np.empty(n_lines, np.uint8)
+        for slot in range(n_coded):
+            for part, at, rows in zip(self._parts, here, mine, strict=True):
+                codes[at] = part.column(slot)[rows]
+            cells.put(codes, bool(tables.n_codes[slot] == 2))
+        for w, out in enumerate(wide):
+            for part, at, rows in zip(self._parts, here, mine, strict=True):
+                out[at] = part.column(-1 - w)[rows]
+        return DenseRows(lines, cells, wide, IN_MEMORY)
 
     def _units(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
         starts, columns = (array.astype(np.int64).tolist() for array in arrays)
