@@ -1,5 +1,6 @@
 """Is the cluster still there?  Workers that are frozen are replaced, and hopeless waits end."""
 
+import asyncio
 import contextlib
 import time
 
@@ -9,7 +10,8 @@ from ...checks import Foreign
 _PATIENCE = 30.0
 
 # Seconds without a sign of life after which a worker is taken for frozen, and between two looks.
-_SILENCE, _LOOK = 20.0, 5.0
+# Less would take whoever sorts many texts, which lets nothing else run, for frozen.
+_SILENCE, _LOOK = 35.0, 4.0
 
 #: States of a client, and of a task, after which nothing comes.
 GONE = {"closed", "closing", "failed"}
@@ -28,11 +30,15 @@ async def restart_silent(seconds: float, dask_scheduler: Foreign = None) -> list
     known = dask_scheduler.workers.values()
     silent = [each.address for each in known if now - each.last_seen > seconds]
     if silent:
-        # A nanny that does not answer either is an error by which the worker is gone as well.
-        with contextlib.suppress(Exception):
-            await dask_scheduler.restart_workers(
-                silent, timeout=10, wait_for_workers=False, stimulus_id=f"bayesieve-silent-{now}"
-            )
+        name = f"bayesieve-silent-{now}"
+        restart = dask_scheduler.restart_workers(silent, wait_for_workers=False, stimulus_id=name)
+        told = asyncio.ensure_future(restart)
+        # Its errors are nobody's: a nanny may be as frozen as its worker.
+        told.add_done_callback(lambda done: done.cancelled() or done.exception())
+        # Nannies know of it by then; what the worker had is not waited for until it is killed.
+        await asyncio.sleep(1)
+        for address in silent:
+            await dask_scheduler.remove_worker(address, stimulus_id=name)
     return silent
 
 
