@@ -13,7 +13,7 @@ from ..data.columns import ColumnSpec
 from ..data.sample import Sample
 from ..data.sparse import present
 from ..data.tables import SparseTable
-from ..engine.cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables
+from ..engine.cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables, silenced
 from ..engine.contract import WeightLedger
 from ..engine.far.table import FarTable
 from ..engine.threads import Threads
@@ -57,13 +57,15 @@ class CodedColumns:
 
     def marks(self, drawn: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
         """Of each row, the sum of what was drawn for its codes, column by column."""
-        total = np.zeros(self.n_rows, np.uint64)
+        total, absent = np.zeros(self.n_rows, np.uint64), np.zeros(1, np.uint64)
         for kind, column, numbers in zip(self.kinds, self.columns, drawn, strict=True):
             if kind == PRESENT:
-                total[column] += numbers[1]
+                # Every row has the mark of the 0, so that the same rows, dense, are marked alike.
+                absent += numbers[:1]
+                total[column] += (numbers[1:2] - numbers[:1])[0]
             else:
                 total += numbers[column]
-        return total
+        return total + absent
 
     def statistics(self, rows: "CodedRows") -> list[Floats]:
         """Counts of some rows, column by column."""
@@ -154,8 +156,7 @@ class CodedTerms:
         """
         columns = [*self.columns.columns, *self._pair_codes]
         for t, codes in lone.items():
-            silent = columns[t].dtype.type(codes.size - 1)
-            columns[t] = np.where(codes[columns[t]], silent, columns[t])
+            columns[t] = silenced(columns[t], codes, int(tables.n_codes[t]) - 1)
         lines = ScoredLines.sort(rows.labels, rows.n_classes, weights)
         cells = Cells.gather(kinds, columns, rows.rows[lines.rows], self.columns.n_rows)
         return WeightedLedger.build(tables, lines, cells, self.threads)

@@ -80,12 +80,7 @@ class Weighing:
         self.singles = singles or [self._ratios(rows) for rows in problems]
         self.pairs: list[Pair] = []
         if bins:
-            allowed = [
-                j
-                for j in range(self.n_columns)
-                if j not in plan.forbidden and j not in plan.monotone
-            ]
-            self.pairs = find_pairs(problems, allowed, bins, threads)
+            self.pairs = find_pairs(problems, self._paired(), bins, threads)
         self._counts = [rows.columns.pair_counts(rows, self.pairs) for rows in problems]
         self._pair_ratios = [
             [pair_ratios(counts, rows.summary) for counts in mine]
@@ -95,6 +90,18 @@ class Weighing:
     def with_pairs(self, bins: int) -> "Weighing":
         """The same columns, with pairs."""
         return Weighing(self.problems, self.plan, bins, self._threads, self.singles)
+
+    def _paired(self) -> list[int]:
+        """Columns that may be in a pair: not one of a group, which would enter without the rest."""
+        plan = self.plan
+        bound = {
+            j
+            for u, unit in enumerate(plan.units)
+            if len(unit) > 1 and u not in plan.kept
+            for j in unit
+        }
+        never = plan.forbidden | bound | set(plan.monotone)
+        return [j for j in range(self.n_columns) if j not in never]
 
     @property
     def n_columns(self) -> int:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import Array, Foreign
+from ...data.columns import MOST_CODES
 from ...models.pairs import cells
-from ..cells import Cells, ScoredLines, TermTables
+from ..cells import Cells, ScoredLines, TermTables, silenced
 from ..contract import Ints
 from ..threads import Threads
 from ..weighted import WeightedLedger
@@ -131,7 +132,7 @@ class WeighedRows:
         lines = ScoredLines.sort(labels, tables.n_classes, np.ones(rows.size, np.int64))
         if not plain["plain"]:
             lines = ScoredLines(lines.rows, lines.starts, weights.astype(np.int64)[lines.rows])
-        held = self._gather(rows[lines.rows], Reads(*reads))
+        held = self._gather(rows[lines.rows], Reads(*reads), n_codes - 1)
         ledger = WeightedLedger(tables, lines, held, float(plain["grain"]), self._threads)
         nothing = (
             np.zeros((tables.n_terms, tables.n_classes), np.int64),
@@ -140,8 +141,8 @@ class WeighedRows:
         self._standing[int(plain["ledger"])] = _Standing(ledger, *nothing)
         return []
 
-    def _gather(self, rows: Ints, reads: Reads) -> Cells:
-        """What lines hold of columns and pairs of them, in the order of the lines."""
+    def _gather(self, rows: Ints, reads: Reads, last: Ints) -> Cells:
+        """What lines hold of terms, in their order; some codes read as the last of their term."""
         pieces = list(self._pieces(rows))
 
         def column(slot: int) -> Array:
@@ -154,9 +155,11 @@ class WeighedRows:
         silent = dict(zip(reads.lone.tolist(), lone, strict=True))
         every = apart(reads.group_starts, reads.groups)
         narrow = np.append(slots >= 0, np.ones(len(reads.pairs), bool))
+        # The last code of a term may be one too many for a byte.
+        narrow[[t for t in silent if last[t] > MOST_CODES]] = False
         codes = np.empty((int(narrow.sum()), rows.size), np.uint8)
         seats, found = np.cumsum(narrow) - 1, []
-        for t, seat in enumerate(seats.tolist()):
+        for t in range(slots.size + len(reads.pairs)):
             if t < slots.size:
                 held = column(int(slots[t]))
             else:
@@ -164,10 +167,10 @@ class WeighedRows:
                 both = (column(int(slots[j])) for j in reads.pairs[p].tolist())
                 held = cells((every[2 * p], every[2 * p + 1]), *both).astype(np.uint8)
             if t in silent:
-                held = np.where(silent[t][held], held.dtype.type(silent[t].size - 1), held)
+                held = silenced(held, silent[t], int(last[t]))
             if narrow[t]:
-                codes[seat] = held
-                held = codes[seat]
+                codes[seats[t]] = held
+                held = codes[seats[t]]
             found.append(held)
         return Cells(reads.kinds, tuple(found), codes, seats)
 
