@@ -23,7 +23,8 @@ from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes
-from ..explain.evidence import Explanation, explain
+from ..explain.evidence import explain
+from ..explain.explanations import Explanation
 from ..explain.modelfile.file import load_model
 from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
