@@ -5,6 +5,7 @@ from .engine.far.cluster import DaskEngine
 from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
+from .estimators.resident.session import Session
 from .estimators.selector import NaiveBayesSelector
 from .estimators.signals import SignalPipeline, signals
 from .estimators.votes import FeatureVotes
@@ -56,6 +57,7 @@ __all__ = [
     "NomogramDisplay",
     "PathDisplay",
     "RelevanceDisplay",
+    "Session",
     "SignalPipeline",
     "Stability",
     "SubsetEnsemble",
