@@ -1,5 +1,6 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
+from .app.studio.notebook import studio
 from .data.pack import pack
 from .engine.far.cluster import DaskEngine
 from .estimators.deploy import deploy
@@ -87,6 +88,7 @@ __all__ = [
     "save_model",
     "signals",
     "stability",
+    "studio",
     "to_python",
     "to_sql",
 ]

@@ -96,6 +96,23 @@ def test_the_error_is_that_of_held_out_rows():
     assert spread == pytest.approx((wanted * (1 - wanted) / len(y)) ** 0.5)
 
 
+def test_held_out_rows_are_those_of_models_without_them():
+    X, y = table(1, 90)
+    folds = [np.flatnonzero(np.arange(90) % 3 == k) for k in range(3)]
+    cv = [(np.setdiff1d(np.arange(90), fold), fold) for fold in folds]
+    session = Session(X, y, NaiveBayesSelector(cv=cv)).add("f0", "kind")
+    rows, found = session.held_out()
+    wanted = np.empty((90, 3))
+    for train, test in cv:
+        model = NaiveBayes().fit(X.iloc[train][["f0", "kind"]], y[train])
+        wanted[test] = model.predict_proba(X.iloc[test][["f0", "kind"]])
+    assert rows.tolist() == list(range(90))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    alone = dict(zip(X, session.errors_alone(), strict=True))
+    for name in ("f0", "size"):
+        assert alone[name] == session.error([name])[0]
+
+
 def same(model, other):
     one, two = model_to_dict(model), model_to_dict(other)
     one.pop("log", None)
@@ -352,6 +369,12 @@ def test_a_start_is_judged():
     twin = X.assign(twin=X["f4"])
     found = NaiveBayesSelector(start=["twin"], families="auto", search="forward").fit(twin, y)
     assert found.path_.subset(0) == [len(twin.columns) - 1]
+
+
+def test_few_of_the_columns_that_may_be_chosen():
+    X, y = table(8, 60)
+    found = NaiveBayesSelector(preset="few", forbid=["f0", "f1"]).fit(X, y)
+    assert not set(found.get_feature_names_out()) & {"f0", "f1"}
 
 
 def test_a_notebook_shows_the_subset():

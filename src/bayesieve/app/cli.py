@@ -15,6 +15,7 @@ from .messages import PlainCommand, PlainGroup, guarded, say, tell
 from .options import Data, IncludeRows, Json, Labels, Model, OwnScores, Priors, Quiet, Target, Title
 from .reproduce import reproduce
 from .signals import explain_signals, scores, signals
+from .studio.command import studio
 
 if TYPE_CHECKING:
     from ..explain.plain import Plain
@@ -42,6 +43,7 @@ app.command(cls=PlainCommand)(decide)
 app.command(cls=PlainCommand)(reproduce)
 app.command(cls=PlainCommand)(signals)
 app.command(cls=PlainCommand)(scores)
+app.command(cls=PlainCommand)(studio)
 
 
 @app.command(cls=PlainCommand)
@@ -170,6 +172,10 @@ def select(
     families: Annotated[
         bool, typer.Option("--families", help="Of columns that are nearly the same, one at most.")
     ] = False,
+    keep: Annotated[list[str] | None, typer.Option(help="A column that stays; repeatable.")] = None,
+    forbid: Annotated[
+        list[str] | None, typer.Option(help="A column that is never chosen; repeatable.")
+    ] = None,
     priors: Priors = None,
     include_rows: IncludeRows = False,
     resamples: Annotated[
@@ -223,6 +229,8 @@ def select(
         time_limit=time_limit,
         families="auto" if families else None,
         preset=preset,
+        keep=keep or (),
+        forbid=forbid or (),
     )
     searching = commands.SearchOptions(
         search=search,

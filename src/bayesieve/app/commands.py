@@ -1,6 +1,6 @@
 """What the command line does with a table in a file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypedDict
@@ -110,6 +110,8 @@ class SharedOptions(TypedDict):
     time_limit: float | None
     families: str | None
     preset: str | None
+    keep: Sequence[str]
+    forbid: Sequence[str]
 
 
 class SearchOptions(TypedDict):

@@ -114,7 +114,8 @@ def _most(selector: "NaiveBayesSelector", sample: Sample | None) -> int | None:
     most = FEW if selector.preset == "few" else max(FEW, n_rows // _ROWS_A_COLUMN)
     if selector.preset != "few" and (width <= n_rows or not _is_auto(selector.search)):
         return None
-    return min(max(most, selector.min_features, len(list(selector.keep))), width)
+    allowed = max(width - len(list(selector.forbid)), 1)
+    return min(max(most, selector.min_features, len(list(selector.keep))), allowed)
 
 
 def _search(selector: "NaiveBayesSelector", sample: Sample | None) -> object:

@@ -1,6 +1,7 @@
 """Rows that stay in memory between searches: read once, their tables made once."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Protocol, cast
 
 import numpy as np
@@ -80,6 +81,12 @@ class HeldRows:
         self.task, kept = task, self._made[1]
         judge = None if kept.judge is None else afresh(kept.judge, threads)
         return kept._replace(guide=afresh(kept.guide, threads), judge=judge)
+
+    def heard_by(self, ear: Ear) -> "HeldRows":
+        """The same rows, of whose searches somebody else hears."""
+        found = copy(self)
+        found.ear = ear
+        return found
 
     def watched(self, objective: Objective, search: Search, limits: Limits) -> Ended | None:
         """Let the ear hear of a search."""

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import Array
 from ...criteria import CRITERIA
 from ...criteria.base import Criterion
 from ...engine.contract import Units
@@ -64,6 +68,11 @@ class Answers:
         return self._desk(CRITERIA["error"], units)
 
     @property
+    def criterion(self) -> str:
+        """The name of what subsets are judged by."""
+        return self._criterion.name
+
+    @property
     def sign(self) -> int:
         """1 where a lower score is better, -1 where a higher one is."""
         return -1 if self._criterion.greater_is_better else 1
@@ -79,6 +88,19 @@ class Answers:
         if self._errors is None:
             return float("nan"), float("nan")
         return self._errors.ask(subset).value, self._errors.standard_error(subset)
+
+    def errors_alone(self) -> list[float]:
+        """The error of every column alone, with what moves with it."""
+        if self._errors is None:
+            return [float("nan")] * len(self._unit_of)
+        desk = self.another_error_desk(self._units)
+        assert desk is not None
+        found = desk.each((), range(len(self._units)), 1)
+        return [found[self._unit_of[j]].value for j in range(len(self._unit_of))]
+
+    def held_out(self, subset: Sequence[int]) -> tuple[Array, NDArray[np.float64]]:
+        """Rows, and the probabilities of their classes by tables that have not seen them."""
+        return self._now.probabilities(subset)
 
     def losses_if_left(self, state: State) -> dict[int, float]:
         """How much worse the score gets without each column and what moves with it."""

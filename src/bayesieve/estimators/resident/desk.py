@@ -4,6 +4,10 @@ from collections.abc import Sequence
 from threading import RLock
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import Array
 from ...criteria.base import Criterion, Key
 from ...engine.contract import Ledger, Units
 from ...engine.threads import Threads
@@ -57,6 +61,20 @@ class Desk:
         """How far the score of a subset may be off by the luck of the rows."""
         with self._lock:
             return self._settler.standard_error(columns)
+
+    def probabilities(self, columns: Sequence[int]) -> tuple[Array, NDArray[np.float64]]:
+        """Rows and probabilities of their classes; of labels, of the first."""
+        with self._lock:
+            self._move(set(columns))
+            parts = list(self._ledger.scores((), ()))
+        rows = np.concatenate([part.rows for part in parts])
+        nat = np.ldexp(
+            np.concatenate([part.sums[0] for part in parts]).astype(np.float64),
+            -self._ledger.outline.bits,
+        )
+        odds = np.exp(nat - nat.max(1, keepdims=True))
+        rows, first = np.unique(rows, return_index=True)
+        return rows, (odds / odds.sum(1, keepdims=True))[first]
 
     def each(self, columns: Sequence[int], units: Sequence[int], sign: int) -> list[Answer]:
         """The scores of a subset after each unit alone joins (1) or leaves (-1)."""

@@ -62,6 +62,11 @@ class Edited:
         return list(self._history.log)
 
     @property
+    def ways(self) -> tuple[bool, bool]:
+        """Can something be undone, and redone?"""
+        return self._history.ways
+
+    @property
     def answers(self) -> Answers:
         """Who answers questions about subsets."""
         assert self._answers is not None

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from os import PathLike
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ...checks import Foreign, check_number
+from ...checks import Array, Foreign, check_number
 from ...data.html import html_table
 from ...data.sample import read_sample
 from ...search.held import HeldRows
@@ -144,6 +146,28 @@ class Session(Edited):
         """
         return self.answers.error(self.state.subset if columns is None else self._find(columns))
 
+    @property
+    def criterion(self) -> str:
+        """The name of what subsets are judged by."""
+        return self.answers.criterion
+
+    def errors_alone(self) -> list[float]:
+        """The error of every column as the only one (with its group), in the table's order."""
+        return self.answers.errors_alone()
+
+    def held_out(
+        self, columns: Iterable[str | int] | None = None
+    ) -> tuple[Array, NDArray[np.float64]]:
+        """Rows, and what the subset (or other columns) says of each while it is left out.
+
+        Returns
+        -------
+        rows : ndarray of int
+        probabilities : ndarray of shape (rows, classes)
+            Before weights: as the searches see them.
+        """
+        return self.answers.held_out(self.state.subset if columns is None else self._find(columns))
+
     def losses_if_left(self) -> dict[str, float]:
         """How much worse the score gets when each column (with its group) leaves the subset."""
         found = self.answers.losses_if_left(self.state)
@@ -201,11 +225,7 @@ class Session(Edited):
         selector = NaiveBayesSelector(**self.settings, **self._bounds(), start=start)
 
         def work() -> None:
-            self._held.ear = running
-            try:
-                selector.fit(self._held, None)
-            finally:
-                self._held.ear = None
+            selector.fit(self._held.heard_by(running), None)
             self.path, self._points = selector.path_, running.points
             found = replace(state, subset=tuple(selector.selected_.tolist()))
             self._history.change("search", [], note, found, self._score_of(found))
