@@ -225,6 +225,9 @@ def test_a_step_of_the_path_can_be_taken():
         assert len(session.columns) == size
         best = min(p["score"] for p in session.points if p["n_features"] == size)
         assert session.score() == best
+    first = session.columns[0]
+    rest = set(session.columns[1:])
+    assert set(session.release("f8").strike(first).choose(size=sizes[-1]).columns) == rest
     with pytest.raises(ValueError, match=r"size must be one of those visited, \[1, 2"):
         session.choose(size=99)
     with pytest.raises(ValueError, match="at must be a whole number"):

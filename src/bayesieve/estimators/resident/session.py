@@ -269,7 +269,7 @@ class Session(Edited):
     def choose(
         self, *, at: int | None = None, size: int | None = None, note: str = ""
     ) -> "Session":
-        """Take a subset that the last search visited.
+        """Take a subset that the last search visited; what is pinned or struck by now stays so.
 
         Parameters
         ----------
@@ -286,8 +286,7 @@ class Session(Edited):
                 raise ValueError(f"size must be one of those visited, {seen}; got {size!r}.")
             at = min(of_size, key=lambda i: (self.answers.sign * points[i]["score"], i))
         check_number("at", at, low=0, high=len(points) - 1, whole=True)
-        subset = subset_at(points, at)
-        self._allowed(subset)
+        subset = [j for j in subset_at(points, at) if j not in self.state.struck]
         missing = sorted(self.state.pinned - set(subset))
         state = replace(self.state, subset=tuple(dict.fromkeys([*subset, *missing])))
         return self._change("choose", [], note or f"step {at} of the search", state)

@@ -58,7 +58,7 @@ function row(j, at, sets) {
     columns.flags[j] && h("span", {class: "flag"}, columns.flags[j]),
     inside && h("span", {class: "worth", title: loss === undefined ? "" : "what it is worth to the model"},
       h("i", {style: {width: `${loss === undefined ? 0 : Math.max(2, 100 * Math.max(0, loss) / worst)}%`}})),
-    button(inside ? "in" : "out", `${name} is in the model`, inside, struck || (inside && pinned), tab, () => edit(inside ? "drop" : "add", [j])),
+    button(inside ? "in" : "out", inside ? `In: take ${name} out of the model` : `Out: take ${name} into the model`, inside, struck || (inside && pinned), tab, () => edit(inside ? "drop" : "add", [j])),
     button("pin", `Pin ${name}: it must stay`, pinned, struck, tab, () => edit(pinned ? "release" : "pin", [j])),
     button("strike", `Strike ${name}: never use it`, struck, pinned, tab, () => edit(struck ? "release" : "strike", [j])));
 }
