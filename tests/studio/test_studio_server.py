@@ -18,30 +18,7 @@ from bayesieve import Session, save_model
 from bayesieve.app.cli import app
 from bayesieve.app.studio.guard import POLICY
 from bayesieve.app.studio.launch import open_bench
-from studios import ODD, rows
-
-
-def client(running, **headers):
-    """A browser that was let in."""
-    origin = f"http://127.0.0.1:{running.keys.port}"
-    found = httpx.Client(base_url=origin, headers={"Origin": origin, **headers}, timeout=60)
-    found.get(f"/?token={running.keys.token}")
-    return found
-
-
-def upload(page, frame, name="table.csv"):
-    buffer = io.BytesIO()
-    frame.to_csv(buffer, index=False)
-    return page.post("/api/upload", params={"name": name}, content=buffer.getvalue())
-
-
-def opened(running, frame=None, target="kind"):
-    page = client(running)
-    assert upload(page, rows() if frame is None else frame).status_code == 200
-    answer = page.post("/api/target", json={"target": target})
-    assert answer.status_code == 200, answer.text
-    return page, answer.json()
-
+from studios import ODD, client, opened, rows, upload
 
 # -- who may come in ------------------------------------------------------------------------------
 
@@ -315,29 +292,6 @@ def test_models_rows_and_decisions(start):
     assert found["n_apart"] == (now[1].argmax(1) != before[1].argmax(1)).sum() > 0
     bars = page.get("/api/histograms", params={"at": "0,8"}).json()
     assert sum(map(sum, bars["0"]["counts"])) == sum(map(sum, bars["8"]["counts"])) == 200
-
-
-def test_odd_columns_are_flagged(start):
-    frame = rows().assign(
-        number=range(200),
-        same=3,
-        who=[f"p{i}" for i in range(200)],
-        when=[f"2024-01-01 10:{i % 60:02d}" for i in range(200)],
-    )
-    frame["leak"] = (frame["kind"] == "yes").astype(int)
-    page, state = opened(start(), frame)
-    assert state["left_out"] == {"who": "names every row", "when": "holds moments in time"}
-    for _ in range(100):
-        columns = page.get("/api/columns").json()
-        if columns["alone"]:
-            break
-        time.sleep(0.05)
-    flags = dict(zip(columns["names"], columns["flags"], strict=True))
-    assert (flags["number"], flags["same"], flags["leak"]) == ("identifier", "constant", "leak")
-    assert flags["f0"] == ""
-    page.post("/api/target", json={"target": "kind", "features": {"size": "gaussian"}})
-    page.post("/api/edit", json={"action": "add", "columns": [columns["names"].index("size")]})
-    assert page.get("/api/model").json()["features"][0]["model"] == "gaussian"
 
 
 def test_all_pages_hear_of_changes_and_of_a_search(start):

@@ -1,6 +1,7 @@
 """The workbench: a session, the table behind it, and the pages that look at it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock, Thread
 from typing import TypedDict, cast
@@ -11,6 +12,7 @@ from ...checks import Foreign, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.files.base import BadUseError
 from ...data.sample import Sample, read_sample
+from ...data.tables import SparseTable
 from ...estimators.auto import PRESETS
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.resident.running import CancelledError, Point
@@ -21,10 +23,11 @@ from ...explain.evidence import explain
 from ...explain.model import explain_model
 from ...explain.plain import Plain, jsonable
 from ...models.registry import MODELS
+from ...rankings.families import find_families
 from ...search import SEARCHES
 from .exports import Export, code, command, export
 from .looks import Look, histogram, leaks, looks
-from .table import Chosen, open_table
+from .table import Chosen, open_table, read_rows
 
 #: Called with the name of an event and its data, from any thread.
 Told = Callable[[str, Plain], None]
@@ -68,6 +71,8 @@ class Bench:
         self._looks: list[Look] = []
         self._errors: list[float] = []
         self._other: tuple[int, ...] | None = None
+        self._leaders: list[int] = []
+        self._figures: tuple[object, float, tuple[float, float]] | None = None
 
     # -- the table ------------------------------------------------------------------------------
 
@@ -81,21 +86,32 @@ class Bench:
         if not found.columns:
             self.open_target(None)
 
-    def open_target(self, target: str | None, features: dict[str, str] | None = None) -> None:
-        """Learn to tell the classes of a column; feature models may be named by column."""
+    def open_target(
+        self, target: str | None, features: dict[str, str] | None = None, rows: str | None = None
+    ) -> None:
+        """Learn to tell the classes of a column.
+
+        Parameters
+        ----------
+        target : its name; None where the file holds its own.
+        features : feature models, by column; None: as they look.
+        rows : that are left out, such as ``"3, 17-20"``; None: as before.
+        """
         if self.table is None:
             raise BadUseError("choose a file first.")
-        X, y = self.table.split(target)
+        table = self.table if rows is None else replace(self.table, rows_out=read_rows(rows))
+        X, y = table.split(target)
         for name, model in (features or {}).items():
             choose(f"the feature model of {name!r}", model, MODELS)
         estimator = NaiveBayes(features=features) if features else None
         selector = NaiveBayesSelector(estimator, preset="balanced", n_jobs=self._n_jobs)
-        old = self.session if features is not None else None
-        session = Session(X, y, selector)
+        old = self.session if (features, rows) != (None, None) else None
+        session = Session(X, y, selector, sample_weight=table.weights(len(y)))
         if old is not None and old.names == session.names:
             session.resume(old.state, old.log, old.points)
-            session.note(f"feature models: {features}")
-        self.hold(session, self.table, target)
+            read = f"feature models: {features or 'as they look'}"
+            session.note(read if rows is None else f"rows left out: {rows or 'none'}; {read}")
+        self.hold(session, table, target)
 
     def hold(self, session: Session, table: Chosen, target: str | None) -> None:
         """Take over a session; its columns are looked at."""
@@ -109,6 +125,7 @@ class Bench:
             session.about = {"name": table.name, "target": target or ""}
             self.session, self.table, self.target = session, table, target
             self._sample, self._looks, self._errors, self._other = sample, found, [], None
+            self._leaders, self._figures = [], None
             self._opened += 1
             self._changed("table")
         Thread(target=self._look_for_leaks, args=(self._opened,), daemon=True).start()
@@ -123,10 +140,13 @@ class Bench:
     def _look_for_leaks(self, opened: int) -> None:
         session, sample = self._open()
         errors = session.errors_alone()
+        leaders: list[int] = []
+        if not isinstance(sample.table, SparseTable):
+            leaders = find_families(sample.table).leader.tolist()
         with self._lock:
             if opened != self._opened:
                 return
-            self._errors = errors
+            self._errors, self._leaders = errors, leaders
             if not sample.targets.labelled:
                 for j in leaks(errors, sample.labels):
                     self._looks[j]["flag"] = "leak"
@@ -149,6 +169,7 @@ class Bench:
                 "file": None if table is None else table.name,
                 "targets": [] if table is None else table.columns,
                 "left_out": {} if table is None else table.left_out,
+                "rows_out": [] if table is None else table.rows_out[:1000],
                 "target": self.target,
                 "open": session is not None,
                 "choices": {
@@ -165,6 +186,9 @@ class Bench:
     def _of_session(self, session: Session, sample: Sample) -> dict[str, object]:
         state, running = session.state, session.running
         undo, redo = session.ways
+        asked = (id(session.answers), state.subset)
+        if self._figures is None or self._figures[0] != asked:
+            self._figures = asked, session.score(), session.error()
         return {
             "classes": [str(plain_value(value)) for value in sample.classes.tolist()],
             "class_counts": np.bincount(sample.labels).tolist(),
@@ -174,8 +198,8 @@ class Bench:
             "pinned": sorted(state.pinned),
             "struck": sorted(state.struck),
             "groups": [list(group) for group in state.groups],
-            "score": session.score(),
-            "error": list(session.error()),
+            "score": self._figures[1],
+            "error": list(self._figures[2]),
             "settings": {name: session.settings[name] for name in Settings.__annotations__},
             "criterion": session.criterion,
             "log": session.log[-_LINES:],
@@ -198,6 +222,7 @@ class Bench:
                 "missing": [round(look["missing"], 4) for look in self._looks],
                 "flags": [look["flag"] for look in self._looks],
                 "alone": self._errors,
+                "leaders": self._leaders,
             }
         return _plain(found)
 
@@ -218,13 +243,15 @@ class Bench:
     def row(self, at: int) -> dict[str, Plain]:
         """The evidence behind the decision on one row."""
         session, sample = self._open()
-        if not 0 <= at < sample.table.n_rows:
+        place = int(np.searchsorted(sample.rows, at))
+        if place == sample.rows.size or sample.rows[place] != at:
             raise BadUseError(
-                f"there is no row {at}; the table has rows 0 to {len(sample.rows) - 1}."
+                f"there is no row {at}, or it is left out; the last row is {sample.rows[-1]}."
             )
         with self._models:
-            found = explain(session.model(), sample.table.take(np.array([at])))
-        truth = "" if sample.targets.labelled else plain_value(sample.classes[sample.labels[at]])
+            found = explain(session.model(), sample.table.take(np.array([place])))
+        labels = sample.labels
+        truth = "" if sample.targets.labelled else plain_value(sample.classes[labels[place]])
         each = [{**one.to_dict(), "row": at} for one in found]
         return _plain({"truth": str(truth), "found": each})
 
@@ -260,7 +287,7 @@ class Bench:
             "other": [session.names[j] for j in self._other],
             "rows": [
                 {
-                    "row": int(rows[i]),
+                    "row": int(sample.rows[rows[i]]),
                     "truth": str(names[0][names[1][rows[i]]]),
                     "now": str(names[0][one[i]]),
                     "before": str(names[0][two[i]]),

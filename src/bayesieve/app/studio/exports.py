@@ -52,6 +52,8 @@ def command(session: Session, table: Chosen, target: str | None) -> str:
     """The command line, or why there is none."""
     if table.path is None:
         return "# The table came from a notebook: the command line reads files."
+    if table.rows_out:
+        return "# The command line cannot leave out rows: use the code."
     odd = [name for name, why in table.left_out.items() if "moments" in why]
     if odd:
         return f"# The command line refuses tables with moments, such as {odd[0]!r}: use the code."

@@ -131,7 +131,8 @@ class Studio:
 
         def target() -> dict[str, Plain]:
             features = asked.get("features")
-            bench.open_target(_text(asked, "target") or None, features and dict(features))
+            rows = _text(asked, "rows") if "rows" in asked else None
+            bench.open_target(_text(asked, "target") or None, features and dict(features), rows)
             return bench.state()
 
         def remember() -> dict[str, Plain]:

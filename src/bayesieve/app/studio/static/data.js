@@ -9,6 +9,12 @@ async function open(file) {
   if (found) { message(); take(found); } else draw("state");
 }
 
+async function leaveOut() {
+  message("Reading again …");
+  const found = await post("target", {target: known.state.target ?? "", features: known.features ?? {}, rows: $("rows-out").value});
+  if (found) { message(); take(found); }
+}
+
 async function choose() {
   const button = $("open");
   button.disabled = true;
@@ -20,7 +26,7 @@ async function choose() {
 }
 
 function facts(state) {
-  const rows = [["rows", state.n_rows.toLocaleString("en")], ["columns", state.n_columns.toLocaleString("en")], ["told apart", state.target || "the classes given"]];
+  const rows = [["rows", state.n_rows.toLocaleString("en")], ["columns", state.n_columns.toLocaleString("en")], ["target", state.target || "the classes given"]];
   put($("facts"), ...rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]).flat());
   put($("class-key"), ...state.classes.slice(0, 12).map((name, k) =>
     h("span", {}, h("i", {style: {background: classColour(k)}}), `${name} (${state.class_counts[k]?.toLocaleString("en") ?? "–"})`)));
@@ -50,6 +56,7 @@ export function begin() {
   part(draw);
   $("file").addEventListener("change", event => { if (event.target.files[0]) open(event.target.files[0]); });
   $("open").addEventListener("click", choose);
+  $("leave-out").addEventListener("click", leaveOut);
   $("target").addEventListener("keydown", event => { if (event.key === "Enter") choose(); });
   const drop = $("drop");
   addEventListener("dragover", event => { if (event.dataTransfer?.types.includes("Files")) { event.preventDefault(); drop.classList.add("over"); } });

@@ -1,5 +1,5 @@
 // Part 3: all features; only the rows that can be seen are made.
-import {$, h, message, options, percent, put} from "./dom.js";
+import {$, classColour, h, message, options, percent, put} from "./dom.js";
 import {get, post} from "./api.js";
 import {changed, extras, known, part, take} from "./store.js";
 import {histogram} from "./charts.js";
@@ -23,6 +23,9 @@ function sorted() {
   const words = $("filter").value.toLowerCase();
   let found = columns.names.map((_, j) => j);
   if (words) found = found.filter(j => columns.names[j].toLowerCase().includes(words));
+  const folded = $("fold").checked && columns.leaders?.length && !words;
+  const special = new Set([...state.subset, ...state.pinned, ...state.struck]);
+  if (folded) found = found.filter(j => columns.leaders[j] === j || special.has(j));
   const place = new Map(state.subset.map((j, i) => [j, i]));
   const struck = new Set(state.struck), alone = columns.alone;
   const rank = j => alone[j] ?? 2;
@@ -33,6 +36,27 @@ function sorted() {
     table: (a, b) => a - b,
   };
   return found.sort(by[$("sort").value]);
+}
+
+// How many columns a column stands for.
+function twins(j) {
+  const columns = known.columns;
+  if (!columns.leaders?.length) return 0;
+  if (!columns.twins) {
+    columns.twins = new Map();
+    columns.leaders.forEach((first, k) => { if (first !== k) columns.twins.set(first, (columns.twins.get(first) ?? 0) + 1); });
+  }
+  return columns.twins.get(j) ?? 0;
+}
+
+// How much a feature tells of each class.
+function strength(name) {
+  const found = known.model?.features.find(each => each.feature === name);
+  if (!found) return null;
+  const most = Math.max(1e-9, ...known.model.features.flatMap(each => each.importance));
+  return h("div", {class: "strength"}, found.importance.flatMap((each, k) => [
+    h("span", {}, `tells of ${known.state.classes[k] ?? known.model.classes[k]}`),
+    h("span", {class: "worth"}, h("i", {style: {width: `${100 * each / most}%`, background: classColour(k)}}))]));
 }
 
 function button(text, label, pressed, disabled, tab, act) {
@@ -55,6 +79,7 @@ function row(j, at, sets) {
   },
     h("button", {type: "button", class: "name", tabindex: tab, title: name, onclick: () => show(j)}, name),
     group >= 0 && h("span", {class: "soft small"}, `group ${group + 1}`),
+    twins(j) > 0 && $("fold").checked && h("span", {class: "soft small", title: "columns that are nearly the same"}, `+${twins(j)}`),
     columns.flags[j] && h("span", {class: "flag"}, columns.flags[j]),
     inside && h("span", {class: "worth", title: loss === undefined ? "" : "what it is worth to the model"},
       h("i", {style: {width: `${loss === undefined ? 0 : Math.max(2, 100 * Math.max(0, loss) / worst)}%`}})),
@@ -110,6 +135,7 @@ function detail() {
   put(place,
     h("p", {}, h("strong", {}, name), ` · ${columns.kinds[j]}, ${percent(columns.missing[j], 0)} missing${columns.alone[j] === undefined || columns.alone[j] === null ? "" : `; alone wrong on ${percent(columns.alone[j])}`}`),
     look ? histogram(look, state.classes) : h("p", {class: "soft small"}, "…"),
+    inside && strength(name),
     inside && losses[j] !== undefined && h("p", {}, losses[j] > 0 ? `Without it the model gets worse by ${amount(losses[j])}.` : "The model is as good without it."),
     inside && by && h("p", {}, "Could be replaced by ", h("strong", {}, columns.names[by.by]), ` (${by.loss > 0 ? "worse" : "better"} by ${amount(Math.abs(by.loss))}) `,
       h("button", {onclick: () => edit("swap", [j, by.by]), disabled: state.pinned.includes(j)}, "Swap")),
@@ -162,7 +188,7 @@ async function fetchColumns() {
 
 function heard(what) {
   if (what === "state") fetchColumns();
-  if (!known.state.open || !known.columns) { put($("visible")); order = []; $("count").textContent = ""; detail(); log(); return; }
+  if (!known.state.open || !known.columns) { put($("visible"), h("li", {class: "soft"}, "All features will stand here.")); order = []; $("count").textContent = ""; detail(); log(); return; }
   if (["state", "columns", "order"].includes(what)) {
     order = sorted();
     const {state} = known;
@@ -182,6 +208,7 @@ export function begin() {
   part(heard);
   $("rows").addEventListener("scroll", () => { if (Math.abs($("rows").scrollTop / high() - 4 - top) > 2) requestAnimationFrame(draw); });
   $("filter").addEventListener("input", () => { $("rows").scrollTop = 0; changed("order"); });
+  $("fold").addEventListener("change", () => { $("rows").scrollTop = 0; changed("order"); });
   $("sort").addEventListener("change", () => { $("rows").scrollTop = 0; changed("order"); });
   $("list").addEventListener("keydown", keys);
   addEventListener("resize", () => { if (known.columns) draw(); });

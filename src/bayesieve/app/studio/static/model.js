@@ -1,7 +1,7 @@
 // Part 4: what the model says, of all rows and of one; thresholds; two subsets side by side.
 import {$, h, options, percent, put} from "./dom.js";
 import {get, post} from "./api.js";
-import {known, part, take} from "./store.js";
+import {changed, known, part, take} from "./store.js";
 import {tradeOff} from "./charts.js";
 
 const MOST_VALUES = 7;
@@ -51,7 +51,8 @@ async function fetchModel() {
   const at = known.state.version;
   const found = await get("model");
   if (!found || at !== known.state.version) return;
-  model = found;
+  model = known.model = found;
+  if (known.active !== null) changed("active");
   version = at;
   nomogram();
   if ($("evidence").childElementCount) row();
@@ -83,7 +84,7 @@ async function judge() {
     h("div", {id: "curve"}),
     ...slider("threshold", "Alarm from a probability of", 0, verdicts[0].thresholds.length - 1, threshold, () => { threshold = Number($("threshold").value); trade(); }),
     ...slider("ceiling", "At most this share of false alarms:", 0, 50, 5, () => { threshold = within(Number($("ceiling").value) / 100); trade(); }),
-    ...slider("cost", "A missed case costs as much as false alarms:", 1, 100, 1, () => { threshold = cheapest(Number($("cost").value)); trade(); }),
+    ...slider("cost", "A missed case costs as much as this many false alarms:", 1, 100, 1, () => { threshold = cheapest(Number($("cost").value)); trade(); }),
     ...slider("unsure", "Ask a person below a certainty of", 50, 99, 50, trade));
   threshold = verdicts[0].thresholds.findIndex(([t]) => t >= 0.5);
   trade();
@@ -125,7 +126,7 @@ function draw(what) {
   $("model-part").hidden = !there;
   $("no-model").hidden = there;
   $("compare").disabled = !state.compared;
-  if (!there) { model = null; return; }
+  if (!there) { model = known.model = null; return; }
   if (!state.running && version !== state.version) { clearTimeout(due); due = setTimeout(fetchModel, 150); }
 }
 
