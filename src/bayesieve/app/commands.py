@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import polars as pl
@@ -110,8 +110,8 @@ class SharedOptions(TypedDict):
     time_limit: float | None
     families: str | None
     preset: str | None
-    keep: Sequence[str]
-    forbid: Sequence[str]
+    keep: NotRequired[Sequence[str]]
+    forbid: NotRequired[Sequence[str]]
 
 
 class SearchOptions(TypedDict):

@@ -121,8 +121,6 @@ def signals(
         time_limit=time_limit,
         families="auto" if families else None,
         preset=preset,
-        keep=(),
-        forbid=(),
     )
     searching = commands.SearchOptions(
         search="auto",

@@ -29,7 +29,7 @@ from ..search.run import Clock, Driver, Found, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
 from ..search.strategies.base import Search
 from ..search.strategies.started import StartedSearch
-from .auto import folds_of_fewer, settle
+from .auto import folds_of_fewer, settle, suit_folds
 from .callbacks import Watch, Watched, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
@@ -302,6 +302,7 @@ class NaiveBayesSelector(
         else:
             named = asked.validation, sample, task.groups, task.n_rows
             guiding, validating = find_parts(*named, draw)
+        task = task if asked is self else suit_folds(self, asked, task, guiding)
         with Threads(count_threads(self.n_jobs)) as threads:
             searching = Searching(asked, task, search, criterion, threads, clock, held)
             search = searching.informed(guiding, draw)
