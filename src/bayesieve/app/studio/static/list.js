@@ -5,7 +5,7 @@ import {changed, extras, known, part, take} from "./store.js";
 import {histogram} from "./charts.js";
 
 const looks = new Map();
-let order = [], top = 0, dragged = null, marked = null;
+let order = [], top = 0, dragged = null, marked = null, searched = false;
 
 const high = () => (innerWidth <= 720 ? 44 : 34);
 
@@ -187,7 +187,11 @@ async function fetchColumns() {
 }
 
 function heard(what) {
-  if (what === "state") fetchColumns();
+  if (what === "state") {
+    fetchColumns();
+    if (searched && !known.state.running) $("rows").scrollTop = 0;  // what was found stands first
+    searched = known.state.running;
+  }
   if (!known.state.open || !known.columns) { put($("visible"), h("li", {class: "soft"}, "All features will stand here.")); order = []; $("count").textContent = ""; detail(); log(); return; }
   if (["state", "columns", "order"].includes(what)) {
     order = sorted();
