@@ -301,6 +301,27 @@ def test_files_that_are_no_projects(tmp_path):
         Session.load(path)
 
 
+def test_a_project_of_somebody_else_runs_nothing_and_writes_nothing(tmp_path):
+    X, y = table(0, 60)
+    path, victim = tmp_path / "p", tmp_path / "victim"
+    Session(X, y).add("f0").save(path)
+    with zipfile.ZipFile(path) as bundle:
+        held = {name: bundle.read(name) for name in bundle.namelist()}
+    data = json.loads(held["project.json"])
+    data["settings"]["checkpoint"] = str(victim)
+    evil = "add\nimport pathlib; pathlib.Path('ran').touch()\r\x0c#"
+    data["log"][0] |= {"action": evil, "time": evil, "note": evil, "columns": [evil]}
+    held["project.json"] = json.dumps(data).encode()
+    with zipfile.ZipFile(path, "w") as bundle:
+        for name, content in held.items():
+            bundle.writestr(name, content)
+    session = Session.load(path).search()
+    code = session.to_code()
+    assert [line for line in code.splitlines() if line.startswith("import")] == []
+    exec(code, {"X": X, "y": y})
+    assert [each.name for each in tmp_path.iterdir()] == ["p"]
+
+
 def test_a_search_beside_can_be_paused_stopped_and_given_up():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (1500, 150)), rng.integers(0, 2, 1500)

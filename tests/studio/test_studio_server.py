@@ -246,6 +246,9 @@ def test_what_comes_out_is_what_the_screen_showed(start, tmp_path, monkeypatch):
     shown = json.loads(page.get("/api/export/model").text)
     log = shown.pop("log")
     assert log[0]["note"] == "unreliable"
+    report = page.get("/api/export/report").text
+    assert repr(float(f"{state['score']:.8g}")) in report
+    assert all(f'"{each["name"]}"' in report for each in shown["features"])
     rows().to_csv(tmp_path / "table.csv", index=False)
     names = {}
     exec(page.get("/api/export/code").text, names)

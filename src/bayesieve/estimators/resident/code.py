@@ -89,9 +89,9 @@ def _line(entry: Entry) -> str:
     """One entry of the log in one line."""
     names = ", ".join(repr(name) for name in entry["columns"])
     note = " ".join(entry["note"].split())
-    return " ".join(
-        part for part in (entry["time"], entry["action"], names, note and f"({note!a})") if part
-    )
+    parts = (entry["time"], entry["action"], names, note and f"({note!a})")
+    # A log may come from a file that somebody else wrote: nothing of it may begin a line.
+    return " ".join(" ".join(parts).split())
 
 
 def command_of(

@@ -22,6 +22,9 @@ from .state import Entry, State
 
 FORMAT, VERSION = "bayesieve-project", 1
 
+# Settings that reach beyond the session: whoever wrote the file must not decide on them.
+_OURS = ("checkpoint", "engine", "progress", "n_jobs")
+
 _PLAIN = (type(None), bool, int, float, str)
 
 # A table of this many bytes is refused: a small file may claim to hold a huge one.
@@ -178,6 +181,8 @@ def read_project(path: str | PathLike[str]) -> Session:
 
 def _rebuilt(data: ProjectData, arrays: dict[str, Array]) -> Session:
     settings = {name: _unplain(value) for name, value in data["settings"].items()}
+    for name in _OURS:
+        settings.pop(name, None)
     params = {name: np.array(values) for name, values in data["params"].items()}
     session = Session(
         _rows(data, arrays),
