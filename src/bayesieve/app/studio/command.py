@@ -1,5 +1,6 @@
 """`bayesieve studio`: the page from the command line."""
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Annotated
@@ -58,9 +59,10 @@ def studio(
     address = keys.address if password is None else keys.address.split("?")[0]
     say(f"bayesieve studio: {address}\n(Ctrl-C ends it)\n")
     if browser:
-        try:
-            webbrowser.open(address)
-        except webbrowser.Error:
+        found = False
+        with contextlib.suppress(webbrowser.Error):
+            found = webbrowser.open(address)
+        if not found:
             tell("no browser was found: open the address above in one.")
     try:
         running.watch()
