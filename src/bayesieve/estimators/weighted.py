@@ -63,12 +63,12 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     keep, forbid : list, default=()
         Columns (names or positions) that are in from the start and stay; that never enter.
     feature_groups : list of lists, optional
-        Columns that enter together.
+        Columns that enter together, and so in no pair, unless `keep` holds them in.
     monotone : mapping, optional
         Columns on the grid whose evidence for the second of two classes may only rise (1) or fall
         (-1) with their value: ``{"age": 1}``.
     missing : {"silent", "evidence"}, default="silent"
-        Does it say anything that a value is missing?
+        Does it say anything that a value is missing?  A value that fit has not seen never does.
     shared_terms : bool, default=True
         With labels: one set of terms for all, each with weights of its own; or a set for each.
     n_jobs : int, optional
@@ -96,7 +96,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     selected_ : list of tuple of int
         The terms in the order in which they came: one column, or two.
     terms_ : list of dict
-        ``name``, ``columns``, ``weights`` (by class) and ``table`` (log-ratios before weights).
+        ``name``, ``columns``, ``weights`` (by class) and ``table`` (log-ratios before weights; with
+        ``missing="evidence"``, the last line of a column's is what a missing value says).
     weights_ : ndarray of shape (n_terms, n_classes)
         Weights, multiples of 1/16; with labels, a list of such arrays.
     path_ : WeightPath

@@ -108,15 +108,17 @@ class CodedRows:
 
     def marks(self, seed: np.random.RandomState) -> NDArray[np.uint64]:
         """A random number for each row; equal rows have equal ones."""
-        total = np.zeros(self.columns.n_rows, np.uint64)
+        total, absent = np.zeros(self.columns.n_rows, np.uint64), np.zeros(1, np.uint64)
         for j, spec in enumerate(self.columns.specs):
             parts = seed.randint(0, 2**32, (spec.n_codes, 2), dtype=np.uint64)
             drawn = parts[:, 0] << np.uint64(32) | parts[:, 1]
             if self.columns.kinds[j] == PRESENT:
-                total[self.columns.columns[j]] += drawn[1]
+                # Every row has the mark of the 0, so that the same rows, dense, are marked alike.
+                absent += drawn[:1]
+                total[self.columns.columns[j]] += (drawn[1:2] - drawn[:1])[0]
             else:
                 total += drawn[self.columns.columns[j]]
-        return total[self.rows]
+        return (total + absent)[self.rows]
 
     @cached_property
     def sets(self) -> TrainingSets:

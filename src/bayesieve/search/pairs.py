@@ -87,7 +87,9 @@ def find_pairs(
     if rows.n_classes > MOST_CLASSES:
         return []
     groups = {j: coarse(rows, j, bins) for j in allowed}
-    usable = [j for j in allowed if 2 <= groups[j][-1] <= MOST_CELLS // 2]
+    usable = [
+        j for j in allowed if groups[j][-1] <= MOST_CELLS // 2 and _differs(rows, j, groups[j])
+    ]
     if len(usable) < 2:
         return []
     columns = np.stack([groups[j][rows.codes(j)].astype(np.uint8) for j in usable])
@@ -108,6 +110,12 @@ def find_pairs(
         a, b = sorted((usable[first[p]], usable[second[p]]))
         pairs.append(Pair((a, b), (groups[a], groups[b])))
     return pairs
+
+
+def _differs(rows: CodedRows, j: int, groups: Ints) -> bool:
+    """Are two groups of a column seen?  With one, a pair is the other column under two names."""
+    seen = groups[:-1][rows.summary.statistics[j][0, :-1].any(-1)]
+    return bool(seen.size) and bool((seen != seen[0]).any())
 
 
 def _informations(

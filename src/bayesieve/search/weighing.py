@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ..checks import Array
+from ..data.columns import MOST_CODES
 from ..engine.cells import CODED, PRESENT, Cells, ScoredLines, TermTables
 from ..engine.threads import Threads
 from ..engine.weighted import WeightedLedger
@@ -81,12 +82,7 @@ class Weighing:
         self.singles = singles or [self._ratios(rows) for rows in problems]
         self.pairs: list[Pair] = []
         if bins:
-            allowed = [
-                j
-                for j in range(self.n_columns)
-                if j not in plan.forbidden and j not in plan.monotone
-            ]
-            self.pairs = find_pairs(problems, allowed, bins, threads)
+            self.pairs = find_pairs(problems, self._paired(), bins, threads)
         self._counts = [[pair.counts(rows) for pair in self.pairs] for rows in problems]
         self._pair_ratios = [
             [pair_ratios(counts, rows.summary) for counts in mine]
@@ -96,6 +92,18 @@ class Weighing:
     def with_pairs(self, bins: int) -> "Weighing":
         """The same columns, with pairs."""
         return Weighing(self.problems, self.plan, bins, self._threads, self.singles)
+
+    def _paired(self) -> list[int]:
+        """Columns that may be in a pair: not one of a group, which would enter without the rest."""
+        plan = self.plan
+        bound = {
+            j
+            for u, unit in enumerate(plan.units)
+            if len(unit) > 1 and u not in plan.kept
+            for j in unit
+        }
+        never = plan.forbidden | bound | set(plan.monotone)
+        return [j for j in range(self.n_columns) if j not in never]
 
     @property
     def n_columns(self) -> int:
@@ -218,9 +226,8 @@ class Weighing:
         for t, each in enumerate(terms):
             if left_out and each.lone.any() and kinds[t] != PRESENT:
                 # The only row of its level would not know the level without itself.
-                silent = columns[t].dtype.type(each.lone.size - 1)
-                columns[t] = np.where(each.lone[columns[t]], silent, columns[t])
                 kinds[t], n_codes[t] = CODED, each.table.shape[0]
+                columns[t] = _silenced(columns[t], each.lone, n_codes[t] - 1)
         cells = Cells.gather(kinds, columns, rows.rows[lines.rows], coded.n_rows)
         tables = TermTables.of(terms, n_codes)
         if not left_out:
@@ -264,3 +271,11 @@ def _unit(rows: CodedRows) -> int:
 
 def _factors(rows: CodedRows) -> Ints:
     return np.maximum(np.rint(rows.class_weight * _unit(rows)), 1.0).astype(np.int64)
+
+
+def _silenced(
+    codes: Array, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]", silent: int
+) -> Array:
+    """Codes, some of which are not heard."""
+    kind = np.uint8 if codes.dtype == np.uint8 and silent <= MOST_CODES else np.int32
+    return np.where(which[codes], kind(silent), codes.astype(kind, copy=False))

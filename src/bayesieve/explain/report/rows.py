@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...checks import plain_value
-from ...data.columns import ColumnSpec, encode, to_codes
+from ...data.columns import ColumnSpec, encode, is_missing, to_codes
 from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
 from ...estimators.selector import NaiveBayesSelector
@@ -97,7 +97,7 @@ def _truth(value: NDArray[np.int64] | Value) -> list[int] | Value:
 def _values(
     fitted: FittedBayes, shown: list[PortableFeature], chosen: Table, at: NDArray[np.int64]
 ) -> list[list[float | None]]:
-    """Of each column of the model: positions of levels (-1: missing or unseen), or numbers."""
+    """Of each column: positions of levels (None: missing, -1: never seen), or numbers."""
     found: list[list[float | None]] = []
     for j, spec in enumerate(fitted.specs):
         raw = chosen.column(j)[at]
@@ -110,8 +110,14 @@ def _values(
             codes = to_codes(np.array(levels), raw)
             found.append([-1 if code == len(levels) else int(code) for code in codes])
         else:
-            codes = encode(spec, raw)
-            found.append([-1 if code == spec.n_codes - 1 else int(code) for code in codes])
+            codes, missing = encode(spec, raw), is_missing(raw)
+            last = spec.n_codes - 1
+            found.append(
+                [
+                    None if gone else -1 if code == last else int(code)
+                    for code, gone in zip(codes, missing, strict=True)
+                ]
+            )
     return found
 
 

@@ -22,13 +22,18 @@ const Model = (() => {
     }));
   }
 
+  function nothing(nClasses) {
+    return Array.from({length: nClasses}, () => [0, 0]);
+  }
+
   // What a value says about each class: [nat, 1 where it is impossible].
-  // A value is null (missing), the position of a level, or a number.
+  // A value is null (missing), the position of a level (-1: never seen), or a number.
   function speak(value, feature, term, nClasses) {
     if (feature.levels !== null || feature.cuts !== null) {
-      return table(term)[place(value, feature)] ?? term.silent;
+      if (value === null) return term.silent;
+      return table(term)[place(value, feature)] ?? nothing(nClasses);
     }
-    if (value === null) return Array.from({length: nClasses}, () => [0, 0]);
+    if (value === null) return nothing(nClasses);
     let x = value;
     if (feature.grid !== null) x = roundHalfEven(x / feature.grid) * feature.grid;
     let nats = term.classes.map(components => density(x, components, term));
@@ -48,9 +53,8 @@ const Model = (() => {
   // What two columns say together.
   function speakTogether(pair, features, values, nClasses) {
     const [one, two] = pair.columns.map((j, i) => pair.groups[i][place(values[j], features[j])]);
-    const nothing = Array.from({length: nClasses}, () => [0, 0]);
-    if (one === undefined || two === undefined) return nothing;
-    return pair.table[one * (Math.max(...pair.groups[1]) + 1) + two] ?? nothing;
+    if (one === undefined || two === undefined) return nothing(nClasses);
+    return pair.table[one * (Math.max(...pair.groups[1]) + 1) + two] ?? nothing(nClasses);
   }
 
   // What each code of a grid says; written as steps from code to code, in 1e-10 nat.
