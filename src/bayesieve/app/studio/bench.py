@@ -128,7 +128,8 @@ class Bench:
             self._leaders, self._figures = [], None
             self._opened += 1
             self._changed("table")
-        Thread(target=self._look_for_leaks, args=(self._opened,), daemon=True).start()
+        asked = self._opened, session, sample
+        Thread(target=self._look_for_leaks, args=asked, daemon=True).start()
         self._later()
 
     def close(self) -> None:
@@ -137,8 +138,7 @@ class Bench:
         if running is not None and running.active:
             running.cancel()
 
-    def _look_for_leaks(self, opened: int) -> None:
-        session, sample = self._open()
+    def _look_for_leaks(self, opened: int, session: Session, sample: Sample) -> None:
         errors = session.errors_alone()
         leaders: list[int] = []
         if not isinstance(sample.table, SparseTable):
@@ -405,10 +405,11 @@ class Bench:
 
     def _later(self) -> None:
         """What takes longer follows: losses, substitutes."""
-        Thread(target=self._extras, args=(self.version,), daemon=True).start()
+        if self.session is not None:
+            asked = self.version, self.session
+            Thread(target=self._extras, args=asked, daemon=True).start()
 
-    def _extras(self, version: int) -> None:
-        session, _ = self._open()
+    def _extras(self, version: int, session: Session) -> None:
         state = session.state
         found = {str(j): loss for j, loss in session.answers.losses_if_left(state).items()}
         if version != self.version:
