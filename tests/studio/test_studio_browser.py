@@ -277,6 +277,10 @@ def test_every_screen_can_be_used_by_all(open_page, start, csv, width, scheme):
     page.wait_for_selector("#nomogram .feature")
     page.click("#show-row")
     page.wait_for_selector("#evidence .scale")
+    with page.expect_response("**/api/row"):
+        page.fill("#evidence .typed >> nth=0", "1")
+        page.keyboard.press("Enter")
+    page.wait_for_selector("#evidence button")
     page.click("#judge")
     page.wait_for_selector("#curve svg", timeout=60_000)
     page.click("#search summary")

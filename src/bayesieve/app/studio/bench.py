@@ -26,7 +26,7 @@ from ...models.registry import MODELS
 from ...rankings.families import find_families
 from ...search import SEARCHES
 from .exports import Export, code, command, export
-from .looks import Look, histogram, leaks, looks
+from .looks import Look, histogram, leaks, looks, one_row
 from .table import Chosen, open_table, read_rows
 
 #: Called with the name of an event and its data, from any thread.
@@ -240,8 +240,8 @@ class Bench:
         label = fitted.estimator_.fitted_.labels[:1] or (None,)
         return _plain(explain_model(fitted, label=label[0]).to_dict())
 
-    def row(self, at: int) -> dict[str, Plain]:
-        """The evidence behind the decision on one row."""
+    def row(self, at: int, changes: dict[str, str] | None = None) -> dict[str, Plain]:
+        """The evidence behind the decision on one row, or on one that differs from it in values."""
         session, sample = self._open()
         place = int(np.searchsorted(sample.rows, at))
         if place == sample.rows.size or sample.rows[place] != at:
@@ -249,7 +249,9 @@ class Bench:
                 f"there is no row {at}, or it is left out; the last row is {sample.rows[-1]}."
             )
         with self._models:
-            found = explain(session.model(), sample.table.take(np.array([place])))
+            model = session.model().estimator_
+            table = one_row(sample.table, place, sorted(session.state.subset), changes or {})
+            found = explain(model, table)
         labels = sample.labels
         truth = "" if sample.targets.labelled else plain_value(sample.classes[labels[place]])
         each = [{**one.to_dict(), "row": at} for one in found]

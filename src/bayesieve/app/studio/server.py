@@ -145,6 +145,9 @@ class Studio:
             "edit": lambda: bench.edit(
                 _text(asked, "action"), list(asked.get("columns", [])), _text(asked, "note")
             ),
+            "row": lambda: bench.row(
+                int(asked["at"]), {str(k): str(v) for k, v in asked.get("changes", {}).items()}
+            ),
             "pick": lambda: bench.pick(int(asked["at"])),
             "halt": lambda: bench.halt(_text(asked, "what")),
             "search": lambda: bench.search(

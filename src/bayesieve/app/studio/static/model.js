@@ -19,7 +19,7 @@ function bar(ratio, most) {
 }
 
 function lines(found, most, kind = "scale") {
-  return found.map(([value, ratio]) => h("div", {class: kind}, h("span", {class: "value", title: shown(value)}, shown(value)), bar(ratio, most), h("span", {class: "times"}, times(ratio))));
+  return found.map(([value, ratio]) => h("div", {class: kind}, value instanceof Node ? h("span", {class: "value"}, value) : h("span", {class: "value", title: shown(value)}, shown(value)), bar(ratio, most), h("span", {class: "times"}, times(ratio))));
 }
 
 function some(values) {
@@ -58,16 +58,27 @@ async function fetchModel() {
   if ($("evidence").childElementCount) row();
 }
 
+let changes = {};
+
+function typed(one) {
+  const held = one.value === null ? "" : String(one.value);
+  return h("label", {}, `${one.feature} = `, h("input", {
+    class: "typed", value: held, "aria-label": one.feature, onchange: event => { changes[one.feature] = event.target.value; row(); },
+  }));
+}
+
 async function row() {
-  const found = await get(`row?at=${Math.max(0, Math.round(Number($("row").value) || 0))}`);
+  const at = Math.max(0, Math.round(Number($("row").value) || 0)), other = Object.keys(changes).length > 0;
+  const found = await post("row", {at, changes});
   if (!found) return;
   const [each] = found.found, right = String(each.target) === found.truth;
   const most = Math.max(0.1, ...each.evidence.map(one => Math.abs(one.log_ratio)));
   put($("evidence"),
-    h("p", {}, "Taken for ", h("strong", {}, String(each.target)), ` (${percent(each.probability)}), `, right ? "rightly." : `but it is ${found.truth}.`),
+    h("p", {}, "Taken for ", h("strong", {}, String(each.target)), ` (${percent(each.probability)})`, other ? ", with values of your own. " : right ? ", rightly." : `, but it is ${found.truth}.`,
+      other && h("button", {onclick: () => { changes = {}; row(); }}, "As it was")),
     h("p", {class: "soft small"}, `What speaks for ${each.target} (right) and for ${each.against} (left):`),
     ...lines(each.evidence.slice().sort((a, b) => Math.abs(b.log_ratio) - Math.abs(a.log_ratio)).slice(0, 30).map(one =>
-      [one.feature === "(prior)" ? "before looking" : `${one.feature} = ${shown(one.value)}`, one.log_ratio]), most, "scale long"));
+      [one.feature === "(prior)" ? "before looking" : typed(one), one.log_ratio]), most, "scale long"));
 }
 
 async function judge() {
@@ -134,8 +145,9 @@ export function begin() {
   part(draw);
   $("for").addEventListener("change", nomogram);
   $("against").addEventListener("change", nomogram);
-  $("show-row").addEventListener("click", row);
-  $("row").addEventListener("keydown", event => { if (event.key === "Enter") row(); });
+  const fresh = () => { changes = {}; row(); };
+  $("show-row").addEventListener("click", fresh);
+  $("row").addEventListener("keydown", event => { if (event.key === "Enter") fresh(); });
   $("judge").addEventListener("click", judge);
   $("remember").addEventListener("click", async () => take(await post("remember")));
   $("compare").addEventListener("click", compare);
