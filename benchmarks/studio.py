@@ -87,8 +87,7 @@ def measure(n_rows: int, n_columns: int, tries: int, jobs: int) -> None:
             clicked(page, "#pause", "#pause")
             time.sleep(0.2)
         page.click("#stop")
-    bench.unsaved = False
-    running.close()
+    running.close(save=False)
     print(f"{n_rows} x {n_columns} (opened in {opened:.1f} s)")
     for name, values in found.items():
         print(f"  {name:12s} {statistics.median(values):7.0f} ms   (worst {max(values):.0f} ms)")

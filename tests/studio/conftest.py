@@ -25,12 +25,7 @@ def start():
             if most is not None:
                 running.studio.most_bytes = most
             running.start()
-
-            def end():
-                running.bench.unsaved = False
-                running.close()
-
-            stack.callback(end)
+            stack.callback(running.close, save=False)
             return running
 
         yield begin

@@ -176,8 +176,7 @@ def test_a_server_that_was_killed_and_started_again(open_page, start, csv, tmp_p
     press(page, "Pin", "f3")
     running.bench.session.save(project)
     port, keys = running.keys.port, running.keys
-    running.bench.unsaved = False
-    running.close()
+    running.close(save=False)
     page.click("button[aria-label^='Strike f1']")
     page.wait_for_selector("#message:not([hidden])")
     assert "does not answer" in page.inner_text("#message")

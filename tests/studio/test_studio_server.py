@@ -128,8 +128,7 @@ def test_uploads_have_a_limit_and_leave_nothing(start):
     assert list(folder.iterdir()) == []
     assert upload(page, rows(n=50)).status_code == 200
     assert len(list(folder.iterdir())) == 1
-    running.bench.unsaved = False
-    running.close()
+    running.close(save=False)
     assert not folder.exists()
 
 

@@ -108,13 +108,13 @@ class Running:
                 self.bench.session.save(self._project)
                 self.bench.unsaved = False
 
-    def close(self) -> None:
-        """End it; what is not saved yet is saved."""
+    def close(self, save: bool = True) -> None:
+        """End it; what is not saved yet is saved, unless nobody wants it."""
         self.bench.close()
         self._server.should_exit = True
         self._thread.join(5)
         session = self.bench.session
-        if session is not None and self.bench.unsaved:
+        if save and session is not None and self.bench.unsaved:
             place = self._project or Path(time.strftime("studio-%Y%m%d-%H%M%S.bayesieve"))
             session.save(place)
             self.bench.unsaved = False

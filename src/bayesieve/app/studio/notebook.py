@@ -49,8 +49,7 @@ def studio(
     True
     >>> running.bench.session.add("petal width (cm)").columns
     ['petal width (cm)']
-    >>> running.bench.unsaved = False
-    >>> running.close()
+    >>> running.close(save=False)
     """
     try:
         from .bench import Bench
