@@ -32,6 +32,7 @@ from .options import (
 from .report import drift, report
 from .reproduce import reproduce
 from .signals import explain_signals, scores, signals
+from .studio.command import studio
 
 if TYPE_CHECKING:
     from ..explain.plain import Plain
@@ -75,6 +76,7 @@ app.command(cls=PlainCommand)(stability)
 app.command(cls=PlainCommand)(reproduce)
 app.command(cls=PlainCommand)(signals)
 app.command(cls=PlainCommand)(scores)
+app.command(cls=PlainCommand)(studio)
 
 
 @app.command(cls=PlainCommand)
@@ -177,6 +179,10 @@ def select(
     families: Annotated[
         bool, typer.Option("--families", help="Of columns that are nearly the same, one at most.")
     ] = False,
+    keep: Annotated[list[str] | None, typer.Option(help="A column that stays; repeatable.")] = None,
+    forbid: Annotated[
+        list[str] | None, typer.Option(help="A column that is never chosen; repeatable.")
+    ] = None,
     priors: Priors = None,
     include_rows: IncludeRows = False,
     resamples: Annotated[
@@ -231,6 +237,8 @@ def select(
         time_limit=time_limit,
         families="auto" if families else None,
         preset=preset,
+        keep=keep or (),
+        forbid=forbid or (),
     )
     searching = commands.SearchOptions(
         search=search,

@@ -1,9 +1,9 @@
 """What the command line does with a table in a file."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import polars as pl
@@ -113,6 +113,8 @@ class SharedOptions(TypedDict):
     time_limit: float | None
     families: str | None
     preset: str | None
+    keep: NotRequired[Sequence[str]]
+    forbid: NotRequired[Sequence[str]]
 
 
 class SearchOptions(TypedDict):

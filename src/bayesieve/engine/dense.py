@@ -5,6 +5,7 @@ shared by the ledgers that they serve.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -231,6 +232,17 @@ class DenseLedger:
             rows = self._rows.take(at)
             found.append(DenseLedger(self._tables, rows, self.outline.factors, self._threads))
         return found
+
+    def afresh(self, threads: Threads) -> "DenseLedger":
+        """The same lines and tables with no column in: sums of its own, run by these threads."""
+        found = copy(self)
+        found.clear(threads)
+        return found
+
+    def clear(self, threads: Threads) -> None:
+        """Take all columns out; from now on these threads run the kernels."""
+        self._threads, self._sums = threads, self._start()
+        self._derived, self._units = {}, None
 
     # -- the contract --------------------------------------------------------------------------
 
