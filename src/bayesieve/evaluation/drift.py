@@ -156,7 +156,8 @@ def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
     Notes
     -----
     With very many rows, the smallest move is certain: look at ``distance`` as well.  A column moves
-    with the shares of the classes, too.
+    with the shares of the classes, too.  Of a column without counts, only moments are known: with
+    heavy tails and few new rows (below 100, say), its variance is called moved too often.
 
     Examples
     --------
