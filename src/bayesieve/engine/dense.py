@@ -28,7 +28,7 @@ from ..models.counts import left_out_priors, prior_terms
 from .contract import Bounds, Measure, Outline, Scores, Units, walk
 from .kernels.arrays import TermArrays, UnitArrays
 from .lines import DenseColumns, DenseRows, TableColumns
-from .tables import LedgerTables, LinearFactors, Speak
+from .tables import LedgerTables, LinearFactors, Speak, UnitSlots
 from .threads import Threads
 
 # A linear scan needs terms that differ by less than this many nat between classes.
@@ -202,7 +202,7 @@ class DenseLedger:
         self._planes = rows.planes(tables)
         self._sums = self._start()
         self._derived: dict[str, Array] = {}  # from the sums, until they change
-        self._units: _Slots | None = None
+        self._units: UnitSlots | None = None
 
     @classmethod
     def build(
@@ -314,14 +314,14 @@ class DenseLedger:
         codes = TermArrays(self._rows.codes, tables.n_codes, tables.offsets, tables.table, planes)
         return slots, codes
 
-    def _slots(self, units: Units) -> "_Slots":
+    def _slots(self, units: Units) -> UnitSlots:
         if self._units is None or self._units.units is not units:
-            self._units = _Slots(units, self._tables)
+            self._units = UnitSlots(units, self._tables)
         return self._units
 
     # -- answers -------------------------------------------------------------------------------
 
-    def _count_errors(self, slots: "_Slots", which: Ints, sign: int) -> Ints:
+    def _count_errors(self, slots: UnitSlots, which: Ints, sign: int) -> Ints:
         from .kernels.errors import count_errors, margins
 
         if "ahead" not in self._derived:
@@ -340,7 +340,7 @@ class DenseLedger:
         """Room for classes x lines, as wide as the codes are; 1 where no line is."""
         return np.ones((self.outline.n_classes, self._rows.codes.shape[1]), dtype)
 
-    def _scan(self, kind: int, slots: "_Slots", which: Ints, sign: int) -> tuple[Floats, float]:
+    def _scan(self, kind: int, slots: UnitSlots, which: Ints, sign: int) -> tuple[Floats, float]:
         """Approximate losses, and how far each may be from the truth."""
         from .kernels.dense import log_own, posterior, scan
 
@@ -412,19 +412,3 @@ class DenseLedger:
         # Exact values cost about ten scans.
         self._threads.run(task, which.size, 10 * which.size * self._sums.shape[1])
         return out
-
-
-class _Slots:
-    """Where the terms of each unit's columns are found."""
-
-    def __init__(self, units: Units, tables: LedgerTables):
-        widths = np.array([len(unit) for unit in units.members], np.int64)
-        pointers = np.append(0, np.cumsum(widths))
-        columns = np.concatenate(units.members).astype(np.int64)
-        self.units = units
-        self.arrays = UnitArrays(pointers, tables.slots[columns])
-        first = columns[pointers[:-1]]
-        self.first = tables.slots[first]
-        single = (widths == 1) & (self.first >= 0)
-        self.coded = single
-        self.linear = single & tables.linear_ok[first]
