@@ -1,7 +1,6 @@
 """Devices that the tests of the GPU run on: the host always, a GPU where there is one."""
 
 import pytest
-
 from hosts import COMPILER, HostDevice, HostPrograms
 
 

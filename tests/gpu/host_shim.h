@@ -1,5 +1,6 @@
 // CUDA's words for the host: blocks run one after the other, the threads of a block take turns.
 // A thread runs until it comes to __syncthreads; when all have come there, they go on.
+#include <setjmp.h>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -50,43 +51,57 @@ static inline Number atomicAdd(Number* place, Number value) {
   return before;
 }
 
-static const int STACK = 1 << 16;
-static std::vector<char> stacks;
-static std::vector<ucontext_t> threads;
-static ucontext_t scheduler;
+// Every thread has a stack of its own and lives as long as the process: contexts are made once, and
+// after that a turn is a jump without a system call.
+struct Thread {
+  std::vector<char> stack = std::vector<char>(1 << 17);
+  ucontext_t context;
+  jmp_buf place;
+  bool begun = false, ended = true;
+};
+static std::vector<Thread*> threads;
+static jmp_buf scheduler;
 static unsigned running;
-static std::vector<char> ended;
 static std::function<void()> body;
 
-static inline void __syncthreads() {
+static void take_turns() {
   unsigned me = running;
-  swapcontext(&threads[me], &scheduler);
+  if (!_setjmp(threads[me]->place)) _longjmp(scheduler, 1);
   threadIdx.x = me;
 }
 
+static inline void __syncthreads() { take_turns(); }
+
 static void run_thread() {
-  body();
-  ended[running] = 1;
-  swapcontext(&threads[running], &scheduler);
+  for (;;) {
+    body();
+    threads[running]->ended = true;
+    take_turns();
+  }
+}
+
+static void go_on(unsigned t) {
+  Thread* thread = threads[t];
+  running = threadIdx.x = t;
+  if (_setjmp(scheduler)) return;
+  if (thread->begun) _longjmp(thread->place, 1);
+  thread->begun = true;
+  getcontext(&thread->context);
+  thread->context.uc_stack.ss_sp = thread->stack.data();
+  thread->context.uc_stack.ss_size = thread->stack.size();
+  makecontext(&thread->context, run_thread, 0);
+  setcontext(&thread->context);
 }
 
 static void run_block(unsigned size) {
-  if (threads.size() < size) threads.resize(size), stacks.resize((size_t)size * STACK);
-  ended.assign(size, 0);
-  for (unsigned t = 0; t < size; t++) {
-    getcontext(&threads[t]);
-    threads[t].uc_stack.ss_sp = &stacks[(size_t)t * STACK];
-    threads[t].uc_stack.ss_size = STACK;
-    threads[t].uc_link = &scheduler;
-    makecontext(&threads[t], run_thread, 0);
-  }
-  for (bool left = true; left;) {
+  while (threads.size() < size) threads.push_back(new Thread);
+  for (unsigned t = 0; t < size; t++) threads[t]->ended = false;
+  for (volatile bool left = true; left;) {
     left = false;
-    for (unsigned t = 0; t < size; t++)
-      if (!ended[t]) {
-        running = threadIdx.x = t;
-        swapcontext(&scheduler, &threads[t]);
-        left |= !ended[t];
+    for (volatile unsigned t = 0; t < size; t = t + 1)
+      if (!threads[t]->ended) {
+        go_on(t);
+        left = left | !threads[t]->ended;
       }
   }
 }

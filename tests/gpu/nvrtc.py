@@ -32,8 +32,8 @@ def compiled(source, options):
     if library is None:
         pytest.skip("NVRTC is not installed")
     program = ctypes.c_void_p()
-    text = source.encode()
-    assert not library.nvrtcCreateProgram(ctypes.byref(program), text, b"bayesieve.cu", 0, None, None)
+    named = source.encode(), b"bayesieve.cu", 0, None, None
+    assert not library.nvrtcCreateProgram(ctypes.byref(program), *named)
     given = (ctypes.c_char_p * len(options))(*(each.encode() for each in options))
     failed = library.nvrtcCompileProgram(program, len(options), given)
     assert not failed, _log(library, program)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from hosts import HostDevice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from bayesieve.engine.gpu.ledger import MOST_SCANNED, GpuLedger
 from bayesieve.engine.partitioned import Partitioned
 from bayesieve.engine.threads import Threads
 from bayesieve.search import SEARCHES, Limits
-from hosts import HostDevice
 from ledgers import Travelling, dense_ledger, objective_of
 
 ROW_CRITERIA = ["error", "probability", "log-likelihood"]
@@ -202,4 +202,6 @@ def test_any_small_table(programs, seed, n_classes, n_rows, weighted):
         exact = dense.losses(rule, units, np.arange(-1, 4), 1)
         np.testing.assert_array_equal(ledger.losses(rule, units, np.arange(-1, 4), 1), exact)
         loss, doubt = ledger.bounds(rule, units, np.arange(4), 1)
-        assert (abs(loss - np.array(rule.keys(exact[1:], np.zeros(4))) * 2.0**-rule.bits) <= doubt).all()
+        assert (
+            abs(loss - np.array(rule.keys(exact[1:], np.zeros(4))) * 2.0**-rule.bits) <= doubt
+        ).all()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from hosts import HostDevice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from bayesieve.engine.threads import Threads
 from bayesieve.search.coded import CodedColumns, CodedRows
 from bayesieve.search.weighing import Weighing, WeightPlan
 from bayesieve.search.weights import GreedyWeights, WeightedProblem
-from hosts import HostDevice
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
 
@@ -99,7 +99,6 @@ def test_any_small_table(programs, seed, n_classes, weighted, n_rows):
 
 
 def test_sparse_and_wide_columns_are_refused(programs):
-    _, plain = weighing_of()
     dense = coded_rows(np.eye(4), np.arange(4) % 2, ["bernoulli"] * 4)
     entries = tuple(np.array([j]) for j in range(4))
     columns = CodedColumns(dense.columns.specs, np.full(4, PRESENT), entries, 4)

@@ -188,7 +188,8 @@ def select(
         ),
     ] = False,
     engine: Annotated[
-        str, typer.Option(help="Who keeps the rows: 'threads', or 'dask' (workers of a cluster).")
+        str,
+        typer.Option(help="Who keeps the rows: 'threads', 'dask' (workers of a cluster), 'gpu'."),
     ] = "threads",
     scheduler: Annotated[
         str | None, typer.Option(help="Address of the Dask scheduler; by default a local cluster.")
@@ -223,6 +224,7 @@ def select(
         time_limit=time_limit,
         families="auto" if families else None,
         preset=preset,
+        engine="gpu" if engine == "gpu" else None,
     )
     searching = commands.SearchOptions(
         search=search,

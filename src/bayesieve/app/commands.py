@@ -110,6 +110,7 @@ class SharedOptions(TypedDict):
     time_limit: float | None
     families: str | None
     preset: str | None
+    engine: str | None  #: who keeps the rows of a table in memory
 
 
 class SearchOptions(TypedDict):
@@ -186,6 +187,7 @@ def select_table(
     """Select, and write model.json, selected.csv, path.csv and report.html."""
     check_width(len(problem.names))
     chooser.fit(problem.X, problem.y, groups=pages.groups)
+    chooser.set_params(engine=None)  # what the report asks for is as good without a GPU
     selector = chooser if pages.priors is None else deploy(chooser, pages.priors)
     if scipy.sparse.issparse(problem.X):
         _name_columns(selector, list(problem.names))

@@ -85,8 +85,8 @@ def check_engine(
     engine: str, scheduler: str | None, tables: Sequence[Path], asked: dict[str, str | None]
 ) -> bool:
     """Is it a cluster that keeps the rows?  What it cannot do is refused by name."""
-    choose("--engine", engine, ["threads", "dask"])
-    if engine == "threads":
+    choose("--engine", engine, ["threads", "dask", "gpu"])
+    if engine != "dask":
         if scheduler is not None:
             raise BadUseError("--scheduler is for --engine dask.")
         if len(tables) > 1:

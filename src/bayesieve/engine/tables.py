@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from ..checks import Array
 from ..models.base import Ints, Scale
-from .contract import Units
-from .kernels.arrays import UnitArrays
 
 #: Terms of values in a set of tables, as integers: values x classes.
 Speak = Callable[[Array, int], Ints]
@@ -67,26 +65,3 @@ class LedgerTables(Protocol):
 
     def speaker(self, column: int) -> Speak:
         """What tells the terms of a column without codes."""
-
-
-class UnitSlots:
-    """Where the terms of each unit's columns are found.
-
-    Attributes
-    ----------
-    arrays : slots of the columns of each unit.
-    first : slot of its first column.
-    coded, linear : is it one column of codes; may a scan use its factors?
-    """
-
-    def __init__(self, units: Units, tables: LedgerTables):
-        widths = np.array([len(unit) for unit in units.members], np.int64)
-        pointers = np.append(0, np.cumsum(widths))
-        columns = np.concatenate(units.members).astype(np.int64)
-        self.units = units
-        self.arrays = UnitArrays(pointers, tables.slots[columns])
-        first = columns[pointers[:-1]]
-        self.first = tables.slots[first]
-        single = (widths == 1) & (self.first >= 0)
-        self.coded = single
-        self.linear = single & tables.linear_ok[first]

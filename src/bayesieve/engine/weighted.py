@@ -12,7 +12,7 @@ from ..checks import Array
 from ..models.base import Ints
 from ..models.weighted import CONSTANT_STEP, SCORE_BITS
 from .cells import PRESENT, TWO, Cells, ScoredLines, TermTables
-from .contract import Scores, Slopes
+from .contract import Scores, Slopes, WeightLedger
 from .threads import Threads
 
 # A line's loss fits 62 bits with all others; what lies beyond 2^-40 nat is no information.
@@ -59,11 +59,15 @@ class WeightedLedger:
     @classmethod
     def build(
         cls, tables: TermTables, lines: ScoredLines, cells: Cells, threads: Threads
-    ) -> "WeightedLedger":
-        """A ledger of all lines, losses as fine as they fit."""
+    ) -> WeightLedger:
+        """A ledger of all lines, losses as fine as they fit; on GPUs where threads have some."""
         total = float(lines.weights.sum()) if lines.weights.size else float(lines.rows.size)
         nat = 2 * np.ldexp(tables.largest, -SCORE_BITS) + 128.0
         bits = min(_MOST_BITS, _ROOM_BITS - int(np.ceil(np.log2(max(total * nat, 2.0)))))
+        if threads.gpus:
+            from .gpu.parts import gpu_weight_ledger
+
+            return gpu_weight_ledger(tables, lines, cells, 2.0**bits, threads)
         return cls(tables, lines, cells, 2.0**bits, threads)
 
     def cut(self, n_parts: int) -> list["WeightedLedger"]:

@@ -34,7 +34,7 @@ from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .far import gathered
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
-from .parameters import SETTINGS, asks_for_auto, chooser_of, judge_data, judge_parameters
+from .parameters import SETTINGS, asks_for_auto, chooser_of, gpu_of, judge_data, judge_parameters
 from .proof import prove
 from .reweigh import reweigh
 from .weighting import check_tables
@@ -147,9 +147,9 @@ class NaiveBayesSelector(
     preset : {"few", "balanced", "accurate"}, optional
         Fills what is "auto": at most 10 columns, of families one at most; the same as without a
         preset; the best subset, however large.
-    engine : {"threads", "dask"} or DaskEngine, optional
-        Who keeps the rows: this process, or workers of a Dask cluster (by default those of the
-        current client, for a Dask collection).
+    engine : {"threads", "dask", "gpu"}, DaskEngine or GpuEngine, optional
+        Who keeps the rows: this process, workers of a Dask cluster (for a Dask collection, by
+        default those of the current client), or a GPU; the subset is the same.
 
     Attributes
     ----------
@@ -272,7 +272,8 @@ class NaiveBayesSelector(
         clock = Clock(self.time_limit)
         judge_parameters(settle(self) if asks_for_auto(self) else self)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
-        if is_collection(X) or self.engine not in (None, "threads"):
+        near = self.engine in (None, "threads") or gpu_of(self.engine) is not None
+        if is_collection(X) or not near:
             with gathered(self, model, X, y, params) as given:
                 return self._fit(clock, model, *given)
         sample = read_sample(model, X, y, params.get("sample_weight"), whole=True)
@@ -293,7 +294,7 @@ class NaiveBayesSelector(
         else:
             named = asked.validation, sample, task.groups, task.n_rows
             guiding, validating = find_parts(*named, draw)
-        with Threads(count_threads(self.n_jobs)) as threads:
+        with Threads(count_threads(self.n_jobs), gpu_of(self.engine)) as threads:
             searching = Searching(asked, task, search, criterion, threads, clock)
             search = searching.informed(guiding, draw)
             ledgers = searching.ledgers(guiding, validating)

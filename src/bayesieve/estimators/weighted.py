@@ -26,6 +26,7 @@ from ..search.weight_path import WeightPath
 from ..search.weights import WeightStep
 from .auto import settle_weighted
 from .chosen import ChosenColumns
+from .gpu import check_gpu_table, check_weights_engine
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .weighting import WeightedFit, judge_parameters, judge_weighted, run_weighted
 
@@ -90,6 +91,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     preset : {"few", "balanced", "accurate"}, optional
         Fills what is "auto": at most 10 terms, of families one column at most; at most 20 terms; at
         most 60, as without a preset.
+    engine : {"threads", "gpu"} or GpuEngine, optional
+        Who keeps the rows: this process, or a GPU; the model is the same.
 
     Attributes
     ----------
@@ -159,6 +162,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         families: object = None,
         validation: object = None,
         preset: str | None = None,
+        engine: object = None,
     ):
         self.max_terms = max_terms
         self.pairs = pairs
@@ -183,6 +187,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.families = families
         self.validation = validation
         self.preset = preset
+        self.engine = engine
 
     def fit(
         self, X: object, y: object, sample_weight: object = None, groups: object = None
@@ -208,12 +213,15 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         clock = Clock(self.time_limit)
         asked = settle_weighted(self)
         judge_parameters(asked)
+        gpu = check_weights_engine(self.engine)
         holder = NaiveBayes(self.features, self.smoothing)
         sample = read_sample(holder, X, y, sample_weight)
         n_rows = _num_samples(X)
         draw = check_random_state(self.random_state)
         judged = judge_weighted(asked, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
-        with Threads(count_threads(self.n_jobs)) as threads:
+        if gpu is not None:
+            check_gpu_table(sample, [])
+        with Threads(count_threads(self.n_jobs), gpu) as threads:
             fits = run_weighted(judged, draw, threads, clock)
         stopped = next((each.stopped for each in fits if each.stopped), None)
         if stopped is not None:

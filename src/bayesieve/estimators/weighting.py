@@ -192,7 +192,7 @@ def _fingerprints(
     model: "WeightedNaiveBayes", problems: Sequence[CodedRows], groups: Array | None
 ) -> dict[str, str]:
     """Of all that decides the result, by the name of what it is."""
-    free = ("n_jobs", "progress", "checkpoint", "time_limit", "random_state")
+    free = ("n_jobs", "progress", "checkpoint", "time_limit", "random_state", "engine")
     named = {key: value for key, value in model.get_params().items() if key not in free}
     rows, columns = problems[0], problems[0].columns
     return {

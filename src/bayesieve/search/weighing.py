@@ -8,6 +8,7 @@ import numpy as np
 
 from ..checks import Array
 from ..engine.cells import CODED, PRESENT, Cells, ScoredLines, TermTables
+from ..engine.contract import WeightLedger
 from ..engine.threads import Threads
 from ..engine.weighted import WeightedLedger
 from ..models.base import Ints
@@ -204,7 +205,7 @@ class Weighing:
         shares = log_shares_of(rows.summary.class_count * rows.class_weight)
         return np.rint(shares * _CONSTANTS).astype(np.int64)
 
-    def _ledger(self, g: int, rows: CodedRows, left_out: bool) -> WeightedLedger:
+    def _ledger(self, g: int, rows: CodedRows, left_out: bool) -> WeightLedger:
         """Scores of rows by the terms of a problem, each row left out of its own tables or not."""
         terms, coded = self._terms(g), rows.columns
         weights = rows.weights * _factors(rows)[rows.labels]
@@ -239,7 +240,7 @@ class HeldOut:
     shared : what a row of weight 1 counts in them.
     """
 
-    def __init__(self, ledgers: Sequence[WeightedLedger], shared: int):
+    def __init__(self, ledgers: Sequence[WeightLedger], shared: int):
         rules = WeightRules(0.0, 0.0, np.empty(0), 0, (), np.empty(0, bool), shared=shared)
         self._problems = [
             WeightedProblem(ledger, np.zeros(ledger.tables.n_classes, np.int64), rules)

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -42,7 +42,7 @@ class GpuEngine:
     def numbers(self) -> list[int]:
         """The GPUs, judged."""
         given = self.device
-        numbers = [given] if isinstance(given, int | np.integer) else list(given)
+        numbers = list(given) if isinstance(given, Iterable) else [given]
         if not numbers or not all(
             isinstance(each, int | np.integer) and not isinstance(each, bool) and each >= 0
             for each in numbers
@@ -53,10 +53,8 @@ class GpuEngine:
             )
         return [int(each) for each in numbers]
 
-    @contextlib.contextmanager
-    def opened(self) -> Iterator[list["Gpu"]]:
-        """The GPUs as long as a fit lasts; nothing is left on them afterwards."""
-        global _used_by
+    def judged(self) -> tuple[Foreign, list[int]]:
+        """CuPy and the GPUs, or a sentence that says what is missing."""
         numbers = self.numbers()
         if _used_by is not None and _used_by != os.getpid():
             raise RuntimeError(
@@ -66,6 +64,13 @@ class GpuEngine:
             )
         cupy = import_cupy()
         check_devices(cupy, numbers)
+        return cupy, numbers
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[list["Gpu"]]:
+        """The GPUs as long as a fit lasts; nothing is left on them afterwards."""
+        global _used_by
+        cupy, numbers = self.judged()
         _used_by = os.getpid()
         devices = [Gpu(cupy, number) for number in numbers]
         try:
@@ -111,7 +116,7 @@ def check_devices(cupy: Foreign, numbers: Sequence[int]) -> None:
     odd = [number for number in numbers if number >= n_devices]
     if odd:
         raise RuntimeError(
-            f"engine='gpu': there is no GPU {odd[0]}; this machine has {n_devices}, numbered from 0."
+            f"engine='gpu': there is no GPU {odd[0]}; there are {n_devices}, numbered from 0."
         )
 
 

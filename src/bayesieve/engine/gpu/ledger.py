@@ -1,4 +1,4 @@
-"""The dense ledger on a GPU: integers decide as on the host, scans in single precision shortlist."""
+"""The dense ledger on a GPU: integers decide as on the host, scans shortlist."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,8 +9,9 @@ from ...checks import Foreign
 from ...data.kernels.options import ERROR, PROBABILITY, ROW_KINDS
 from ...models.base import Floats, Ints
 from ..contract import AS_IT_IS, Bounds, Measure, Outline, Scores, Units, walk
+from ..dense import UnitSlots
 from ..lines import DenseRows
-from ..tables import LedgerTables, UnitSlots
+from ..tables import LedgerTables
 from ..threads import Threads
 from .device import Device, Store, batches, blocks
 from .memory import check_fits
@@ -69,7 +70,7 @@ class GpuLedger:
         self._derived = ""  # what the planes hold of the sums, until these change
         self._surprise = np.zeros(n_classes)
         two = tables.n_codes == 2
-        check_fits(self._words.n_padded, n_classes, two, self._weighted, device.free_bytes())
+        check_fits(self._words, n_classes, two, self._weighted, device.free_bytes())
         self._program = device.compile(selection_source(n_classes, n_classes <= MOST_SCANNED))
         self._store = Store(device)
         self._words.put(self._store, lines.weights)
@@ -273,7 +274,7 @@ class GpuLedger:
             return
         if kind == PROBABILITY:
             most = _NEAR_ODDS if self._near and not self._weighted else _FAR_ODDS
-            lines = (kept[each] for each in ("sums", "classes", "valid"))
+            lines = [kept[each] for each in ("sums", "classes", "valid")]
             planes = self._planes(n_classes - 1)
             self._launch("find_odds", (blocks(int(self._n)),), *lines, unit, most, planes, self._n)
         else:
@@ -281,11 +282,11 @@ class GpuLedger:
             parts = kept.room("surprise", (kept["first chunks"].size,), np.float64)
             planes = self._planes(n_classes)
             grid = (kept["first chunks"].size,)
-            lines = (sums, classes, *rest)
+            lines = [sums, classes, *rest]
             self._launch("find_posteriors", grid, *lines, unit, planes, parts, self._n)
             first, _ = self._words.cuts(CHUNK)
             owners = np.repeat(self._words.classes, self._words.counts)[first]
-            self._surprise = np.bincount(owners, self._device.read(parts), n_classes)
+            self._surprise[:] = np.bincount(owners, self._device.read(parts), n_classes)
         self._derived = name
 
     def _scan(self, kind: int, slots: Ints, sign: int) -> tuple[Floats, float]:
@@ -322,7 +323,8 @@ class GpuLedger:
             name,
             (blocks(n, per_block), kept["first chunks"].size),
             *(kept[each] for each in ("bits", "planes", "weights", "classes", "sets")),
-            *(kept[each] for each in ("first chunks", "count chunks", "places", "offsets", "table")),
+            *(kept[each] for each in ("first chunks", "count chunks")),
+            *(kept[each] for each in ("places", "offsets", "table")),
             kept.put("candidates", slots.astype(np.int32)),
             np.int32(n),
             np.int32(sign),

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from .words import Words
+
 # What a scan holds beside, as a share of the bits: a number for every column and 8192 lines.
 _SCAN_SHARE = 1 / 64
 
@@ -31,13 +33,13 @@ def needed_bytes(n_lines: int, n_classes: int, two: NDArray[np.bool_], weighted:
 
 
 def check_fits(
-    n_lines: int, n_classes: int, two: NDArray[np.bool_], weighted: bool, free: int
+    words: Words, n_classes: int, two: NDArray[np.bool_], weighted: bool, free: int
 ) -> None:
-    """Refuse a table for which there is too little memory; see `needed_bytes`."""
-    needed = needed_bytes(n_lines, n_classes, two, weighted)
+    """Refuse lines for which there is too little memory; see `needed_bytes`."""
+    needed = needed_bytes(words.n_padded, n_classes, two, weighted)
     if needed > free:
         raise MemoryError(
-            f"engine='gpu': {n_lines} rows of {two.size} columns need {needed / _GIGA:.3g} GB on "
-            f"the GPU, of which {free / _GIGA:.3g} GB are free; use several GPUs "
-            "(GpuEngine([0, 1])), fewer rows or columns, or engine=None."
+            f"engine='gpu': {words.starts[-1]} rows of {two.size} columns need "
+            f"{needed / _GIGA:.3g} GB on the GPU, of which {free / _GIGA:.3g} GB are free; use "
+            "several GPUs (GpuEngine([0, 1])), fewer rows or columns, or engine=None."
         )

@@ -1,5 +1,6 @@
 """The CUDA source of the kernels, put together for one number of classes."""
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -44,7 +45,7 @@ def weights_source(n_classes: int, full: bool, weighted: bool) -> str:
     return _put_together(_WEIGHTS, {"CLASSES": n_classes, "FULL": int(full), "PLANE": plane})
 
 
-def _put_together(names: tuple[str, ...], defined: dict[str, object]) -> str:
+def _put_together(names: tuple[str, ...], defined: Mapping[str, object]) -> str:
     head = "".join(f"#define {name} {value}\n" for name, value in defined.items())
     return head + "\n".join(_read(name) for name in names)
 

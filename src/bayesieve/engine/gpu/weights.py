@@ -51,7 +51,8 @@ class GpuWeightLedger:
         two = cells.kinds == TWO
         n = self._words.n_padded
         # Planes are what classes are to scans: each needs as much as a class does there.
-        check_fits(n, n_classes + self._n_planes, two, self._weighted, device.free_bytes())
+        per_line = n_classes + self._n_planes
+        check_fits(self._words, per_line, two, self._weighted, device.free_bytes())
         source = weights_source(n_classes, tables.full, self._weighted)
         self._program = device.compile(source)
         self._store = Store(device)

@@ -136,11 +136,11 @@ def put_columns(
     how : where, by which kernels, and who packs.
     """
     device, _, _ = how
-    places = np.where(two, np.cumsum(two) - 1, -np.cumsum(~two)).astype(np.int32)
+    places = np.where(two, np.cumsum(two) - 1, -np.cumsum(1 - two)).astype(np.int32)
     n_bits, n_bytes = int(two.sum()), int((~two).sum())
     bits = store.room("bits", (words.n_words, n_bits), np.uint32)
     if n_bits:
-        _put_bits(words, [columns[j] for j in np.flatnonzero(two)], bits, store, how)
+        _put_bits(words, [columns[j] for j in np.flatnonzero(two).tolist()], bits, store, how)
     codes = store.room("codes", (n_bytes, words.n_padded), np.uint8)
     for seat, j in enumerate(np.flatnonzero(~two).tolist()):
         device.write(codes[seat], words.spread(columns[j].astype(np.uint8, copy=False)))
@@ -156,7 +156,7 @@ def _put_bits(
 ) -> None:
     from ..kernels.words import pack_words
 
-    device, program, threads = how
+    _, program, threads = how
     size = max(1, min(len(columns), _PANEL_BYTES // max(words.n_words * 4, 1)))
     ends = words.starts[:-1], words.starts[1:], words.first
     panel = np.empty((size, words.n_words), np.uint32)
@@ -171,7 +171,5 @@ def _put_bits(
         there = store.put("panel", panel[: len(some)])
         numbers = np.int32(lo), np.int32(len(some)), np.int32(len(columns))
         grid = (blocks(words.n_words, _WORD), blocks(len(some), _WORD))
-        program.launch(
-            "turn_words", grid, 256, (there, bits, *numbers, np.int64(words.n_words))
-        )
+        program.launch("turn_words", grid, 256, (there, bits, *numbers, np.int64(words.n_words)))
     store.drop("panel")

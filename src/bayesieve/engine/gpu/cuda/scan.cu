@@ -12,6 +12,11 @@
 // Which other class stands at place q.
 __device__ __forceinline__ int other(int q, int own) { return q + (q >= own); }
 
+// One of the four numbers; which is known when this is compiled.
+__device__ __forceinline__ float one_of(const float4& four, int j) {
+  return j == 0 ? four.x : j == 1 ? four.y : j == 2 ? four.z : four.w;
+}
+
 // What a column says of class k beyond what it says of the line's own class, in nat.
 __device__ __forceinline__ double said(const Int64* terms, int k, int own, int sign, double unit) {
   return (double)(sign * (terms[k] - terms[own])) * unit;
@@ -35,7 +40,7 @@ struct Probable {
   __device__ __forceinline__ float against(unsigned bit, const float4* odds, int j) {
     float found = 1.0f;
     UNROLL for (int q = 0; q < OTHERS; q++)
-      found = fmaf((&odds[q].x)[j], bit ? ratio[1][q] : ratio[0][q], found);
+      found = fmaf(one_of(odds[q], j), bit ? ratio[1][q] : ratio[0][q], found);
     // The product of two stays finite.
     return CLAMPED ? fminf(found, 4.6e18f) : found;
   }
@@ -70,9 +75,9 @@ struct Surprise {
 
   __device__ __forceinline__ void four(unsigned word, const float4* shares, const float* weights) {
     UNROLL for (int j = 0; j < 4; j++) {
-      float found = (&shares[OTHERS].x)[j];
+      float found = one_of(shares[OTHERS], j);
       UNROLL for (int q = 0; q < OTHERS; q++)
-        found = fmaf((&shares[q].x)[j], word >> j & 1 ? ratio[1][q] : ratio[0][q], found);
+        found = fmaf(one_of(shares[q], j), word >> j & 1 ? ratio[1][q] : ratio[0][q], found);
       if (WEIGHTED)
         sum += (double)weights[j] * log((double)found);
       else
@@ -108,7 +113,7 @@ struct Right {
     UNROLL for (int j = 0; j < 4; j++) {
       bool bit = word >> j & 1, stays = true;
       UNROLL for (int q = 0; q < OTHERS; q++)
-        stays &= (&ranks[q].x)[j] >= (bit ? need[1][q] : need[0][q]);
+        stays &= one_of(ranks[q], j) >= (bit ? need[1][q] : need[0][q]);
       count += stays ? 1.0f : 0.0f;
     }
   }
