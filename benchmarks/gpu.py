@@ -8,6 +8,7 @@ stage; a stage that fails says so and the next one begins.  Figures are medians.
 - steps: whole steps of a forward search (host and copies included), exact errors of all candidates,
   bytes on the device, upload, beside the threads;
 - search: forward to 100 features;
+- tune: scans cut in other shapes, to choose `shape_of` by;
 - weights: `WeightedNaiveBayes`'s path to 30 terms;
 - fits: whole fits, the same subset, and memory left over after 100 of them.
 """
@@ -20,6 +21,7 @@ import statistics
 import time
 import traceback
 import warnings
+from functools import cache, partial
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from bayesieve.engine.cells import CODED, TWO, Cells, ScoredLines, TermTables
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.fixed import FixedTables
+from bayesieve.engine.gpu import source
 from bayesieve.engine.gpu.ledger import GpuLedger
 from bayesieve.engine.gpu.weights import GpuWeightLedger
 from bayesieve.engine.lines import DenseRows, Lines
@@ -59,6 +62,7 @@ def median(task, repeats):
     return statistics.median(times)
 
 
+@cache
 def random_codes(n_columns, n_rows, seed=0):
     """Random bits as bytes, columns x rows."""
     codes = np.empty((n_columns, n_rows + LANES), np.uint8)
@@ -221,9 +225,13 @@ def steps(args):
             used = before - gpu.free_bytes()
             for name, (step, scan, size) in told.items():
                 say(f"  {name}: step {1e3 * step:.2f} ms; the scan {1e3 * scan:.2f} ms ({size})")
+            rule = CRITERIA["probability"].rule(ledger)
+            for n in (1, 16):
+                ask = partial(ledger.losses, rule, units, np.arange(n), 1)
+                say(f"  settle of {n}: {1e3 * median(ask, args.repeats):.2f} ms")
             say(f"  bytes {used / 1e9:.3f} GB, {used / plain:.3f} of the plain formula")
             compare_threads(args, given, units, told)
-            del ledger
+            del ledger, ask
             gc.collect()
 
 
@@ -295,6 +303,30 @@ def search(args):
         say(f"forward by {name} to {objective.size} features: {seconds:.2f} s after upload")
 
 
+def tune(args):
+    """Scans of bit columns in several shapes."""
+    codes, chosen = random_codes(args.columns, args.rows), source.shape_of
+    units, every = Units(tuple((j,) for j in range(args.columns))), np.arange(args.columns)
+    for n_classes in (2, 4):
+        lines, tables = lines_of(args.rows, n_classes), tables_of(args.columns, n_classes)
+        for shape in ((64, 2), (64, 4), (128, 1), (128, 2), (128, 4), (256, 1), (256, 2)):
+            source.shape_of = lambda n, shape=shape: source.Shape(*shape)
+            try:
+                with Threads(args.threads, GpuEngine()) as threads:
+                    given = tables, rows_of(lines, codes), (1,) * n_classes, threads
+                    ledger = GpuLedger(*given, threads.gpus[0])
+                    told = []
+                    for name in ("probability", "log-likelihood", "error"):
+                        rule = CRITERIA[name].rule(ledger)
+                        ask = ledger.losses if name == "error" else ledger.bounds
+                        seconds = median(lambda ask=ask, rule=rule: ask(rule, units, every, 1), 7)
+                        told.append(f"{name} {1e3 * seconds:.2f}")
+                    say(f"{n_classes} classes, threads x columns {shape}, ms:", ", ".join(told))
+                    del ledger, ask
+            finally:
+                source.shape_of = chosen
+
+
 def weights(args):
     """The path of weighted terms to 30, after upload."""
     n = args.weighted_columns
@@ -348,13 +380,16 @@ def fits(args):
     free = []
     with GpuEngine().opened() as (gpu,), warnings.catch_warnings(action="ignore"):
         for i in range(args.fits):
-            kind = NaiveBayesSelector if i % 2 else WeightedNaiveBayes
-            kind(engine="gpu").fit(X[:500, :8], y[:500])
+            quick = {"pairs": False, "price": 1.0, "max_terms": 4, "engine": "gpu"}
+            model = WeightedNaiveBayes(**quick)
+            if i % 2:
+                model = NaiveBayesSelector(engine="gpu", choice="best", cv=3)
+            model.fit(X[:500, :8], y[:500])
             free.append(gpu.free_bytes())
     say(f"{args.fits} fits: free bytes after the third {free[2]}, after the last {free[-1]}")
 
 
-STAGES = {each.__name__: each for each in (environment, bits, steps, search, weights, fits)}
+STAGES = {each.__name__: each for each in (environment, bits, steps, search, weights, fits, tune)}
 
 
 def main():

@@ -15,6 +15,7 @@ COMPILER = shutil.which("g++")
 FLAGS = ("-O2", "-std=c++17", "-w", "-shared", "-fPIC", "-U_FORTIFY_SOURCE")
 EXACT = ("-ffp-contract=off",)
 CONTRACTED = ("-mfma", "-ffp-contract=fast")
+GUARD, MARK = 4096, 0xA5
 SHIM = Path(__file__).with_name("host_shim.h")
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no g++ on this machine")
@@ -77,6 +78,29 @@ class HostKernels:
         grid = (ctypes.c_uint * 3)(*grid, *[1] * (3 - len(grid)))
         all_args = (ctypes.c_void_p * len(pointers))(*pointers)
         self._library[f"run_{name}"](grid, ctypes.c_uint(block), all_args)
+        for each in args:
+            if isinstance(each, Guarded):
+                each.check()
+
+
+class Guarded(np.ndarray):
+    """An array with marks before and behind it."""
+
+    whole = None
+
+    @classmethod
+    def of(cls, whole, size, dtype):
+        found = whole[GUARD : GUARD + size].view(dtype).view(cls)
+        found.whole = whole
+        return found
+
+    def __array_finalize__(self, other):
+        self.whole = getattr(other, "whole", None)
+
+    def check(self):
+        if self.whole is not None:
+            assert (self.whole[:GUARD] == MARK).all(), "written before its beginning"
+            assert (self.whole[-GUARD:] == MARK).all(), "written beyond its end"
 
 
 class HostDevice:
@@ -91,10 +115,10 @@ class HostDevice:
         return self._programs.compile(source)
 
     def empty(self, shape, dtype):
-        # Nobody may trust memory that is new.
-        return np.frombuffer(
-            bytearray(b"\xa5" * (int(np.prod(shape)) * np.dtype(dtype).itemsize)), dtype
-        ).reshape(shape)
+        # Nobody may trust memory that is new, nor write beyond it.
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        whole = np.full(size + 2 * GUARD, MARK, np.uint8)
+        return Guarded.of(whole, size, dtype).reshape(shape)
 
     def write(self, array, values):
         assert array.shape == values.shape
@@ -102,7 +126,7 @@ class HostDevice:
         array[...] = values
 
     def read(self, array):
-        return array.copy()
+        return np.array(array, subok=False)
 
     def free_bytes(self):
         return self._free

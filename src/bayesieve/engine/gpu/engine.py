@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -136,15 +137,11 @@ class Gpu:
     def __init__(self, cupy: Foreign, number: int):
         self._cupy, self.number = cupy, number
         self._device = cupy.cuda.Device(number)
-        self._programs: dict[str, _Kernels] = {}
         self._stores = Stores()
 
     def compile(self, source: str) -> Program:
-        """Kernels; CuPy keeps what it has compiled in a folder, too."""
-        if source not in self._programs:
-            module = self._cupy.RawModule(code=source, options=OPTIONS, backend="nvrtc")
-            self._programs[source] = _Kernels(module, self._device)
-        return self._programs[source]
+        """Kernels; a process keeps those of the models it has seen, CuPy a folder of all."""
+        return _compiled(self._cupy, self.number, source)
 
     def empty(self, shape: Sequence[int], dtype: DTypeLike) -> Foreign:
         """Memory of its own, given back with the array: no pool keeps it."""
@@ -178,6 +175,12 @@ class Gpu:
     def close(self) -> None:
         """Give back what anybody still holds."""
         self._stores.clear()
+
+
+@cache
+def _compiled(cupy: Foreign, number: int, source: str) -> "_Kernels":
+    module = cupy.RawModule(code=source, options=OPTIONS, backend="nvrtc")
+    return _Kernels(module, cupy.cuda.Device(number))
 
 
 class _Kernels:

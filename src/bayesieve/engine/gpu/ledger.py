@@ -13,16 +13,13 @@ from ..dense import UnitSlots
 from ..lines import DenseRows
 from ..tables import LedgerTables
 from ..threads import Threads
+from . import source
 from .device import Device, Store, batches, blocks
 from .memory import check_fits
-from .source import columns_a_thread, selection_source
 from .words import CHUNK, Words, put_columns
 
 #: With more classes nothing is scanned: exact losses of all candidates.
 MOST_SCANNED = 32
-
-# A scan's threads in a block: small blocks, so that many of them share a processor.
-_SCAN_THREADS = 128
 
 _FLOAT32 = 2.0**-24
 
@@ -71,7 +68,9 @@ class GpuLedger:
         self._surprise = np.zeros(n_classes)
         two = tables.n_codes == 2
         check_fits(self._words, n_classes, two, self._weighted, device.free_bytes())
-        self._program = device.compile(selection_source(n_classes, n_classes <= MOST_SCANNED))
+        self._program = device.compile(
+            source.selection_source(n_classes, n_classes <= MOST_SCANNED)
+        )
         self._store = Store(device)
         self._words.put(self._store, lines.weights)
         columns = [codes[: lines.rows.size] for codes in rows.codes]
@@ -318,10 +317,10 @@ class GpuLedger:
         """Sums by class of bit columns."""
         kept, n = self._store, slots.size
         parts = kept.room("parts", (kept["first chunks"].size, n), np.float64)
-        per_block = _SCAN_THREADS * columns_a_thread(self.outline.n_classes)
+        shape = source.shape_of(self.outline.n_classes)
         self._launch(
             name,
-            (blocks(n, per_block), kept["first chunks"].size),
+            (blocks(n, shape.threads * shape.columns), kept["first chunks"].size),
             *(kept[each] for each in ("bits", "planes", "weights", "classes", "sets")),
             *(kept[each] for each in ("first chunks", "count chunks")),
             *(kept[each] for each in ("places", "offsets", "table")),
@@ -334,7 +333,7 @@ class GpuLedger:
             parts,
             self._n_bits,
             self._n,
-            block=_SCAN_THREADS,
+            block=shape.threads,
         )
         return self._add_chunks(parts, n)
 

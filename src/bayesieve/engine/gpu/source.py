@@ -3,21 +3,29 @@
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 #: Every operation is rounded by itself: results are the host's to the bit.
 OPTIONS = ("--std=c++17", "--fmad=false")
 
-# Columns that one thread of a scan has; with many classes, what it knows of them fills registers.
-_FEW_CLASSES, _TWO_COLUMNS = 6, 2
+# With more classes, what a thread knows of two columns would not fit its registers.
+_FEW_CLASSES = 6
 
 _SELECTION = ("common", "exact", "sums", "settle")
 
 _WEIGHTS = ("common", "exact", "weighted")
 
 
-def columns_a_thread(n_classes: int) -> int:
-    """How many bit columns a thread of a scan has."""
-    return _TWO_COLUMNS if n_classes <= _FEW_CLASSES else 1
+class Shape(NamedTuple):
+    """How a scan of bit columns is cut."""
+
+    threads: int  #: in a block
+    columns: int  #: of each thread
+
+
+def shape_of(n_classes: int) -> Shape:
+    """What was quickest for so many classes."""
+    return Shape(128, 2 if n_classes <= _FEW_CLASSES else 1)
 
 
 def selection_source(n_classes: int, scans: bool = True) -> str:
@@ -28,7 +36,7 @@ def selection_source(n_classes: int, scans: bool = True) -> str:
     n_classes : how many classes.
     scans : with kernels that scan; what those know of the classes must fit the memory of a block.
     """
-    defined = {"CLASSES": n_classes, "COLUMNS": columns_a_thread(n_classes)}
+    defined = {"CLASSES": n_classes, "COLUMNS": shape_of(n_classes).columns}
     return _put_together((*_SELECTION, "scan") if scans else _SELECTION, defined)
 
 
