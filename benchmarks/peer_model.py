@@ -8,9 +8,11 @@ it takes paths of pickled tables on standard input and answers each with the pat
 import atexit
 import os
 import pickle
+import select
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -20,17 +22,19 @@ _CHILDREN = {}
 
 
 class Peer(ClassifierMixin, BaseEstimator):
-    """A tool of another environment."""
+    """A tool of another environment; a fit that takes longer than `limit` seconds fails."""
 
-    def __init__(self, python, tool):
+    def __init__(self, python, tool, limit=None):
         self.python = python
         self.tool = tool
+        self.limit = limit
 
     def fit(self, X, y):
         """Learn, in the child."""
         told = self._ask(("fit", self.tool, X, np.asarray(y)))
         self.n_features_in_ = X.shape[1]
         self.classes_, self.terms_, self.key_ = told["classes"], [None] * told["terms"], told["key"]
+        self.wall_, self.processor_ = told["wall"], told["processor"]
         return self
 
     def predict_proba(self, X):
@@ -47,8 +51,13 @@ class Peer(ClassifierMixin, BaseEstimator):
         path.write_bytes(pickle.dumps(task))
         child.stdin.write(f"{path}\n")
         child.stdin.flush()
+        if not select.select([child.stdout], [], [], self.limit)[0]:
+            child.kill()
+            del _CHILDREN[self.python]
+            raise RuntimeError(f"more than {self.limit:.0f} s a fit")
         line = child.stdout.readline()
         if not line:
+            del _CHILDREN[self.python]
             raise RuntimeError(f"{self.tool} ended without an answer")
         answer = pickle.loads(Path(line.strip()).read_bytes())
         if isinstance(answer, str):
@@ -67,7 +76,7 @@ def _child(python):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PATH": path},
+            env=os.environ | {"PATH": path, "VIRTUAL_ENV": str(Path(python).parent.parent)},
         )
         _CHILDREN[python] = (child, folder)
         atexit.register(child.terminate)
@@ -81,6 +90,8 @@ def as_frame(X):
     """A frame, texts as they are."""
     import pandas as pd
 
+    if isinstance(X, pd.DataFrame):
+        return X
     X = X.toarray() if hasattr(X, "toarray") else X
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     if X.dtype == object:
@@ -117,10 +128,23 @@ def answer(task, models):
     verb, what, X, y = task
     if verb == "predict":
         return np.asarray(models[what].predict_proba(as_frame(X)), float)
+    start, spent = time.perf_counter(), processor()
     model, n_terms = TOOLS[what](X, y)
     models.clear()
     models[what] = model
-    return {"classes": np.asarray(model.classes_), "terms": n_terms, "key": what}
+    return {
+        "classes": np.asarray(model.classes_),
+        "terms": n_terms,
+        "key": what,
+        "wall": time.perf_counter() - start,
+        "processor": processor() - spent,
+    }
+
+
+def processor():
+    """Seconds of the processor so far, children included."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def main():

@@ -8,17 +8,19 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
     KFold,
     PredefinedSplit,
     ShuffleSplit,
+    StratifiedGroupKFold,
     TimeSeriesSplit,
 )
 from typer.testing import CliRunner
 
-from bayesieve import NaiveBayesSelector, nested, stability
+from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, nested, stability
 from bayesieve.app.cli import app
 from bayesieve.data.folds import find_splits
 from bayesieve.data.parts import later_rows
@@ -268,3 +270,18 @@ def test_bad_columns_are_told(tmp_path, options, words):
     done = run(tmp_path, *options)
     assert done.exit_code != 0
     assert words in str(done.exception)
+
+
+@pytest.mark.parametrize("model", [NaiveBayesSelector(), WeightedNaiveBayes()])
+@pytest.mark.parametrize("validation", [None, StratifiedGroupKFold(3)])
+def test_groups_of_text_and_numbers_are_groups_like_any_others(model, validation):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 4)), rng.integers(0, 2, 120)
+    X[:, 0] += 2 * y
+    mixed = np.array([f"r{i % 8}" if i % 2 else i % 8 for i in range(120)], dtype=object)
+    numbers = np.array([i % 8 for i in range(120)])
+    found = [
+        clone(model).set_params(validation=validation).fit(X, y, groups=groups)
+        for groups in (mixed, numbers)
+    ]
+    assert np.array_equal(found[0].predict_proba(X), found[1].predict_proba(X))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from bayesieve.data.kernels.exact import exp_fixed, log_fixed, moments_by_class
+from bayesieve.data.kernels.exact import exp_fixed, log_fixed, logs_from_one, moments_by_class
 from bayesieve.engine.lines import DenseRows, Lines
 from bayesieve.engine.threads import Threads
 from bayesieve.models.base import Scale
@@ -92,6 +92,28 @@ def large_table(rng, n_rows, n_columns, n_values=2):
         X[mine, j] = (y[mine] + j) % n_values
     X[:, -1] = X[:, 0]  # an exact tie
     return X, y
+
+
+@given(st.lists(st.floats(1.0, 300.0), min_size=1, max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_many_logs_are_single_logs_to_the_bit(values):
+    given = np.array([*values, 1.0, math.sqrt(2), 2 * math.sqrt(2), 300.0])
+    found = np.empty(given.size)
+    logs_from_one(given, 300, np.empty(given.size), found)
+    assert found.tolist() == [log_fixed(z) for z in given.tolist()]
+
+
+def test_tasks_are_shared_and_an_error_reaches_the_caller():
+    done = []
+    with Threads(3) as threads:
+        threads.share([lambda i=i: done.append(i) for i in range(50)])
+        assert sorted(done) == list(range(50))
+
+        def fail():
+            raise RuntimeError("broken")
+
+        with pytest.raises(RuntimeError, match="broken"):
+            threads.share([fail, *[lambda: None] * 5])
 
 
 @pytest.mark.parametrize("weighted", [False, True])

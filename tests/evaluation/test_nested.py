@@ -9,12 +9,13 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 import reference
-from bayesieve import FeatureVotes, NaiveBayes, nested
+from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, nested
 from bayesieve.criteria import AUC, Criterion, SizePenalty
 from bayesieve.criteria.row_values import auc_parts, line_values
 from plain import plain_selector
@@ -265,3 +266,35 @@ def test_values_of_lines():
     np.testing.assert_allclose(line_values("probability", sums, unit, classes)[:3], 1 - own)
     np.testing.assert_allclose(line_values("log-likelihood", sums, unit, classes)[:3], np.log(own))
     assert line_values("log-likelihood", sums, unit, classes)[3] == -1500
+
+
+class _Brier(Criterion):
+    """Lower is better, and it chooses among the subsets itself."""
+
+    name = "brier"
+    chooses = True
+
+    def loss(self, scores, classes, weights):
+        shares = np.exp(scores - scores.max(1, keepdims=True))
+        shares /= shares.sum(1, keepdims=True)
+        apart = np.square(shares - np.eye(scores.shape[1])[classes]).sum(1)
+        return float(weights @ apart / weights.sum())
+
+
+def test_an_own_criterion_that_chooses_is_reported_as_such():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :8]
+    selector = NaiveBayesSelector(
+        search="forward", criterion=_Brier(), cv="train", validation=0.4, random_state=0
+    )
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    found = nested(selector, X, y, cv=folds, random_state=0)
+    assert found.validation_name == "validation_score"
+    for (train, test), fold in zip(folds, found.folds, strict=True):
+        mine = clone(selector).fit(X[train], y[train])
+        proba = mine.predict_proba(X[test])
+        brier = np.square(proba - np.eye(2)[y[test]]).sum(1).mean()
+        assert fold.honest == pytest.approx(brier, abs=1e-9)
+        assert fold.validation == mine.path_.steps[mine.path_.chosen].validation_error
+    # Lower is better: it flattered where the held-out score is the higher one.
+    assert found.choice_optimism == pytest.approx(found.honest - found.validation)

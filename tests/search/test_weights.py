@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from bayesieve import WeightedNaiveBayes
 from bayesieve.data.kernels.options import POSTERIOR_BITS
 from bayesieve.engine.kernels.newton import slope_and_curve
 from bayesieve.engine.threads import Threads
 from bayesieve.models.weighted import SCORE_BITS, TERM_BITS
+from bayesieve.search import inner
 from bayesieve.search.inner import choose_option, fold_weights, options_of, until
 from bayesieve.search.weighing import WeightPlan
 from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, weighing_of
@@ -199,3 +201,35 @@ def test_folds_do_not_depend_on_the_order_of_rows_or_on_repeats():
             mine = held_out[marks == mark].sum()
             assert mine == repeated[np.repeat(marks, times) == mark].sum()
             assert mine == moved[marks[order] == mark].sum()
+
+
+def test_small_tables_share_paths_and_large_ones_do_not_with_the_same_choice(monkeypatch):
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3, (240, 6)).astype(float)
+    y = (X[:, 0] + X[:, 1] + rng.integers(0, 2, 240) > 2).astype(int)
+    found = []
+    for small in (0, 1 << 30):
+        monkeypatch.setattr("bayesieve.search.inner._SMALL", small)
+        model = WeightedNaiveBayes(n_jobs=2).fit(X, y)
+        found.append(
+            (model.selected_, model.weights_.tolist(), [step.loss for step in model.path_.steps])
+        )
+    assert found[0] == found[1]
+
+
+def test_an_interrupt_in_one_path_ends_the_others(monkeypatch):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
+    walked = []
+    real = inner._Walk.go
+
+    def go(walk, plan, threads):
+        if walked:
+            raise KeyboardInterrupt
+        walked.append(walk)
+        real(walk, plan, threads)
+
+    monkeypatch.setattr(inner._Walk, "go", go)
+    with pytest.raises(KeyboardInterrupt):
+        WeightedNaiveBayes(n_jobs=2).fit(X, y)
+    assert len(walked) == 1

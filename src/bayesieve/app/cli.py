@@ -1,7 +1,6 @@
 """The command line: one verb a job."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +10,24 @@ from rich.console import Console
 from ..checks import choose
 from .compare import compare
 from .decide import decide
+from .honest import calibrate, nested, stability
 from .messages import PlainCommand, PlainGroup, guarded, say, tell
-from .options import Data, IncludeRows, Json, Labels, Model, OwnScores, Priors, Quiet, Target, Title
+from .options import (
+    Data,
+    IncludeRows,
+    Json,
+    Labels,
+    Model,
+    OwnScores,
+    Priors,
+    Quiet,
+    Target,
+    Title,
+    known_criteria,
+    known_methods,
+    known_models,
+    known_searches,
+)
 from .reproduce import reproduce
 from .signals import explain_signals, scores, signals
 
@@ -28,17 +43,31 @@ app = typer.Typer(
 )
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        say(f"bayesieve {__version__}\n")
+        raise typer.Exit
+
+
 @app.callback()
 def _main(
     context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", callback=_tell_version)
+    ] = False,
 ) -> None:
     """Feature selection for naive Bayes: exact, fast and readable."""
     context.ensure_object(dict)["debug"] = debug
 
 
 app.command(cls=PlainCommand)(compare)
+app.command(cls=PlainCommand)(calibrate)
 app.command(cls=PlainCommand)(decide)
+app.command(cls=PlainCommand)(nested)
+app.command(cls=PlainCommand)(stability)
 app.command(cls=PlainCommand)(reproduce)
 app.command(cls=PlainCommand)(signals)
 app.command(cls=PlainCommand)(scores)
@@ -58,34 +87,6 @@ def demo(
         check_folder(out)
     # Soft: lines are not broken where the output is piped.
     run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick, out=out)
-
-
-def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def _searches(incomplete: str) -> list[str]:
-    from ..search import SEARCHES
-
-    return _starting(incomplete, SEARCHES)
-
-
-def _criteria(incomplete: str) -> list[str]:
-    from ..criteria import CRITERIA
-
-    return _starting(incomplete, CRITERIA)
-
-
-def _methods(incomplete: str) -> list[str]:
-    from ..rankings.rank import ranking_names
-
-    return _starting(incomplete, ranking_names())
-
-
-def _models(incomplete: str) -> list[str]:
-    from ..models.registry import MODELS
-
-    return _starting(incomplete, ["auto", *MODELS])
 
 
 # Share of the rows that validate where a time says which.
@@ -117,13 +118,13 @@ def select(
         ),
     ] = "auto",
     search: Annotated[
-        str, typer.Option(help="Name of the search; auto.", autocompletion=_searches)
+        str, typer.Option(help="Name of the search; auto.", autocompletion=known_searches)
     ] = "auto",
     criterion: Annotated[
         str | None,
         typer.Option(
             help="What guides it; 'probability' for classes, 'auc' for labels by default.",
-            autocompletion=_criteria,
+            autocompletion=known_criteria,
         ),
     ] = None,
     cv: Annotated[str, typer.Option(help="'auto', 'train', 'loo' or a number of folds.")] = "auto",
@@ -131,7 +132,7 @@ def select(
         str,
         typer.Option(
             help="Feature model of the columns: auto, categorical, density, gaussian ...",
-            autocompletion=_models,
+            autocompletion=known_models,
         ),
     ] = "auto",
     validation: Annotated[
@@ -284,7 +285,7 @@ def rank(
     target: Target = None,
     labels: Labels = None,
     method: Annotated[
-        str, typer.Option(help="Name of the ranking.", autocompletion=_methods)
+        str, typer.Option(help="Name of the ranking.", autocompletion=known_methods)
     ] = "mutual-information",
     as_json: Json = False,
 ) -> None:

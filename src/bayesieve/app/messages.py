@@ -4,11 +4,15 @@ import contextlib
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from typer import Typer
 from typer.core import TyperCommand, TyperGroup
+
+_PACKAGE = Path(__file__).parents[1]
 
 #: Exit codes.
 FAILURE, BAD_USE, INTERRUPTED = 1, 2, 130
@@ -73,6 +77,20 @@ def guarded(app: Typer) -> None:
         Its callback sets ``context.obj["debug"]`` where tracebacks are wanted.
     """
     state = {"debug": False}
+
+    def remark(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: object = None,
+        line: str | None = None,
+    ) -> None:
+        # No file and no line of ours; what other libraries tell programmers is for --debug.
+        if state["debug"] or Path(filename).is_relative_to(_PACKAGE):
+            tell(f"bayesieve: {message}")
+
+    warnings.showwarning = remark
     try:
         # Not alone: Typer would draw panels.  It returns an exit code where it would have left.
         code = app(standalone_mode=False, prog_name="bayesieve", obj=state)

@@ -1,5 +1,6 @@
 """Arguments and options that several verbs share."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -64,3 +65,35 @@ OwnScores = Annotated[
         "RUN. Repeatable.",
     ),
 ]
+
+
+def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def known_searches(incomplete: str) -> list[str]:
+    """Names of searches that begin so."""
+    from ..search import SEARCHES
+
+    return _starting(incomplete, SEARCHES)
+
+
+def known_criteria(incomplete: str) -> list[str]:
+    """Names of criteria that begin so."""
+    from ..criteria import CRITERIA
+
+    return _starting(incomplete, CRITERIA)
+
+
+def known_methods(incomplete: str) -> list[str]:
+    """Names of rankings that begin so."""
+    from ..rankings.rank import ranking_names
+
+    return _starting(incomplete, ranking_names())
+
+
+def known_models(incomplete: str) -> list[str]:
+    """Names of feature models that begin so."""
+    from ..models.registry import MODELS
+
+    return _starting(incomplete, ["auto", *MODELS])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Array
-from .kinds import in_kind_of
+from .kinds import in_kind_of, only_texts
 
 #: Columns with at most this many distinct values are stored as one byte a cell.
 MOST_CODES = 255
@@ -114,7 +114,10 @@ def learn(
         return ColumnSpec(name, model, levels=np.array([0.0, 1.0]), presence=presence)
     if grid_codes:
         return _gridded(ColumnSpec(name, model), raw, grid_codes, repeats)
-    known = raw[~is_missing(raw)]
+    if discrete and raw.dtype == object and only_texts(raw):
+        known = np.array(list(set(raw.tolist()) - {None, ""}), dtype=object)
+    else:
+        known = raw[~is_missing(raw)]
     if discrete:
         return ColumnSpec(name, model, levels=_distinct(known))
     distinct = np.unique(known)
@@ -166,6 +169,9 @@ def to_codes(levels: Array, raw: Array) -> Array:
         return np.zeros(raw.shape, dtype)
     if silent == 2 and raw.dtype != object and levels[0] == 0 and levels[1] == 1:
         return np.where(raw == 1, 1, np.where(raw == 0, 0, silent)).astype(np.uint8)
+    if raw.dtype == object and only_texts(raw) and only_texts(levels):
+        place = {level: at for at, level in enumerate(levels.tolist())}
+        return np.array([place.get(value, silent) for value in raw.tolist()], dtype)
     missing = is_missing(raw)
     codes = np.full(raw.shape, silent, dtype)
     known = raw[~missing]

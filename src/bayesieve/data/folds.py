@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
 from ..checks import Array
-from .parts import check_apart, group_numbers
+from .parts import check_apart, group_numbers, in_order
 
 Rows = NDArray[np.int64]
 
@@ -55,6 +55,7 @@ def find_splits(
     groups : the user's groups, one a row of theirs: none is on both sides of a split.
     n_rows : how many rows the user's table has.
     """
+    ordered = None if groups is None else in_order(groups[theirs])
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         if not 2 <= int(cv) <= mine.size:
             raise ValueError(
@@ -67,11 +68,11 @@ def find_splits(
                 raise ValueError("groups has one group only, which cannot be on both sides")
             if groups is not None:
                 folds = StratifiedGroupKFold(int(cv))
-            found = list(folds.split(mine, mine, None if groups is None else groups[theirs]))
+            found = list(folds.split(mine, mine, ordered))
         except ValueError as error:
             raise ValueError(f"cv={cv} does not suit the guiding rows: {error}") from error
     elif hasattr(cv, "split"):
-        pairs = cv.split(mine, mine, None if groups is None else groups[theirs])
+        pairs = cv.split(mine, mine, ordered)
         whose = "the guiding rows that the splitter was given"
         found = [_pair(pair, g, mine.size, whose) for g, pair in enumerate(pairs)]
     elif isinstance(cv, Iterable):

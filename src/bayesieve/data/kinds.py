@@ -93,3 +93,16 @@ def _number(text: str) -> float | None:
     except (ValueError, OverflowError):  # no number, or a whole one beyond all floats
         return None
     return number if finite and str(number) == text else None
+
+
+def only_texts(raw: Array) -> bool:
+    """Are all values plain texts or missing?  What is neither may have rules of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.kinds import only_texts
+    >>> only_texts(np.array(["a", None], dtype=object)), only_texts(np.array([1], dtype=object))
+    (True, False)
+    """
+    return set(map(type, raw.tolist())) <= {str, type(None)}

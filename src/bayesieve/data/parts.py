@@ -38,6 +38,23 @@ def group_numbers(groups: Array) -> Rows:
     return np.array(found, np.int64)
 
 
+def in_order(groups: Array) -> Array:
+    """The groups as splitters take them: numbers in place of values that have no order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.parts import in_order
+    >>> in_order(np.array(["b", 1, "b"], dtype=object)).tolist()
+    [0, 1, 0]
+    """
+    try:
+        np.unique(groups)
+    except TypeError:
+        return group_numbers(groups)
+    return groups
+
+
 def check_apart(groups: Array | None, one: Rows, other: Rows, where: str) -> None:
     """Refuse rows of one group on both sides."""
     if groups is None:
@@ -131,7 +148,8 @@ def _off(held: Rows, share: float, total: Rows) -> float:
 
 def _last_split(splitter: Any, sample: Sample, groups: Array | None) -> tuple[Rows, Rows]:
     """The last of a splitter's splits: of those by time, the one with the latest rows."""
-    found = list(splitter.split(np.zeros((sample.labels.size, 1)), sample.strata, groups))
+    ordered = None if groups is None else in_order(groups)
+    found = list(splitter.split(np.zeros((sample.labels.size, 1)), sample.strata, ordered))
     if not found:
         raise ValueError("validation: the splitter gives no split.")
     guiding, validating = (np.unique(np.asarray(part, np.int64)) for part in found[-1])

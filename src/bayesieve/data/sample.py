@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from ..checks import Array, as_fraction, choose, plain_value
+from .kinds import only_texts
 from .tables import Table, _is_nan, read_table
 from .targets import Targets, read_labels
 
@@ -31,6 +32,11 @@ def read_target(y: Any, n_rows: int) -> tuple[Array, NDArray[np.int64]]:
         raise ValueError(f"y has {len(y)} values, but X has {n_rows} rows; give one class a row.")
     if y.dtype.kind in "fc" and not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity; drop or repair these rows first.")
+    if y.dtype == object and only_texts(y) and None not in (known := set(y.tolist())):
+        # Texts are classes: nothing else to judge, and no need to sort them all.
+        place = {text: at for at, text in enumerate(sorted(known))}
+        labels = np.array([place[text] for text in y.tolist()], np.int64)
+        return np.array(list(place), dtype=object), labels
     if y.dtype == object and any(v is None or _is_nan(v) for v in y.tolist()):
         raise ValueError("Input y contains NaN (missing classes); drop these rows first.")
     try:

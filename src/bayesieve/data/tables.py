@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..checks import Array
-from .kinds import NumberName
+from .kinds import NumberName, only_texts
 from .packed import PackedTable
 from .storage import IN_MEMORY, NarrowColumns, Panels, Room, find_narrow
 
@@ -324,6 +324,8 @@ def kind_of_column(name: str, dtype: Any) -> str:
 
 def _object_column(name: str, raw: Array) -> Array:
     """Numbers if all values are numbers, texts if all are texts, otherwise an error."""
+    if only_texts(raw) and any(v is not None for v in raw.tolist()):
+        return raw
     missing = np.array([v is None or (not isinstance(v, str) and _is_nan(v)) for v in raw], bool)
     known = raw[~missing]
     if all(isinstance(v, str) for v in known):

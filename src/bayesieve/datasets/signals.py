@@ -1,12 +1,16 @@
 """Simulated signals with and without a change (Rabenoro 2015, section 5.1)."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ..checks import check_number
+from ..data.html import frame_of, html_table
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: The classes of `make_signals`, in the order of their numbers.
 CLASSES = ("normal", "mean shift", "variance shift", "trend")
@@ -44,6 +48,33 @@ class Signals(NamedTuple):
     y: NDArray[np.str_]
     change_point: NDArray[np.int64]
     amplitude: NDArray[np.float64]
+
+    def to_columns(self) -> dict[str, list[object]]:
+        """One row a signal: class, number of points, where it changes and by how much."""
+        return {
+            "class": self.y.tolist(),
+            "points": [each.size for each in self.series],
+            "change_point": self.change_point.tolist(),
+            "amplitude": self.amplitude.tolist(),
+        }
+
+    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
+        """The same as a data frame.
+
+        Parameters
+        ----------
+        backend : str, optional
+            A data-frame library known to narwhals, such as "pandas" or "polars".
+        """
+        return frame_of(self.to_columns(), backend)
+
+    def __repr__(self) -> str:
+        kinds, counts = np.unique(self.y, return_counts=True)
+        told = ", ".join(f"{n} {kind}" for kind, n in zip(kinds, counts, strict=True))
+        return f"<{len(self.series)} signals: {told}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.to_columns(), repr(self).strip("<>"), 10)
 
 
 def make_signals(

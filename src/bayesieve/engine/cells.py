@@ -65,7 +65,7 @@ class TermTables:
         """Is curvature summed for every pair of classes?"""
         return self.n_classes <= MOST_FULL
 
-    @property
+    @cached_property
     def width(self) -> int:
         """How many numbers each code adds up to."""
         from .kernels.weighted import count_planes

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
@@ -91,18 +92,22 @@ class Threads:
             if n_items:
                 task(0, n_items)
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n_threads - 1, "bayesieve")
         cuts = [n_items * part // n_parts for part in range(n_parts + 1)]
-        # One iterator for all: whoever is free takes the next part.  The caller works too, so that
-        # Ctrl-C finds a running Python thread.
-        ranges = iter(list(pairwise(cuts)))
+        self.share([partial(task, lo, hi) for lo, hi in pairwise(cuts)])
+
+    def share(self, tasks: Sequence[Callable[[], None]]) -> None:
+        """Whoever is free takes the next task; done when all are."""
+        n_helpers = min(self.n_threads, len(tasks)) - 1
+        if n_helpers > 0 and self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads - 1, "bayesieve")
+        # One iterator for all.  The caller works too, so that Ctrl-C finds a running Python thread.
+        left = iter(tasks)
 
         def work() -> None:
-            for lo, hi in ranges:
-                task(lo, hi)
+            for task in left:
+                task()
 
-        waiting = [self._pool.submit(work) for _ in range(self.n_threads - 1)]
+        waiting = [self._pool.submit(work) for _ in range(n_helpers)] if self._pool else []
         try:
             work()
         finally:

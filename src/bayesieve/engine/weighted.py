@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import Array
 from ..models.base import Ints
 from ..models.weighted import CONSTANT_STEP, SCORE_BITS
-from .cells import PRESENT, TWO, Cells, ScoredLines, TermTables
+from .cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables
 from .contract import Scores, Slopes, WeightLedger
 from .threads import Threads
 
@@ -48,7 +48,8 @@ class WeightedLedger:
         kind = np.int64 if lines.weights.size else np.int32
         self._planes = np.empty((n_planes, n_lines), kind)
         self._own = np.empty(n_lines, kind)
-        self._turned: Array | None = None
+        self._turned = np.empty((0, n_planes), kind)
+        self._is_turned = False
         self._loss: int | None = None
         self._balance: Ints | None = None
         self._labels = lines.labels
@@ -106,6 +107,9 @@ class WeightedLedger:
         terms = np.asarray(which, np.int64)
         self.loss()
         width = self.tables.width
+        if terms.size == 1 and self._cells.kinds[terms[0]] == CODED:
+            # What a visit asks, thousands of times: no detour.
+            return self._slopes_of_one(int(terms[0]))
         at = np.append(0, np.cumsum(self.tables.n_codes[terms] * width))
         sums = np.zeros(at[-1], np.int64)
         kinds = self._cells.kinds[terms]
@@ -157,7 +161,8 @@ class WeightedLedger:
         self._threads.run(task, self.sums.shape[1], self.sums.size)
 
     def _changed(self) -> None:
-        self._loss = self._balance = self._turned = None
+        self._loss = self._balance = None
+        self._is_turned = False
 
     def _respond(self) -> None:
         from .kernels.weighted import RUN, respond
@@ -188,15 +193,17 @@ class WeightedLedger:
         """Planes line by line."""
         from .kernels.weighted import RUN, turn
 
-        if self._turned is None:
-            turned = np.empty(self._planes.shape[::-1], self._planes.dtype)
-            n_lines = turned.shape[0]
+        if not self._is_turned:
+            n_planes, n_lines = self._planes.shape
+            if self._turned.shape[0] != n_lines:
+                # Once: fresh memory costs as much as the turning.
+                self._turned = np.empty((n_lines, n_planes), self._planes.dtype)
 
             def task(lo: int, hi: int) -> None:
-                turn(self._planes, lo * RUN, min(hi * RUN, n_lines), turned)
+                turn(self._planes, lo * RUN, min(hi * RUN, n_lines), self._turned)
 
-            self._threads.run(task, -(-n_lines // RUN), turned.size)
-            self._turned = turned
+            self._threads.run(task, -(-n_lines // RUN), self._planes.size)
+            self._is_turned = True
         return self._turned
 
     def _fill_two(self, terms: Ints, here: Ints, at: Ints, sums: Ints) -> None:
@@ -239,26 +246,34 @@ class WeightedLedger:
         self._threads.run(task, here.size, self._entries.size)
         _place(out, at[here], sums)
 
+    def _slopes_of_one(self, term: int) -> Slopes:
+        """Sums by code of one column of any values; many lines are cut into chunks."""
+        from .kernels.weighted import slopes_by_code
+
+        rows, n_lines = self._rows(), self.sums.shape[1]
+        column, starts = self._cells.columns[term], self._lines.starts
+        n_codes, width = int(self.tables.n_codes[term]), self.tables.width
+        at = np.array([0, n_codes * width])
+        n_chunks = -(-n_lines // _CHUNK)
+        parts = np.zeros((n_chunks, n_codes, width), np.int64)
+        if n_chunks == 1:
+            slopes_by_code(column, rows, self._own, starts, 0, n_lines, parts[0])
+            return Slopes(parts.ravel(), at)
+
+        def chunk(lo: int, hi: int) -> None:
+            for part in range(lo, hi):
+                ends = part * _CHUNK, min((part + 1) * _CHUNK, n_lines)
+                slopes_by_code(column, rows, self._own, starts, *ends, parts[part])
+
+        self._threads.run(chunk, n_chunks, rows.size)
+        return Slopes(parts.sum(0).ravel(), at)
+
     def _fill_coded(self, terms: Ints, here: Ints, at: Ints, sums: Ints) -> None:
         from .kernels.weighted import slopes_by_code
 
         if not here.size:
             return
         rows, width, n_lines = self._rows(), self.tables.width, self.sums.shape[1]
-        if here.size == 1:
-            place = int(here[0])
-            column = self._cells.columns[terms[place]]
-            shape = (-(-n_lines // _CHUNK), self.tables.n_codes[terms[place]], width)
-            parts = np.zeros(shape, np.int64)
-
-            def chunk(lo: int, hi: int) -> None:
-                for part in range(lo, hi):
-                    ends = part * _CHUNK, min((part + 1) * _CHUNK, n_lines)
-                    slopes_by_code(column, rows, self._own, self._lines.starts, *ends, parts[part])
-
-            self._threads.run(chunk, shape[0], rows.size)
-            sums[at[place] : at[place + 1]] = parts.sum(0).ravel()
-            return
 
         def task(lo: int, hi: int) -> None:
             for place in here[lo:hi].tolist():

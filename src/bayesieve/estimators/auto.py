@@ -1,6 +1,7 @@
 """What "auto" and presets stand for, by rows, columns and classes; the figures are in the docs."""
 
 from copy import copy
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -154,6 +155,23 @@ def folds_of_fewer(task: Task, rows: NDArray[np.int64]) -> object:
     if isinstance(cv, StratifiedKFold) and cv.n_splits > most:
         return StratifiedKFold(most, shuffle=cv.shuffle, random_state=cv.random_state)
     return cv
+
+
+def suit_folds(
+    selector: "NaiveBayesSelector", asked: "NaiveBayesSelector", task: Task, rows: NDArray[np.int64]
+) -> Task:
+    """Folds that nobody named are no more than the guiding rows carry.
+
+    Parameters
+    ----------
+    selector, asked : as the user made it, and with everything spelt out; the latter is told.
+    task : what is to be searched.
+    rows : those that guide.
+    """
+    if not _is_auto(selector.cv):
+        return task
+    asked.cv = folds_of_fewer(task, rows)
+    return replace(task, cv=asked.cv)
 
 
 def _leaves_one_out(selector: "NaiveBayesSelector", sample: Sample) -> bool:

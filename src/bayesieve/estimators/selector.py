@@ -28,7 +28,7 @@ from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, Found, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
 from ..search.strategies.base import Search
-from .auto import folds_of_fewer, settle
+from .auto import folds_of_fewer, settle, suit_folds
 from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
@@ -272,8 +272,7 @@ class NaiveBayesSelector(
         clock = Clock(self.time_limit)
         judge_parameters(settle(self) if asks_for_auto(self) else self)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
-        near = self.engine in (None, "threads") or gpu_of(self.engine) is not None
-        if is_collection(X) or not near:
+        if is_collection(X) or not (self.engine in (None, "threads") or gpu_of(self.engine)):
             with gathered(self, model, X, y, params) as given:
                 return self._fit(clock, model, *given)
         sample = read_sample(model, X, y, params.get("sample_weight"), whole=True)
@@ -294,6 +293,7 @@ class NaiveBayesSelector(
         else:
             named = asked.validation, sample, task.groups, task.n_rows
             guiding, validating = find_parts(*named, draw)
+        task = task if asked is self else suit_folds(self, asked, task, guiding)
         with Threads(count_threads(self.n_jobs), gpu_of(self.engine)) as threads:
             searching = Searching(asked, task, search, criterion, threads, clock)
             search = searching.informed(guiding, draw)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from ..checks import Array, check_number, choose, plain_value
+from ..data.html import Tabular
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
 from ..estimators.chosen import ChosenColumns
@@ -41,8 +42,8 @@ class CalibrationData(TypedDict):
     note: str
 
 
-@dataclass(frozen=True)
-class Calibration:
+@dataclass(frozen=True, repr=False)
+class Calibration(Tabular):
     """What a temperature did to the probabilities on the rows it was found on.
 
     Attributes
@@ -73,6 +74,20 @@ class Calibration:
     brier: tuple[float, float]
     weight: float
     note: str
+
+    def to_columns(self) -> dict[str, list[object]]:
+        """Both losses before and after."""
+        losses = (self.log_loss, self.brier)
+        return {
+            "": ["log-loss", "Brier"],
+            "before": [pair[0] for pair in losses],
+            "after": [pair[1] for pair in losses],
+        }
+
+    def caption(self) -> str:
+        """The temperature, and the note where there is one."""
+        lines = self.to_text().split("\n")
+        return "; ".join([lines[0], *lines[2:]])
 
     def to_dict(self) -> CalibrationData:
         """Plain data."""

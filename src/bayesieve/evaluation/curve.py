@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from ..checks import check_flag, check_jobs, check_number, choose
 from ..data.columns import is_missing
 from ..data.folds import read_rows
+from ..data.html import Tabular
 from ..data.sample import Sample, read_sample
 from ..data.tables import SparseTable
 from ..estimators.naive_bayes import NaiveBayes
@@ -28,8 +29,8 @@ FeatureModels: TypeAlias = str | Mapping[str, str] | Mapping[int, str]
 _INNER = 5
 
 
-@dataclass(frozen=True)
-class RankingEvaluation:
+@dataclass(frozen=True, repr=False)
+class RankingEvaluation(Tabular):
     """Accuracy along a ranking, fold by fold.
 
     Attributes
@@ -55,6 +56,23 @@ class RankingEvaluation:
     def accuracy(self) -> float:
         """Mean over folds at the sizes chosen."""
         return float(self.chosen.mean())
+
+    def to_columns(self) -> dict[str, list[object]]:
+        """Mean accuracy and its spread over folds with the first 1, 2, ... features."""
+        folds = self.accuracies
+        spread = folds.std(0, ddof=1) if len(folds) > 1 else np.zeros(folds.shape[1])
+        return {
+            "features": list(range(1, folds.shape[1] + 1)),
+            "accuracy": folds.mean(0).tolist(),
+            "spread": spread.tolist(),
+        }
+
+    def caption(self) -> str:
+        """Accuracy at the sizes chosen."""
+        return (
+            f"{self.sizes.size} folds; at the sizes chosen ({', '.join(map(str, self.sizes))}) "
+            f"accuracy {self.accuracy:.4f}, spread over folds {self.spread:.4f}"
+        )
 
     @property
     def spread(self) -> float:

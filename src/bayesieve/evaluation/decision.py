@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import plain_value
-from ..data.html import html_table
+from ..data.html import frame_of, html_table
 from ..data.tables import Table
 from ..models.base import Ints
 from ..models.decisions import ASK, DecisionRule, Guard, Promise
 from ..models.fitted import FittedBayes, FittedProblem
-from ..search.path import frame_of
 from .given import Value
 
 if TYPE_CHECKING:

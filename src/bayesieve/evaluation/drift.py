@@ -7,11 +7,10 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 
 from ..checks import check_number
-from ..data.html import html_table
+from ..data.html import frame_of, html_table
 from ..estimators.held import bayes_of, rows_of
 from ..models.base import Floats
 from ..models.novelty import surprise
-from ..search.path import frame_of
 from .decide import novelty_of
 from .given import Model
 from .moves import column_move

@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
@@ -16,8 +17,10 @@ from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..data.folds import find_splits
+from ..data.html import Tabular
 from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import Sample, read_sample
+from ..data.tables import Table
 from ..engine.threads import count_threads
 from ..estimators.auto import settle, settle_weighted
 from ..estimators.parameters import chooser_of, judge_parameters
@@ -27,9 +30,14 @@ from ..estimators.weighting import judge_parameters as judge_weights
 from ..search.weight_path import WeightPath
 from .given import Folds, Seed
 from .held_out import held_out_error, held_out_score
+from .piped import Prepared, nested_folds
 
 #: One figure a fold.
 Figures: TypeAlias = Sequence[float] | NDArray[np.float64] | NDArray[np.int64]
+
+
+#: Rows that train, and rows that are held out.
+Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class FigureData(TypedDict):
@@ -61,8 +69,8 @@ class Fold:
     columns: tuple[int, ...]  #: the subset, as the search ranks it
 
 
-@dataclass(frozen=True)
-class Nested:
+@dataclass(frozen=True, repr=False)
+class Nested(Tabular):
     """A selector judged on rows that took no part, fold by fold.
 
     Attributes
@@ -129,7 +137,8 @@ class Nested:
     def choice_optimism(self) -> NDArray[np.float64]:
         """How much too good the score was that chose; NaN where the guiding score chose."""
         if self.validation_name == "validation_score":
-            return self.validation - self.honest
+            apart = self.validation - self.honest
+            return apart if self.higher_is_better else -apart
         return self._all("chooser") - self.validation
 
     @property
@@ -197,6 +206,21 @@ class Nested:
             },
         }
 
+    def to_columns(self) -> dict[str, list[object]]:
+        """One row a fold: what guided, what held-out rows say, and the columns chosen."""
+        rows = {name: values.tolist() for name, values in self._rows()}
+        rows["n_features"] = self.sizes.tolist()
+        names = [", ".join(subset) for subset in self.subsets]
+        return {"fold": list(range(len(self.folds))), **rows, "columns": names}
+
+    def caption(self) -> str:
+        """Mean error and its standard error."""
+        return (
+            f"error {self.mean(self.error):.4f} (standard error "
+            f"{self.standard_error(self.error):.4f}) on rows that took no part; the score that "
+            f"guided was too good by {self.mean(self.optimism):.4f}"
+        )
+
     def to_text(self) -> str:
         """A small table: mean and standard error over folds."""
         better = "higher" if self.higher_is_better else "lower"
@@ -213,7 +237,7 @@ class Nested:
 
 
 def nested(
-    selector: NaiveBayesSelector | WeightedNaiveBayes,
+    selector: NaiveBayesSelector | WeightedNaiveBayes | Pipeline,
     X: object,
     y: ArrayLike,
     *,
@@ -230,8 +254,9 @@ def nested(
 
     Parameters
     ----------
-    selector : NaiveBayesSelector or WeightedNaiveBayes
-        Its settings; it is neither changed nor fitted.  What guides weights is the log-likelihood,
+    selector : NaiveBayesSelector or WeightedNaiveBayes, or a Pipeline that ends in one
+        Its settings; it is neither changed nor fitted.  All steps of a pipeline learn from the
+        training rows of each fold alone.  What guides weights is the log-likelihood,
         rows left out one by one.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
@@ -259,7 +284,7 @@ def nested(
     held-out score is that of the model refitted on all training rows of the fold
     (``selector.estimator_``), with the class weights of those rows; the guiding score comes from
     tables of the guiding rows, which are fewer where there is a validation part.  A criterion of
-    one's own need not be a mean over rows: its held-out score is NaN, the error is there.
+    one's own judges the held-out rows as it guides, and chooses where it says so (`chooses`).
 
     Examples
     --------
@@ -271,6 +296,8 @@ def nested(
     3 folds, criterion log-likelihood (higher is better)
     """
     check_jobs(n_jobs)
+    if isinstance(selector, Pipeline):
+        return _nested_pipeline(Prepared(selector, X, y, sample_weight, groups), cv, random_state)
     if isinstance(selector, NaiveBayesSelector):
         _, criterion = judge_parameters(settle(selector))
     elif isinstance(selector, WeightedNaiveBayes):
@@ -307,6 +334,28 @@ def nested(
         found[0][1],
         tuple(read.table.names),
     )
+
+
+def _nested_pipeline(given: Prepared, cv: Folds, random_state: Seed) -> Nested:
+    """The same of a pipeline: all its steps learn from the training rows of each fold."""
+    read, draw = given.read(), check_random_state(random_state)
+    splits = _outer_splits(cv, read, given.groups, draw, given.n_rows)
+    by_row = [(read.rows[train], read.rows[test]) for train, test in splits]
+    seed = int(draw.randint(2**31 - 1))
+
+    def judge(last: BaseEstimator, table: Table, split: Rows) -> Nested:
+        assert isinstance(last, NaiveBayesSelector | WeightedNaiveBayes)
+        return nested(
+            last,
+            table,
+            given.y,
+            cv=[split],
+            random_state=seed,
+            sample_weight=given.sample_weight,
+            groups=given.groups,
+        )
+
+    return nested_folds(given, by_row, judge)
 
 
 def _outer_splits(

@@ -11,10 +11,12 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from ..checks import check_jobs, check_number
+from ..data.html import Tabular, text_table
 from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import read_sample
 from ..engine.threads import count_threads
@@ -28,6 +30,7 @@ from ..estimators.weighting import judge_parameters as judge_weights
 from ..models.shared import share
 from ..rankings.families import Families
 from .given import Seed
+from .piped import Prepared, resampled
 from .resampling import draw_samples
 
 
@@ -52,8 +55,8 @@ class StabilityData(TypedDict):
     family_jaccard: float | None
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Tabular):
     """Which features were selected in each resample, and how far the selections agree.
 
     Parameters
@@ -197,6 +200,40 @@ class Stability:
         half = float(norm.ppf(0.5 + confidence / 2)) * float(np.sqrt(_variance(self.selected)))
         return self.measure - half, self.measure + half
 
+    def to_columns(self) -> dict[str, list[object]]:
+        """Features and how often each was selected, the most frequent first."""
+        order = np.argsort(-self.frequency, kind="stable").tolist()
+        return {
+            "feature": [self.feature_names[j] for j in order],
+            "selected": self.selected.sum(0)[order].tolist(),
+            "share": self.frequency[order].tolist(),
+        }
+
+    def caption(self) -> str:
+        """What two resamples have in common, and the measure."""
+        what = (
+            f"{self.n_resamples} resamples; two of them share {self.jaccard:.0%} of their columns"
+        )
+        if self.family_jaccard is not None:
+            what += f" ({self.family_jaccard:.0%} of their families)"
+        if self.note:
+            return f"{what}; {self.note}"
+        low, high = self.interval()
+        return f"{what}; stability {self.measure:.2f} (95 %: {low:.2f} to {high:.2f})"
+
+    def to_text(self, most: int = 20) -> str:
+        """The caption, and the features selected most often.
+
+        Parameters
+        ----------
+        most : int, default=20
+            Features shown; those that were never selected are not.
+        """
+        chosen = int((self.frequency > 0).sum())
+        shown = {name: values[: min(most, chosen)] for name, values in self.to_columns().items()}
+        more = [f"... and {chosen - most} more"] if chosen > most else []
+        return "\n".join([self.caption(), text_table(shown), *more])
+
     def to_dict(self) -> StabilityData:
         """Everything as plain values; undefined numbers as None."""
         low, high = self.interval()
@@ -295,7 +332,7 @@ def _read_selected(selected: ArrayLike) -> NDArray[np.bool_]:
 
 
 def stability(
-    selector: NaiveBayesSelector | WeightedNaiveBayes,
+    selector: NaiveBayesSelector | WeightedNaiveBayes | Pipeline,
     X: object,
     y: ArrayLike,
     *,
@@ -361,6 +398,9 @@ def stability(
     >>> 0 < found.measure < 1
     True
     """
+    if isinstance(selector, Pipeline):
+        piped = Prepared(selector, X, y, sample_weight, groups)
+        return Stability(*resampled(piped, n_resamples, random_state))
     if not isinstance(selector, NaiveBayesSelector | WeightedNaiveBayes):
         raise TypeError(
             "selector must be a NaiveBayesSelector or a WeightedNaiveBayes; got "

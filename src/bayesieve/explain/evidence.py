@@ -5,6 +5,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import encode
@@ -12,6 +13,7 @@ from ..data.html import html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.held import bayes_of, rows_of
+from ..estimators.pipelines import follow
 from ..estimators.signals import SignalPipeline
 from ..evaluation.given import Model, Value
 from ..models.fitted import FittedBayes, FittedProblem
@@ -143,7 +145,7 @@ class Explanation:
 
 
 def explain(
-    model: Model | SignalPipeline,
+    model: Model | Pipeline,
     X: object,
     *,
     target: Value | None = None,
@@ -185,6 +187,7 @@ def explain(
     """
     if isinstance(model, SignalPipeline):
         model, X = model.estimator, model.columns(cast(SeriesLike, X))
+    model, X = follow(model, X)
     fitted = bayes_of(model).fitted_
     table = rows_of(model, X)
     if fitted.labelled:

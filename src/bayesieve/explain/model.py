@@ -5,11 +5,13 @@ from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
 from ..data.html import html_table
 from ..estimators.held import fitted_of, stands_for
+from ..estimators.pipelines import follow
 from ..evaluation.given import Model, Value
 from ..models.bells import Bells
 from ..models.fitted import FittedBayes, FittedProblem
@@ -154,7 +156,9 @@ class ModelExplanation:
         return html_table({"feature": list(names), "importance (nat)": list(scores)})
 
 
-def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> ModelExplanation:
+def explain_model(
+    model: Model | FittedBayes | Pipeline, *, label: str | None = None
+) -> ModelExplanation:
     """What the model says about every value, the counts behind it, and what matters most.
 
     Parameters
@@ -180,6 +184,7 @@ def explain_model(model: Model | FittedBayes, *, label: str | None = None) -> Mo
     >>> found.ranked()[0][0], found.nomogram("a", "b")[0][1][1][0]
     ('x0', 1.0)
     """
+    model, _ = follow(model)
     fitted = fitted_of(model)
     known = list(fitted.labels)
     if label is not None and label not in known:

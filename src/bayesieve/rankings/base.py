@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..data.columns import ColumnSpec
+from ..data.html import Tabular, html_table
 from ..data.storage import pack_bits
 from ..engine.threads import Engine
 
@@ -16,8 +17,8 @@ from ..engine.threads import Engine
 DISCRETE, MIXED = "discrete", "mixed"
 
 
-@dataclass(frozen=True)
-class Ranking:
+@dataclass(frozen=True, repr=False)
+class Ranking(Tabular):
     """Features from best to worst, and the score of each.
 
     As an array it is the standing of each column (higher is better), so that `rank` serves
@@ -30,17 +31,42 @@ class Ranking:
     scores : ndarray of float
         One score a column, in the table's order; of a greedy ranking such as mRMR, what the column
         was worth when it was taken (-inf for columns beyond `n_features`).
+    names : tuple of str, optional
+        Names of the columns, as `rank` read them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from bayesieve.rankings import Ranking
+    >>> Ranking(np.array([1, 0]), np.array([0.1, 0.9]), ("age", "size")).to_columns()
+    {'rank': [1, 2], 'feature': ['size', 'age'], 'score': [0.9, 0.1]}
     >>> np.asarray(Ranking(np.array([2, 0, 1]), np.array([0.5, 0.1, 0.9])))
     array([2., 1., 3.])
     """
 
     order: NDArray[np.int64]
     scores: NDArray[np.float64]
+    names: tuple[str, ...] | None = None
+
+    def to_columns(self) -> dict[str, list[object]]:
+        """Columns from best to worst: standing, name and score."""
+        order = self.order.tolist()
+        named = self.names or tuple(f"x{j}" for j in range(self.order.size))
+        return {
+            "rank": list(range(1, len(order) + 1)),
+            "feature": [named[j] for j in order],
+            "score": self.scores[self.order].tolist(),
+        }
+
+    def caption(self) -> str:
+        """The best columns."""
+        best = [str(name) for name in self.to_columns()["feature"][:3]]
+        return f"{self.order.size} columns, the best first: {', '.join(best)}" + (
+            ", ..." if self.order.size > len(best) else ""
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(self.to_columns(), self.caption(), 10)
 
     @classmethod
     def by_score(cls, scores: Sequence[float] | NDArray[np.float64]) -> "Ranking":

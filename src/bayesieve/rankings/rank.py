@@ -1,6 +1,7 @@
 """`rank`: every ranking by name, for any table."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,8 @@ def rank(
         warnings.warn(caution, UserWarning, stacklevel=2)
     if n_features is not None:
         check_number("n_features", n_features, low=1, high=len(read.table.names), whole=True)
-    return rank_table(read.table, read.labels, method, n_features, n_jobs)
+    found = rank_table(read.table, read.labels, method, n_features, n_jobs)
+    return replace(found, names=tuple(read.table.names))
 
 
 def rank_table(

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Event, Lock
 
 import numpy as np
 
@@ -22,6 +24,9 @@ N_FOLDS = 3
 
 # What is less simple must foretell held-out rows better by so many nat.
 _MARGIN = 2.0
+
+# Up to so many products of rows and pairs of classes, every path is walked by one thread.
+_SMALL = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -140,26 +145,102 @@ def choose_option(
     """
     if len(options) == 1:
         return options[0]
+    every = [
+        _Fold(
+            [rows.weighted(rows.weights - held_out) for rows in problems],
+            [rows.weighted(held_out) for rows in problems],
+        )
+        for held_out in folds
+    ]
+    # Pairs take longest: who begins with them ends first.
+    bins = sorted({option.bins for option in options}, reverse=True)
+    walks = [
+        _Walk(fold, b, {i: o for i, o in enumerate(options) if o.bins == b})
+        for fold in every
+        for b in bins
+    ]
+    if not _walk_all(walks, plan, threads, pause):
+        return options[0]
     total = np.zeros(len(options))
-    for held_out in folds:
-        train = [rows.weighted(rows.weights - held_out) for rows in problems]
-        test = [rows.weighted(held_out) for rows in problems]
-        plain = Weighing(train, plan, 0, threads)
-        for bins in sorted({option.bins for option in options}):
-            mine = [i for i, option in enumerate(options) if option.bins == bins]
-            weighing = plain.with_pairs(bins) if bins else plain
-            prices = {i: options[i].amount(weighing.n_candidates) for i in mine}
-            steps = list(weighing.greedy(min(prices.values())).steps())
-            ends = {i: until(steps, price) for i, price in prices.items()}
-            wanted = sorted(set(ends.values()))
-            losses = weighing.judge(test).losses([steps[at] for at in wanted])
-            known = dict(zip(wanted, losses, strict=True))
-            for i in mine:
-                total[i] += known[ends[i]]
-            if pause():
-                return options[0]
+    for walk in walks:
+        for i, loss in walk.losses.items():
+            total[i] += loss
     best = 0
     for i in range(1, len(options)):
         if total[i] < total[best] - _MARGIN:
             best = i
     return options[best]
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Rows that train, and rows that are held out; once for each problem."""
+
+    train: Sequence[CodedRows]
+    test: Sequence[CodedRows]
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """One path over a fold, and what the options that it serves say of the rows held out."""
+
+    fold: _Fold
+    bins: int
+    options: dict[int, Option]
+    losses: dict[int, float] = field(default_factory=dict)
+
+    def go(self, plan: WeightPlan, threads: Threads) -> None:
+        """Walk at the lowest price: where another would have ended is known from the gains."""
+        weighing = Weighing(self.fold.train, plan, self.bins, threads)
+        prices = {i: each.amount(weighing.n_candidates) for i, each in self.options.items()}
+        steps = list(weighing.greedy(min(prices.values())).steps())
+        ends = {i: until(steps, price) for i, price in prices.items()}
+        wanted = sorted(set(ends.values()))
+        losses = weighing.judge(self.fold.test).losses([steps[at] for at in wanted])
+        known = dict(zip(wanted, losses, strict=True))
+        self.losses.update({i: known[end] for i, end in ends.items()})
+
+
+class _HaltedError(Exception):
+    """Somebody else has ended what this thread works at."""
+
+
+def _walk_all(
+    walks: Sequence[_Walk], plan: WeightPlan, threads: Threads, pause: Callable[[], bool]
+) -> bool:
+    """Walk every path; False where time ran out before.
+
+    Small tables keep a thread busy with a path of its own better than they keep all threads busy
+    with one path.
+    """
+    rows = walks[0].fold.train[0]
+    small = rows.labels.size * rows.n_classes**2 <= _SMALL
+    inner, halt, asking = Threads(1) if small else threads, Event(), Lock()
+
+    def told(n_terms: int, loss: float) -> None:
+        if halt.is_set():
+            raise _HaltedError
+        if plan.told is not None:
+            plan.told(n_terms, loss)
+
+    def task(walk: _Walk) -> None:
+        if halt.is_set():
+            return
+        try:
+            walk.go(replace(plan, told=told), inner)
+        except _HaltedError:
+            return
+        except BaseException:
+            halt.set()
+            raise
+        with asking:
+            if pause():
+                halt.set()
+
+    tasks = [partial(task, walk) for walk in walks]
+    if small:
+        threads.share(tasks)
+    else:
+        for each in tasks:
+            each()
+    return not halt.is_set()

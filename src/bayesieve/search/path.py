@@ -1,14 +1,11 @@
 """What a search visited, and the choice among it."""
 
-import importlib.util
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
-
 from ..criteria.base import Key
-from ..data.html import html_table
+from ..data.html import frame_of, html_table
 from .objective import Objective, Verdicts
 from .progress import in_features
 
@@ -236,16 +233,6 @@ class Path:
         from ..explain.pictures import plot_path
 
         return plot_path(self, ax)
-
-
-def frame_of(columns: dict[str, list[object]], backend: Any = None) -> Any:
-    """Columns as a data frame of this library; of pandas or polars, whichever is there."""
-    if backend is None:
-        found = [name for name in ("pandas", "polars") if importlib.util.find_spec(name)]
-        if not found:
-            raise ImportError("to_frame needs pandas or polars; install one, or use to_dict().")
-        backend = found[0]
-    return nw.from_dict(columns, backend=backend).to_native()
 
 
 class Recorder:

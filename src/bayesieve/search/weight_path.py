@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..data.html import html_table
-from .path import frame_of
+from ..data.html import frame_of, html_table
 from .weights import WeightStep
 
 

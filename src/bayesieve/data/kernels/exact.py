@@ -92,6 +92,25 @@ def log_fixed(z):
 
 
 @njit(**EXACT)
+def logs_from_one(values, most, shifts, out):
+    """log_fixed of many values from 1 to `most`, to the bit, without a branch for each."""
+    near = out[: values.size]
+    far = shifts[: values.size]
+    for i in range(values.size):
+        near[i] = values[i]
+        far[i] = 0.0
+    edge = _SQRT2
+    while edge <= most:
+        for i in range(values.size):
+            beyond = values[i] >= edge
+            near[i] = near[i] * 0.5 if beyond else near[i]
+            far[i] = far[i] + 1.0 if beyond else far[i]
+        edge = edge * 2.0
+    for i in range(values.size):
+        near[i] = far[i] * _LN2 + _log_near_one(near[i])
+
+
+@njit(**EXACT)
 def log_positive(z):
     """log(z) for any finite z > 0, its power of two taken off at once."""
     z, power = math.frexp(z)

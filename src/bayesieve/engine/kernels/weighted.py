@@ -8,7 +8,7 @@ the order of the lines.
 import numpy as np
 from numba import njit
 
-from ...data.kernels.exact import FAR, exp_fixed, log_fixed
+from ...data.kernels.exact import FAR, exp_fixed, logs_from_one
 from ...data.kernels.options import EXACT, POSTERIOR_BITS
 
 #: Lines whose posteriors are summed in 32 bits: RUN x 2^POSTERIOR_BITS < 2^31.
@@ -69,8 +69,8 @@ def respond(sums, unit, starts, weights, full, grain, lo, hi, planes, own, losse
     n_classes, n_lines = sums.shape
     last = n_classes - 1
     best, total = np.empty(RUN, np.int64), np.empty(RUN)
-    odds = np.empty((n_classes, RUN))
-    whole = np.empty((n_classes, RUN), np.int64)
+    odds, logs, scratch = np.empty((n_classes, RUN)), np.empty(RUN), np.empty(RUN)
+    whole = np.empty((n_classes, RUN), np.int32)
     for run in range(lo, hi):
         at = run * RUN
         n = min(n_lines - at, RUN)
@@ -80,9 +80,10 @@ def respond(sums, unit, starts, weights, full, grain, lo, hi, planes, own, losse
         for k in range(last):
             chances, mine, plane = odds[k, :n], whole[k, :n], planes[k, at : at + n]
             for i in range(mine.size):
-                mine[i] = np.int64(chances[i] * _ONE + 0.5)
-                rest[i] -= mine[i]
-                plane[i] = -mine[i]
+                found = np.int32(chances[i] * _ONE + 0.5)
+                mine[i] = found
+                rest[i] = np.int32(rest[i] - found)
+                plane[i] = -found
         q = last
         for k in range(n_classes):
             one = odds[k, :n]
@@ -93,10 +94,11 @@ def respond(sums, unit, starts, weights, full, grain, lo, hi, planes, own, losse
             for r in range(k + 1, n_classes):
                 two, plane = odds[r, :n], planes[q, at : at + n]
                 for i in range(plane.size):
-                    plane[i] = np.int64(one[i] * two[i] * _ONE + 0.5)
+                    plane[i] = np.int32(one[i] * two[i] * _ONE + 0.5)
                 q += 1
+        logs_from_one(total[:n], n_classes, scratch, logs)
         losses[run] = _own_class(
-            sums, unit, starts, weights, grain, at, best, total, whole, planes, own
+            sums, unit, starts, weights, grain, at, best, logs, whole, planes, own
         )
         if weights.size:
             for q in range(planes.shape[0]):
@@ -104,7 +106,7 @@ def respond(sums, unit, starts, weights, full, grain, lo, hi, planes, own, losse
 
 
 @njit(**EXACT)
-def _own_class(sums, unit, starts, weights, grain, at, best, total, whole, planes, own):
+def _own_class(sums, unit, starts, weights, grain, at, best, logs, whole, planes, own):
     """What depends on the true class of a run of lines: residuals, and the loss, returned."""
     n_classes, n_lines = sums.shape
     loss = np.int64(0)
@@ -114,7 +116,7 @@ def _own_class(sums, unit, starts, weights, grain, at, best, total, whole, plane
             own[i] = (1 << POSTERIOR_BITS) - whole[y, i - at]
             if y < n_classes - 1:
                 planes[y, i] += 1 << POSTERIOR_BITS
-            nat = np.float64(best[i - at] - sums[y, i]) * unit + log_fixed(total[i - at])
+            nat = np.float64(best[i - at] - sums[y, i]) * unit + logs[i - at]
             row = np.int64(nat * grain + 0.5)
             if weights.size:
                 own[i] *= weights[i]
@@ -126,11 +128,11 @@ def _own_class(sums, unit, starts, weights, grain, at, best, total, whole, plane
 @njit(**EXACT)
 def turn(planes, lo, hi, rows):
     """Planes x lines as lines x planes, for columns of many values."""
-    for top in range(lo, hi, RUN):
-        last = min(top + RUN, hi)
+    for i in range(lo, hi):
+        # Reads are gathered, writes lie together: the other way round takes three times as long.
+        row = rows[i]
         for q in range(planes.shape[0]):
-            for i in range(top, last):
-                rows[i, q] = planes[q, i]
+            row[q] = planes[q, i]
 
 
 @njit(**EXACT)

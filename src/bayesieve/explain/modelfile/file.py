@@ -8,12 +8,14 @@ from importlib.resources import files
 from typing import TypedDict, cast
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
 from ...estimators.chosen import ChosenColumns
 from ...estimators.naive_bayes import NaiveBayes
+from ...estimators.pipelines import follow, warn_of_steps
 from ...estimators.signals import SignalPipeline
 from ...evaluation.given import Model
 from ...models.base import ColumnTerms, Floats, Scale, Settings, Terms
@@ -40,7 +42,7 @@ FORMAT, VERSION = "bayesieve-model", 1
 _CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED, _DECIDED = 2, 3, 4, 5, 6
 
 
-def save_model(model: Model | SignalPipeline, path: str | os.PathLike[str]) -> None:
+def save_model(model: Model | Pipeline, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a JSON file.
 
     Parameters
@@ -48,6 +50,8 @@ def save_model(model: Model | SignalPipeline, path: str | os.PathLike[str]) -> N
     model : NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes or what `signals` gives
         Fitted; of a selector, the model on the chosen columns is written; of `signals` also how
         these columns are made of series.
+        Of a Pipeline that ends in one, the last step, its columns named as the steps before it name
+        them; a warning says which steps are not in the file.
     path : path
         Written in one go: a failure leaves no half file.
 
@@ -64,6 +68,7 @@ def save_model(model: Model | SignalPipeline, path: str | os.PathLike[str]) -> N
     >>> (again.predict_proba(X) == model.predict_proba(X)).all()
     np.True_
     """
+    warn_of_steps(model)
     data = model_to_dict(model)
     try:
         text = json.dumps(data, indent=1, allow_nan=False)
@@ -147,7 +152,7 @@ def load_model(path: str | os.PathLike[str]) -> NaiveBayes | SignalPipeline:
         raise ValueError(f"{path}: {error}") from error
 
 
-def model_to_dict(model: Model | SignalPipeline) -> ModelFile:
+def model_to_dict(model: Model | Pipeline) -> ModelFile:
     """A fitted model as plain data.
 
     Examples
@@ -160,6 +165,7 @@ def model_to_dict(model: Model | SignalPipeline) -> ModelFile:
     """
     if isinstance(model, SignalPipeline):
         return {**model_to_dict(model.estimator), "signals": signals_data(model)}
+    model, _ = follow(model)
     if isinstance(model, ChosenColumns):
         model = model.estimator_
     if not isinstance(model, NaiveBayes):

@@ -5,10 +5,12 @@ from typing import TypedDict, Unpack, cast
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from ...checks import check_flag, check_number, choose
 from ...data.files.atomic import write_text
 from ...data.series import SeriesLike
+from ...estimators.pipelines import follow
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.signals import SignalPipeline
 from ...evaluation.given import Model
@@ -52,7 +54,7 @@ _DEFAULTS: ReportOptions = {
 
 
 def make_report(
-    model: Model | SignalPipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
+    model: Model | Pipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
 ) -> str:
     """A report as the text of an HTML page, which needs nothing else.
 
@@ -103,7 +105,7 @@ def make_report(
 
 
 def report_content(
-    model: Model | SignalPipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
+    model: Model | Pipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
 ) -> Content:
     """What a report shows, as plain data; parameters as in `make_report`."""
     for name in options:
@@ -113,6 +115,7 @@ def report_content(
         series = cast(SeriesLike, X)
         asked = {**asked, "signals": series, "indicators": model.indicators}
         model, X = model.estimator, model.columns(series)
+    model, X = follow(model, X)
     check_flag("include_rows", asked["include_rows"])
     n_resamples = check_number("n_resamples", asked["n_resamples"], low=0, whole=True)
     if n_resamples == 1:
@@ -148,7 +151,7 @@ def report_content(
 
 
 def write_report(
-    model: Model | SignalPipeline,
+    model: Model | Pipeline,
     X: object,
     y: ArrayLike,
     path: str | os.PathLike[str],

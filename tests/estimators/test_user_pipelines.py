@@ -1,0 +1,185 @@
+"""Pipelines that end in one of ours: names through their steps, every step within folds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from bayesieve import (
+    NaiveBayes,
+    NaiveBayesSelector,
+    WeightedNaiveBayes,
+    explain,
+    explain_model,
+    load_model,
+    nested,
+    save_model,
+    stability,
+)
+from bayesieve.explain.report import make_report
+
+MODELS = [NaiveBayes(), NaiveBayesSelector(), WeightedNaiveBayes()]
+
+
+@pytest.fixture(scope="module")
+def cells():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :8].copy()
+    X.iloc[::17, 2] = np.nan
+    X["ward"] = np.where(np.arange(len(X)) % 3 == 0, "east", "west")
+    return X, np.where(y, "benign", "malignant")
+
+
+def steps():
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    return make_column_transformer(
+        (numbers, [f"{n}" for n in load_breast_cancer().feature_names[:8]]),
+        (OneHotEncoder(sparse_output=False), ["ward"]),
+    )
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_names_are_those_that_the_steps_give_out(cells, model, output):
+    X, y = cells
+    piped = make_pipeline(steps().set_output(transform=output), model).fit(X, y)
+    wanted = set(piped[:-1].get_feature_names_out())
+    found = explain(piped, X.iloc[:3])
+    assert {bar.feature for bar in found[0].evidence[1:]} <= wanted
+    assert any(bar.feature.startswith("pipeline__mean") for bar in found[0].evidence[1:])
+    assert [each.probability for each in found] == pytest.approx(
+        piped.predict_proba(X.iloc[:3]).max(1), abs=1e-12
+    )
+    assert {each.feature for each in explain_model(piped).features} <= wanted
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_fitted_pipeline_stays_as_it_is(cells, model):
+    X, y = cells
+    piped = make_pipeline(steps(), model).fit(X, y)
+    last = piped[-1]
+    before = piped.predict_proba(X)
+    explain(piped, X.iloc[:2])
+    explain_model(piped)
+    assert not hasattr(last, "feature_names_in_")
+    assert np.array_equal(piped.predict_proba(X), before)
+    inner = last if isinstance(last, NaiveBayes) else last.estimator_
+    assert all(spec.name.startswith("x") for spec in inner.fitted_.specs)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_report_shows_the_names(cells, model):
+    X, y = cells
+    piped = make_pipeline(steps(), model).fit(X, y)
+    page = make_report(piped, X, y, n_resamples=0)
+    assert "pipeline__mean" in page
+
+
+def test_a_file_holds_the_last_step_and_says_so(cells, tmp_path):
+    X, y = cells
+    piped = make_pipeline(steps(), WeightedNaiveBayes()).fit(X, y)
+    with pytest.warns(UserWarning, match="must have passed 'columntransformer' before"):
+        save_model(piped, tmp_path / "model.json")
+    again = load_model(tmp_path / "model.json")
+    rows = pd.DataFrame(piped[:-1].transform(X), columns=piped[:-1].get_feature_names_out())
+    found = again.predict_proba(rows[again.feature_names_in_.tolist()])
+    assert np.array_equal(found, piped.predict_proba(X))
+
+
+def test_a_pipeline_of_nothing_but_a_model_is_that_model(cells):
+    X, y = cells
+    piped = Pipeline([("nothing", "passthrough"), ("model", WeightedNaiveBayes())]).fit(X, y)
+    alone = WeightedNaiveBayes().fit(X, y)
+    assert explain(piped, X.iloc[:2]) == explain(alone, X.iloc[:2])
+    options = {"cv": 3, "random_state": 0}
+    one = nested(piped, X, y, **options)
+    other = nested(alone, X, y, **options)
+    assert one.error.tolist() == other.error.tolist()
+    assert one.subsets == other.subsets
+
+
+def test_every_step_learns_within_the_fold():
+    # Columns of noise, the best of 2000 chosen by a step: judged honestly, they are noise.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 2000)), rng.integers(0, 2, 120)
+    piped = make_pipeline(SelectKBest(k=10), WeightedNaiveBayes(pairs=False, price=0.1))
+    honest = nested(piped, X, y, cv=5, random_state=0)
+    leaked = nested(piped[-1], piped[0].fit_transform(X, y), y, cv=5, random_state=0)
+    assert honest.mean(honest.error) > 0.4
+    assert leaked.mean(leaked.error) < honest.mean(honest.error) - 0.1
+    # Another ten in every fold: names, not places, tell them apart.
+    assert len(honest.feature_names) > 10
+
+
+def test_nested_is_a_loop_over_the_folds(cells):
+    X, y = cells
+    piped = make_pipeline(steps(), NaiveBayesSelector())
+    folds = list(StratifiedKFold(4, shuffle=True, random_state=1).split(X, y))
+    found = nested(piped, X, y, cv=folds, random_state=0)
+    for (train, test), fold in zip(folds, found.folds, strict=True):
+        mine = make_pipeline(steps(), NaiveBayesSelector()).fit(X.iloc[train], y[train])
+        assert fold.error == pytest.approx((mine.predict(X.iloc[test]) != y[test]).mean())
+
+
+def test_stability_of_a_pipeline(cells):
+    X, y = cells
+    piped = make_pipeline(steps(), NaiveBayesSelector(preset="few"))
+    found = stability(piped, X, y, n_resamples=3, random_state=0)
+    assert found.n_resamples == 3
+    assert set(found.feature_names) <= set(piped.fit(X, y)[:-1].get_feature_names_out())
+    again = stability(piped, X, y, n_resamples=3, random_state=0)
+    assert np.array_equal(found.selected, again.selected)
+
+
+def test_text_through_a_vectorizer():
+    texts = ["win a prize now", "meet me at noon", "prize money", "see you at lunch"] * 15
+    y = np.array(["spam", "ham"] * 30)
+    piped = make_pipeline(CountVectorizer(binary=True), WeightedNaiveBayes()).fit(texts, y)
+    assert {each.feature for each in explain_model(piped).features} <= set(
+        piped[0].get_feature_names_out()
+    )
+    found = explain(piped, ["prize at lunch"])
+    assert found[0].target in ("spam", "ham")
+
+
+def test_every_parameter_can_be_searched(cells):
+    X, y = cells
+    piped = make_pipeline(SimpleImputer(), WeightedNaiveBayes())
+    grid = {"weightednaivebayes__max_terms": [2, 5], "weightednaivebayes__pairs": [False]}
+    found = GridSearchCV(piped, grid, cv=3).fit(X.drop(columns="ward"), y)
+    assert found.best_params_["weightednaivebayes__max_terms"] in (2, 5)
+    assert explain(found.best_estimator_, X.drop(columns="ward").iloc[:1])
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: make_pipeline(StandardScaler(), LogisticRegression()), "got LogisticRegression"),
+        (
+            lambda: make_pipeline(FunctionTransformer(np.abs), NaiveBayes()),
+            "the step 'functiontransformer' .* does not tell the names",
+        ),
+    ],
+)
+def test_what_cannot_be_followed_is_refused_by_name(build, error):
+    X, y = load_breast_cancer(return_X_y=True)
+    piped = build().fit(X[:, :4], y)
+    with pytest.raises(TypeError, match=error):
+        explain(piped, X[:2, :4])
+
+
+def test_components_have_the_names_that_their_step_gives_them():
+    X, y = load_breast_cancer(return_X_y=True)
+    piped = make_pipeline(StandardScaler(), PCA(3), NaiveBayes()).fit(X, y)
+    assert [each.feature for each in explain_model(piped).features] == ["pca0", "pca1", "pca2"]
+    with pytest.raises(TypeError, match="must be a NaiveBayesSelector or a WeightedNaiveBayes"):
+        nested(piped, X, y)
