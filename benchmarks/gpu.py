@@ -8,7 +8,8 @@ stage; a stage that fails says so and the next one begins.  Figures are medians.
 - steps: whole steps of a forward search (host and copies included), exact errors of all candidates,
   bytes on the device, upload, beside the threads;
 - search: forward to 100 features;
-- tune: scans cut in other shapes, to choose `shape_of` by;
+- kernels: milliseconds of each kernel of a step;
+- tune: scans cut in other shapes, to choose `shapes_of` by;
 - weights: `WeightedNaiveBayes`'s path to 30 terms;
 - fits: whole fits, the same subset, and memory left over after 100 of them.
 """
@@ -33,7 +34,7 @@ from bayesieve.engine.cells import CODED, TWO, Cells, ScoredLines, TermTables
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.fixed import FixedTables
-from bayesieve.engine.gpu import source
+from bayesieve.engine.gpu import source, words
 from bayesieve.engine.gpu.ledger import GpuLedger
 from bayesieve.engine.gpu.weights import GpuWeightLedger
 from bayesieve.engine.lines import DenseRows, Lines
@@ -303,28 +304,85 @@ def search(args):
         say(f"forward by {name} to {objective.size} features: {seconds:.2f} s after upload")
 
 
-def tune(args):
-    """Scans of bit columns in several shapes."""
-    codes, chosen = random_codes(args.columns, args.rows), source.shape_of
-    units, every = Units(tuple((j,) for j in range(args.columns))), np.arange(args.columns)
+class Watched:
+    """A GPU that says how many milliseconds each kernel takes, one after the other."""
+
+    def __init__(self, gpu):
+        self._gpu, self.told = gpu, {}
+
+    def __getattr__(self, name):
+        return getattr(self._gpu, name)
+
+    def compile(self, source):
+        """Kernels that are watched."""
+        self._program = self._gpu.compile(source)
+        return self
+
+    def launch(self, name, grid, block, args):
+        """Start a kernel and wait for it."""
+        import cupy
+
+        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+        begin.record()
+        self._program.launch(name, grid, block, args)
+        end.record()
+        end.synchronize()
+        self.told.setdefault(name, []).append(cupy.cuda.get_elapsed_time(begin, end))
+
+
+def kernels(args):
+    """Milliseconds of each kernel of a step."""
+    codes = random_codes(args.columns, args.rows)
+    units = Units(tuple((j,) for j in range(args.columns)))
     for n_classes in (2, 4):
         lines, tables = lines_of(args.rows, n_classes), tables_of(args.columns, n_classes)
-        for shape in ((64, 2), (64, 4), (128, 1), (128, 2), (128, 4), (256, 1), (256, 2)):
-            source.shape_of = lambda n, shape=shape: source.Shape(*shape)
-            try:
-                with Threads(args.threads, GpuEngine()) as threads:
-                    given = tables, rows_of(lines, codes), (1,) * n_classes, threads
-                    ledger = GpuLedger(*given, threads.gpus[0])
-                    told = []
+        with Threads(args.threads, GpuEngine()) as threads:
+            watched = Watched(threads.gpus[0])
+            given = tables, rows_of(lines, codes), (1,) * n_classes, threads
+            ledger = GpuLedger(*given, watched)
+            for name in ("probability", "log-likelihood", "error"):
+                one_step(ledger, CRITERIA[name], units, args.repeats)
+            del ledger
+        for name, times in watched.told.items():
+            say(f"{n_classes} classes, {name}: {statistics.median(times):.3f} ms")
+
+
+SHAPES = [
+    (threads, columns, staged, ahead)
+    for threads, columns in ((64, 1), (64, 2), (64, 4), (128, 1), (128, 2), (256, 1))
+    for staged, ahead in ((8, 0), (8, 1), (32, 1))
+]
+
+
+def tune(args):
+    """Scans of bit columns in several shapes, milliseconds of the kernel alone."""
+    codes, chosen = random_codes(args.columns, args.rows), source.shapes_of
+    units, every = Units(tuple((j,) for j in range(args.columns))), np.arange(args.columns)
+    kinds = "PROBABILITY", "SURPRISE", "ERROR"
+    for n_classes in (2, 4):
+        lines, tables = lines_of(args.rows, n_classes), tables_of(args.columns, n_classes)
+        with Threads(args.threads, GpuEngine()) as threads:
+            given = tables, rows_of(lines, codes), (1,) * n_classes, threads
+            for chunk in args.chunks:
+                words.CHUNK = chunk
+                for shape in SHAPES:
+                    source.shapes_of = lambda n, shape=shape: dict.fromkeys(
+                        kinds, source.Shape(*shape)
+                    )
+                    watched = Watched(threads.gpus[0])
+                    ledger = GpuLedger(*given, watched)
                     for name in ("probability", "log-likelihood", "error"):
                         rule = CRITERIA[name].rule(ledger)
                         ask = ledger.losses if name == "error" else ledger.bounds
-                        seconds = median(lambda ask=ask, rule=rule: ask(rule, units, every, 1), 7)
-                        told.append(f"{name} {1e3 * seconds:.2f}")
-                    say(f"{n_classes} classes, threads x columns {shape}, ms:", ", ".join(told))
+                        for _ in range(4):
+                            ask(rule, units, every, 1)
+                    told = ", ".join(
+                        f"{name} {min(watched.told[name]):.2f}"
+                        for name in ("scan_near", "surprise_near", "count_wrong", "add_chunks")
+                    )
+                    say(f"{n_classes} classes, chunks of {chunk} words, {shape}: {told}")
                     del ledger, ask
-            finally:
-                source.shape_of = chosen
+    source.shapes_of, words.CHUNK = chosen, 256
 
 
 def weights(args):
@@ -389,7 +447,9 @@ def fits(args):
     say(f"{args.fits} fits: free bytes after the third {free[2]}, after the last {free[-1]}")
 
 
-STAGES = {each.__name__: each for each in (environment, bits, steps, search, weights, fits, tune)}
+STAGES = {
+    each.__name__: each for each in (environment, bits, steps, search, weights, fits, kernels, tune)
+}
 
 
 def main():
@@ -402,6 +462,7 @@ def main():
     parser.add_argument("--weighted-columns", type=int, default=1000)
     parser.add_argument("--small-rows", type=int, default=20_011)
     parser.add_argument("--fits", type=int, default=100)
+    parser.add_argument("--chunks", type=int, nargs="*", default=[256, 128])
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--only", nargs="*", choices=STAGES, default=list(STAGES))
     args = parser.parse_args()

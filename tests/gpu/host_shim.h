@@ -41,6 +41,12 @@ static inline double __longlong_as_double(long long bits) {
   std::memcpy(&found, &bits, 8);
   return found;
 }
+static inline long long __double_as_longlong(double number) {
+  long long found;
+  std::memcpy(&found, &number, 8);
+  return found;
+}
+static inline float __saturatef(float x) { return x < 0.0f ? 0.0f : x > 1.0f ? 1.0f : x; }
 // As rough as the device's: off by a unit in the last place.
 static inline float reciprocal(float x) { return 1.0f / x * (1.0f + 6e-8f); }
 

@@ -205,3 +205,28 @@ def test_any_small_table(programs, seed, n_classes, n_rows, weighted):
         assert (
             abs(loss - np.array(rule.keys(exact[1:], np.zeros(4))) * 2.0**-rule.bits) <= doubt
         ).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_lines_of_many_words(device, n_classes):
+    """More words than are staged at once, and than a chunk has; more columns than a block."""
+    n_columns = 130
+    rng = np.random.default_rng(4)
+    y = np.append(np.zeros(9000, int), rng.integers(0, n_classes, 1500))
+    X = (rng.random((y.size, n_columns)) < 0.3 + 0.1 * y[:, None]).astype(float)
+    dense = dense_ledger(X, y, ["bernoulli"] * n_columns)
+    ledger = on_device(dense, device)
+    units = Units(tuple((j,) for j in range(n_columns)))
+    every = rng.permutation(n_columns)
+    for each in (dense, ledger):
+        each.apply((7, 8), 1)
+    for name in ROW_CRITERIA:
+        rule = CRITERIA[name].rule(dense)
+        exact = dense.losses(rule, units, every, 1)
+        loss, doubt = ledger.bounds(rule, units, every, 1)
+        assert (abs(loss - exact.sum(1) * 2.0**-rule.bits) <= doubt).all()
+        if name == "error":
+            np.testing.assert_array_equal(ledger.losses(rule, units, every, 1), exact)
+        else:
+            few = every[:3]
+            np.testing.assert_array_equal(ledger.losses(rule, units, few, 1), exact[:3])

@@ -16,7 +16,7 @@ from ..threads import Threads
 from . import source
 from .device import Device, Store, batches, blocks
 from .memory import check_fits
-from .words import CHUNK, Words, put_columns
+from .words import Words, put_columns
 
 #: With more classes nothing is scanned: exact losses of all candidates.
 MOST_SCANNED = 32
@@ -31,7 +31,10 @@ _ROUNDINGS = 32
 # where the product of those of two lines stays finite.
 _NEAR, _NEAR_ODDS, _FAR_ODDS = 13.5, 30.0, 85.0
 
-# Sorted margins are kept while they fit into this many bytes.
+# How scans of bit columns are cut, by the first word of a kernel's name.
+_SHAPES = {"scan": "PROBABILITY", "surprise": "SURPRISE", "count": "ERROR"}
+
+# Sorted margins are kept while they fit into this many bytes, with their ranks.
 _MOST_NEEDS = 1 << 27
 
 
@@ -62,7 +65,9 @@ class GpuLedger:
         lines = rows.lines
         self._words = Words.of(lines.labels, lines.line_sets)
         self._weighted = lines.weights.size > 0
-        self._class_totals = lines.class_totals(n_classes)
+        self._scanned_lines = (
+            lines.class_totals(n_classes) if self._weighted else self._words.by_class(n_classes)
+        )
         self._units: UnitSlots | None = None
         self._derived = ""  # what the planes hold of the sums, until these change
         self._surprise = np.zeros(n_classes)
@@ -71,6 +76,7 @@ class GpuLedger:
         self._program = device.compile(
             source.selection_source(n_classes, n_classes <= MOST_SCANNED)
         )
+        self._shapes = source.shapes_of(n_classes)
         self._store = Store(device)
         self._words.put(self._store, lines.weights)
         columns = [codes[: lines.rows.size] for codes in rows.codes]
@@ -131,11 +137,16 @@ class GpuLedger:
         """Losses in single precision, and how far each may be off."""
         kind, slots = ROW_KINDS[measure.kind], self._slots(units)
         which = np.asarray(which, np.int64)
-        found = Bounds(np.zeros(which.size), np.full(which.size, np.inf))
         fast = slots.linear[which]
-        if kind != ERROR and self.outline.n_classes <= MOST_SCANNED and fast.sum() > 1:
-            mine = slots.first[which[fast]]
-            found.losses[fast], found.doubts[fast] = self._scan(kind, mine, sign)
+        n_fast = int(np.count_nonzero(fast))
+        found = Bounds(np.zeros(which.size), np.full(which.size, np.inf))
+        if kind == ERROR or self.outline.n_classes > MOST_SCANNED or n_fast < 2:
+            return found
+        if n_fast == which.size:
+            losses, doubt = self._scan(kind, slots.first[which], sign)
+            return Bounds(losses, np.full(which.size, doubt))
+        mine = slots.first[which[fast]]
+        found.losses[fast], found.doubts[fast] = self._scan(kind, mine, sign)
         return found
 
     def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
@@ -172,6 +183,8 @@ class GpuLedger:
         kept.put("n_codes", tables.n_codes.astype(np.int32))
         kept.put("places", self._places)
         kept.put("prior", tables.prior)
+        kept.put("factors", self._float_factors)
+        kept.put("every class", np.eye(tables.n_classes))
 
     def _start(self) -> None:
         n, kept = int(self._n), self._store
@@ -191,7 +204,11 @@ class GpuLedger:
         out = np.zeros((which.size, n_classes), np.int64)
         for lo, hi in batches(which.size):
             ends, members = _members(slots, which[lo:hi])
-            there = self._store.zeros("losses", (hi - lo, n_classes), np.int64)
+            # One copy for what the candidates are and for zeros to add their losses to.
+            n_losses = (hi - lo) * n_classes
+            given = np.concatenate([np.zeros(2 * n_losses, np.int32), ends, members])
+            there = self._store.put("candidates", given)
+            losses = there[: 2 * n_losses].view(np.int64).reshape(hi - lo, n_classes)
             self._launch(
                 "settle",
                 (self._store["first pieces"].size, hi - lo),
@@ -199,16 +216,16 @@ class GpuLedger:
                 *self._of_lines("pieces"),
                 *(self._store[name] for name in ("bits", "codes", "places", "offsets")),
                 *(self._store[name] for name in ("n_codes", "table")),
-                self._store.put("pointers", ends),
-                self._store.put("members", members),
+                there[2 * n_losses : 2 * n_losses + ends.size],
+                there[2 * n_losses + ends.size :],
                 np.int32(sign),
                 self._tables.scale.unit,
                 2.0**bits,
-                there,
+                losses,
                 self._n_bits,
                 self._n,
             )
-            out[lo:hi] = self._device.read(there)
+            out[lo:hi] = self._device.read(losses)
         return out
 
     def _of_lines(self, parts: str) -> tuple[Foreign, ...]:
@@ -230,35 +247,43 @@ class GpuLedger:
         """Are errors counted from ranks: lines without weights, and few sorted margins?"""
         n_classes = self.outline.n_classes
         n_needs = 2 * int(self._n_bits) * self._tables.n_sets * n_classes * (n_classes - 1)
-        return not self._weighted and n_classes <= MOST_SCANNED and n_needs * 8 <= _MOST_NEEDS
+        return not self._weighted and n_classes <= MOST_SCANNED and n_needs * 12 <= _MOST_NEEDS
 
     def _count_errors(self, slots: Ints, sign: int) -> Ints:
         """Errors by class of bit columns: each line compares ranks."""
-        kept, n_needs = self._store, np.int32(2 * self._n_bits)
-        name = f"needs {sign}"
+        kept, name = self._store, f"needs {sign}"
         if name not in kept:
-            kept.put(name, self._needs(sign))
+            needs, asked = self._needs(sign)
+            kept.put(name, needs)
+            kept.put(f"asked {sign}", asked)
         if self._derived != name:
             planes = self._planes(self.outline.n_classes - 1)
             lines = (kept[each] for each in ("sums", "classes", "sets", "valid"))
-            grid = (blocks(int(self._n)),)
-            self._launch("find_ranks", grid, *lines, kept[name], n_needs, planes, self._n)
+            numbers = kept[name], np.int32(2 * self._n_bits), planes, self._n
+            self._launch("find_ranks", (blocks(int(self._n)),), *lines, *numbers)
             self._derived = name
-        right = self._scan_bits("count_right", slots, sign, kept[name], n_needs)
-        return self._words.by_class(self.outline.n_classes) - right.astype(np.int64)
+        parts = self._scan_bits("count_wrong", slots, sign, kept[f"asked {sign}"])
+        return self._add_chunks(parts, "every class").astype(np.int64)
 
-    def _needs(self, sign: int) -> Ints:
-        """Margins that bit columns ask of right lines, ascending: sets x own x others x margins."""
+    def _needs(self, sign: int) -> tuple[Ints, NDArray[np.float32]]:
+        """Margins that bit columns ask of right lines, and which of them each column asks for.
+
+        Margins are in ascending order: sets x own class x others x margins; ranks, from 1, are of
+        sets x own class x others x codes x columns.
+        """
         tables, n_classes = self._tables, self.outline.n_classes
         two = np.flatnonzero(self._places >= 0)
         at = tables.offsets[two][:, None] + np.arange(tables.n_sets * 2 * n_classes)
         terms = tables.table[at].reshape(two.size, tables.n_sets, 2, n_classes)
-        found = np.empty((tables.n_sets, n_classes, n_classes - 1, 2 * two.size), np.int64)
+        shape = tables.n_sets, n_classes, n_classes - 1, 2 * two.size
+        margins, ranks = np.empty(shape, np.int64), np.empty(shape, np.float32)
         for own in range(n_classes):
             for q, k in enumerate(k for k in range(n_classes) if k != own):
                 asked = sign * (terms[..., k] - terms[..., own]) + (k < own)
-                found[:, own, q] = np.sort(asked.transpose(1, 0, 2).reshape(tables.n_sets, -1))
-        return found
+                for number, mine in enumerate(asked.transpose(1, 2, 0).reshape(tables.n_sets, -1)):
+                    margins[number, own, q] = np.sort(mine)
+                    ranks[number, own, q] = np.searchsorted(margins[number, own, q], mine) + 1
+        return margins, ranks
 
     # -- fast answers --------------------------------------------------------------------------
 
@@ -277,47 +302,48 @@ class GpuLedger:
             planes = self._planes(n_classes - 1)
             self._launch("find_odds", (blocks(int(self._n)),), *lines, unit, most, planes, self._n)
         else:
-            sums, classes, _, *rest = self._of_lines("chunks")
-            parts = kept.room("surprise", (kept["first chunks"].size,), np.float64)
+            sums, classes, _, *rest = self._of_lines("pieces")
+            parts = kept.room("surprise", (kept["first pieces"].size,), np.float64)
             planes = self._planes(n_classes)
-            grid = (kept["first chunks"].size,)
+            grid = (kept["first pieces"].size,)
             lines = [sums, classes, *rest]
             self._launch("find_posteriors", grid, *lines, unit, planes, parts, self._n)
-            first, _ = self._words.cuts(CHUNK)
-            owners = np.repeat(self._words.classes, self._words.counts)[first]
+            owners = self._words.piece_classes
             self._surprise[:] = np.bincount(owners, self._device.read(parts), n_classes)
         self._derived = name
 
     def _scan(self, kind: int, slots: Ints, sign: int) -> tuple[Floats, float]:
         """Approximate losses, and how far each may be from the truth."""
         self._derive(kind)
-        n_classes = self.outline.n_classes
-        found = np.empty((slots.size, n_classes))
+        factors, n_classes = self._float_factors, self.outline.n_classes
         two = self._places[slots] >= 0
-        if two.any():
-            name = "scan_near" if self._near else "scan_far"
-            name = "scan_weighted" if self._weighted else name
-            if kind != PROBABILITY:
-                name = "scan_surprise_weighted" if self._weighted else "scan_surprise"
-            nothing = self._store["offsets"], np.int32(0)
-            found[two] = self._scan_bits(name, slots[two], sign, *nothing)
-        if not two.all():
+        if two.all():
+            found = self._scan_two(kind, slots, sign)
+        else:
+            found = np.empty(slots.size)
+            if two.any():
+                found[two] = self._scan_two(kind, slots[two], sign)
             found[~two] = self._scan_bytes(kind, slots[~two], sign)
-        lines = self._class_totals if self._weighted else self._words.by_class(n_classes)
         # Lines that are none count in a scan of lines without weights: as one each.
-        doubt = float(lines @ self._float_factors) * (n_classes + _ROUNDINGS) * _FLOAT32
+        lines = float(self._scanned_lines @ factors)
+        doubt = lines * (n_classes + _ROUNDINGS) * _FLOAT32
         if kind == PROBABILITY:
-            return (lines - found) @ self._float_factors, doubt
-        doubt += 1e-11 * float(np.abs(self._surprise) @ self._float_factors)
-        return (found + self._surprise) @ self._float_factors, doubt
+            return lines - found, doubt
+        doubt += 1e-11 * float(np.abs(self._surprise) @ factors)
+        return found + float(self._surprise @ factors), doubt
 
-    def _scan_bits(
-        self, name: str, slots: Ints, sign: int, needs: Foreign, n_needs: np.int32
-    ) -> Floats:
-        """Sums by class of bit columns."""
+    def _scan_two(self, kind: int, slots: Ints, sign: int) -> Floats:
+        """Sums of bit columns, weighed by class."""
+        how = "weighted" if self._weighted else "near" if self._near else "far"
+        name = f"scan_{how}" if kind == PROBABILITY else f"surprise_{how}"
+        parts = self._scan_bits(name, slots, sign, self._store["offsets"])
+        return self._add_chunks(parts, "factors")[:, 0]
+
+    def _scan_bits(self, name: str, slots: Ints, sign: int, asked: Foreign) -> Foreign:
+        """Sums of bit columns, chunk by chunk."""
         kept, n = self._store, slots.size
         parts = kept.room("parts", (kept["first chunks"].size, n), np.float64)
-        shape = source.shape_of(self.outline.n_classes)
+        shape = self._shapes[_SHAPES[name.split("_")[0]]]
         self._launch(
             name,
             (blocks(n, shape.threads * shape.columns), kept["first chunks"].size),
@@ -328,17 +354,16 @@ class GpuLedger:
             np.int32(n),
             np.int32(sign),
             self._tables.scale.unit,
-            needs,
-            n_needs,
+            asked,
             parts,
             self._n_bits,
             self._n,
             block=shape.threads,
         )
-        return self._add_chunks(parts, n)
+        return parts
 
     def _scan_bytes(self, kind: int, slots: Ints, sign: int) -> Floats:
-        """Sums by class of byte columns."""
+        """Sums of byte columns, weighed by class."""
         kept, found = self._store, []
         for lo, hi in batches(slots.size):
             parts = kept.room("parts", (kept["first chunks"].size, hi - lo), np.float64)
@@ -357,14 +382,17 @@ class GpuLedger:
                 parts,
                 self._n,
             )
-            found.append(self._add_chunks(parts, hi - lo))
+            found.append(self._add_chunks(parts, "factors")[:, 0])
         return np.concatenate(found)
 
-    def _add_chunks(self, parts: Foreign, n: int) -> Floats:
-        kept, n_chunks = self._store, self._store["first chunks"].size
-        out = kept.room("by class", (n, self.outline.n_classes), np.float64)
-        lines = parts, kept["classes"], kept["first chunks"]
-        self._launch("add_chunks", (blocks(n),), *lines, np.int32(n_chunks), np.int32(n), out)
+    def _add_chunks(self, parts: Foreign, mix: str) -> Floats:
+        """Sums of all chunks: candidates x rows of "factors", or of "every class"."""
+        kept, (n_chunks, n) = self._store, parts.shape
+        n_rows = kept[mix].size // self.outline.n_classes
+        out = kept.room("added up", (n, n_rows), np.float64)
+        lines = parts, kept["classes"], kept["first chunks"], kept[mix]
+        numbers = np.int32(n_chunks), np.int32(n)
+        self._launch("add_chunks", (blocks(n, 32), n_rows), *lines, *numbers, out)
         found: Floats = self._device.read(out)
         return found
 

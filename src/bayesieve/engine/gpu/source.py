@@ -21,11 +21,18 @@ class Shape(NamedTuple):
 
     threads: int  #: in a block
     columns: int  #: of each thread
+    staged: int = 8  #: words whose lines are staged together
+    ahead: int = 1  #: is the next word fetched while one is worked on?
 
 
-def shape_of(n_classes: int) -> Shape:
-    """What was quickest for so many classes."""
-    return Shape(128, 2 if n_classes <= _FEW_CLASSES else 1)
+def shapes_of(n_classes: int) -> Mapping[str, Shape]:
+    """What was quickest for so many classes, by what is scanned for."""
+    few = n_classes <= _FEW_CLASSES
+    return {
+        "PROBABILITY": Shape(64, 2 if few else 1),
+        "SURPRISE": Shape(64, 2 if few else 1),
+        "ERROR": Shape(128, 2 if n_classes == 2 else 1),
+    }
 
 
 def selection_source(n_classes: int, scans: bool = True) -> str:
@@ -36,7 +43,9 @@ def selection_source(n_classes: int, scans: bool = True) -> str:
     n_classes : how many classes.
     scans : with kernels that scan; what those know of the classes must fit the memory of a block.
     """
-    defined = {"CLASSES": n_classes, "COLUMNS": shape_of(n_classes).columns}
+    defined: dict[str, object] = {"CLASSES": n_classes}
+    for name, (_, *shape) in shapes_of(n_classes).items():
+        defined[f"SHAPE_{name}"] = ", ".join(map(str, shape))
     return _put_together((*_SELECTION, "scan") if scans else _SELECTION, defined)
 
 

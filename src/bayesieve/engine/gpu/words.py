@@ -103,6 +103,12 @@ class Words:
         first, count = np.array(pairs, np.int32).T
         return np.ascontiguousarray(first), np.ascontiguousarray(count)
 
+    @cached_property
+    def piece_classes(self) -> Ints:
+        """True class of each piece."""
+        first, _ = self.cuts(PIECE)
+        return np.repeat(self.classes, self.counts)[first]
+
     def put(self, store: Store, weights: Ints) -> None:
         """What kernels read of the lines: classes, sets, valid, weights; chunks and pieces."""
         store.put("classes", np.repeat(self.classes, self.counts).astype(np.int32))

@@ -1,11 +1,8 @@
 // Fast scans of single columns; they shortlist and never decide (but counts of errors are exact).
 //
-// Bit columns: a thread has COLUMNS of them, and a block walks through the words of a chunk, which
-// have one class and set; what all threads need to know of the lines is staged in shared memory.
+// Bit columns: a thread has some of them, and a block walks through the words of a chunk, which have
+// one class and set; what all threads need to know of the lines is staged in shared memory.
 // Byte columns: a block has one column and a chunk, its threads share the lines.
-
-// Words whose lines are staged together.
-#define STAGED 8
 
 #define OTHERS (CLASSES - 1)
 
@@ -22,25 +19,50 @@ __device__ __forceinline__ double said(const Int64* terms, int k, int own, int s
   return (double)(sign * (terms[k] - terms[own])) * unit;
 }
 
+// What a block knows of its lines and of all columns.
+struct Chunk {
+  const Int64* table;  // terms, [set][code][class] from a column's offset on
+  const float* asked;  // ranks that bit columns ask for, [set][own][other][code][column]
+  int own, set, sign, n_bits;
+  double unit;
+};
+
+// By what a column multiplies the odds of the other classes, for both of its codes.
+struct Ratios {
+  float of[2][OTHERS];
+
+  __device__ void load(const Chunk& chunk, Int64 offset) {
+    const Int64* terms = chunk.table + offset + (Int64)chunk.set * 2 * CLASSES;
+    UNROLL for (int v = 0; v < 2; v++)
+      UNROLL for (int q = 0; q < OTHERS; q++)
+        of[v][q] = (float)exp(said(terms + v * CLASSES, other(q, chunk.own), chunk.own, chunk.sign,
+                                   chunk.unit));
+  }
+
+  // `start` and the sum of what is known of a line x ratio.
+  __device__ __forceinline__ float mixed(float start, unsigned bit, const float4* known, int j) {
+    UNROLL for (int q = 0; q < OTHERS; q++)
+      start = fmaf(one_of(known[q], j), bit ? of[1][q] : of[0][q], start);
+    return start;
+  }
+};
+
 // Sums of P(own class): with odds o of the others, a column turns it into 1 / (1 + sum of o x ratio).
 // One reciprocal serves two lines: 1/a + 1/b = (a + b) / ab.
 template <bool CLAMPED, bool WEIGHTED>
 struct Probable {
   static const int PLANES = OTHERS;
-  float ratio[2][OTHERS], sum;
+  Ratios ratios;
+  float sum;
+  double total;
 
-  __device__ void load(const Int64* terms, int own, int sign, double unit, const Int64*, int) {
-    UNROLL for (int v = 0; v < 2; v++)
-      UNROLL for (int q = 0; q < OTHERS; q++)
-        ratio[v][q] = (float)exp(said(terms + v * CLASSES, other(q, own), own, sign, unit));
+  __device__ void begin(const Chunk& chunk, Int64 offset, int) {
+    ratios.load(chunk, offset);
+    sum = 0.0f, total = 0.0;
   }
 
-  __device__ __forceinline__ void begin() { sum = 0.0f; }
-
   __device__ __forceinline__ float against(unsigned bit, const float4* odds, int j) {
-    float found = 1.0f;
-    UNROLL for (int q = 0; q < OTHERS; q++)
-      found = fmaf(one_of(odds[q], j), bit ? ratio[1][q] : ratio[0][q], found);
+    float found = ratios.mixed(1.0f, bit, odds, j);
     // The product of two stays finite.
     return CLAMPED ? fminf(found, 4.6e18f) : found;
   }
@@ -53,147 +75,192 @@ struct Probable {
     }
   }
 
-  __device__ __forceinline__ double end() { return (double)sum; }
+  __device__ __forceinline__ void end_word() { total += (double)sum, sum = 0.0f; }
+
+  __device__ __forceinline__ double end() { return total; }
 };
 
 // Sums of the change of -log P(own class): the logarithm of the sum of p x ratio over all classes.
-// Eight lines share one logarithm.
-template <bool WEIGHTED>
+// Lines are multiplied, and all of a chunk share one logarithm: exponents are taken out word by word.
+// NEAR: factors of four lines stay within single precision, else those of eight within double.
+template <bool NEAR>
 struct Surprise {
   static const int PLANES = CLASSES;
-  float ratio[2][OTHERS];
-  double sum, product;
-  int n_factors;
+  Ratios ratios;
+  double product;
+  int exponent;
 
-  __device__ void load(const Int64* terms, int own, int sign, double unit, const Int64*, int) {
-    UNROLL for (int v = 0; v < 2; v++)
-      UNROLL for (int q = 0; q < OTHERS; q++)
-        ratio[v][q] = (float)exp(said(terms + v * CLASSES, other(q, own), own, sign, unit));
+  __device__ void begin(const Chunk& chunk, Int64 offset, int) {
+    ratios.load(chunk, offset);
+    product = 1.0, exponent = 0;
   }
 
-  __device__ __forceinline__ void begin() { sum = 0.0, product = 1.0, n_factors = 0; }
+  __device__ __forceinline__ void take_exponent() {
+    Int64 bits = __double_as_longlong(product);
+    exponent += (int)(bits >> 52) - 1023;
+    product = __longlong_as_double((bits & 0xfffffffffffffLL) | 0x3ff0000000000000LL);
+  }
 
-  __device__ __forceinline__ void four(unsigned word, const float4* shares, const float* weights) {
+  __device__ __forceinline__ void four(unsigned word, const float4* shares, const float*) {
+    float of_four = 1.0f;
     UNROLL for (int j = 0; j < 4; j++) {
-      float found = one_of(shares[OTHERS], j);
-      UNROLL for (int q = 0; q < OTHERS; q++)
-        found = fmaf(one_of(shares[q], j), word >> j & 1 ? ratio[1][q] : ratio[0][q], found);
-      if (WEIGHTED)
-        sum += (double)weights[j] * log((double)found);
+      float found = ratios.mixed(one_of(shares[OTHERS], j), word >> j & 1, shares, j);
+      if (NEAR)
+        of_four = j ? of_four * found : found;
       else
         product *= (double)found;
     }
-    if (!WEIGHTED && ++n_factors % 2 == 0) {
-      sum += log(product);
-      product = 1.0;
-    }
+    if (NEAR)
+      product *= (double)of_four;
+    else
+      take_exponent();
   }
 
-  __device__ __forceinline__ double end() { return sum; }
+  __device__ __forceinline__ void end_word() {
+    if (NEAR) take_exponent();
+  }
+
+  __device__ __forceinline__ double end() {
+    return (double)exponent * 0.6931471805599453 + log(product);
+  }
 };
 
-// Counts of lines that stay right, by the ranks of their margins: exact.
-struct Right {
-  static const int PLANES = OTHERS;
-  float need[2][OTHERS], count;
+// The same of lines with weights, each of which has its logarithm.
+struct WeightedSurprise {
+  static const int PLANES = CLASSES;
+  Ratios ratios;
+  double total;
 
-  __device__ void load(const Int64* terms, int own, int sign, double, const Int64* needs,
-                       int n_needs) {
-    UNROLL for (int v = 0; v < 2; v++)
-      UNROLL for (int q = 0; q < OTHERS; q++) {
-        int k = other(q, own);
-        Int64 asked = sign * (terms[v * CLASSES + k] - terms[v * CLASSES + own]) + (k < own);
-        need[v][q] = count_below(needs + (Int64)q * n_needs, n_needs, asked, true) + 1;
-      }
+  __device__ void begin(const Chunk& chunk, Int64 offset, int) {
+    ratios.load(chunk, offset);
+    total = 0.0;
   }
 
-  __device__ __forceinline__ void begin() { count = 0.0f; }
+  __device__ __forceinline__ void four(unsigned word, const float4* shares, const float* weights) {
+    UNROLL for (int j = 0; j < 4; j++)
+      total += (double)weights[j] *
+               log((double)ratios.mixed(one_of(shares[OTHERS], j), word >> j & 1, shares, j));
+  }
+
+  __device__ __forceinline__ void end_word() {}
+
+  __device__ __forceinline__ double end() { return total; }
+};
+
+// Counts of lines that are wrong, by the ranks of their margins, which are whole numbers: exact.
+struct Wrong {
+  static const int PLANES = OTHERS;
+  float asked[2][OTHERS], count;
+  double total;
+
+  __device__ void begin(const Chunk& chunk, Int64, int column) {
+    Int64 run = ((Int64)chunk.set * CLASSES + chunk.own) * OTHERS;
+    UNROLL for (int q = 0; q < OTHERS; q++)
+      UNROLL for (int v = 0; v < 2; v++)
+        asked[v][q] = chunk.asked[((run + q) * 2 + v) * chunk.n_bits + column];
+    count = 0.0f, total = 0.0;
+  }
 
   __device__ __forceinline__ void four(unsigned word, const float4* ranks, const float*) {
     UNROLL for (int j = 0; j < 4; j++) {
-      bool bit = word >> j & 1, stays = true;
-      UNROLL for (int q = 0; q < OTHERS; q++)
-        stays &= one_of(ranks[q], j) >= (bit ? need[1][q] : need[0][q]);
-      count += stays ? 1.0f : 0.0f;
+      float wrong = 0.0f;
+      // A difference of whole numbers, cut off at 0 and 1: does this class win?
+      UNROLL for (int q = 0; q < OTHERS; q++) {
+        float ask = word >> j & 1 ? asked[1][q] : asked[0][q];
+        float beaten = __saturatef(ask - one_of(ranks[q], j));
+        wrong = q ? __saturatef(wrong + beaten) : beaten;
+      }
+      count += wrong;
     }
   }
 
-  __device__ __forceinline__ double end() { return (double)count; }
+  __device__ __forceinline__ void end_word() { total += (double)count, count = 0.0f; }
+
+  __device__ __forceinline__ double end() { return total; }
 };
 
 // All candidates of bit columns: block (candidates, chunk); out: [chunk][candidate].
-template <class Lines, bool WEIGHTED>
+template <class Lines, bool WEIGHTED, int COLUMNS, int STAGED, bool AHEAD>
 __device__ void scan_words(const unsigned* bits, const float* planes, const Int64* weights,
                            const int* classes, const int* sets, const int* first, const int* count,
                            const int* places, const Int64* offsets, const Int64* table,
                            const int* candidates, int n_candidates, int sign, double unit,
-                           const Int64* needs, int n_needs, double* out, int n_bits, Int64 n) {
+                           const float* asked, double* out, int n_bits, Int64 n) {
   __shared__ float4 staged[Lines::PLANES][STAGED * 8];
   __shared__ float staged_weights[WEIGHTED ? STAGED * 32 : 1];
-  int chunk = blockIdx.y, begin = first[chunk], own = classes[begin], set = sets[begin];
+  int begin = first[blockIdx.y], n_here = count[blockIdx.y];
   int here = blockIdx.x * blockDim.x * COLUMNS + threadIdx.x;
-  const Int64* mine = needs + ((Int64)set * CLASSES + own) * OTHERS * n_needs;
+  Chunk chunk = {table, asked, classes[begin], sets[begin], sign, n_bits, unit};
   Lines lines[COLUMNS];
-  double total[COLUMNS];
-  int column[COLUMNS];
+  const unsigned* next[COLUMNS];
+  unsigned word[COLUMNS];
   UNROLL for (int t = 0; t < COLUMNS; t++) {
     int slot = candidates[min(here + t * (int)blockDim.x, n_candidates - 1)];
-    column[t] = places[slot];
-    lines[t].load(table + offsets[slot] + (Int64)set * 2 * CLASSES, own, sign, unit, mine, n_needs);
-    total[t] = 0.0;
+    lines[t].begin(chunk, offsets[slot], places[slot]);
+    next[t] = bits + (Int64)begin * n_bits + places[slot];
+    if (AHEAD) word[t] = *next[t];
   }
-  for (int from = 0; from < count[chunk]; from += STAGED) {
-    int n_words = min(STAGED, count[chunk] - from);
+  for (int from = 0; from < n_here; from += STAGED) {
+    int n_words = min(STAGED, n_here - from);
     __syncthreads();
-    for (int j = threadIdx.x; j < n_words * 8 * Lines::PLANES; j += blockDim.x) {
-      int q = j / (n_words * 8), four = j % (n_words * 8);
-      staged[q][four] = ((const float4*)(planes + q * n + (Int64)(begin + from) * 32))[four];
+    UNROLL for (int q = 0; q < Lines::PLANES; q++) {
+      const float4* plane = (const float4*)(planes + q * n + (Int64)(begin + from) * 32);
+      for (int j = threadIdx.x; j < n_words * 8; j += blockDim.x) staged[q][j] = plane[j];
     }
     if (WEIGHTED)
       for (int j = threadIdx.x; j < n_words * 32; j += blockDim.x)
         staged_weights[j] = (float)weights[(Int64)(begin + from) * 32 + j];
     __syncthreads();
     for (int w = 0; w < n_words; w++) {
-      unsigned word[COLUMNS];
+      unsigned mine[COLUMNS];
       UNROLL for (int t = 0; t < COLUMNS; t++) {
-        word[t] = bits[(Int64)(begin + from + w) * n_bits + column[t]];
-        lines[t].begin();
+        // The word after this one is on its way while this one is worked on.
+        if (AHEAD) {
+          mine[t] = word[t];
+          if (from + w + 1 < n_here) next[t] += n_bits;
+          word[t] = *next[t];
+        } else {
+          mine[t] = *next[t];
+          next[t] += n_bits;
+        }
       }
       UNROLL for (int four = 0; four < 8; four++) {
         float4 values[Lines::PLANES];
         UNROLL for (int q = 0; q < Lines::PLANES; q++) values[q] = staged[q][w * 8 + four];
         UNROLL for (int t = 0; t < COLUMNS; t++)
-          lines[t].four(word[t] >> (4 * four), values,
+          lines[t].four(mine[t] >> (4 * four), values,
                         staged_weights + (WEIGHTED ? w * 32 + 4 * four : 0));
       }
-      UNROLL for (int t = 0; t < COLUMNS; t++) total[t] += lines[t].end();
+      UNROLL for (int t = 0; t < COLUMNS; t++) lines[t].end_word();
     }
   }
   UNROLL for (int t = 0; t < COLUMNS; t++)
     if (here + t * (int)blockDim.x < n_candidates)
-      out[(Int64)chunk * n_candidates + here + t * blockDim.x] = total[t];
+      out[(Int64)blockIdx.y * n_candidates + here + t * blockDim.x] = lines[t].end();
 }
 
-#define SCAN_WORDS(NAME, LINES, WEIGHTED)                                                          \
+// SHAPE is a list of COLUMNS, STAGED and AHEAD.
+#define SCAN_WORDS(NAME, LINES, WEIGHTED, SHAPE)                                                   \
   extern "C" __global__ void NAME(                                                                 \
       const unsigned* bits, const float* planes, const Int64* weights, const int* classes,         \
       const int* sets, const int* first, const int* count, const int* places,                      \
       const Int64* offsets, const Int64* table, const int* candidates, int n_candidates, int sign, \
-      double unit, const Int64* needs, int n_needs, double* out, int n_bits, Int64 n) {            \
-    scan_words<LINES, WEIGHTED>(bits, planes, weights, classes, sets, first, count, places,        \
-                                offsets, table, candidates, n_candidates, sign, unit, needs,       \
-                                n_needs, out, n_bits, n);                                          \
+      double unit, const float* asked, double* out, int n_bits, Int64 n) {                         \
+    scan_words<LINES, WEIGHTED, SHAPE>(bits, planes, weights, classes, sets, first, count, places, \
+                                       offsets, table, candidates, n_candidates, sign, unit,       \
+                                       asked, out, n_bits, n);                                     \
   }
 
 typedef Probable<false, false> NearLines;
 typedef Probable<true, false> FarLines;
 typedef Probable<true, true> WeightedLines;
-SCAN_WORDS(scan_near, NearLines, false)
-SCAN_WORDS(scan_far, FarLines, false)
-SCAN_WORDS(scan_weighted, WeightedLines, true)
-SCAN_WORDS(scan_surprise, Surprise<false>, false)
-SCAN_WORDS(scan_surprise_weighted, Surprise<true>, true)
-SCAN_WORDS(count_right, Right, false)
+SCAN_WORDS(scan_near, NearLines, false, SHAPE_PROBABILITY)
+SCAN_WORDS(scan_far, FarLines, false, SHAPE_PROBABILITY)
+SCAN_WORDS(scan_weighted, WeightedLines, true, SHAPE_PROBABILITY)
+SCAN_WORDS(surprise_near, Surprise<true>, false, SHAPE_SURPRISE)
+SCAN_WORDS(surprise_far, Surprise<false>, false, SHAPE_SURPRISE)
+SCAN_WORDS(surprise_weighted, WeightedSurprise, true, SHAPE_SURPRISE)
+SCAN_WORDS(count_wrong, Wrong, false, SHAPE_ERROR)
 
 // Single byte columns: block (chunk, candidate); out: [chunk][candidate].  For `surprised` the sums
 // of log of p x ratio, else of P(own class).
@@ -224,14 +291,22 @@ extern "C" __global__ void scan_bytes(int surprised, const unsigned char* codes,
   if (!threadIdx.x) out[(Int64)chunk * n_candidates + blockIdx.y] = all;
 }
 
-// Sums of chunks by true class: out is [candidate][class].
+// Sums of chunks, those of each class times its number in a row of `mix`: block (32 candidates, row);
+// out is [candidate][row].
 extern "C" __global__ void add_chunks(const double* parts, const int* classes, const int* first,
-                                      int n_chunks, int n_candidates, double* out) {
-  Int64 j = this_thread();
-  if (j >= n_candidates) return;
-  double total[CLASSES];
-  for (int k = 0; k < CLASSES; k++) total[k] = 0.0;
-  for (int chunk = 0; chunk < n_chunks; chunk++)
-    total[classes[first[chunk]]] += parts[(Int64)chunk * n_candidates + j];
-  for (int k = 0; k < CLASSES; k++) out[j * CLASSES + k] = total[k];
+                                      const double* mix, int n_chunks, int n_candidates,
+                                      double* out) {
+  __shared__ double kept[THREADS];
+  int across = threadIdx.x & 31, j = blockIdx.x * 32 + across;
+  double total = 0.0;
+  if (j < n_candidates)
+    for (int chunk = threadIdx.x >> 5; chunk < n_chunks; chunk += THREADS / 32) {
+      double times = mix[blockIdx.y * CLASSES + classes[first[chunk]]];
+      if (times != 0.0) total += times * parts[(Int64)chunk * n_candidates + j];
+    }
+  kept[threadIdx.x] = total;
+  __syncthreads();
+  if (threadIdx.x >= 32 || j >= n_candidates) return;
+  for (int down = 1; down < THREADS / 32; down++) total += kept[down * 32 + across];
+  out[(Int64)j * gridDim.y + blockIdx.y] = total;
 }
