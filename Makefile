@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow lint format bench parts docs clean
+.PHONY: demo test slow lint format bench parts docs package clean
 
 demo: .venv/ready
 	$(BIN)/bayesieve demo --out build/demo
@@ -40,6 +40,17 @@ parts: .venv/ready
 # The site lands in docs/_build/html; nothing is fetched while it is built.
 docs: .venv/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+# Wheel and source archive, the former built from the latter; a stranger then installs the wheel in a
+# fresh environment and pastes the README.
+package:
+	rm -rf dist build/stranger
+	$(PYTHON) -m venv build/stranger/env
+	build/stranger/env/bin/python -m pip install --quiet build
+	build/stranger/env/bin/python -m build --outdir dist .
+	build/stranger/env/bin/python -m pip install --quiet --constraint constraints.txt "$$(ls dist/*.whl)[cli]" pandas
+	mkdir build/stranger/here
+	cd build/stranger/here && ../env/bin/python ../../../tests/stranger.py ../../../README.md
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -9,7 +9,6 @@ stage; a stage that fails says so and the next one begins.  Figures are medians.
   bytes on the device, upload, beside the threads;
 - search: forward to 100 features;
 - kernels: milliseconds of each kernel of a step;
-- tune: scans cut in other shapes, to choose `shapes_of` by;
 - weights: `WeightedNaiveBayes`'s path to 30 terms;
 - fits: whole fits, the same subset, and memory left over after 100 of them.
 """
@@ -22,29 +21,31 @@ import statistics
 import time
 import traceback
 import warnings
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
 from bayesieve import GpuEngine, NaiveBayesSelector, WeightedNaiveBayes
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.kernels.options import LANES
-from bayesieve.data.storage import IN_MEMORY
-from bayesieve.engine.cells import CODED, TWO, Cells, ScoredLines, TermTables
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.fixed import FixedTables
-from bayesieve.engine.gpu import source, words
 from bayesieve.engine.gpu.ledger import GpuLedger
 from bayesieve.engine.gpu.weights import GpuWeightLedger
-from bayesieve.engine.lines import DenseRows, Lines
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import WeightedLedger
-from bayesieve.models.base import Scale
-from bayesieve.models.weighted import TERM_BITS, Ratios
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import Objective, Settler
 from bayesieve.search.weights import GreedyWeights, WeightedProblem, WeightRules
+from gpu_tables import (
+    held_rows,
+    lines_of,
+    random_codes,
+    rows_of,
+    tables_of,
+    weighted_parts,
+)
 
 
 def say(*words, end="\n"):
@@ -61,41 +62,6 @@ def median(task, repeats):
         task()
         times.append(time.perf_counter() - start)
     return statistics.median(times)
-
-
-@cache
-def random_codes(n_columns, n_rows, seed=0):
-    """Random bits as bytes, columns x rows."""
-    codes = np.empty((n_columns, n_rows + LANES), np.uint8)
-    rng = np.random.default_rng(seed)
-    for j in range(n_columns):
-        packed = rng.integers(0, 256, -(-codes.shape[1] // 8), dtype=np.uint8)
-        codes[j] = np.unpackbits(packed)[: codes.shape[1]]
-    return codes
-
-
-def tables_of(n_columns, n_classes, n_sets=1, n_codes=2, spread=0.5, seed=1):
-    """Random integer terms."""
-    rng = np.random.default_rng(seed)
-    size = n_sets * n_codes * n_classes
-    table = (rng.normal(0, spread, n_columns * size) * 2.0**40).astype(np.int64)
-    prior = np.zeros((n_sets, n_classes), np.int64)
-    slots, codes = np.arange(n_columns), np.full(n_columns, n_codes)
-    offsets = np.arange(n_columns + 1) * size
-    return FixedTables(Scale(40, 0, 2.0**20), prior, slots, codes, offsets, table)
-
-
-def lines_of(n_rows, n_classes, n_sets=1, weights=None, seed=2):
-    """Lines of random classes and sets."""
-    rng = np.random.default_rng(seed)
-    labels, sets = rng.integers(0, n_classes, n_rows), rng.integers(0, n_sets, n_rows)
-    kept = np.ones(n_rows, np.int64) if weights is None else weights
-    return Lines.sort(np.arange(n_rows), sets, labels, kept)
-
-
-def rows_of(lines, codes):
-    """What the lines hold."""
-    return DenseRows(lines, codes, [], IN_MEMORY)
 
 
 # -- stages ------------------------------------------------------------------------------------
@@ -139,7 +105,8 @@ def bits(args):
             units = Units((*((j,) for j in range(n_columns - 2)), (n_columns - 2, n_columns - 1)))
             which = np.arange(-1, len(units))
             with Threads(args.threads, GpuEngine()) as threads:
-                given = tables, rows_of(lines, codes), (1,) * n_classes, threads
+                rows = held_rows(lines, codes, n_codes == 2)
+                given = tables, rows, (1,) * n_classes, threads
                 ledgers = DenseLedger(*given), GpuLedger(*given, threads.gpus[0])
                 for each in ledgers:
                     each.apply([3, 5, 8], 1)
@@ -180,30 +147,6 @@ def same_weights(args):
     say(f"weighted ledgers: {same} of {asked} integers equal")
 
 
-def weighted_parts(n_rows, n_terms, n_classes, weighted=False, share_two=0.5):
-    """Terms of two codes and of 60, the first 40 of which tell something, with their tables."""
-    rng = np.random.default_rng(11)
-    labels = rng.integers(0, n_classes, n_rows)
-    kinds = np.where(np.arange(n_terms) < share_two * n_terms, TWO, CODED)
-    sizes = [2 if kind == TWO else 60 for kind in kinds]
-    columns, terms = [], []
-    for j, size in enumerate(sizes):
-        column = rng.integers(0, size, n_rows, dtype=np.uint8)
-        if j % max(n_terms // 40, 1) == 0:
-            moved = rng.random(n_rows) < 0.05 + 0.002 * (j % 50)
-            column[moved] = labels[moved] % size
-        counts = np.bincount(column * np.int64(n_classes) + labels, minlength=size * n_classes)
-        counts = counts.reshape(size, n_classes) + 1.0
-        ratios = np.log(counts / counts.sum(0)) - np.log(counts.sum(1) / counts.sum())[:, None]
-        table = np.rint(ratios * 2.0**TERM_BITS).astype(np.int64)
-        columns.append(column)
-        terms.append(Ratios(table, -np.ones_like(table), np.zeros(size, bool)))
-    weights = rng.integers(1, 4, n_rows) if weighted else np.ones(n_rows, np.int64)
-    lines = ScoredLines.sort(labels, n_classes, weights)
-    cells = Cells.gather(kinds, columns, lines.rows, n_rows)
-    return TermTables.of(terms, sizes), lines, cells
-
-
 def steps(args):
     """Whole steps at full size, beside the threads."""
     codes = random_codes(args.columns, args.rows)
@@ -231,7 +174,7 @@ def steps(args):
                 ask = partial(ledger.losses, rule, units, np.arange(n), 1)
                 say(f"  settle of {n}: {1e3 * median(ask, args.repeats):.2f} ms")
             say(f"  bytes {used / 1e9:.3f} GB, {used / plain:.3f} of the plain formula")
-            compare_threads(args, given, units, told)
+            compare_threads(args, given, codes, units, told)
             del ledger, ask
             gc.collect()
 
@@ -264,7 +207,7 @@ def fresh(ledger):
     return ledger
 
 
-def compare_threads(args, given, units, told):
+def compare_threads(args, given, codes, units, told):
     """The same steps on threads, on as many columns as there is time for."""
     tables, rows, *rest = given
     few = args.columns // 10
@@ -276,7 +219,7 @@ def compare_threads(args, given, units, told):
         tables.offsets[: few + 1],
         tables.table[: tables.offsets[few]],
     )
-    ledger = DenseLedger(part, rows_of(rows.lines, rows.codes[:few]), *rest)
+    ledger = DenseLedger(part, held_rows(rows.lines, codes[:few]), *rest)
     some, every = Units(units.members[:few]), list(range(few))
     for name in ("probability", "error"):
         settler = Settler(ledger, CRITERIA[name], some)
@@ -347,44 +290,6 @@ def kernels(args):
             say(f"{n_classes} classes, {name}: {statistics.median(times):.3f} ms")
 
 
-SHAPES = [
-    (threads, columns, staged, ahead)
-    for threads, columns in ((64, 1), (64, 2), (64, 4), (128, 1), (128, 2), (256, 1))
-    for staged, ahead in ((8, 0), (8, 1), (32, 1))
-]
-
-
-def tune(args):
-    """Scans of bit columns in several shapes, milliseconds of the kernel alone."""
-    codes, chosen = random_codes(args.columns, args.rows), source.shapes_of
-    units, every = Units(tuple((j,) for j in range(args.columns))), np.arange(args.columns)
-    kinds = "PROBABILITY", "SURPRISE", "ERROR"
-    for n_classes in (2, 4):
-        lines, tables = lines_of(args.rows, n_classes), tables_of(args.columns, n_classes)
-        with Threads(args.threads, GpuEngine()) as threads:
-            given = tables, rows_of(lines, codes), (1,) * n_classes, threads
-            for chunk in args.chunks:
-                words.CHUNK = chunk
-                for shape in SHAPES:
-                    source.shapes_of = lambda n, shape=shape: dict.fromkeys(
-                        kinds, source.Shape(*shape)
-                    )
-                    watched = Watched(threads.gpus[0])
-                    ledger = GpuLedger(*given, watched)
-                    for name in ("probability", "log-likelihood", "error"):
-                        rule = CRITERIA[name].rule(ledger)
-                        ask = ledger.losses if name == "error" else ledger.bounds
-                        for _ in range(4):
-                            ask(rule, units, every, 1)
-                    told = ", ".join(
-                        f"{name} {min(watched.told[name]):.2f}"
-                        for name in ("scan_near", "surprise_near", "count_wrong", "add_chunks")
-                    )
-                    say(f"{n_classes} classes, chunks of {chunk} words, {shape}: {told}")
-                    del ledger, ask
-    source.shapes_of, words.CHUNK = chosen, 256
-
-
 def weights(args):
     """The path of weighted terms to 30, after upload."""
     n = args.weighted_columns
@@ -448,7 +353,7 @@ def fits(args):
 
 
 STAGES = {
-    each.__name__: each for each in (environment, bits, steps, search, weights, fits, kernels, tune)
+    each.__name__: each for each in (environment, bits, steps, search, weights, fits, kernels)
 }
 
 
@@ -462,7 +367,6 @@ def main():
     parser.add_argument("--weighted-columns", type=int, default=1000)
     parser.add_argument("--small-rows", type=int, default=20_011)
     parser.add_argument("--fits", type=int, default=100)
-    parser.add_argument("--chunks", type=int, nargs="*", default=[256, 128])
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--only", nargs="*", choices=STAGES, default=list(STAGES))
     args = parser.parse_args()

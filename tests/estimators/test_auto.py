@@ -331,3 +331,48 @@ def test_figures_of_groups_of_any_kind_and_of_splits_that_name_rows():
     assert performance(model, X, y, groups=groups).rows == "anew"
     named = NaiveBayesSelector(cv=list(StratifiedKFold(4).split(X, y))).fit(X, y)
     assert performance(named, X, y).rows == "folds"
+
+
+# -- combinations ----------------------------------------------------------------------------------
+
+
+def test_a_validation_part_leaves_fewer_groups_to_the_folds():
+    X, y = binary(n_rows=120)
+    groups = np.arange(120) % 6
+    found = NaiveBayesSelector(validation=0.5, random_state=0).fit(X, y, groups=groups)
+    guiding = set(groups[found.guiding_rows_].tolist())
+    assert not guiding & set(groups[found.validation_rows_].tolist())
+    assert found.settings_["cv"] == len(guiding) == 3
+
+
+def test_a_validation_part_leaves_fewer_rows_to_the_folds():
+    X, _ = binary(n_rows=36)
+    y = np.arange(36) % 3
+    # Labels have no leave-one-out: they are folded, however few they are.
+    found = NaiveBayesSelector(validation=0.5, random_state=0, criterion="auc")
+    found.fit(X, (y[:, None] == [0, 1]).astype(int))
+    assert n_folds(found.settings_) == 6
+
+
+@pytest.mark.parametrize(
+    ("given", "most"),
+    [
+        ({"forbid": [0]}, 7),
+        ({"forbid": [0, 4], "min_features": 2}, 6),
+        ({"keep": [0], "forbid": [3]}, 7),
+    ],
+)
+def test_few_columns_are_no_more_than_there_are(given, most):
+    X, y = binary()
+    found = NaiveBayesSelector(preset="few", **given).fit(X, y)
+    assert found.settings_["max_features"] == most
+    assert not set(given["forbid"]) & set(found.selected_.tolist())
+
+
+def test_few_columns_are_as_many_as_are_kept_with_their_groups():
+    X, y = binary(n_columns=15)
+    given = {"keep": [0], "feature_groups": [list(range(12))]}
+    found = NaiveBayesSelector(preset="few", **given).fit(X, y)
+    assert set(range(12)) <= set(found.selected_.tolist())
+    with pytest.raises(TypeError, match="min_features must be a whole number"):
+        NaiveBayesSelector(preset="few", min_features="two").fit(X, y)

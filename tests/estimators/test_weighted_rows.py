@@ -15,6 +15,7 @@ from bayesieve import (
     stability,
 )
 from bayesieve.engine.threads import Threads
+from bayesieve.evaluation.performance import performance
 from bayesieve.explain.report import make_report
 from bayesieve.search import inner
 from bayesieve.search.inner import choose_option, fold_weights, options_of
@@ -324,3 +325,57 @@ def test_a_checkpoint_knows_groups_and_families(tmp_path):
         model.fit(X, y, groups=groups[::-1])
     with pytest.raises(ValueError, match="belongs to another fit: families differ"):
         model.set_params(families=None).fit(X, y, groups=groups)
+
+
+# -- columns that belong together, or to an order ----------------------------------------------
+
+
+def test_a_column_of_a_group_enters_no_pair_without_the_others():
+    X, y = twins()
+    options = {"pairs": True, "price": 1.0}
+    free = WeightedNaiveBayes(**options).fit(X, y)
+    assert any(len(term) == 2 and max(term) > 11 for term in free.selected_)
+    # The pair tells; with the rest of its group, each of its columns tells nothing alone.
+    groups = [["e0", "a0"], ["e1", "a1"], ["e2", "a2"]]
+    bound = WeightedNaiveBayes(feature_groups=groups, **options).fit(X, y)
+    for term in bound.selected_:
+        assert len(term) == 1 or not {0, 1, 2, 12, 13, 14} & set(term)
+    for first, second in ((0, 12), (1, 13), (2, 14)):
+        assert bound.support_[first] == bound.support_[second]
+    kept = WeightedNaiveBayes(feature_groups=groups[:1], keep=["e0"], **options).fit(X, y)
+    assert any(len(term) == 2 and 12 in term for term in kept.selected_)
+
+
+@pytest.mark.parametrize(
+    ("monotone", "words"),
+    [
+        ({"a0": np.array([1, 1])}, r"must be 1 \(rises\) or -1 \(falls\); got array"),
+        ({"a0": 1, 0: -1}, "monotone names column 'a0' twice"),
+    ],
+)
+def test_odd_orders_are_refused(monotone, words):
+    X, y = twins(100)
+    with pytest.raises(ValueError, match=words):
+        WeightedNaiveBayes(monotone=monotone).fit(X, y)
+
+
+# -- reports -----------------------------------------------------------------------------------
+
+
+def test_a_report_knows_the_rows_that_decide():
+    X, y = twins(150)
+    late = np.arange(150) >= 100
+    weights = np.where(np.arange(150) % 10 == 3, 0, 1)
+    found = []
+    for named in (late, np.flatnonzero(late).tolist()):
+        model = WeightedNaiveBayes(pairs=False, validation=named)
+        model.fit(X, y, sample_weight=weights)
+        judged = performance(model, X, y, weights)
+        assert judged.rows == "anew"
+        found.append(judged.error)
+        assert "<html" in make_report(model, X, y, sample_weight=weights)
+    assert found[0] == found[1] < 0.3
+    # No row of a class would be left in some fold: rows that were seen are judged then.
+    rare = np.where(np.arange(150) % 30 == 0, 0, 1)
+    first = WeightedNaiveBayes(validation=np.arange(150) >= 30).fit(X, rare)
+    assert performance(first, X, rare).rows != "anew"

@@ -1,7 +1,9 @@
 """Devices that the tests of the GPU run on: the host always, a GPU where there is one."""
 
+import warnings
+
 import pytest
-from hosts import COMPILER, HostDevice, HostPrograms
+from hosts import COMPILER, HostDevice, HostPrograms, put_in_place
 
 
 def _gpu():
@@ -34,3 +36,13 @@ def device(request):
 
     with GpuEngine().opened() as (found,):
         yield found
+
+
+@pytest.fixture
+def hosted(device, monkeypatch):
+    """Fits on the GPU, or on the host in its place."""
+    if isinstance(device, HostDevice):
+        put_in_place(monkeypatch, device)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "engine='gpu'")
+        yield device

@@ -1,5 +1,6 @@
 """A GPU that is none: the same CUDA source, compiled for the host."""
 
+import contextlib
 import ctypes
 import hashlib
 import re
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from bayesieve import GpuEngine
 
 COMPILER = shutil.which("g++")
 # Shared memory is a static of a template: without -fno-gnu-unique all loaded programs have one.
@@ -134,3 +137,14 @@ class HostDevice:
 
     def watch(self, store):
         pass
+
+
+def put_in_place(monkeypatch, device):
+    """Whoever asks for GPUs gets this one."""
+
+    @contextlib.contextmanager
+    def opened(self):
+        yield [device] * len(self.numbers())
+
+    monkeypatch.setattr(GpuEngine, "judged", lambda self: (None, self.numbers()))
+    monkeypatch.setattr(GpuEngine, "opened", opened)

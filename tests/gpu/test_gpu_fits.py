@@ -1,6 +1,5 @@
 """Fits with engine='gpu': the same subset and model; what cannot go there is refused."""
 
-import contextlib
 import multiprocessing
 import os
 import sys
@@ -9,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hosts import HostDevice
+from hosts import HostDevice, put_in_place
 from scipy import sparse
 from sklearn.base import clone
 
@@ -17,27 +16,6 @@ from bayesieve import FeatureVotes, GpuEngine, NaiveBayes, NaiveBayesSelector, W
 from bayesieve.engine.gpu import engine as gpu_engine
 
 NAMED = {"validation": None, "reweigh": True, "choice": "best", "random_state": 0}
-
-
-def put_in_place(monkeypatch, device):
-    """Whoever asks for GPUs gets this one."""
-
-    @contextlib.contextmanager
-    def opened(self):
-        yield [device] * len(self.numbers())
-
-    monkeypatch.setattr(GpuEngine, "judged", lambda self: (None, self.numbers()))
-    monkeypatch.setattr(GpuEngine, "opened", opened)
-
-
-@pytest.fixture
-def hosted(device, monkeypatch):
-    """Fits on the GPU, or on the host in its place."""
-    if isinstance(device, HostDevice):
-        put_in_place(monkeypatch, device)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "engine='gpu'")
-        yield device
 
 
 def problem(n_rows=180, seed=0):

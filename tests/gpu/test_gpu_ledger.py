@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesieve.criteria import CRITERIA
+from bayesieve.engine import lines as lines_of
 from bayesieve.engine.contract import AS_IT_IS, Units
 from bayesieve.engine.gpu.ledger import MOST_SCANNED, GpuLedger
 from bayesieve.engine.partitioned import Partitioned
@@ -207,14 +208,16 @@ def test_any_small_table(programs, seed, n_classes, n_rows, weighted):
         ).all()
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_lines_of_many_words(device, n_classes):
-    """More words than are staged at once, and than a chunk has; more columns than a block."""
-    n_columns = 130
+@pytest.mark.parametrize(("n_classes", "many"), [(2, 0), (4, 1 << 40)])
+def test_lines_of_many_words(device, n_classes, many, monkeypatch):
+    """More words than are staged, and than a chunk has; the host holds bits, or bytes."""
+    monkeypatch.setattr(lines_of, "MANY_CELLS", many)
+    n_columns = 300
     rng = np.random.default_rng(4)
     y = np.append(np.zeros(9000, int), rng.integers(0, n_classes, 1500))
     X = (rng.random((y.size, n_columns)) < 0.3 + 0.1 * y[:, None]).astype(float)
     dense = dense_ledger(X, y, ["bernoulli"] * n_columns)
+    assert dense._rows.cells.is_two(0) == (many == 0)
     ledger = on_device(dense, device)
     units = Units(tuple((j,) for j in range(n_columns)))
     every = rng.permutation(n_columns)

@@ -1,14 +1,18 @@
 """Weights: leave-one-out scores, gradients and paths against slow twins."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bayesieve import WeightedNaiveBayes
 from bayesieve.data.kernels.options import POSTERIOR_BITS
+from bayesieve.engine.cells import PRESENT
 from bayesieve.engine.kernels.newton import slope_and_curve
 from bayesieve.engine.threads import Threads
 from bayesieve.models.weighted import SCORE_BITS, TERM_BITS
 from bayesieve.search import inner
+from bayesieve.search.coded import CodedColumns
 from bayesieve.search.inner import choose_option, fold_weights, options_of, until
 from bayesieve.search.weighing import WeightPlan
 from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, weighing_of
@@ -165,6 +169,15 @@ def test_folds_find_no_term_in_noise():
     assert found.price == np.inf
 
 
+def test_no_pair_holds_a_column_of_one_value():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (200, 5)).astype(float), rng.integers(0, 2, 200)
+    X[:, 1], X[:, 3] = 1.0, np.nan
+    X[:9, 1] = np.nan
+    weighing = weighing_of(X, y, ["bernoulli"] * 5, 5)
+    assert {pair.columns for pair in weighing.pairs} == {(0, 2), (0, 4), (2, 4)}
+
+
 def test_folds_find_a_pair_that_matters():
     rng = np.random.default_rng(0)
     X, noise = rng.integers(0, 2, (600, 6)).astype(float), rng.random(600) < 0.1
@@ -178,6 +191,23 @@ def test_folds_find_a_pair_that_matters():
         )
     assert found.bins > 0
     assert found.price != np.inf
+
+
+def test_folds_of_a_sparse_table_are_those_of_the_dense_one():
+    rng = np.random.default_rng(0)
+    X, y = (rng.random((90, 40)) < 0.2).astype(float), rng.integers(0, 2, 90)
+    dense = coded_rows(X, y, ["bernoulli"] * 40)
+    present = CodedColumns(
+        dense.columns.specs,
+        np.full(40, PRESENT),
+        tuple(np.flatnonzero(column) for column in X.T),
+        90,
+    )
+    marks = [
+        rows.marks(np.random.RandomState(0)) for rows in (dense, replace(dense, columns=present))
+    ]
+    assert (marks[0] == marks[1]).all()
+    assert np.unique(marks[0]).size > 80
 
 
 def test_folds_do_not_depend_on_the_order_of_rows_or_on_repeats():

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..checks import Foreign, choose
 from ..data.files.base import BadUseError
-from ..engine import DaskEngine
+from ..engine import DaskEngine, GpuEngine
 from ..engine.threads import count_threads
 from ..estimators.deploy import deploy
 from ..estimators.selector import NaiveBayesSelector
@@ -91,11 +91,21 @@ def check_engine(
             raise BadUseError("--scheduler is for --engine dask.")
         if len(tables) > 1:
             raise BadUseError(f"give one table, or --engine dask; got {len(tables)} files.")
+        if engine == "gpu":
+            _check_gpu()
         return False
     odd = [name for name, value in asked.items() if value not in (None, "auto", "selector")]
     if odd:
         raise BadUseError(f"--{odd[0]} is not offered with --engine dask; leave it out.")
     return True
+
+
+def _check_gpu() -> None:
+    """Refuse a machine without a GPU before the table is read."""
+    try:
+        GpuEngine().judged()
+    except (ImportError, RuntimeError) as error:
+        raise BadUseError(str(error)) from error
 
 
 @contextmanager

@@ -1,17 +1,18 @@
 """The dense ledger: sums of every line and class, and the terms that columns add to them.
 
-Columns are kept as a byte a cell, or as their terms; tables of terms are made once and shared by
-the ledgers that they serve.
+Columns are kept as a byte or a bit a cell, or as their terms; tables of terms are made once and
+shared by the ledgers that they serve.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ..checks import Array
-from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, ROW_KINDS
+from ..data.kernels.options import ERROR, LANES, LOG_LIKELIHOOD, ROW_KINDS
 from ..models.base import (
     Floats,
     Ints,
@@ -27,7 +28,7 @@ from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
 from .contract import Bounds, Ledger, Measure, Outline, Scores, Units, walk
 from .kernels.arrays import TermArrays, UnitArrays
-from .lines import DenseColumns, DenseRows, TableColumns
+from .lines import DenseColumns, DenseRows, TableColumns, UnitSlots
 from .tables import LedgerTables, LinearFactors, Speak
 from .threads import Threads
 
@@ -241,6 +242,17 @@ class DenseLedger:
             found.append(DenseLedger(self._tables, rows, self.outline.factors, self._threads))
         return found
 
+    def afresh(self, threads: Threads) -> "DenseLedger":
+        """The same lines and tables with no column in: sums of its own, run by these threads."""
+        found = copy(self)
+        found.clear(threads)
+        return found
+
+    def clear(self, threads: Threads) -> None:
+        """Take all columns out; from now on these threads run the kernels."""
+        self._threads, self._sums = threads, self._start()
+        self._derived, self._units = {}, None
+
     # -- the contract --------------------------------------------------------------------------
 
     def totals(self) -> Ints:
@@ -320,17 +332,18 @@ class DenseLedger:
             for d, f in enumerate(plain):
                 self._rows.fill(tables, f, planes[d])
                 slots[list(columns).index(f)] = -d - 1
-        codes = TermArrays(self._rows.codes, tables.n_codes, tables.offsets, tables.table, planes)
-        return slots, codes
+        cells = self._rows.cells
+        held = (cells.codes, cells.bits, cells.rows)
+        return slots, TermArrays(*held, tables.n_codes, tables.offsets, tables.table, planes)
 
-    def _slots(self, units: Units) -> "UnitSlots":
+    def _slots(self, units: Units) -> UnitSlots:
         if self._units is None or self._units.units is not units:
             self._units = UnitSlots(units, self._tables)
         return self._units
 
     # -- answers -------------------------------------------------------------------------------
 
-    def _count_errors(self, slots: "UnitSlots", which: Ints, sign: int) -> Ints:
+    def _count_errors(self, slots: UnitSlots, which: Ints, sign: int) -> Ints:
         from .kernels.errors import count_errors, margins
 
         if "ahead" not in self._derived:
@@ -347,9 +360,9 @@ class DenseLedger:
 
     def _padded(self, dtype: DTypeLike) -> Array:
         """Room for classes x lines, as wide as the codes are; 1 where no line is."""
-        return np.ones((self.outline.n_classes, self._rows.codes.shape[1]), dtype)
+        return np.ones((self.outline.n_classes, self._sums.shape[1] + LANES), dtype)
 
-    def _scan(self, kind: int, slots: "UnitSlots", which: Ints, sign: int) -> tuple[Floats, float]:
+    def _scan(self, kind: int, slots: UnitSlots, which: Ints, sign: int) -> tuple[Floats, float]:
         """Approximate losses, and how far each may be from the truth."""
         from .kernels.dense import log_own, posterior, scan
 
@@ -421,26 +434,3 @@ class DenseLedger:
         # Exact values cost about ten scans.
         self._threads.run(task, which.size, 10 * which.size * self._sums.shape[1])
         return out
-
-
-class UnitSlots:
-    """Where the terms of each unit's columns are found.
-
-    Attributes
-    ----------
-    arrays : slots of the columns of each unit.
-    first : slot of its first column.
-    coded, linear : is it one column of codes; may a scan use its factors?
-    """
-
-    def __init__(self, units: Units, tables: LedgerTables):
-        widths = np.array([len(unit) for unit in units.members], np.int64)
-        pointers = np.append(0, np.cumsum(widths))
-        columns = np.concatenate(units.members).astype(np.int64)
-        self.units = units
-        self.arrays = UnitArrays(pointers, tables.slots[columns])
-        first = columns[pointers[:-1]]
-        self.first = tables.slots[first]
-        single = (widths == 1) & (self.first >= 0)
-        self.coded = single
-        self.linear = single & tables.linear_ok[first]

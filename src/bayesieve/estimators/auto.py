@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from ..checks import choose
+from ..checks import check_number, choose, column_indices
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
@@ -20,6 +20,7 @@ from ..search.run import Task
 from ..search.strategies.shortlist import ShortlistSearch
 from ..search.strategies.sweeps import PhaseSearch
 from .naive_bayes import NaiveBayes
+from .parameters import read_forbidden, read_groups
 from .votes import FeatureVotes
 
 if TYPE_CHECKING:
@@ -111,11 +112,16 @@ def _most(selector: "NaiveBayesSelector", sample: Sample | None) -> int | None:
     """Ten, where few are asked for; one for ten rows, where there are more columns than rows."""
     if sample is None:
         return None
-    width, n_rows = len(sample.table.names), sample.labels.size
+    names, n_rows = sample.table.names, sample.labels.size
     most = FEW if selector.preset == "few" else max(FEW, n_rows // _ROWS_A_COLUMN)
-    if selector.preset != "few" and (width <= n_rows or not _is_auto(selector.search)):
+    if selector.preset != "few" and (len(names) <= n_rows or not _is_auto(selector.search)):
         return None
-    return min(max(most, selector.min_features, len(list(selector.keep))), width)
+    kept = set(column_indices("keep", selector.keep, names))
+    free = len(names) - len(read_forbidden(selector.forbid, names, kept))
+    groups = read_groups(selector.feature_groups, names)
+    n_kept = sum(len(members) for members in groups if kept & set(members))
+    least = check_number("min_features", selector.min_features, low=0, high=free, whole=True)
+    return min(max(most, int(least), n_kept), free)
 
 
 def _search(selector: "NaiveBayesSelector", sample: Sample | None) -> object:
@@ -203,7 +209,10 @@ def _choice(selector: "NaiveBayesSelector") -> str:
         return "best"
     if selector.n_features is not None or criterion is None or not has_standard_error(criterion):
         return "best"
-    return "best" if selector.preset == "accurate" else "proven"
+    if selector.preset == "accurate":
+        return "best"
+    # Rows that led to the start cannot prove what is found from there.
+    return "proven" if selector.start is None else "one-se"
 
 
 def _reweighable(selector: "NaiveBayesSelector", sample: Sample | None) -> bool:

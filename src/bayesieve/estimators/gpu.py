@@ -4,7 +4,6 @@ import os
 import warnings
 from collections.abc import Sequence
 
-from ..checks import choose
 from ..criteria.base import Criterion
 from ..criteria.rows import RowCriterion
 from ..data.sample import Sample
@@ -34,18 +33,6 @@ def check_gpu(engine: GpuEngine, estimator: object, criterion: Criterion) -> Non
             "use 'error', 'probability' or 'log-likelihood'."
         )
     engine.judged()
-
-
-def check_weights_engine(engine: object) -> GpuEngine | None:
-    """The engine of weighted models, where it is a GPU."""
-    if isinstance(engine, GpuEngine):
-        found = engine
-    elif engine is None or choose("engine", engine, ["threads", "gpu"]) == "threads":
-        return None
-    else:
-        found = GpuEngine()
-    found.judged()
-    return found
 
 
 def check_gpu_table(sample: Sample, models: Sequence[str]) -> None:

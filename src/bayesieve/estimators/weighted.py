@@ -15,8 +15,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..checks import check_number
 from ..data.parts import read_groups_of_rows
-from ..data.sample import read_sample
-from ..data.tables import keep_names
+from ..data.sample import Sample, read_sample
+from ..data.tables import is_collection, keep_names
 from ..engine.threads import Threads, count_threads
 from ..models.fitted import FittedBayes
 from ..models.weighted import TERM_BITS, WEIGHT_STEPS
@@ -26,8 +26,10 @@ from ..search.weight_path import WeightPath
 from ..search.weights import WeightStep
 from .auto import settle_weighted
 from .chosen import ChosenColumns
-from .gpu import check_gpu_table, check_weights_engine
+from .far import gathered_weights
+from .gpu import check_gpu_table
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
+from .parameters import gpu_of
 from .weighting import WeightedFit, judge_parameters, judge_weighted, run_weighted
 
 
@@ -64,12 +66,12 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     keep, forbid : list, default=()
         Columns (names or positions) that are in from the start and stay; that never enter.
     feature_groups : list of lists, optional
-        Columns that enter together.
+        Columns that enter together, and so in no pair, unless `keep` holds them in.
     monotone : mapping, optional
         Columns on the grid whose evidence for the second of two classes may only rise (1) or fall
         (-1) with their value: ``{"age": 1}``.
     missing : {"silent", "evidence"}, default="silent"
-        Does it say anything that a value is missing?
+        Does it say anything that a value is missing?  A value that fit has not seen never does.
     shared_terms : bool, default=True
         With labels: one set of terms for all, each with weights of its own; or a set for each.
     n_jobs : int, optional
@@ -91,15 +93,17 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     preset : {"few", "balanced", "accurate"}, optional
         Fills what is "auto": at most 10 terms, of families one column at most; at most 20 terms; at
         most 60, as without a preset.
-    engine : {"threads", "gpu"} or GpuEngine, optional
-        Who keeps the rows: this process, or a GPU; the model is the same.
+    engine : {"threads", "dask", "gpu"}, DaskEngine or GpuEngine, optional
+        Who keeps the rows: this process, workers of a Dask cluster (for a Dask collection, by
+        default those of the current client), or a GPU; the model is the same.
 
     Attributes
     ----------
     selected_ : list of tuple of int
         The terms in the order in which they came: one column, or two.
     terms_ : list of dict
-        ``name``, ``columns``, ``weights`` (by class) and ``table`` (log-ratios before weights).
+        ``name``, ``columns``, ``weights`` (by class) and ``table`` (log-ratios before weights; with
+        ``missing="evidence"``, the last line of a column's is what a missing value says).
     weights_ : ndarray of shape (n_terms, n_classes)
         Weights, multiples of 1/16; with labels, a list of such arrays.
     path_ : WeightPath
@@ -197,7 +201,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         Parameters
         ----------
         X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
-            Numbers, booleans, text or categories; missing values are allowed.
+            Numbers, booleans, text or categories; missing values are allowed.  Of a Dask
+            collection rows stay with its workers; y may then name a column.
         y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
             Classes, or labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -213,12 +218,30 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         clock = Clock(self.time_limit)
         asked = settle_weighted(self)
         judge_parameters(asked)
-        gpu = check_weights_engine(self.engine)
+        gpu = gpu_of(self.engine)
+        if gpu is not None:
+            gpu.judged()
         holder = NaiveBayes(self.features, self.smoothing)
+        if is_collection(X) or not (self.engine in (None, "threads") or gpu):
+            params = {"sample_weight": sample_weight, "groups": groups}
+            with gathered_weights(asked, holder, X, y, params) as (sample, far, given):
+                return self._fit(clock, asked, holder, sample, far, given["groups"])
         sample = read_sample(holder, X, y, sample_weight)
+        return self._fit(clock, asked, holder, sample, X, groups)
+
+    def _fit(
+        self,
+        clock: Clock,
+        asked: "WeightedNaiveBayes",
+        holder: NaiveBayes,
+        sample: Sample,
+        X: object,
+        groups: object,
+    ) -> "WeightedNaiveBayes":
         n_rows = _num_samples(X)
         draw = check_random_state(self.random_state)
         judged = judge_weighted(asked, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
+        gpu = gpu_of(self.engine)
         if gpu is not None:
             check_gpu_table(sample, [])
         with Threads(count_threads(self.n_jobs), gpu) as threads:
@@ -229,7 +252,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
                 f"the path was stopped by {stopped} at {len(fits[-1].steps[-1].terms)} terms; they "
                 "are taken. Give it more time for the rest.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         for name in ("feature_names_in_", "calibration_", "decision_"):
             self.__dict__.pop(name, None)

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -196,7 +197,7 @@ def _fingerprints(
     named = {key: value for key, value in model.get_params().items() if key not in free}
     rows, columns = problems[0], problems[0].columns
     return {
-        "X": fingerprint([fingerprint(column) for column in columns.columns], columns.specs),
+        "X": fingerprint([fingerprint(each) for each in columns.contents()], columns.specs),
         "y": fingerprint([each.labels for each in problems], rows.classes),
         "sample_weight": fingerprint(rows.weights),
         "groups": fingerprint(groups),
@@ -265,14 +266,16 @@ def _monotone(
     found = {}
     for key, sign in given.items():
         (j,) = column_indices(f"monotone key {key!r}", [key], names)
-        if isinstance(sign, bool) or sign not in (1, -1):
+        if j in found:
+            raise ValueError(f"monotone names column {names[j]!r} twice; name it once.")
+        if isinstance(sign, bool) or not isinstance(sign, Real) or sign not in (1, -1):
             raise ValueError(f"monotone[{key!r}] must be 1 (rises) or -1 (falls); got {sign!r}.")
         if MODELS[models[j]].nominal and models[j] != "bernoulli":
             raise ValueError(
                 f"monotone[{key!r}]: column {names[j]!r} is modelled as {models[j]!r}, whose "
                 "values have no order; use a feature model on the grid, such as 'density'."
             )
-        found[j] = int(sign)
+        found[j] = 1 if sign == 1 else -1
     return found
 
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from ..checks import Array
-from ..data.parts import group_numbers
+from ..data.parts import group_numbers, validation_among
 from ..data.sample import Sample
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.parameters import family_of
@@ -32,7 +32,8 @@ def decide_anew(
 
     Parameters
     ----------
-    model : what is fitted again, in every fold, on the other rows: selection and all.
+    model : what is fitted again, in every fold, on the other rows: selection and all.  Rows that
+        its `validation` names, among those that were read, decide in the folds that have them.
     read : the rows it was fitted on.
     groups : of these rows; none is on both sides.
     """
@@ -57,6 +58,10 @@ def decide_anew(
             if not labelled and np.unique(read.labels[train]).size < width:
                 return None
             mine = clone(model).set_params(progress=False, checkpoint=None, time_limit=None)
+            deciding = validation_among(mine.validation, train, len(target))
+            if isinstance(deciding, np.ndarray) and not _both_sides(deciding, read.labels[train]):
+                return None
+            mine.set_params(validation=deciding)
             if mine.random_state is None:
                 mine.set_params(random_state=0)
             given = None if groups is None else groups[train]
@@ -72,6 +77,11 @@ def _names_rows(model: Chooser) -> bool:
     """Does `cv` name rows of the whole table, which a part of it does not have?"""
     cv = getattr(model, "cv", None)
     return not (cv is None or isinstance(cv, str | Integral) or hasattr(cv, "split"))
+
+
+def _both_sides(deciding: NDArray[np.bool_], labels: NDArray[np.int64]) -> bool:
+    """Do some rows decide, and rows of every class remain?"""
+    return bool(deciding.any()) and np.unique(labels[~deciding]).size == np.unique(labels).size
 
 
 def _family(model: Chooser) -> Family:

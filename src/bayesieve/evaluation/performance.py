@@ -8,8 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, plain_value
+from ..data.parts import validation_among
 from ..data.sample import Sample, read_sample, read_weights
 from ..estimators.held import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
@@ -246,7 +248,9 @@ def _of_weighted(
     chosen = read.table.pick(np.flatnonzero(model.support_))
     if not trained_on(fitted, chosen, read.targets.classes, read.weights):
         return None
-    anew = decide_anew(model, read, _mates(groups, read))
+    named = validation_among(model.validation, read.rows, _num_samples(X))
+    asked = clone(model).set_params(validation=named)
+    anew = decide_anew(asked, read, _mates(groups, read))
     if anew is None:
         return None
     return _judge("anew", fitted, *anew, read.classes[read.labels], read.weights)

@@ -170,7 +170,13 @@ def _numbers(
 def _from_table(column: str, feature: PortableFeature, term: TableTerms, k: int) -> str:
     """What a discrete column says for one class, less what it says for the first."""
     said = [row[k] - row[0] for row in term["table"]]
-    return _by_level(column, feature, said, term["silent"][k] - term["silent"][0])
+    missing = term["silent"][k] - term["silent"][0]
+    if feature["cuts"] is not None:
+        return _by_level(column, feature, said, missing)
+    found = _by_level(column, feature, said, 0)
+    if missing:
+        return f"CASE WHEN {_is_missing(column, feature)} THEN {_whole(missing)} ELSE {found} END"
+    return found
 
 
 def _from_pair(
@@ -190,6 +196,12 @@ def _from_pair(
     return f"CASE ({one}) * {max(second) + 1} + ({two}) {cases} ELSE {_whole(0)} END"
 
 
+def _is_missing(column: str, feature: PortableFeature) -> str:
+    """Is there no value?  The empty text is none, nor is what is not a number among numbers."""
+    texts = isinstance((feature["levels"] or [""])[0], str)
+    return f"({column} IS NULL OR LOWER(CAST({column} AS VARCHAR)) = '{'' if texts else 'nan'}')"
+
+
 def _by_level(column: str, feature: PortableFeature, said: list[int], silent: int) -> str:
     """One number for each level, and one for missing values and others that nobody has seen."""
     other = _whole(silent)
@@ -199,7 +211,7 @@ def _by_level(column: str, feature: PortableFeature, said: list[int], silent: in
             f"ELSE {said[0]} END"
         )
     if feature["cuts"] is not None:
-        found = _between(column, feature["cuts"], said) if said else other
+        found = _between(column, feature["cuts"], said) if said else _whole(0)
         return f"CASE WHEN {_is_number(column)} THEN {found} ELSE {other} END"
     cases = " ".join(
         f"WHEN {_value(level)} THEN {each}"

@@ -146,8 +146,10 @@ _PYTHON = '''def {name}(row):
     def speak(x, feature, term, n_classes, bits):
         """What one value says about each class, in integers."""
         if "table" in term:
+            if x is None or x != x or x == "":
+                return term["silent"]
             at = position(x, feature)
-            return term["silent"] if at is None or not term["table"] else term["table"][at]
+            return [0] * n_classes if at is None or not term["table"] else term["table"][at]
         if x is None or x != x or x == "":
             return [0] * n_classes
         if feature["grid"] is not None:

@@ -40,7 +40,7 @@ class PortableFeature(TypedDict):
 class TableTerms(TypedDict):
     """What each level, or each interval between cuts, says: levels x classes.
 
-    And what it says that a value is missing, or never seen.
+    And what it says that a value is missing; one that nobody has seen says nothing.
     """
 
     table: list[list[int]]

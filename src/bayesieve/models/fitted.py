@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..checks import Array
-from ..data.columns import ColumnSpec, encode
+from ..data.columns import ColumnSpec, encode, is_missing
 from ..data.storage import NarrowColumns
 from ..data.tables import RawTable, SparseTable, Table
 from .alike import BinarySpecs, BinaryTerms, fixed_tables, presence_of, scale_of
@@ -122,7 +122,12 @@ class FittedProblem:
             check_batch(spec.model, raw, spec.name)
         if table is None:
             return self.scale.fix(self.columns[column].of(encode(spec, raw), 0))
-        return table[encode(spec, raw)]
+        codes = encode(spec, raw)
+        said = table[codes]
+        if self.weighting is not None and self.weighting.speaks:
+            # What a missing value says is not said by one that nobody has seen.
+            said[(codes == spec.n_codes - 1) & ~is_missing(raw)] = 0
+        return said
 
     def said(self, rows: Table, column: int) -> Ints:
         """Terms of one column of a table; of equal values, made once where they are known."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .base import Floats, Ints
+from .base import Floats
 from .weighted import TERM_BITS, Ratios, centred
 
 
@@ -45,11 +45,11 @@ def rising(ratios: Ratios, counts: Floats, shares: Floats, sign: int) -> Ratios:
     counts : rows, codes x classes.
     shares : log-shares of the classes.
     """
-    table: Ints = ratios.table
-    apart = np.ldexp((table[:-1, 1] - table[:-1, 0]).astype(float), -TERM_BITS)
+    table, n_values = ratios.table, counts.shape[0] - 1
+    apart = np.ldexp((table[:n_values, 1] - table[:n_values, 0]).astype(float), -TERM_BITS)
     if not apart.size:
         return ratios
     smooth = sign * pooled_rising(sign * apart, counts[:-1].sum(1) + 1e-9)
     terms = np.stack([np.zeros_like(smooth), smooth], axis=1)
     found = centred(terms, shares)
-    return replace(ratios, table=np.concatenate([found, table[-1:]]))
+    return replace(ratios, table=np.concatenate([found, table[n_values:]]))

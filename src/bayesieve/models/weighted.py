@@ -37,7 +37,8 @@ class Ratios:
 
     Parameters
     ----------
-    table : codes x classes; the last code says nothing.
+    table : codes x classes; the last code says nothing.  Where it means something that a value is
+        missing, the code before it says what.
     own : what is added to the term of a row's own class when the row itself is left out.
     lone : codes of levels that a single row has: left out, it would find nothing known.
     """
@@ -114,7 +115,11 @@ def column_ratios(
         lone = np.zeros(spec.n_codes, bool)
         if column.model.silent_unseen:
             lone[:-1] = counts[:-1].sum(-1) == 1
-        found.append(Ratios(centred(terms, shares), _fixed(own), lone))
+        table, moved = centred(terms, shares), _fixed(own)
+        if speaks:
+            # Nor does a level that nobody knows say what a missing value says.
+            table, moved = (np.pad(part, ((0, 1), (0, 0))) for part in (table, moved))
+        found.append(Ratios(table, moved, lone))
     return found
 
 
@@ -205,8 +210,8 @@ def weigh(
     """
     settings = Settings(smoothing, None, summary.class_weight)
     columns = build_columns(summary.specs, list(summary.statistics), settings)
-    lines = zip(ratios, weighting.weights, strict=True)
-    tables = tuple(each.table * line for each, line in lines)
+    lines = zip(summary.specs, ratios, weighting.weights, strict=True)
+    tables = tuple(each.table[: spec.n_codes] * line for spec, each, line in lines)
     prior = Terms(np.ldexp((constants * CONSTANT_STEP).astype(float), -SCORE_BITS)[None])
     scale = Scale(SCORE_BITS, 0, _BOUND)
     return FittedProblem(

@@ -6,18 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import Array
-from ..engine.cells import CODED, PRESENT, Cells, ScoredLines, TermTables
+from ..engine.cells import CODED, PRESENT, TermTables
 from ..engine.contract import WeightLedger
 from ..engine.threads import Threads
-from ..engine.weighted import WeightedLedger
 from ..models.base import Ints
 from ..models.counts import log_shares_of
 from ..models.monotone import rising
 from ..models.pairs import PairTerms
 from ..models.weighted import Ratios, column_ratios, pair_ratios
 from .book import TermBook, TermPage
-from .coded import CodedRows
+from .coded import CodedRows, CodedTerms
 from .pairs import Pair, find_pairs
 from .weights import GreedyWeights, WeightedProblem, WeightRules, WeightStep
 
@@ -82,13 +80,8 @@ class Weighing:
         self.singles = singles or [self._ratios(rows) for rows in problems]
         self.pairs: list[Pair] = []
         if bins:
-            allowed = [
-                j
-                for j in range(self.n_columns)
-                if j not in plan.forbidden and j not in plan.monotone
-            ]
-            self.pairs = find_pairs(problems, allowed, bins, threads)
-        self._counts = [[pair.counts(rows) for pair in self.pairs] for rows in problems]
+            self.pairs = find_pairs(problems, self._paired(), bins, threads)
+        self._counts = [rows.columns.pair_counts(rows, self.pairs) for rows in problems]
         self._pair_ratios = [
             [pair_ratios(counts, rows.summary) for counts in mine]
             for rows, mine in zip(problems, self._counts, strict=True)
@@ -97,6 +90,18 @@ class Weighing:
     def with_pairs(self, bins: int) -> "Weighing":
         """The same columns, with pairs."""
         return Weighing(self.problems, self.plan, bins, self._threads, self.singles)
+
+    def _paired(self) -> list[int]:
+        """Columns that may be in a pair: not one of a group, which would enter without the rest."""
+        plan = self.plan
+        bound = {
+            j
+            for u, unit in enumerate(plan.units)
+            if len(unit) > 1 and u not in plan.kept
+            for j in unit
+        }
+        never = plan.forbidden | bound | set(plan.monotone)
+        return [j for j in range(self.n_columns) if j not in never]
 
     @property
     def n_columns(self) -> int:
@@ -198,8 +203,8 @@ class Weighing:
         return [*self.singles[g], *self._pair_ratios[g]]
 
     @cached_property
-    def _pair_codes(self) -> list[Array]:
-        return [pair.codes(self.problems[0]) for pair in self.pairs]
+    def _read(self) -> CodedTerms:
+        return self.problems[0].columns.terms(self.pairs, self._threads)
 
     def _constants(self, rows: CodedRows) -> Ints:
         shares = log_shares_of(rows.summary.class_count * rows.class_weight)
@@ -207,28 +212,26 @@ class Weighing:
 
     def _ledger(self, g: int, rows: CodedRows, left_out: bool) -> WeightLedger:
         """Scores of rows by the terms of a problem, each row left out of its own tables or not."""
-        terms, coded = self._terms(g), rows.columns
-        weights = rows.weights * _factors(rows)[rows.labels]
-        lines = ScoredLines.sort(rows.labels, rows.n_classes, weights)
-        kinds = np.append(coded.kinds, np.full(len(self.pairs), CODED))
-        columns = [*coded.columns, *self._pair_codes]
+        terms = self._terms(g)
+        kinds = np.append(rows.columns.kinds, np.full(len(self.pairs), CODED))
+        # The only row of its level would not know the level without itself.
+        lone = {
+            t: each.lone
+            for t, each in enumerate(terms)
+            if left_out and kinds[t] != PRESENT and each.lone.any()
+        }
+        kinds[list(lone)] = CODED
         n_codes = [
             2 if kind != CODED else each.table.shape[0]
             for kind, each in zip(kinds, terms, strict=True)
         ]
-        for t, each in enumerate(terms):
-            if left_out and each.lone.any() and kinds[t] != PRESENT:
-                # The only row of its level would not know the level without itself.
-                silent = columns[t].dtype.type(each.lone.size - 1)
-                columns[t] = np.where(each.lone[columns[t]], silent, columns[t])
-                kinds[t], n_codes[t] = CODED, each.table.shape[0]
-        cells = Cells.gather(kinds, columns, rows.rows[lines.rows], coded.n_rows)
         tables = TermTables.of(terms, n_codes)
         if not left_out:
             tables = TermTables(
                 tables.ratios, np.zeros_like(tables.own), tables.first, tables.n_codes
             )
-        return WeightedLedger.build(tables, lines, cells, self._threads)
+        weights = rows.weights * _factors(rows)[rows.labels]
+        return self._read.ledger(tables, kinds, lone, rows, weights)
 
 
 class HeldOut:

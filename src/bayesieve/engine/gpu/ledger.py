@@ -9,8 +9,7 @@ from ...checks import Foreign
 from ...data.kernels.options import ERROR, PROBABILITY, ROW_KINDS
 from ...models.base import Floats, Ints
 from ..contract import AS_IT_IS, Bounds, Measure, Outline, Scores, Units, walk
-from ..dense import UnitSlots
-from ..lines import DenseRows
+from ..lines import DenseRows, UnitSlots
 from ..tables import LedgerTables
 from ..threads import Threads
 from . import source
@@ -79,9 +78,8 @@ class GpuLedger:
         self._shapes = source.shapes_of(n_classes)
         self._store = Store(device)
         self._words.put(self._store, lines.weights)
-        columns = [codes[: lines.rows.size] for codes in rows.codes]
         how = device, self._program, threads
-        self._places = put_columns(self._words, columns, two, self._store, how)
+        self._places = put_columns(self._words, rows.cells.column, two, self._store, how)
         self._n_bits, self._n = np.int32(two.sum()), np.int64(self._words.n_padded)
         self._put_tables()
         self._near = _largest_spread(tables) <= _NEAR
@@ -346,7 +344,7 @@ class GpuLedger:
         shape = self._shapes[_SHAPES[name.split("_")[0]]]
         self._launch(
             name,
-            (blocks(n, shape.threads * shape.columns), kept["first chunks"].size),
+            (blocks(n, source.SCAN_THREADS * shape.columns), kept["first chunks"].size),
             *(kept[each] for each in ("bits", "planes", "weights", "classes", "sets")),
             *(kept[each] for each in ("first chunks", "count chunks")),
             *(kept[each] for each in ("places", "offsets", "table")),
@@ -358,7 +356,7 @@ class GpuLedger:
             parts,
             self._n_bits,
             self._n,
-            block=shape.threads,
+            block=source.SCAN_THREADS,
         )
         return parts
 

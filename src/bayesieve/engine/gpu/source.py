@@ -8,6 +8,9 @@ from typing import NamedTuple
 #: Every operation is rounded by itself: results are the host's to the bit.
 OPTIONS = ("--std=c++17", "--fmad=false")
 
+#: Threads of a block that scans bit columns.
+SCAN_THREADS = 64
+
 # With more classes, what a thread knows of two columns would not fit its registers.
 _FEW_CLASSES = 6
 
@@ -19,20 +22,17 @@ _WEIGHTS = ("common", "exact", "weighted")
 class Shape(NamedTuple):
     """How a scan of bit columns is cut."""
 
-    threads: int  #: in a block
     columns: int  #: of each thread
-    staged: int = 8  #: words whose lines are staged together
-    ahead: int = 1  #: is the next word fetched while one is worked on?
+    staged: int  #: words whose lines are staged together
 
 
 def shapes_of(n_classes: int) -> Mapping[str, Shape]:
-    """What was quickest for so many classes, by what is scanned for."""
-    few = n_classes <= _FEW_CLASSES
-    return {
-        "PROBABILITY": Shape(64, 2 if few else 1),
-        "SURPRISE": Shape(64, 2 if few else 1),
-        "ERROR": Shape(128, 2 if n_classes == 2 else 1),
-    }
+    """What was quickest for so many classes on an H200, by what is scanned for."""
+    if n_classes == 2:
+        shape = Shape(4, 32)
+    else:
+        shape = Shape(2 if n_classes <= _FEW_CLASSES else 1, 8)
+    return {"PROBABILITY": shape, "SURPRISE": shape, "ERROR": Shape(1, 8)}
 
 
 def selection_source(n_classes: int, scans: bool = True) -> str:
@@ -44,7 +44,7 @@ def selection_source(n_classes: int, scans: bool = True) -> str:
     scans : with kernels that scan; what those know of the classes must fit the memory of a block.
     """
     defined: dict[str, object] = {"CLASSES": n_classes}
-    for name, (_, *shape) in shapes_of(n_classes).items():
+    for name, shape in shapes_of(n_classes).items():
         defined[f"SHAPE_{name}"] = ", ".join(map(str, shape))
     return _put_together((*_SELECTION, "scan") if scans else _SELECTION, defined)
 

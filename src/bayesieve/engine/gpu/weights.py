@@ -58,7 +58,7 @@ class GpuWeightLedger:
         self._store = Store(device)
         self._words.put(self._store, lines.weights)
         how = device, self._program, threads
-        self._places = put_columns(self._words, cells.columns, two, self._store, how)
+        self._places = put_columns(self._words, cells.columns.__getitem__, two, self._store, how)
         self._n_bits, self._n = np.int32(two.sum()), np.int64(n)
         self._store.put("ratios", tables.ratios.ravel())
         self._store.put("left out", tables.own.ravel())

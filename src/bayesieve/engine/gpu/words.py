@@ -1,6 +1,6 @@
 """Lines in words of 32: where each line lies on a GPU, and how columns get there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ _WORD = 32
 _PANEL_BYTES = 1 << 26
 
 #: Words of a chunk, which a block of a scan walks through; of a piece, which a block settles.
-CHUNK, PIECE = 256, 32
+CHUNK, PIECE = 128, 32
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Words:
 
 def put_columns(
     words: Words,
-    columns: Sequence[Array],
+    column: Callable[[int], Array],
     two: NDArray[np.bool_],
     store: Store,
     how: tuple[Device, Program, Threads],
@@ -136,7 +136,7 @@ def put_columns(
     Parameters
     ----------
     words : where lines lie.
-    columns : codes below 256 of each line.
+    column : codes below 256 of each line, by the number of the column.
     two : which have the codes 0 and 1 only.
     store : gets "bits" and "codes".
     how : where, by which kernels, and who packs.
@@ -146,16 +146,17 @@ def put_columns(
     n_bits, n_bytes = int(two.sum()), int((~two).sum())
     bits = store.room("bits", (words.n_words, n_bits), np.uint32)
     if n_bits:
-        _put_bits(words, [columns[j] for j in np.flatnonzero(two).tolist()], bits, store, how)
+        _put_bits(words, column, np.flatnonzero(two).tolist(), bits, store, how)
     codes = store.room("codes", (n_bytes, words.n_padded), np.uint8)
     for seat, j in enumerate(np.flatnonzero(~two).tolist()):
-        device.write(codes[seat], words.spread(columns[j].astype(np.uint8, copy=False)))
+        device.write(codes[seat], words.spread(column(j).astype(np.uint8, copy=False)))
     return places
 
 
 def _put_bits(
     words: Words,
-    columns: Sequence[Array],
+    column: Callable[[int], Array],
+    numbers: list[int],
     bits: Foreign,
     store: Store,
     how: tuple[Device, Program, Threads],
@@ -163,19 +164,19 @@ def _put_bits(
     from ..kernels.words import pack_words
 
     _, program, threads = how
-    size = max(1, min(len(columns), _PANEL_BYTES // max(words.n_words * 4, 1)))
+    size = max(1, min(len(numbers), _PANEL_BYTES // max(words.n_words * 4, 1)))
     ends = words.starts[:-1], words.starts[1:], words.first
     panel = np.empty((size, words.n_words), np.uint32)
-    for lo in range(0, len(columns), size):
-        some = columns[lo : lo + size]
+    for lo in range(0, len(numbers), size):
+        some = numbers[lo : lo + size]
 
-        def task(begin: int, end: int, some: Sequence[Array] = some) -> None:
+        def task(begin: int, end: int, some: list[int] = some) -> None:
             for j in range(begin, end):
-                pack_words(some[j][None], *ends, 0, 1, panel[j : j + 1])
+                pack_words(column(some[j])[None], *ends, 0, 1, panel[j : j + 1])
 
         threads.run(task, len(some), panel.size * _WORD)
         there = store.put("panel", panel[: len(some)])
-        numbers = np.int32(lo), np.int32(len(some)), np.int32(len(columns))
+        sizes = np.int32(lo), np.int32(len(some)), np.int32(len(numbers))
         grid = (blocks(words.n_words, _WORD), blocks(len(some), _WORD))
-        program.launch("turn_words", grid, 256, (there, bits, *numbers, np.int64(words.n_words)))
+        program.launch("turn_words", grid, 256, (there, bits, *sizes, np.int64(words.n_words)))
     store.drop("panel")

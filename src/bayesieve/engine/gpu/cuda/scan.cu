@@ -180,7 +180,7 @@ struct Wrong {
 };
 
 // All candidates of bit columns: block (candidates, chunk); out: [chunk][candidate].
-template <class Lines, bool WEIGHTED, int COLUMNS, int STAGED, bool AHEAD>
+template <class Lines, bool WEIGHTED, int COLUMNS, int STAGED>
 __device__ void scan_words(const unsigned* bits, const float* planes, const Int64* weights,
                            const int* classes, const int* sets, const int* first, const int* count,
                            const int* places, const Int64* offsets, const Int64* table,
@@ -198,7 +198,7 @@ __device__ void scan_words(const unsigned* bits, const float* planes, const Int6
     int slot = candidates[min(here + t * (int)blockDim.x, n_candidates - 1)];
     lines[t].begin(chunk, offsets[slot], places[slot]);
     next[t] = bits + (Int64)begin * n_bits + places[slot];
-    if (AHEAD) word[t] = *next[t];
+    word[t] = *next[t];
   }
   for (int from = 0; from < n_here; from += STAGED) {
     int n_words = min(STAGED, n_here - from);
@@ -215,14 +215,9 @@ __device__ void scan_words(const unsigned* bits, const float* planes, const Int6
       unsigned mine[COLUMNS];
       UNROLL for (int t = 0; t < COLUMNS; t++) {
         // The word after this one is on its way while this one is worked on.
-        if (AHEAD) {
-          mine[t] = word[t];
-          if (from + w + 1 < n_here) next[t] += n_bits;
-          word[t] = *next[t];
-        } else {
-          mine[t] = *next[t];
-          next[t] += n_bits;
-        }
+        mine[t] = word[t];
+        if (from + w + 1 < n_here) next[t] += n_bits;
+        word[t] = *next[t];
       }
       UNROLL for (int four = 0; four < 8; four++) {
         float4 values[Lines::PLANES];
@@ -239,7 +234,7 @@ __device__ void scan_words(const unsigned* bits, const float* planes, const Int6
       out[(Int64)blockIdx.y * n_candidates + here + t * blockDim.x] = lines[t].end();
 }
 
-// SHAPE is a list of COLUMNS, STAGED and AHEAD.
+// SHAPE is a list of COLUMNS and STAGED.
 #define SCAN_WORDS(NAME, LINES, WEIGHTED, SHAPE)                                                   \
   extern "C" __global__ void NAME(                                                                 \
       const unsigned* bits, const float* planes, const Int64* weights, const int* classes,         \
