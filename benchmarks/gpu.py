@@ -38,6 +38,7 @@ from bayesieve.engine.weighted import WeightedLedger
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import Objective, Settler
 from bayesieve.search.weights import GreedyWeights, WeightedProblem, WeightRules
+from gpu_clocks import Watched, median, spoken, timed
 from gpu_tables import (
     held_rows,
     lines_of,
@@ -51,17 +52,6 @@ from gpu_tables import (
 def say(*words, end="\n"):
     """At once, so that a run that is cut off has said what it found."""
     print(*words, end=end, flush=True)
-
-
-def median(task, repeats):
-    """Median seconds of a warm task."""
-    times = []
-    task()
-    for _ in range(repeats):
-        start = time.perf_counter()
-        task()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 # -- stages ------------------------------------------------------------------------------------
@@ -188,16 +178,18 @@ def one_step(ledger, criterion, units, repeats):
         settler.apply((best,), 1)
         which.append(best)
 
-    seconds = median(step, repeats)
+    with timed(ledger, "bounds", "losses", "apply") as parts:
+        seconds = median(step, repeats)
     for best in which:
         settler.apply((best,), -1)
     every = np.arange(len(units))
     if rule.kind == "error":
         scan = median(lambda: fresh(ledger).losses(rule, units, every, 1), repeats)
-        return seconds, scan, "all are exact"
+        return seconds, scan, f"all are exact; within a step {spoken(parts)}"
     scan = median(lambda: fresh(ledger).bounds(rule, units, every, 1), repeats)
     loss, doubt = ledger.bounds(rule, units, every, 1)
-    return seconds, scan, f"{int((loss - doubt <= (loss + doubt).min()).sum())} settled"
+    n_settled = int((loss - doubt <= (loss + doubt).min()).sum())
+    return seconds, scan, f"{n_settled} settled; within a step {spoken(parts)}"
 
 
 def fresh(ledger):
@@ -245,32 +237,6 @@ def search(args):
                 pass
             seconds = time.perf_counter() - start
         say(f"forward by {name} to {objective.size} features: {seconds:.2f} s after upload")
-
-
-class Watched:
-    """A GPU that says how many milliseconds each kernel takes, one after the other."""
-
-    def __init__(self, gpu):
-        self._gpu, self.told = gpu, {}
-
-    def __getattr__(self, name):
-        return getattr(self._gpu, name)
-
-    def compile(self, source):
-        """Kernels that are watched."""
-        self._program = self._gpu.compile(source)
-        return self
-
-    def launch(self, name, grid, block, args):
-        """Start a kernel and wait for it."""
-        import cupy
-
-        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-        begin.record()
-        self._program.launch(name, grid, block, args)
-        end.record()
-        end.synchronize()
-        self.told.setdefault(name, []).append(cupy.cuda.get_elapsed_time(begin, end))
 
 
 def kernels(args):
