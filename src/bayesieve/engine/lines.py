@@ -235,10 +235,10 @@ class LineCells:
         row = self._rows[slot]
         if row >= 0:
             return self.codes[row, : self._lines.rows.size]
-        packed = self.bits[-1 - row].reshape(-1, 1, BYTES)
-        wide = np.unpackbits(packed, axis=1, bitorder="little").reshape(-1, BLOCK)
-        sizes = np.diff(self._lines.pieces[self._lines.tiles])
-        found: NDArray[np.uint8] = wide[np.arange(BLOCK) < sizes[:, None]]
+        from .kernels.words import unpack_column
+
+        found = np.empty(self._lines.rows.size, np.uint8)
+        unpack_column(self.bits[-1 - row], self._lines.arrays, found)
         return found
 
     def is_two(self, slot: int) -> bool:

@@ -1,9 +1,9 @@
-"""Columns of 0 and 1 as words of bits."""
+"""Columns of 0 and 1 as words of bits, and out of the bits of tiles."""
 
 import numpy as np
 from numba import njit
 
-from ...data.kernels.options import EXACT
+from ...data.kernels.options import BYTES, EXACT
 
 
 @njit(**EXACT)
@@ -33,3 +33,24 @@ def pack_words(codes, starts, ends, first, lo, hi, out):
                 for i in range(n_whole * 32, column.size):
                     word |= np.uint32(column[i]) << np.uint32(i - n_whole * 32)
                 words[n_whole] = word
+
+
+@njit(**EXACT)
+def unpack_column(bits, lines, out):
+    """Cells of all lines, 0 or 1, out of the bits of their tiles; see `pack_bits`.
+
+    Parameters
+    ----------
+    bits : BYTES bytes a tile.
+    lines : where tiles begin.
+    out : a cell a line; overwritten.
+    """
+    pieces, tiles = lines.pieces, lines.tiles
+    for t in range(tiles.size - 1):
+        packed = bits[t * BYTES : (t + 1) * BYTES]
+        end = pieces[tiles[t + 1]]
+        for g in range(8):
+            begin = pieces[tiles[t]] + g * BYTES
+            cells = out[begin : max(min(begin + BYTES, end), begin)]
+            for i in range(cells.size):
+                cells[i] = packed[i] >> np.uint8(g) & np.uint8(1)
