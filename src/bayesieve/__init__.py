@@ -1,10 +1,12 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
+from .app.studio.notebook import studio
 from .data.pack import pack
 from .engine.far.cluster import DaskEngine
 from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
+from .estimators.resident.session import Session
 from .estimators.selector import NaiveBayesSelector
 from .estimators.signals import SignalPipeline, signals
 from .estimators.votes import FeatureVotes
@@ -56,6 +58,7 @@ __all__ = [
     "NomogramDisplay",
     "PathDisplay",
     "RelevanceDisplay",
+    "Session",
     "SignalPipeline",
     "Stability",
     "SubsetEnsemble",
@@ -85,6 +88,7 @@ __all__ = [
     "save_model",
     "signals",
     "stability",
+    "studio",
     "to_python",
     "to_sql",
 ]

@@ -85,7 +85,16 @@ def test_reports_and_pages(table, tmp_path, monkeypatch, capsys):
     assert "It holds no row of the table" in page
     code, said, err = call(monkeypatch, capsys, "report", out / "model.json", path, "--target",
                            "class", "--out", tmp_path / "r.html", "--include-rows")  # fmt: skip
-    assert (code, said, err) == (0, f"{tmp_path / 'r.html'}\n", "")
+    assert (code, said) == (0, f"{tmp_path / 'r.html'}\n")
+    assert err.splitlines()[-1] == f"writing {tmp_path / 'r.html'}"
+    again = ["report", out / "model.json", path, "--target", "class", "--out", tmp_path / "r.html"]
+    code, said, err = call(monkeypatch, capsys, *again, "--quiet")
+    assert (code, said) == (2, "")
+    assert "exists; add --force to write over it" in err
+    assert call(monkeypatch, capsys, *again, "--quiet", "--force") == (0, "", "")
+    assert "All 120 rows" not in (tmp_path / "r.html").read_text()
+    assert call(monkeypatch, capsys, *again[:-1], tmp_path / "r.html", "--include-rows", "--force",
+                "--quiet")[0] == 0  # fmt: skip
     assert "All 120 rows are in this page" in (tmp_path / "r.html").read_text()
     code, said, err = call(monkeypatch, capsys, "explain", out / "model.json", path, "--row", 3,
                            "--html", tmp_path / "e.html")  # fmt: skip
@@ -116,7 +125,7 @@ def test_a_report_reads_as_predict_does(tmp_path, monkeypatch, capsys):
     assert code == 0, err
     model = load_model(tmp_path / "model.json")
     error = (model.predict(second[["code"]]) != second["class"]).mean()
-    assert f"<dt>error</dt><dd>{error:.4g}</dd>" in (tmp_path / "b.html").read_text()
+    assert f"{100 * error:.1f} % of the decisions are wrong" in (tmp_path / "b.html").read_text()
     assert error < 0.3
 
 
@@ -132,18 +141,17 @@ def test_sparse_files_keep_their_names_in_the_report(tmp_path, monkeypatch, caps
                            "--search", "forward", "--resamples", 4, "--json")  # fmt: skip
     assert code == 0, err
     page = (out / "report.html").read_text()
-    lines = re.findall(
-        r'<th scope="row">(.*?)</th><td class="count">.*?</td><td>(yes|no)</td>', page
-    )
-    assert {name for name, chosen in lines if chosen == "yes"} == set(json.loads(said)["selected"])
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    lines = [(each["name"], each["full"]) for each in data["stability"]]
+    assert {name for name, chosen in lines if chosen} == set(json.loads(said)["selected"])
     assert all(name.startswith("word ") for name, _ in lines)
     # Columns that a later svmlight file does not mention are zero.
     dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
     dump_svmlight_file(X[:, :4], y, str(tmp_path / "b.svm"), zero_based=False)
-    words = ["--out", out, "--search", "forward", "--quiet", "--resamples", 0]
+    words = ["--out", out, "--search", "forward", "--quiet", "--resamples", 0, "--force"]
     assert call(monkeypatch, capsys, "select", tmp_path / "a.svm", *words)[0] == 0
     code, _, err = call(monkeypatch, capsys, "report", out / "model.json", tmp_path / "b.svm",
-                        "--out", tmp_path / "b.html")  # fmt: skip
+                        "--out", tmp_path / "b.html", "--quiet")  # fmt: skip
     assert (code, err) == (0, "")
 
 
@@ -152,7 +160,8 @@ def test_a_model_without_columns_is_named(tmp_path, monkeypatch, capsys):
     frame.to_csv(tmp_path / "d.csv", index=False)
     select = ["select", tmp_path / "d.csv", "--target", "class", "--out", tmp_path, "--quiet"]
     assert call(monkeypatch, capsys, *select, "--min-features", 0) == (0, "", "")
-    assert "A naive Bayes model of 0 of 1 column." in (tmp_path / "report.html").read_text()
+    said = (tmp_path / "report.html").read_text()
+    assert "This model is no better than always “a”, because that is what it is" in said
     code, _, err = call(monkeypatch, capsys, "predict", tmp_path / "model.json", tmp_path / "d.csv")
     assert code == 2
     assert "reads no column: it says the same of every row" in err

@@ -130,7 +130,7 @@ def test_weights_of_classes(files, monkeypatch, capsys):
     ):
         code, _, err = call(
             monkeypatch, capsys, "select", folder / "train.csv", "--target", "wind", "--out",
-            folder / "out", "--class-weight", weights,
+            folder / "out", "--class-weight", weights, "--force",
         )  # fmt: skip
         assert code == 2
         assert message in err

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -225,12 +226,12 @@ def test_options_reach_the_selector(table, monkeypatch, capsys):
     assert weights[0] == pytest.approx(weights[1])
     _, said, _ = call(
         monkeypatch, capsys, "select", "data.csv", "--target", "class", "--out", "o", "--json",
-        "--min-features", 3,
+        "--min-features", 3, "--force",
     )  # fmt: skip
     assert len(json.loads(said)["selected"]) == 3
     code, said, err = call(
         monkeypatch, capsys, "select", "data.csv", "--target", "class", "--out", "o",
-        "--validation", 0, "--quiet",
+        "--validation", 0, "--quiet", "--force",
     )  # fmt: skip
     assert (code, said, err) == (0, "", "")
 
@@ -359,7 +360,7 @@ def test_a_full_disk_leaves_no_half_results(name, table, monkeypatch, capsys):
         with monkeypatch.context() as patch:
             patch.setattr(Path, name, full_when_new if name == "open" else full)
             code, said, err = call(patch, capsys, "select", "data.csv", "--target", "class",
-                                   "--out", folder, "--quiet")  # fmt: skip
+                                   "--out", folder, "--quiet", "--force")  # fmt: skip
         assert (code, said) == (1, "")
         assert "cannot be written: no space left on device" in err
         assert err.count("\n") == 1
@@ -446,9 +447,10 @@ def test_one_column_is_not_several(tmp_path, monkeypatch, capsys):
     assert code == 0
     assert said.startswith("1 of 1 column: a\n")
     page = Path("o/report.html").read_text()
-    assert "with 1 feature," in page
-    assert "of 1 of 1 column." in page
-    assert "1 features" not in page
+    assert "chosen: 1 column." in page
+    assert "this model (1 of 1 column)" in page
+    for text in (page, Path("w/report.html").read_text()):
+        assert not re.search(r"\b1 (columns|terms|features)", text.partition("<script")[0])
 
 
 # -- links that others have put there ------------------------------------------------------------

@@ -174,15 +174,20 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
             wanted = [(first * step, (last - first + 1) * step) for first, last in spans]
             np.testing.assert_allclose(boxes, wanted, atol=0.01)
         page.goto((place / "new.html").as_uri())
-        page.wait_for_selector("html[data-charts][data-ready]")
-        page.select_option("#row", str(at))
+        page.wait_for_selector("html[data-ready]")
+        page.click(f'#rows a[data-row="{at}"]')
         names = [spec.name for spec in model.estimator.estimator_.fitted_.specs]
         for name, spans in fired.values():
             page.click(f"#bar-{names.index(name)} button >> nth=0")
-            boxes = page.eval_on_selector_all(
-                "#signal rect", "es => es.map(e => e.getAttribute('x') / 600)"
+            left, right, *boxes = page.evaluate(
+                """() => { const grid = [...document.querySelectorAll("#signal .grid")]
+                .map(e => e.getBBox()); return [Math.min(...grid.map(b => b.x)),
+                Math.max(...grid.map(b => b.x + b.width)),
+                ...[...document.querySelectorAll("#signal rect")]
+                  .map(e => +e.getAttribute("x"))]; }"""
             )
-            np.testing.assert_allclose(np.array(boxes) * (x.size - 1), [s[0] for s in spans])
+            found = (np.array(boxes) - left) / (right - left) * (x.size - 1)
+            np.testing.assert_allclose(found, [s[0] for s in spans], atol=0.05)
         browser.close()
 
 
@@ -193,8 +198,13 @@ def test_checkpoints_presets_and_families(place, monkeypatch, capsys):
     code, _, err = call(monkeypatch, capsys, *words)
     assert code == 2
     assert "--resume" in err
+    # What goes on from its checkpoint may write its own result anew.
     assert call(monkeypatch, capsys, *words, "--resume")[0] == 0
     assert (place / "result/model.json").read_bytes() == once
+    (place / "way").unlink()
+    code, _, err = call(monkeypatch, capsys, *words)
+    assert code == 2
+    assert "exists; add --force" in err
     model, _ = python_way(preset="few", families="auto")
     assert "few" in PRESETS
     save_model(model, "python.json")
@@ -248,7 +258,7 @@ def test_every_form_of_the_same_series_gives_the_same_model(place, monkeypatch, 
     answers = {}
     for data, words in forms(place).items():
         code, _, err = call(monkeypatch, capsys, "signals", data, *words, "--scores", "scores.toml",
-                            "--out", "result", "--resamples", 0)  # fmt: skip
+                            "--out", "result", "--resamples", 0, "--force")  # fmt: skip
         assert code == 0, (data, err)
         model = json.loads((place / "result/model.json").read_text())
         code, text, _ = call(monkeypatch, capsys, "predict", "result/model.json", data)

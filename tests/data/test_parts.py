@@ -221,7 +221,8 @@ def write(folder, **columns):
 def run(folder, *options):
     command = ["select", str(folder / "table.csv"), "--target", "y", "--out", str(folder / "out")]
     return CliRunner().invoke(
-        app, [*command, "--resamples", "0", "--json", "--estimator", "selector", *options]
+        app,
+        [*command, "--resamples", "0", "--json", "--estimator", "selector", "--force", *options],
     )
 
 

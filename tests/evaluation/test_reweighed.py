@@ -99,13 +99,13 @@ def test_labels_and_sparse_tables(form):
 
 
 def test_reports_and_temperatures_speak_of_the_same_model():
-    pytest.importorskip("altair")
+    pytest.importorskip("jinja2")
     X, y = table()
     selector = selector_of().fit(X, y)
     found = performance(selector, X, y)
     page = make_report(selector, X, y, n_resamples=0)
     assert f"{found.log_loss:.4g}" in page
-    assert "with tables and weights from the guiding rows only" in page
+    assert "by tables (and weights) of the search rows only" in page
     data = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     assert data["portable"]["problems"][0]["classes"] == [0, 1, 2]
     calibrated = calibrate(selector, X, y, rows="validation")

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
 from bayesieve import (
     FeatureVotes,
@@ -384,3 +385,33 @@ def test_numbers_beyond_all_bounds_in_a_model_file(tmp_path):
             assert type(caught.value) is ValueError
             assert len(str(caught.value)) < 400 + len(str(path))
             assert "sys." not in str(caught.value)
+
+
+def test_many_explanations_show_ten_and_say_how_many_more():
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes().fit(X, y)
+    found = explain(model, X)
+    sizes = np.bincount(model.predict(X))
+    assert repr(found) == "<150 explanations: {} of 0, {} of 1, {} of 2>".format(*sizes)
+    page = found._repr_html_()
+    assert page.count("<tr>") == 11
+    assert "and 140 more rows" in page
+    assert found.to_text(most=2).endswith("... and 148 more")
+    frame = found.to_frame("polars")
+    assert frame.shape[0] == 150 * 5
+    assert isinstance(found[:3], type(found))
+    assert found[3].to_frame("pandas")["times as likely"].prod() == pytest.approx(
+        np.exp(found[3].log_odds)
+    )
+
+
+def test_factors_multiply_to_the_odds_and_logarithms_are_there_on_request():
+    X = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 5)
+    y = np.array(["a", "a", "b", "b"] * 5)
+    one = explain(NaiveBayes().fit(X, y), X[:1])[0]
+    assert "probability 91.7 %, 11 times as likely" in one.to_text()
+    assert "x  11" in one.to_text()
+    assert "log-odds +2.398" in one.to_text(nat=True)
+    other = explain(NaiveBayes().fit(X, y), X[:1], target="b")[0]
+    assert "/  11" in other.to_text()
+    assert "11 times as likely is a" in other.to_text()

@@ -266,3 +266,34 @@ def test_a_cluster_with_tls(tmp_path):
                     pass
     finally:
         channel.close()
+
+
+@pytest.mark.parametrize("when", ["reading", "searching"])
+def test_a_worker_that_is_frozen(when):
+    """It says nothing and does not die: another one takes its place, within a minute."""
+    frame, _, _ = table()
+    X, search = frame.drop(columns="target"), Waiting()
+    selector = NaiveBayesSelector(search=search, cv=3, choice="best", reweigh=False)
+    search.go.set()
+    expected = told(selector.fit(X, frame["target"]), X)
+    search.go.clear(), search.begun.clear()
+    with own_cluster() as cluster, distributed.Client(cluster) as client:
+        pid = pid_of_some_worker(client)
+        if when == "reading":
+            os.kill(pid, signal.SIGSTOP)
+            search.go.set()
+        start = time.monotonic()
+        thread, found = started(selector, cut(frame, 4))
+        try:
+            if when == "searching":
+                assert search.begun.wait(60)
+                os.kill(pid, signal.SIGSTOP)
+                start = time.monotonic()
+                search.go.set()
+            thread.join(90)
+            assert "error" not in found, found
+            assert told(found["selector"], X) == expected
+            assert time.monotonic() - start < 60
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)

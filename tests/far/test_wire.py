@@ -5,6 +5,7 @@ import pickle
 import socket
 import struct
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from bayesieve.data.columns import encode, learn
 from bayesieve.engine.contract import AS_IT_IS, Units
 from bayesieve.engine.dense import DenseLedger, DenseTables
 from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.holder import CodedPart, serve
+from bayesieve.engine.far.holder import serve
+from bayesieve.engine.far.part import CodedPart
 from bayesieve.engine.far.rows import FarRows, Spans
 from bayesieve.engine.far.wire import TOKEN_BYTES, Message, receive, send
 from bayesieve.engine.fixed import FixedTables
@@ -72,7 +74,7 @@ def test_strangers_are_not_heard():
         stranger.sendall(bytes(TOKEN_BYTES))
         stranger.settimeout(5)
         assert stranger.recv(1) == b""
-        part = CodedPart(np.zeros((1, 3), np.uint8), ())
+        part = CodedPart.of([np.zeros(3, np.uint8)], (), 3)
         line = dial(channel.address, channel.token, 0)
         threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
         assert channel.ask(lambda holder: Message("nothing"))[0].op == "ok"
@@ -123,7 +125,7 @@ class Far:
         """Whoever is waited for dials, once."""
         if holder in self.lines:
             return
-        part = CodedPart(self.codes[:, self.parts[holder]], ())
+        part = CodedPart.of(self.codes[:, self.parts[holder]], (), self.parts[holder].size)
         line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
         threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
 
@@ -211,3 +213,40 @@ def test_marks_tell_every_cell(far):
     far.cut_off(far.channel.n_holders - 1)
     changed = far.rows.marks()
     assert np.flatnonzero(marks != changed).tolist() == [2]
+
+
+def test_silence_is_no_long_answer(monkeypatch):
+    """Who works says so and is waited for; who says nothing is lost, and replaced."""
+    from bayesieve.engine.far import channel as channels
+    from bayesieve.engine.far import holder as holders
+
+    monkeypatch.setattr(channels, "_SILENCE", 0.15)
+    monkeypatch.setattr(holders, "BEAT", 0.05)
+    dialled = []
+
+    def watch(number):
+        if len(dialled) == 1:
+            dialled.append(dial(channel.address, channel.token, number))
+            threading.Thread(target=serve, args=(dialled[1], []), daemon=True).start()
+
+    channel = Channel("127.0.0.1", 1, watch)
+    slow = holders.Holder.answer
+
+    def answer(self, message):
+        time.sleep(0.6 if message.op == "nothing" else 0)
+        return slow(self, message)
+
+    monkeypatch.setattr(holders.Holder, "answer", answer)
+    try:
+        # Nobody answers on the first line.
+        dialled.append(dial(channel.address, channel.token, 0))
+        start = time.monotonic()
+        assert channel.ask(lambda holder: Message("nothing"))[0].op == "ok"
+        assert len(dialled) == 2
+        assert 0.6 < time.monotonic() - start < 5
+        # The second takes four times as long as silence may, and is not replaced.
+        assert channel.ask(lambda holder: Message("nothing"))[0].op == "ok"
+        assert len(dialled) == 2
+    finally:
+        channel.close()
+        dialled[0].close()

@@ -229,5 +229,5 @@ def test_priors_on_the_command_line(tmp_path):
         chosen = X[[spec.name for spec in model.fitted_.specs]]
         expected = model.predict_proba(chosen, priors=place)
         assert found.iloc[:, 1:].to_numpy() == pytest.approx(expected)
-    done = CliRunner().invoke(app, [*command, "--priors", "low:0.9"])
+    done = CliRunner().invoke(app, [*command, "--priors", "low:0.9", "--force"])
     assert "one CLASS=NUMBER for each class" in str(done.exception)

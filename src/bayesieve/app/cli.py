@@ -14,6 +14,7 @@ from .honest import calibrate, nested, stability
 from .messages import PlainCommand, PlainGroup, guarded, say, tell
 from .options import (
     Data,
+    Force,
     IncludeRows,
     Json,
     Labels,
@@ -28,8 +29,10 @@ from .options import (
     known_models,
     known_searches,
 )
+from .report import drift, report
 from .reproduce import reproduce
 from .signals import explain_signals, scores, signals
+from .studio.command import studio
 
 if TYPE_CHECKING:
     from ..explain.plain import Plain
@@ -66,11 +69,14 @@ def _main(
 app.command(cls=PlainCommand)(compare)
 app.command(cls=PlainCommand)(calibrate)
 app.command(cls=PlainCommand)(decide)
+app.command(cls=PlainCommand)(report)
+app.command(cls=PlainCommand)(drift)
 app.command(cls=PlainCommand)(nested)
 app.command(cls=PlainCommand)(stability)
 app.command(cls=PlainCommand)(reproduce)
 app.command(cls=PlainCommand)(signals)
 app.command(cls=PlainCommand)(scores)
+app.command(cls=PlainCommand)(studio)
 
 
 @app.command(cls=PlainCommand)
@@ -78,13 +84,15 @@ def demo(
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
     quick: Annotated[bool, typer.Option(help="A tenth of the signals.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for report.html.")] = None,
+    force: Force = False,
 ) -> None:
     """Simulate signals, score them, sieve the indicators, and show the model in words."""
-    from ..data.files.output import check_folder
-    from .demo import run_demo
+    from ..data.files.output import check_folder, check_new
+    from .demo import is_own, run_demo
 
     if out is not None:
         check_folder(out)
+        check_new([out / "report.html"], force or is_own(out / "report.html"))
     # Soft: lines are not broken where the output is piped.
     run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick, out=out)
 
@@ -171,6 +179,10 @@ def select(
     families: Annotated[
         bool, typer.Option("--families", help="Of columns that are nearly the same, one at most.")
     ] = False,
+    keep: Annotated[list[str] | None, typer.Option(help="A column that stays; repeatable.")] = None,
+    forbid: Annotated[
+        list[str] | None, typer.Option(help="A column that is never chosen; repeatable.")
+    ] = None,
     priors: Priors = None,
     include_rows: IncludeRows = False,
     resamples: Annotated[
@@ -182,6 +194,7 @@ def select(
         ),
     ] = None,
     title: Title = None,
+    force: Force = False,
     safe_csv: Annotated[
         bool,
         typer.Option(
@@ -198,10 +211,10 @@ def select(
     as_json: Json = False,
 ) -> None:
     """Choose the columns of a table that make a readable model, and write it down."""
-    from ..data.files.output import check_folder
     from ..estimators.auto import PRESETS
     from ..models.registry import MODELS
     from . import commands, far
+    from .results import check_result
 
     choose("--model", model, ["auto", *MODELS])
     choose("--estimator", estimator, ["auto", "weighted", "selector"])
@@ -211,8 +224,8 @@ def select(
         raise typer.BadParameter(f"--validation must be at least 0 and below 1; got {validation}.")
     if resamples == 1:
         raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
-    check_folder(out)
     commands.check_resume(checkpoint, resume)
+    check_result(out, force or resume)
     asked = {"labels": labels, "time": time, "estimator": estimator}
     elsewhere = far.check_engine(engine, scheduler, tables, asked)
     shared = commands.SharedOptions(
@@ -224,6 +237,8 @@ def select(
         time_limit=time_limit,
         families="auto" if families else None,
         preset=preset,
+        keep=keep or (),
+        forbid=forbid or (),
     )
     searching = commands.SearchOptions(
         search=search,
@@ -263,7 +278,8 @@ def select(
         held = commands.later_part(problem.aside[time], share)
     shared["class_weight"] = commands.read_class_weight(class_weight, problem)
     chooser = commands.make_chooser(estimator, model, held, shared, searching, problem)
-    commands.select_table(chooser, problem, out, pages, safe_csv=safe_csv)
+    remark = tell if shared["progress"] else None
+    commands.select_table(chooser, problem, out, pages, safe_csv=safe_csv, remark=remark)
     result = commands.summary(chooser, problem.names, out)
     _tell_choice(result, len(problem.names), as_json, quiet)
 
@@ -368,41 +384,6 @@ def explain(
         for i, each in found:
             text = each.to_text().split(": ", 1)[1]
             say(f"row {i}: {text}\n\n")
-
-
-@app.command(cls=PlainCommand)
-def report(
-    model: Model,
-    data: Data,
-    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
-    target: Target = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(help="Columns of 0 and 1, by commas; of series, a table of classes."),
-    ] = None,
-    include_rows: IncludeRows = False,
-    title: Title = None,
-    scores: OwnScores = None,
-    quiet: Quiet = False,
-) -> None:
-    """Write a report of a finished model on a table: `select` writes one of the selection."""
-    from ..data.files.output import check_file, whole_file
-    from . import commands, series
-
-    check_file(out, (model, data))
-    pages = commands.Pages(title or f"{model.name} on {data.name}", include_rows)
-    pipeline = series.open_series(model, scores)
-    if pipeline is not None:
-        table = None if labels is None else Path(labels)
-        page = series.report_series(pipeline, data, target, table, pages)
-    else:
-        names = labels.split(",") if labels else []
-        problem, _ = commands.read_problem(data, target, names, identifiers=True)
-        page = commands.report_on_model(model, data, problem, pages, target)
-    with whole_file(out) as file:
-        file.write(page.encode())
-    if not quiet:
-        say(f"{out}\n")
 
 
 @app.command(cls=PlainCommand)

@@ -1,9 +1,9 @@
 """What the command line does with a table in a file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,9 @@ from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes
-from ..explain.evidence import Explanation, explain
+from ..evaluation.drift import Drift, drift
+from ..explain.evidence import explain
+from ..explain.explanations import Explanation
 from ..explain.modelfile.file import load_model
 from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
@@ -102,6 +104,7 @@ class Pages(NamedTuple):
     left_out: Mapping[str, str] = MappingProxyType({})
     groups: Array | None = None  #: of the rows: resamples are drawn by group
     priors: str | dict[str, float] | None = None  #: of the place where the model will be used
+    remark: Callable[[str], None] | None = None  #: told how far the work is
 
 
 class SharedOptions(TypedDict):
@@ -115,6 +118,8 @@ class SharedOptions(TypedDict):
     time_limit: float | None
     families: str | None
     preset: str | None
+    keep: NotRequired[Sequence[str]]
+    forbid: NotRequired[Sequence[str]]
 
 
 class SearchOptions(TypedDict):
@@ -186,9 +191,25 @@ def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
 
 
 def select_table(
-    chooser: Chooser, problem: Problem, out: Path, pages: Pages, *, safe_csv: bool = False
+    chooser: Chooser,
+    problem: Problem,
+    out: Path,
+    pages: Pages,
+    *,
+    safe_csv: bool = False,
+    remark: Callable[[str], None] | None = None,
 ) -> None:
-    """Select, and write model.json, selected.csv, path.csv and report.html."""
+    """Select, and write model.json, selected.csv, path.csv and report.html.
+
+    Parameters
+    ----------
+    chooser : what selects.
+    problem : from what.
+    out : folder to write to.
+    pages : what the report is to hold.
+    safe_csv : no text that a spreadsheet takes for a formula.
+    remark : told how far the work is, until the last file is written.
+    """
     check_width(len(problem.names))
     check_place(pages.priors, problem.y)
     chooser.fit(problem.X, problem.y, groups=pages.groups)
@@ -205,7 +226,10 @@ def select_table(
         left_out=dict(pages.left_out),
         groups=pages.groups,
         n_jobs=chooser.n_jobs,
+        remark=remark,
     )
+    if remark is not None:
+        remark(f"writing {out}")
     chosen = {"feature": chosen_names(chooser, problem.names)}
     write_result(out, selector, chosen, selector.path_.to_dict(), page, safe_csv)
 
@@ -215,7 +239,24 @@ def report_on_model(
 ) -> str:
     """The report of a finished model on a table, read as `predict` reads it."""
     model, X, y = open_on_table(model_file, data, problem, target)
-    return make_report(model, X, y, title=pages.title, include_rows=pages.include_rows)
+    return make_report(
+        model, X, y, title=pages.title, include_rows=pages.include_rows, remark=pages.remark
+    )
+
+
+def drift_of_file(model_file: Path, data: Path, alpha: float) -> Drift:
+    """Which columns of a file moved away from a model's training."""
+    model, columns = open_model(model_file)
+    X = _all_rows(data, columns)
+    _fit_names(model, X)
+    return drift(model, X, alpha=alpha)
+
+
+def _all_rows(data: Path, columns: list[Column]) -> pl.DataFrame | scipy.sparse.sparray:
+    """The rows of a file, with these columns only."""
+    parts = list(read_batches(data, columns))
+    frames = isinstance(parts[0], pl.DataFrame)
+    return pl.concat(parts) if frames else scipy.sparse.vstack(parts, format="csr")
 
 
 def open_on_table(
@@ -232,9 +273,7 @@ def open_on_table(
     if not labels:
         y = _in_the_model_s_kind(model, data, y, target)
         check_known(model, y)
-    parts = list(read_batches(data, columns))
-    frames = isinstance(parts[0], pl.DataFrame)
-    X = pl.concat(parts) if frames else scipy.sparse.vstack(parts, format="csr")
+    X = _all_rows(data, columns)
     _fit_names(model, X)
     return model, X, y
 

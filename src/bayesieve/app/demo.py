@@ -17,6 +17,17 @@ _STRONGEST = 10
 _RESAMPLES = 4  # for the report: a few seconds
 
 
+_TITLE = "Signals, simulated"
+
+
+def is_own(path: Path) -> bool:
+    """Did an earlier demonstration write this report?  It may then be written over."""
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return f"<h1>{_TITLE}</h1>" in file.read(200_000)
+
+
 def run_demo(console: Console, seed: int = 0, quick: bool = False, out: Path | None = None) -> None:
     """Run it and tell about it.
 
@@ -71,13 +82,14 @@ def run_demo(console: Console, seed: int = 0, quick: bool = False, out: Path | N
     if out is not None:
         from ..explain.report import write_report
 
+        console.print("\njudging it, and writing the report ...")
         out.mkdir(parents=True, exist_ok=True)
         write_report(
             selector,
             X,
             train.y,
             out / "report.html",
-            title="Signals, simulated",
+            title=_TITLE,
             include_rows=True,
             n_resamples=_RESAMPLES,
             signals=train.series,

@@ -343,7 +343,7 @@ def learn(
     remark(f"choosing among {X.shape[1]} indicators")
     chooser = pipeline.fit_estimator(X, y, groups=groups)
     final = chooser if pages.priors is None else deploy(chooser, pages.priors)
-    remark(f"judging it on {learning.unit} that take no part, and writing the report")
+    remark(f"judging it on {learning.unit} that take no part")
     content = report_content(
         final,
         X,
@@ -355,7 +355,9 @@ def learn(
         signals=table,
         indicators=pipeline.indicators,
         n_jobs=chooser.n_jobs,
+        remark=remark,
     )
+    remark(f"writing {out}")
     names = chosen_names(chooser, X.names)
     sentences = [speak(pipeline, name) for name in names]
     chosen = {"feature": names, "sentence": sentences}

@@ -69,6 +69,13 @@ def _counts_points(frame: pl.DataFrame, name: str, time: str, target: str) -> bo
     return again or frame[name].n_unique() > frame[target].n_unique()
 
 
+def is_moment(column: pl.Series) -> bool:
+    """Does a column hold dates with times of day?"""
+    if column.dtype == pl.String and column.null_count() < len(column):
+        return bool(column.drop_nulls().str.contains(_MOMENT).all())
+    return isinstance(column.dtype, pl.Datetime)
+
+
 def refuse_moments(frame: pl.DataFrame) -> None:
     """Refuse columns of timestamps: they name rows, and tell nothing of new ones.
 
@@ -77,10 +84,7 @@ def refuse_moments(frame: pl.DataFrame) -> None:
     frame : the columns to learn from.
     """
     for column in frame:
-        moment = isinstance(column.dtype, pl.Datetime)
-        if column.dtype == pl.String and column.null_count() < len(column):
-            moment = bool(column.drop_nulls().str.contains(_MOMENT).all())
-        if moment:
+        if is_moment(column):
             raise BadUseError(
                 f"column {column.name!r} holds moments in time, which tell nothing of new rows: "
                 "name it with --time, or leave it out."

@@ -36,6 +36,9 @@ IncludeRows = Annotated[
 ]
 
 
+Force = Annotated[bool, typer.Option("--force", help="Write over an existing result.")]
+
+
 Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
 
 

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from ..data.files.atomic import write_text
-from ..data.files.output import whole_folder
+from ..data.files.output import check_folder, check_new, whole_folder
 from ..estimators.held import stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
@@ -26,6 +26,10 @@ Chooser = NaiveBayesSelector | WeightedNaiveBayes
 
 # What a spreadsheet takes for the beginning of a formula, or skips before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+#: The files of a result.
+RESULT = ("model.json", "selected.csv", "path.csv", "report.html")
 
 
 # Names of columns shown to people.
@@ -58,6 +62,12 @@ def write_result(
         write_rows(folder / "path.csv", list(path), zip(*path.values(), strict=True), safe_csv)
         if page is not None:
             write_text(folder / "report.html", page)
+
+
+def check_result(out: Path, force: bool) -> None:
+    """Can a result be written there, and is there none yet?  Asked before any work."""
+    check_folder(out)
+    check_new([out / name for name in RESULT], force)
 
 
 def chosen_names(chooser: Chooser, names: Sequence[str]) -> list[str]:

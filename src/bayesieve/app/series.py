@@ -16,7 +16,8 @@ from ..data.series import SeriesTable
 from ..estimators.deploy import deploy
 from ..estimators.signals import SignalPipeline
 from ..evaluation.given import Value
-from ..explain.evidence import Explanation, explain
+from ..explain.evidence import explain
+from ..explain.explanations import Explanation
 from ..explain.plain import Plain
 from ..explain.report import make_report
 from ..explain.report.single import Picture, explanations_page
@@ -245,5 +246,10 @@ def report_series(
         y = y.astype(str)
     check_known(model, y)
     return make_report(
-        pipeline, learning.table, y, title=pages.title, include_rows=pages.include_rows
+        pipeline,
+        learning.table,
+        y,
+        title=pages.title,
+        include_rows=pages.include_rows,
+        remark=pages.remark,
     )

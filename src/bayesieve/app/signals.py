@@ -7,7 +7,7 @@ import typer
 
 from ..checks import choose
 from .messages import say, tell
-from .options import IncludeRows, Json, Priors, Quiet, Scores, Title
+from .options import Force, IncludeRows, Json, Priors, Quiet, Scores, Title
 
 if TYPE_CHECKING:
     from ..data.files.form import SeriesForm
@@ -86,6 +86,7 @@ def signals(
         int | None, typer.Option(help="Bootstrap samples for the stability; 0: none.", min=0)
     ] = None,
     title: Title = None,
+    force: Force = False,
     safe_csv: Annotated[
         bool,
         typer.Option("--safe-csv", help="No text in *.csv that a spreadsheet takes for a formula."),
@@ -98,10 +99,10 @@ def signals(
     Windows of one record never stand on both sides of a split.  predict, explain and report then
     take series of the same form.
     """
-    from ..data.files.output import check_folder
     from ..estimators.auto import PRESETS
     from ..estimators.signals import signals as make_pipeline
     from . import commands, learning
+    from .results import check_result
     from .tables import Problem
 
     choose("--estimator", estimator, ["auto", "weighted", "selector"])
@@ -109,8 +110,8 @@ def signals(
         choose("--preset", preset, PRESETS)
     if resamples == 1:
         raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
-    check_folder(out)
     commands.check_resume(checkpoint, resume)
+    check_result(out, force or resume)
     place = commands.read_priors(priors)
     form = _form(data, series_id, time, channel, value, wide, (window, stride))
     asked = read_asked(scores or [], quiet)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Array
+from ..data.columns import MOST_CODES
 from ..models.base import Ints
 from ..models.weighted import SCORE_BITS, TERM_BITS, Ratios
 
@@ -161,3 +162,9 @@ class Cells:
     def take(self, at: Ints, n_lines: int) -> "Cells":
         """Some lines only."""
         return Cells.gather(self.kinds, self.columns, at, n_lines)
+
+
+def silenced(codes: Array, which: NDArray[np.bool_], silent: int) -> Array:
+    """Codes, some of which are not heard: they read as another one."""
+    kind = np.uint8 if codes.dtype == np.uint8 and silent <= MOST_CODES else np.int32
+    return np.where(which[codes], kind(silent), codes.astype(kind, copy=False))

@@ -1,17 +1,18 @@
 """The dense ledger: sums of every line and class, and the terms that columns add to them.
 
-Columns are kept as a byte a cell, or as their terms; tables of terms are made once and shared by
-the ledgers that they serve.
+Columns are kept as a byte or a bit a cell, or as their terms; tables of terms are made once and
+shared by the ledgers that they serve.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ..checks import Array
-from ..data.kernels.options import ERROR, LOG_LIKELIHOOD, ROW_KINDS
+from ..data.kernels.options import ERROR, LANES, LOG_LIKELIHOOD, ROW_KINDS
 from ..models.base import (
     Floats,
     Ints,
@@ -232,6 +233,17 @@ class DenseLedger:
             found.append(DenseLedger(self._tables, rows, self.outline.factors, self._threads))
         return found
 
+    def afresh(self, threads: Threads) -> "DenseLedger":
+        """The same lines and tables with no column in: sums of its own, run by these threads."""
+        found = copy(self)
+        found.clear(threads)
+        return found
+
+    def clear(self, threads: Threads) -> None:
+        """Take all columns out; from now on these threads run the kernels."""
+        self._threads, self._sums = threads, self._start()
+        self._derived, self._units = {}, None
+
     # -- the contract --------------------------------------------------------------------------
 
     def totals(self) -> Ints:
@@ -311,8 +323,9 @@ class DenseLedger:
             for d, f in enumerate(plain):
                 self._rows.fill(tables, f, planes[d])
                 slots[list(columns).index(f)] = -d - 1
-        codes = TermArrays(self._rows.codes, tables.n_codes, tables.offsets, tables.table, planes)
-        return slots, codes
+        cells = self._rows.cells
+        held = (cells.codes, cells.bits, cells.rows)
+        return slots, TermArrays(*held, tables.n_codes, tables.offsets, tables.table, planes)
 
     def _slots(self, units: Units) -> "_Slots":
         if self._units is None or self._units.units is not units:
@@ -338,7 +351,7 @@ class DenseLedger:
 
     def _padded(self, dtype: DTypeLike) -> Array:
         """Room for classes x lines, as wide as the codes are; 1 where no line is."""
-        return np.ones((self.outline.n_classes, self._rows.codes.shape[1]), dtype)
+        return np.ones((self.outline.n_classes, self._sums.shape[1] + LANES), dtype)
 
     def _scan(self, kind: int, slots: "_Slots", which: Ints, sign: int) -> tuple[Floats, float]:
         """Approximate losses, and how far each may be from the truth."""

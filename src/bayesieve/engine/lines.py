@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..checks import Array, choose
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.folds import Rows, find_splits, training_copies
-from ..data.kernels.options import BLOCK, LANES
+from ..data.kernels.options import BLOCK, BYTES, LANES
 from ..data.packed import Lookup
 from ..data.storage import IN_MEMORY, Room
 from ..models.base import Ints, Statistics, TrainingSets, one_set
@@ -177,6 +177,81 @@ def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], ro
 TERM_CACHE_BYTES = 2**28
 
 
+#: Below this many cells a table stays in the caches and bytes are as quick; bits take an eighth of
+#: the room.
+MANY_CELLS = 1 << 22
+
+
+class LineCells:
+    """Codes of columns, of each line: a byte a cell, or a bit.
+
+    Parameters
+    ----------
+    lines : which rows, in which order.
+    n_columns : how many will come at most.
+    room : where they are put.
+    """
+
+    def __init__(self, lines: Lines, n_columns: int, room: Room = IN_MEMORY):
+        self._lines, self._n_columns, self._room = lines, n_columns, room
+        # A tile of few lines, as of a rare class, takes as many bits as a full one.
+        saves = 2 * lines.classes.size * BYTES <= lines.rows.size
+        self._packs = saves and lines.rows.size * n_columns >= MANY_CELLS
+        self._rows: list[int] = []
+        self._n_bits = 0
+        #: Columns x lines, padded by LANES: kernels read whole vectors.
+        self.codes = np.empty((0, lines.rows.size + LANES), np.uint8)
+        #: Columns x bytes, BYTES a tile, see `pack_bits`.
+        self.bits = np.empty((0, lines.classes.size * BYTES), np.uint8)
+
+    @property
+    def rows(self) -> Ints:
+        """Where each column is: a row of codes, or below 0 one of bits."""
+        return np.array(self._rows, np.int64)
+
+    def put(self, codes: Array, two: bool) -> None:
+        """The next column; `two`: it holds 0 and 1 only."""
+        if two and self._packs:
+            self._put_bits(codes)
+            return
+        if not self.codes.shape[0]:
+            self.codes = self._room((self._n_columns, self.codes.shape[1]), np.uint8)
+        row = len(self._rows) - self._n_bits
+        self.codes[row, : codes.size] = codes
+        self._rows.append(row)
+
+    def _put_bits(self, codes: Array) -> None:
+        from .kernels.dense import pack_bits
+
+        if not self.bits.shape[0]:
+            self.bits = self._room((self._n_columns, self.bits.shape[1]), np.uint8)
+        pack_bits(codes, self._lines.arrays, self.bits[self._n_bits])
+        self._n_bits += 1
+        self._rows.append(-self._n_bits)
+
+    def column(self, slot: int) -> NDArray[np.uint8]:
+        """The codes of one column."""
+        row = self._rows[slot]
+        if row >= 0:
+            return self.codes[row, : self._lines.rows.size]
+        packed = self.bits[-1 - row].reshape(-1, 1, BYTES)
+        wide = np.unpackbits(packed, axis=1, bitorder="little").reshape(-1, BLOCK)
+        sizes = np.diff(self._lines.pieces[self._lines.tiles])
+        found: NDArray[np.uint8] = wide[np.arange(BLOCK) < sizes[:, None]]
+        return found
+
+    def is_two(self, slot: int) -> bool:
+        """Is the column held as bits?"""
+        return self._rows[slot] < 0
+
+    def take(self, at: Ints, lines: Lines) -> "LineCells":
+        """Some lines only."""
+        found = LineCells(lines, len(self._rows), self._room)
+        for slot in range(len(self._rows)):
+            found.put(self.column(slot)[at], self.is_two(slot))
+        return found
+
+
 @dataclass(frozen=True)
 class DenseRows:
     """Codes of columns with few values, numbers of the others; of each line.
@@ -184,22 +259,21 @@ class DenseRows:
     Parameters
     ----------
     lines : which rows, in which order.
-    codes : coded columns x lines, padded by LANES.
+    cells : the coded columns.
     numbers : one array a column without codes.
     room : where large arrays are put.
     """
 
     lines: Lines
-    codes: NDArray[np.uint8]
+    cells: LineCells
     numbers: list[Array | Lookup]
     room: Room
 
     def take(self, at: Ints) -> "DenseRows":
         """Some lines only."""
-        codes = self.room((self.codes.shape[0], at.size + LANES), np.uint8)
-        codes[:, : at.size] = self.codes[:, at]
         numbers: list[Array | Lookup] = [values[:][at] for values in self.numbers]
-        return DenseRows(self.lines.take(at), codes, numbers, self.room)
+        lines = self.lines.take(at)
+        return DenseRows(lines, self.cells.take(at, lines), numbers, self.room)
 
     def planes(self, tables: "LedgerTables") -> Ints | None:
         """Terms of the columns without codes; None where they are to be made when read."""
@@ -286,8 +360,7 @@ class DenseColumns(TableColumns):
     ):
         super().__init__(sets, loo)
         self.lines = lines
-        # Padded: kernels read whole vectors.
-        self.codes = room((n_columns, lines.rows.size + LANES), np.uint8)
+        self.cells = LineCells(lines, n_columns, room)
         self.room = room
         self.training_rows = training_rows
         self.numbers: list[Array | Lookup] = []
@@ -326,14 +399,12 @@ class DenseColumns(TableColumns):
             self.numbers.append(of_lines if later is None else later(self.lines.rows))
             self.slots.append(-len(self.numbers))
         else:
-            slot = len(self.specs) - len(self.numbers) - 1
-            self.codes[slot, : of_lines.size] = of_lines
-            self.slots.append(slot)
+            self.slots.append(len(self.specs) - len(self.numbers) - 1)
+            self.cells.put(of_lines, levels.size == 3 and self.all_known[-1])
 
     def rows(self) -> DenseRows:
         """What the lines hold."""
-        n_coded = len(self.slots) - len(self.numbers)
-        return DenseRows(self.lines, self.codes[:n_coded], self.numbers, self.room)
+        return DenseRows(self.lines, self.cells, self.numbers, self.room)
 
     def _worth_coding(self, spec: ColumnSpec) -> bool:
         """Few enough values that a table is smaller than half a column of terms."""

@@ -1,6 +1,7 @@
 """The sparse ledger: sums of the lines that columns move, and an offset for all others."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -82,6 +83,17 @@ class SparseLedger:
                 )
             )
         return found
+
+    def afresh(self, threads: Threads) -> "SparseLedger":
+        """The same lines and tables with no column in: sums of its own, run by these threads."""
+        found = copy(self)
+        found.clear(threads)
+        return found
+
+    def clear(self, threads: Threads) -> None:
+        """Take all columns out; from now on these threads run the kernels."""
+        self._threads, self._offset = threads, self._tables.offset
+        self._sums, self._moved, self._strata = np.zeros_like(self._sums), [], None
 
     # -- the contract --------------------------------------------------------------------------
 

@@ -22,6 +22,14 @@ _ROOM_BITS, _MOST_BITS = 62, 40
 _CHUNK = 1 << 16
 
 
+def grain_of(tables: TermTables, lines: ScoredLines) -> float:
+    """Losses of all lines are rounded to 1 / this many nat: as fine as they fit."""
+    total = float(lines.weights.sum()) if lines.weights.size else float(lines.rows.size)
+    nat = 2 * np.ldexp(tables.largest, -SCORE_BITS) + 128.0
+    bits = min(_MOST_BITS, _ROOM_BITS - int(np.ceil(np.log2(max(total * nat, 2.0)))))
+    return 2.0**bits
+
+
 class WeightedLedger:
     """Integer scores, classes x lines, and the terms that weights let speak.
 
@@ -62,10 +70,7 @@ class WeightedLedger:
         cls, tables: TermTables, lines: ScoredLines, cells: Cells, threads: Threads
     ) -> "WeightedLedger":
         """A ledger of all lines, losses as fine as they fit."""
-        total = float(lines.weights.sum()) if lines.weights.size else float(lines.rows.size)
-        nat = 2 * np.ldexp(tables.largest, -SCORE_BITS) + 128.0
-        bits = min(_MOST_BITS, _ROOM_BITS - int(np.ceil(np.log2(max(total * nat, 2.0)))))
-        return cls(tables, lines, cells, 2.0**bits, threads)
+        return cls(tables, lines, cells, grain_of(tables, lines), threads)
 
     def cut(self, n_parts: int) -> list["WeightedLedger"]:
         """The same lines in several ledgers, every n-th line in each; none is empty."""

@@ -209,7 +209,10 @@ def _choice(selector: "NaiveBayesSelector") -> str:
         return "best"
     if selector.n_features is not None or criterion is None or not has_standard_error(criterion):
         return "best"
-    return "best" if selector.preset == "accurate" else "proven"
+    if selector.preset == "accurate":
+        return "best"
+    # Rows that led to the start cannot prove what is found from there.
+    return "proven" if selector.start is None else "one-se"
 
 
 def _reweighable(selector: "NaiveBayesSelector", sample: Sample | None) -> bool:

@@ -28,6 +28,7 @@ from .votes import FeatureVotes
 
 if TYPE_CHECKING:
     from .selector import NaiveBayesSelector
+    from .weighted import WeightedNaiveBayes
 
 ENGINES = ("threads", "dask")
 
@@ -70,7 +71,12 @@ def check_far(asked: "NaiveBayesSelector", search: Search, criterion: Criterion)
             "search='dependency' compares columns with each other row by row: it is not offered on "
             "a Dask collection. Use 'forward', 'backward-forward' or another search."
         )
-    if asked.families is not None and not is_given(asked.families):
+    check_far_families(asked.families)
+
+
+def check_far_families(families: object) -> None:
+    """Refuse families that are to be found."""
+    if families is not None and not is_given(families):
         raise ValueError(
             "families='auto' (and preset='few') compares columns with each other row by row: on a "
             "Dask collection give families as lists of columns, or None."
@@ -115,6 +121,36 @@ def gathered(
 
     asked = settle(selector)
     check_far(asked, *judge_parameters(asked))
+    with _held(engine, model, X, y, params) as found:
+        yield found
+
+
+@contextmanager
+def gathered_weights(
+    asked: "WeightedNaiveBayes",
+    model: NaiveBayes,
+    X: object,
+    y: object,
+    params: dict[str, Foreign],
+) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
+    """The same for weighted terms, whose sums add up over rows as well.
+
+    Parameters
+    ----------
+    asked : whose fit this is, its preset spelt out.
+    model : keeps width and names of X.
+    X, y, params : as users give them.
+    """
+    engine = engine_of(asked.engine, X)
+    check_far_families(asked.families)
+    with _held(engine, model, X, y, params) as found:
+        yield found
+
+
+@contextmanager
+def _held(
+    engine: DaskEngine, model: NaiveBayes, X: object, y: object, params: dict[str, Foreign]
+) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
     family = model.family()
     check_far_models(family)
     collection = read_collection(X, y)

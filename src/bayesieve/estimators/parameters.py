@@ -83,6 +83,27 @@ def without(units: list[list[int]], forbidden: set[int], names: list[str]) -> li
     return [members for members in units if not forbidden & set(members)]
 
 
+def check_start(start: object, search: Search) -> None:
+    """Only some searches can begin anywhere."""
+    if start is not None and not search.starts_anywhere:
+        raise ValueError(
+            f"start needs a greedy, floating or phase search, such as search='forward'; a "
+            f"{type(search).__name__} begins where it must. Use start=None."
+        )
+
+
+def read_start(columns: list[int], units: list[list[int]], names: list[str]) -> tuple[int, ...]:
+    """The units that a search begins with, in the order given."""
+    unit_of = {j: u for u, members in enumerate(units) for j in members}
+    for j in columns:
+        if j not in unit_of:
+            raise ValueError(
+                f"start: column {names[j]!r} cannot be chosen, as forbid or families have it; take "
+                "it out of one of them."
+            )
+    return tuple(dict.fromkeys(unit_of[j] for j in columns))
+
+
 def check_reweighable(family: Family) -> None:
     """Weights need tables of counts from which a row can be left out."""
     if family.form == "moves":
@@ -207,6 +228,7 @@ def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]
     if not isinstance(criterion, Criterion):
         criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE)]
     criterion.check()
+    check_start(selector.start, search)
     check_validation(selector.validation)
     if isinstance(selector.cv, str):
         choose("cv", selector.cv, ["train", "loo"])
@@ -242,15 +264,18 @@ def judge_data(
     units = read_groups(selector.feature_groups, names)
     kept = set(column_indices("keep", selector.keep, names))
     forbidden = read_forbidden(selector.forbid, names, kept)
+    begun = None if selector.start is None else column_indices("start", selector.start, names)
     units = without(units, forbidden, names)
     families = None
     if selector.families is not None:
-        families, units = read_families(selector.families, sample.table, units, kept, forbidden)
+        leading = kept.union(begun or ())
+        families, units = read_families(selector.families, sample.table, units, leading, forbidden)
     keep = [u for u, members in enumerate(units) if kept & set(members)]
     n_columns = len(names) - len(forbidden)
     limits, sizes = size_limits(selector, n_columns, sum(len(units[u]) for u in keep))
     if limits.exact:
         check_reachable(limits.most, units, keep)
+    start = None if begun is None else read_start(begun, units, names)
     if sample.targets.labelled and selector.class_weight is not None:
         raise ValueError(
             "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
@@ -278,6 +303,7 @@ def judge_data(
         _num_samples(X),
         _is_sparse(family, criterion, sample),
         families,
+        start,
     )
 
 

@@ -1,7 +1,7 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import ClassVar
@@ -21,15 +21,16 @@ from ..engine.far.table import FarTable
 from ..engine.threads import Threads, count_threads
 from ..search.checkpoint.opening import open_journal
 from ..search.far import far_ledgers
+from ..search.held import HeldRows
 from ..search.hints import RowHints
 from ..search.objective import Objective, Settler
 from ..search.path import Path, Recorder
-from ..search.progress import ProgressLine
 from ..search.run import Clock, Driver, Found, Ledgers, Task, dense_ledgers
 from ..search.sparse import sparse_ledgers
 from ..search.strategies.base import Search
+from ..search.strategies.started import StartedSearch
 from .auto import folds_of_fewer, settle, suit_folds
-from .callbacks import SUPPORTED, Callbacks, CallbackSupport, with_callbacks
+from .callbacks import Watch, Watched, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .far import gathered
@@ -41,13 +42,10 @@ from .weighting import check_tables
 
 Rows = NDArray[np.int64]
 
-#: Hears of an objective's changes; gives who may stop the search.
-Watch = Callable[[Objective], Callable[[], bool]]
-
 
 class NaiveBayesSelector(
     DefaultEstimator,
-    CallbackSupport,
+    Watched,
     ChosenColumns,
     AnyTable,
     MetaEstimatorMixin,
@@ -70,14 +68,13 @@ class NaiveBayesSelector(
         ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
         ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
         (Pudil's floating searches), ``"ranked"`` (walks a ranking), ``"dependency"`` (FBL, Cortizo
-        and Giraldez), ``"exhaustive"`` (all subsets, up to 2^20), ``"diversified"`` (DGBFS) and
-        ``"random"`` (Ruta 2014), or an object from
-        `bayesieve.search` with its own parameters, such as ``RankedSearch("mrmr")``.
+        and Giraldez), ``"exhaustive"`` (all subsets, up to 2^20), ``"diversified"`` (DGBFS),
+        ``"random"`` (Ruta 2014), or an object from `bayesieve.search`: ``RankedSearch("mrmr")``.
     criterion : str or Criterion, default="auto"
-        ``"auto"``: ``"probability"``; of a `FeatureVotes` ``"auc"``.
-        ``"error"``, ``"probability"`` (mean of P(Y != y), as the model estimates it),
-        ``"log-likelihood"``, ``"auc"`` (two classes or labels, averaged over labels) or
-        ``"penalised-auc"`` (less a price for features beyond 30, Ruta 2014).
+        ``"auto"``: ``"probability"``; of a `FeatureVotes` ``"auc"``.  ``"error"``,
+        ``"probability"`` (mean of P(Y != y), as the model estimates it), ``"log-likelihood"``,
+        ``"auc"`` (two classes or labels, averaged over labels) or ``"penalised-auc"`` (less a price
+        for features beyond 30, Ruta 2014).
     cv : str, int, splitter or iterable, default="auto"
         What the criterion is computed on, within the guiding rows: ``"auto"`` (10 folds, shuffled
         with a fixed seed; leave-one-out where a class has fewer than 15 rows), ``"train"`` (the
@@ -109,30 +106,28 @@ class NaiveBayesSelector(
     n_jobs : int, optional
         Threads for the kernels; -1 for all cores.  The result does not depend on it.
     progress : bool, default=False
-        Show a line on standard error while the search runs: rewritten on a terminal, a log line
-        every five seconds elsewhere; and first, where it takes long, what it will cost.
+        Show a line on standard error while the search runs, and what a long one will cost.
     choice : {"auto", "best", "one-se", "proven"}, default="auto"
         ``"auto"``: ``"proven"``, where no part of the rows validates and `n_features` is not given;
         else ``"best"``.  Which subset on the path is chosen: the best by the score that chooses, or
         the smallest whose score is within one standard error of that (Breiman et al. 1984).  The
         standard error is that of the best subset's score on the rows that choose: binomial for the
-        error, DeLong's for AUC, from the rows' values for the others. ``"proven"``: the
-        smallest subset that is not told apart from the best, by one standard error of the
-        difference between the two on the same rows; and the smallest allowed, unless what the
-        search finds is more than chance: its first step is better than the luckiest of as many
-        columns of noise would be, or whole searches of two thirds of the rows are better than no
-        column at all on the other third, by two standard errors.
+        error, DeLong's for AUC, from the rows' values for the others. ``"proven"``: the smallest
+        subset that is not told apart from the best, by one standard error of the difference between
+        the two on the same rows; and the smallest allowed, unless the search finds more than
+        chance: its first step is better than the luckiest of as many columns of noise would be, or
+        whole searches of two thirds of the rows are better than no column at all on the other
+        third, by two standard errors.
     checkpoint : str or path, optional
-        A file in which the search writes down how far it came, about once a second.  If the file is
+        A file in which the search writes down how far it came, about once a second.  If it is
         there, the search goes on from it, and ends as if it had never been stopped (exhaustive
-        search goes on within 1024 subsets of where it was).  A file that is cut short or damaged,
-        of another search, other data or another version of bayesieve is refused and left as it is.
+        search goes on within 1024 subsets of where it was).  A file that is damaged, of another
+        search, other data or another version of bayesieve is refused and left as it is.
     time_limit : float, optional
-        Seconds from the beginning of `fit`, with all that it does before the search: reading,
-        rankings, lists of dependent pairs.  The search stops after the step in which they have
-        passed, with a `ConvergenceWarning`, and the best subset visited by then is chosen.  Ctrl-C
-        does the same.  Where the pace of the first steps shows that the search cannot end by then,
-        a `ConvergenceWarning` says so at once.
+        Seconds from the beginning of `fit`, reading and rankings included.  The search stops after
+        the step in which they have passed, with a `ConvergenceWarning`, and the best subset visited
+        by then is chosen.  Ctrl-C does the same.  Where the pace of the first steps shows that the
+        search cannot end by then, a `ConvergenceWarning` says so at once.
     forbid : list, default=()
         Columns (names or positions) that are never chosen.
     reweigh : bool or "auto", default="auto"
@@ -150,6 +145,9 @@ class NaiveBayesSelector(
     engine : {"threads", "dask"} or DaskEngine, optional
         Who keeps the rows: this process, or workers of a Dask cluster (by default those of the
         current client, for a Dask collection).
+    start : list, optional
+        Columns from which the search goes on, in place of none (forward) or all (backward); greedy,
+        floating and phase searches can.  "auto" then chooses by ``"one-se"``.
 
     Attributes
     ----------
@@ -218,6 +216,7 @@ class NaiveBayesSelector(
         families: object = None,
         preset: str | None = None,
         engine: object = None,
+        start: Iterable[str | int] | None = None,
     ):
         self.estimator = estimator
         self.search = search
@@ -241,6 +240,7 @@ class NaiveBayesSelector(
         self.families = families
         self.preset = preset
         self.engine = engine
+        self.start = start
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -272,6 +272,9 @@ class NaiveBayesSelector(
         clock = Clock(self.time_limit)
         judge_parameters(settle(self) if asks_for_auto(self) else self)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
+        if isinstance(X, HeldRows):
+            keep_names(model, X.X, reset=True)
+            return self._fit(clock, model, X.sample, X.X, X.params, X)
         if is_collection(X) or self.engine not in (None, "threads"):
             with gathered(self, model, X, y, params) as given:
                 return self._fit(clock, model, *given)
@@ -279,7 +282,13 @@ class NaiveBayesSelector(
         return self._fit(clock, model, sample, X, params)
 
     def _fit(
-        self, clock: Clock, model: NaiveBayes, sample: Sample, X: object, params: dict[str, object]
+        self,
+        clock: Clock,
+        model: NaiveBayes,
+        sample: Sample,
+        X: object,
+        params: dict[str, object],
+        held: HeldRows | None = None,
     ) -> "NaiveBayesSelector":
         asked = settle(self, sample, params.get("groups")) if asks_for_auto(self) else self
         search, criterion = judge_parameters(asked)
@@ -295,15 +304,18 @@ class NaiveBayesSelector(
             guiding, validating = find_parts(*named, draw)
         task = task if asked is self else suit_folds(self, asked, task, guiding)
         with Threads(count_threads(self.n_jobs)) as threads:
-            searching = Searching(asked, task, search, criterion, threads, clock)
+            searching = Searching(asked, task, search, criterion, threads, clock, held)
             search = searching.informed(guiding, draw)
             ledgers = searching.ledgers(guiding, validating)
             journal = None
             if self.checkpoint is not None:
                 parts = task, model, search, criterion, ledgers.scored, (guiding, validating)
                 journal = open_journal(check_file("checkpoint", self.checkpoint), *parts)
-            with Driver(journal, clock) as driver, self._watcher(search, task, driver) as watch:
-                found = searching.run(ledgers, search, driver, watch)
+            anyone = self.progress or held is not None or getattr(self, "_skl_callbacks", None)
+            with Driver(journal, clock) as driver:
+                told = searching, search, driver
+                with self.watching(*told) if anyone else nullcontext() as watch:
+                    found = searching.run(ledgers, search, driver, watch)
             path = found.path
             proof = None
             if asked.choice == "proven":
@@ -337,36 +349,6 @@ class NaiveBayesSelector(
         self.proof_ = proof
         return self
 
-    @contextmanager
-    def _watcher(self, search: Search, task: Task, driver: Driver) -> Iterator[Watch]:
-        """Lets callbacks and the line of progress hear of a search; gives who may stop it."""
-        callbacks = None
-        if SUPPORTED and getattr(self, "_skl_callbacks", None):
-            callbacks = Callbacks(self, self._init_callback_context(max_subtasks=None))
-        line = ProgressLine(None, search, task.limits) if self.progress else None
-
-        def watch(objective: Objective) -> Callable[[], bool]:
-            if callbacks is not None:
-                objective.listeners.append(callbacks)
-            if line is not None:
-                objective.listeners.append(line)
-                driver.say = line.say
-
-            def stop() -> bool:
-                if line is not None:
-                    line.tick(objective)
-                return callbacks is not None and callbacks.stop
-
-            return stop
-
-        try:
-            yield watch
-        finally:
-            if callbacks is not None:
-                callbacks.close()
-            if line is not None:
-                line.close()
-
 
 @dataclass(frozen=True)
 class Searching:
@@ -377,6 +359,7 @@ class Searching:
     asked : the selector, nothing in which is "auto".
     task, search, criterion : its judged input.
     threads, clock : who works, and how long.
+    held : rows that stay in memory between searches, or None.
     """
 
     asked: "NaiveBayesSelector"
@@ -385,13 +368,15 @@ class Searching:
     criterion: Criterion
     threads: Threads
     clock: Clock
+    held: HeldRows | None = None
 
     def informed(self, guiding: Rows, draw: np.random.RandomState) -> Search:
         """The search with what it asks of the guiding rows."""
-        if not self.search.takes_hints:
-            return self.search
         task = self.task
-        return self.search.given(
+        search = self.search if task.start is None else StartedSearch(self.search, task.start)
+        if not search.takes_hints:
+            return search
+        return search.given(
             RowHints(
                 task.table,
                 task.models,
@@ -411,6 +396,8 @@ class Searching:
         make = sparse_ledgers if self.task.sparse else dense_ledgers
         if isinstance(self.task.table, FarTable):
             make = far_ledgers
+        if self.held is not None:
+            return self.held.ledgers(make, self.task, guiding, validating, self.threads)
         return make(self.task, guiding, validating, self.threads)
 
     def run(
@@ -445,6 +432,7 @@ class Searching:
         mine = replace(self, task=replace(self.task, cv=folds_of_fewer(self.task, train)))
         search = mine.informed(train, np.random.RandomState(0))
         ledgers = mine.ledgers(train, test)
-        found = mine.run(ledgers, search, Driver(None, self.clock))
+        watch = None if self.held is None else self.held.halted
+        found = mine.run(ledgers, search, Driver(None, self.clock), watch)
         assert ledgers.judge is not None
         return found.path, Settler(ledgers.judge, self.criterion, Units(found.path.members))

@@ -15,8 +15,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..checks import check_number
 from ..data.parts import read_groups_of_rows
-from ..data.sample import read_sample
-from ..data.tables import keep_names
+from ..data.sample import Sample, read_sample
+from ..data.tables import is_collection, keep_names
 from ..engine.threads import Threads, count_threads
 from ..models.fitted import FittedBayes
 from ..models.weighted import TERM_BITS, WEIGHT_STEPS
@@ -26,6 +26,7 @@ from ..search.weight_path import WeightPath
 from ..search.weights import WeightStep
 from .auto import settle_weighted
 from .chosen import ChosenColumns
+from .far import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .weighting import WeightedFit, judge_parameters, judge_weighted, run_weighted
 
@@ -90,6 +91,9 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     preset : {"few", "balanced", "accurate"}, optional
         Fills what is "auto": at most 10 terms, of families one column at most; at most 20 terms; at
         most 60, as without a preset.
+    engine : {"threads", "dask"} or DaskEngine, optional
+        Where the rows are: in memory, or with the workers of a Dask cluster (by default with the
+        current client, for a Dask collection).
 
     Attributes
     ----------
@@ -160,6 +164,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         families: object = None,
         validation: object = None,
         preset: str | None = None,
+        engine: object = None,
     ):
         self.max_terms = max_terms
         self.pairs = pairs
@@ -184,6 +189,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.families = families
         self.validation = validation
         self.preset = preset
+        self.engine = engine
 
     def fit(
         self, X: object, y: object, sample_weight: object = None, groups: object = None
@@ -193,7 +199,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         Parameters
         ----------
         X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
-            Numbers, booleans, text or categories; missing values are allowed.
+            Numbers, booleans, text or categories; missing values are allowed.  Of a Dask
+            collection rows stay with its workers; y may then name a column.
         y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
             Classes, or labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -210,7 +217,22 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         asked = settle_weighted(self)
         judge_parameters(asked)
         holder = NaiveBayes(self.features, self.smoothing)
+        if is_collection(X) or self.engine not in (None, "threads"):
+            params = {"sample_weight": sample_weight, "groups": groups}
+            with gathered_weights(asked, holder, X, y, params) as (sample, far, given):
+                return self._fit(clock, asked, holder, sample, far, given["groups"])
         sample = read_sample(holder, X, y, sample_weight)
+        return self._fit(clock, asked, holder, sample, X, groups)
+
+    def _fit(
+        self,
+        clock: Clock,
+        asked: "WeightedNaiveBayes",
+        holder: NaiveBayes,
+        sample: Sample,
+        X: object,
+        groups: object,
+    ) -> "WeightedNaiveBayes":
         n_rows = _num_samples(X)
         draw = check_random_state(self.random_state)
         judged = judge_weighted(asked, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
@@ -222,7 +244,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
                 f"the path was stopped by {stopped} at {len(fits[-1].steps[-1].terms)} terms; they "
                 "are taken. Give it more time for the rest.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         for name in ("feature_names_in_", "calibration_", "decision_"):
             self.__dict__.pop(name, None)

@@ -193,11 +193,11 @@ def _fingerprints(
     model: "WeightedNaiveBayes", problems: Sequence[CodedRows], groups: Array | None
 ) -> dict[str, str]:
     """Of all that decides the result, by the name of what it is."""
-    free = ("n_jobs", "progress", "checkpoint", "time_limit", "random_state")
+    free = ("n_jobs", "progress", "checkpoint", "time_limit", "random_state", "engine")
     named = {key: value for key, value in model.get_params().items() if key not in free}
     rows, columns = problems[0], problems[0].columns
     return {
-        "X": fingerprint([fingerprint(column) for column in columns.columns], columns.specs),
+        "X": fingerprint([fingerprint(each) for each in columns.contents()], columns.specs),
         "y": fingerprint([each.labels for each in problems], rows.classes),
         "sample_weight": fingerprint(rows.weights),
         "groups": fingerprint(groups),

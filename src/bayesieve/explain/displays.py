@@ -9,7 +9,8 @@ from ..evaluation.given import Model, Value
 from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
 from . import pictures as plotting
-from .evidence import Explanation, explain
+from .evidence import explain
+from .explanations import Explanation
 from .intervals import FeatureEvidence
 from .model import ModelExplanation, explain_model
 from .together import speaks

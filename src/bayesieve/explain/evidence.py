@@ -1,6 +1,5 @@
 """The evidence for single decisions: one signed bar a feature, and one for the prior."""
 
-from dataclasses import asdict, dataclass
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -9,7 +8,6 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import encode
-from ..data.html import html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.held import bayes_of, rows_of
@@ -17,131 +15,8 @@ from ..estimators.pipelines import follow
 from ..estimators.signals import SignalPipeline
 from ..evaluation.given import Model, Value
 from ..models.fitted import FittedBayes, FittedProblem
-from .plain import ExplanationData
+from .explanations import PLACE, PRIOR, Evidence, Explanation, Explanations, show
 from .verdict import Verdict, Verdicts
-
-PRIOR = "(prior)"
-
-
-# What the prior's value says of a model that was deployed.
-PLACE = "of the place of use"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One bar.
-
-    Attributes
-    ----------
-    feature : str
-        Name of the column; ``"(prior)"`` for the share of the classes among the training rows.
-    value : float, str or None
-        What the row shows; None where it is missing, and for the prior (``"of the place of use"``
-        where `deploy` gave another one).
-    log_ratio : float
-        log P(value | target) - log P(value | against), in nat; positive speaks for the target.
-    status : {"seen", "missing", "unseen", "prior"}
-        Missing values and categories that no training row has say nothing.
-
-    Examples
-    --------
-    >>> from bayesieve.explain import Evidence
-    >>> Evidence("wind", 1.0, log_ratio=-0.7, status="seen").log_ratio
-    -0.7
-    """
-
-    feature: str
-    value: Value | None
-    log_ratio: float
-    status: str
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a row is taken for the target rather than for the other class.
-
-    Attributes
-    ----------
-    row : int
-    target, against : the two classes; with labels, the label's name and ``"not "`` before it.
-    probability : float
-        P(target), among all classes.
-    log_odds : float
-        The sum of all bars.
-    evidence : list of Evidence
-        The prior first, then features by the size of their bar, largest first.
-    verdict : Verdict or None
-        What the model's rule decides, and why; None where it has no rule (see `decide`).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import NaiveBayes, explain
-    >>> X, y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 5), np.array(["a", "a", "b", "b"] * 5)
-    >>> found = explain(NaiveBayes().fit(X, y), X[:1])[0]
-    >>> print(found.to_text(width=5))
-    row 0: a rather than b: probability 0.9167, log-odds +2.398
-      (prior)    +0.000
-      x0 = 1     +2.398 +++++
-      x1 = 0     +0.000
-    """
-
-    row: int
-    target: Value
-    against: Value
-    probability: float
-    log_odds: float
-    evidence: list[Evidence]
-    verdict: Verdict | None = None
-
-    def to_dict(self) -> ExplanationData:
-        """Plain data; of a model without a rule, without a verdict."""
-        found = asdict(self)
-        if self.verdict is None:
-            del found["verdict"]
-        return cast(ExplanationData, found)
-
-    def to_text(self, width: int = 30) -> str:
-        """Bars of text, the strongest evidence first.
-
-        Parameters
-        ----------
-        width : int, default=30
-            Characters of the longest bar.
-        """
-        largest = max((abs(bar.log_ratio) for bar in self.evidence), default=0.0)
-        finite = [abs(b.log_ratio) for b in self.evidence if np.isfinite(b.log_ratio)]
-        scale = max(finite, default=0.0) if not np.isfinite(largest) else largest
-        lines = [
-            f"row {self.row}: {self.target} rather than {self.against}: probability "
-            f"{self.probability:.4g}, log-odds {self.log_odds:+.3f}"
-        ]
-        if self.verdict is not None:
-            lines.append(f"  decision: {self.verdict.to_text()}")
-        label = max(len(_shown(bar)) for bar in self.evidence)
-        for bar in self.evidence:
-            size = width if not np.isfinite(bar.log_ratio) else 0
-            if scale > 0 and np.isfinite(bar.log_ratio):
-                size = round(width * abs(bar.log_ratio) / scale)
-            mark = "+" if bar.log_ratio > 0 else "-"
-            note = f" ({bar.status})" if bar.status in ("missing", "unseen") else ""
-            lines.append(f"  {_shown(bar):{label}s} {bar.log_ratio:+9.3f} {mark * size}{note}")
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        caption = (
-            f"{self.target} rather than {self.against}: probability {self.probability:.4g}, "
-            f"log-odds {self.log_odds:+.3f}"
-        )
-        if self.verdict is not None:
-            caption += f"; decision: {self.verdict.to_text()}"
-        columns: dict[str, list[object]] = {
-            "feature": [bar.feature for bar in self.evidence],
-            "value": [bar.value for bar in self.evidence],
-            "log-ratio": [bar.log_ratio for bar in self.evidence],
-            "status": [bar.status for bar in self.evidence],
-        }
-        return html_table(columns, caption)
 
 
 def explain(
@@ -150,7 +25,7 @@ def explain(
     *,
     target: Value | None = None,
     against: Value | None = None,
-) -> list[Explanation]:
+) -> Explanations:
     """The evidence behind each row's decision.
 
     The bars of a row are what each feature and the prior say for the target against the other
@@ -199,7 +74,7 @@ def explain(
     bars = _bars(problem, table)
     names = [plain_value(value) for value in problem.classes]
     verdicts = Verdicts(fitted, table).of(problem, sums)
-    found = []
+    found = Explanations()
     for i, verdict in enumerate(verdicts):
         first, second = _pair(sums[i], _spoken_for(chosen, verdict, names), chosen[1])
         classes = (names[first], names[second])
@@ -285,13 +160,6 @@ def _bars(problem: FittedProblem, table: Table) -> Bars:
     return found
 
 
-def show(value: Value | None) -> str:
-    """A value as it is shown in a sentence; a question mark where it is missing."""
-    if value is None:
-        return "?"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
 def term_names(problem: FittedProblem) -> list[str]:
     """The columns, then the pairs of columns."""
     names = [spec.name for spec in problem.specs]
@@ -331,7 +199,7 @@ def _speaks(problem: FittedProblem, column: int) -> bool:
 
 def _explain_labels(
     fitted: FittedBayes, table: Table, target: Value | None, against: Value | None
-) -> list[Explanation]:
+) -> Explanations:
     if against is not None:
         raise ValueError("against is for classes; a label is explained against its absence.")
     names = list(fitted.labels)
@@ -343,15 +211,9 @@ def _explain_labels(
             sums = problem.sums(table)
             told = verdicts.of(problem, sums)
             parts.append((name, problem, sums, problem.proba(sums), _bars(problem, table), told))
-    found = []
+    found = Explanations()
     for i in range(table.n_rows):
         for name, problem, sums, proba, bars, told in parts:
             row = _Row(i, 1, 0, (name, f"not {name}"), float(proba[i, 1]), sums[i], told[i])
             found.append(_one(problem, bars, row))
     return found
-
-
-def _shown(bar: Evidence) -> str:
-    if bar.status == "prior":
-        return bar.feature if bar.value is None else f"{bar.feature} {bar.value}"
-    return f"{bar.feature} = {show(bar.value)}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..rankings.divergence import RelevanceMatrix
     from ..search.path import Path, Step
     from ..search.weight_path import WeightPath
-    from .evidence import Evidence, Explanation
+    from .explanations import Evidence, Explanation
     from .model import Value, ValueScale
     from .plain import Source
 

@@ -1,8 +1,9 @@
 """Rows as codes: what weights are fitted on, whole or in folds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,17 @@ from ..data.columns import ColumnSpec
 from ..data.sample import Sample
 from ..data.sparse import present
 from ..data.tables import SparseTable
-from ..engine.cells import CODED, PRESENT, TWO
+from ..engine.cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables, silenced
+from ..engine.contract import WeightLedger
+from ..engine.far.table import FarTable
+from ..engine.threads import Threads
+from ..engine.weighted import WeightedLedger
 from ..models.base import Floats, Ints, TrainingSets, one_set
 from ..models.columns import Summary, read_column, read_moves
 from ..models.registry import MODELS
+
+if TYPE_CHECKING:
+    from .pairs import Pair
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,116 @@ class CodedColumns:
         found[self.columns[j]] = 1
         return found
 
+    def contents(self) -> Sequence[object]:
+        """What changes with any cell, for fingerprints."""
+        return self.columns
+
+    def marks(self, drawn: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        """Of each row, the sum of what was drawn for its codes, column by column."""
+        total, absent = np.zeros(self.n_rows, np.uint64), np.zeros(1, np.uint64)
+        for kind, column, numbers in zip(self.kinds, self.columns, drawn, strict=True):
+            if kind == PRESENT:
+                # Every row has the mark of the 0, so that the same rows, dense, are marked alike.
+                absent += numbers[:1]
+                total[column] += (numbers[1:2] - numbers[:1])[0]
+            else:
+                total += numbers[column]
+        return total + absent
+
+    def statistics(self, rows: "CodedRows") -> list[Floats]:
+        """Counts of some rows, column by column."""
+        sets, found = rows.sets, []
+        count = rows.class_count
+        seats = np.full(self.n_rows, -1)
+        seats[rows.rows] = np.arange(rows.rows.size)
+        for j, spec in enumerate(self.specs):
+            if self.kinds[j] == PRESENT:
+                here = seats[self.columns[j]]
+                here = here[here >= 0]
+                ones = np.bincount(rows.labels[here], sets.weights[here], rows.n_classes)
+                found.append(np.stack([count - ones, ones, np.zeros_like(ones)])[None])
+            else:
+                found.append(MODELS[spec.model].statistics(rows.codes(j), spec.n_codes, sets))
+        return found
+
+    def coarse(self, rows: "CodedRows", grouped: Sequence[tuple[int, Ints]]) -> "CoarseColumns":
+        """Some columns of some rows, their codes in groups: the last group is silent."""
+        codes = [groups[rows.codes(j)].astype(np.uint8) for j, groups in grouped]
+        return CoarseColumns(np.stack(codes), np.array([groups[-1] for _, groups in grouped]))
+
+    def pair_counts(self, rows: "CodedRows", pairs: Sequence["Pair"]) -> list[Floats]:
+        """Rows of each class in each cell of pairs: groups x groups x classes."""
+        return [pair.counts(rows) for pair in pairs]
+
+    def terms(self, pairs: Sequence["Pair"], threads: Threads) -> "CodedTerms":
+        """The columns, and pairs of them, as terms that ledgers are made of."""
+        return CodedTerms(self, tuple(pairs), threads)
+
+
+@dataclass(frozen=True)
+class CoarseColumns:
+    """Codes in groups, columns x rows; of each column, which group is silent."""
+
+    codes: NDArray[np.uint8]
+    n_groups: Ints
+
+    def informations(
+        self, rows: "CodedRows", first: Ints, second: Ints, threads: Threads
+    ) -> Floats:
+        """What pairs of these columns tell of the classes of a problem."""
+        from ..engine.kernels.interaction import informations
+
+        out = np.empty(first.size)
+        told = (rows.labels, rows.weights, rows.n_classes)
+
+        def task(lo: int, hi: int) -> None:
+            informations(self.codes, self.n_groups, *told, first, second, lo, hi, out)
+
+        threads.run(task, first.size, first.size * self.codes.shape[1])
+        return out
+
+
+@dataclass(frozen=True)
+class CodedTerms:
+    """Columns, then pairs of them, as terms.
+
+    Parameters
+    ----------
+    columns, pairs : what lines hold.
+    threads : who runs the kernels.
+    """
+
+    columns: CodedColumns
+    pairs: "tuple[Pair, ...]"
+    threads: Threads
+
+    @cached_property
+    def _pair_codes(self) -> list[Array]:
+        return [pair.codes(self.columns) for pair in self.pairs]
+
+    def ledger(
+        self,
+        tables: TermTables,
+        kinds: Ints,
+        lone: Mapping[int, NDArray[np.bool_]],
+        rows: "CodedRows",
+        weights: Ints,
+    ) -> WeightLedger:
+        """Scores of rows by terms.
+
+        Parameters
+        ----------
+        tables, kinds : what the terms say, and how lines hold them.
+        lone : codes of some terms that read as the last one, which is silent.
+        rows, weights : who is scored, and what each line counts.
+        """
+        columns = [*self.columns.columns, *self._pair_codes]
+        for t, codes in lone.items():
+            columns[t] = silenced(columns[t], codes, int(tables.n_codes[t]) - 1)
+        lines = ScoredLines.sort(rows.labels, rows.n_classes, weights)
+        cells = Cells.gather(kinds, columns, rows.rows[lines.rows], self.columns.n_rows)
+        return WeightedLedger.build(tables, lines, cells, self.threads)
+
 
 def read_coded(
     sample: Sample, models: Sequence[str], which: Sequence[int] | None = None
@@ -57,6 +175,10 @@ def read_coded(
     """
     table, repeats = sample.table, sample.repeats
     chosen = range(len(models)) if which is None else which
+    if isinstance(table, FarTable):
+        from .far_coded import FarCoded  # which knows coded columns
+
+        return FarCoded.of(table, list(chosen))
     if isinstance(table, SparseTable) and {models[j] for j in chosen} == {"bernoulli"}:
         table = table if which is None else table.pick(np.array(chosen, np.int64))
         _, specs, _ = read_moves(table, [models[j] for j in chosen])
@@ -108,17 +230,11 @@ class CodedRows:
 
     def marks(self, seed: np.random.RandomState) -> NDArray[np.uint64]:
         """A random number for each row; equal rows have equal ones."""
-        total, absent = np.zeros(self.columns.n_rows, np.uint64), np.zeros(1, np.uint64)
-        for j, spec in enumerate(self.columns.specs):
+        drawn = []
+        for spec in self.columns.specs:
             parts = seed.randint(0, 2**32, (spec.n_codes, 2), dtype=np.uint64)
-            drawn = parts[:, 0] << np.uint64(32) | parts[:, 1]
-            if self.columns.kinds[j] == PRESENT:
-                # Every row has the mark of the 0, so that the same rows, dense, are marked alike.
-                absent += drawn[:1]
-                total[self.columns.columns[j]] += (drawn[1:2] - drawn[:1])[0]
-            else:
-                total += drawn[self.columns.columns[j]]
-        return (total + absent)[self.rows]
+            drawn.append(parts[:, 0] << np.uint64(32) | parts[:, 1])
+        return self.columns.marks(drawn)[self.rows]
 
     @cached_property
     def sets(self) -> TrainingSets:
@@ -136,23 +252,15 @@ class CodedRows:
         found = self.columns.codes(j)
         return found if self.everything else found[self.rows]
 
+    @property
+    def class_count(self) -> Floats:
+        """Weight of the rows of each class."""
+        count = np.bincount(self.labels, self.sets.weights, self.n_classes)
+        return count.astype(np.float64)
+
     @cached_property
     def summary(self) -> Summary:
         """Counts of every column."""
-        sets = self.sets
-        count = np.bincount(self.labels, sets.weights, self.n_classes).astype(np.float64)
-        statistics = []
-        seats = np.full(self.columns.n_rows, -1)
-        seats[self.rows] = np.arange(self.rows.size)
-        for j, spec in enumerate(self.columns.specs):
-            if self.columns.kinds[j] == PRESENT:
-                here = seats[self.columns.columns[j]]
-                here = here[here >= 0]
-                ones = np.bincount(self.labels[here], sets.weights[here], self.n_classes)
-                statistics.append(np.stack([count - ones, ones, np.zeros_like(ones)])[None])
-            else:
-                model = MODELS[spec.model]
-                statistics.append(model.statistics(self.codes(j), spec.n_codes, sets))
-        return Summary(
-            self.classes, count, self.class_weight, self.columns.specs, tuple(statistics)
-        )
+        statistics = tuple(self.columns.statistics(self))
+        known = self.class_count, self.class_weight, self.columns.specs
+        return Summary(self.classes, *known, statistics)

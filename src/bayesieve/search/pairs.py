@@ -1,6 +1,6 @@
 """Which pairs of columns are worth a look: those that tell together what neither tells alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints
 from ..models.pairs import cells
-from .coded import CodedRows
+from .coded import CodedColumns, CodedRows
 
 #: Pairs are looked for among so many of the most informative columns,
 MOST_COLUMNS = 100
@@ -37,9 +37,9 @@ class Pair:
         """Cells in which both columns speak."""
         return int(self.groups[0][-1] * self.groups[1][-1])
 
-    def codes(self, rows: CodedRows) -> NDArray[np.uint8]:
+    def codes(self, columns: CodedColumns) -> NDArray[np.uint8]:
         """Codes of all rows of the table."""
-        first, second = (rows.columns.codes(j) for j in self.columns)
+        first, second = (columns.codes(j) for j in self.columns)
         return cells(self.groups, first, second).astype(np.uint8)
 
     def counts(self, rows: CodedRows) -> Floats:
@@ -92,10 +92,8 @@ def find_pairs(
     ]
     if len(usable) < 2:
         return []
-    columns = np.stack([groups[j][rows.codes(j)].astype(np.uint8) for j in usable])
     sizes = np.array([groups[j][-1] for j in usable], np.int64)
-    alone = np.full(len(usable), -1)
-    single = _informations(problems, columns, sizes, np.arange(len(usable)), alone, threads)
+    single = _alone(problems, usable, groups)
     order = np.argsort(-single, kind="stable")[:MOST_COLUMNS]
     found = [
         (a, b) for a, b in combinations(order.tolist(), 2) if sizes[a] * sizes[b] <= MOST_CELLS
@@ -103,7 +101,12 @@ def find_pairs(
     if not found:
         return []
     first, second = np.array(found, np.int64).T
-    both = _informations(problems, columns, sizes, first, second, threads)
+    coarse_columns = rows.columns.coarse(rows, [(usable[at], groups[usable[at]]) for at in order])
+    place = np.empty(len(usable), np.int64)
+    place[order] = np.arange(order.size)
+    both = np.zeros(first.size)
+    for problem in problems:
+        both += coarse_columns.informations(problem, place[first], place[second], threads)
     more = both - single[first] - single[second]
     pairs = []
     for p in np.argsort(-more, kind="stable")[:MOST_PAIRS].tolist():
@@ -118,27 +121,19 @@ def _differs(rows: CodedRows, j: int, groups: Ints) -> bool:
     return bool(seen.size) and bool((seen != seen[0]).any())
 
 
-def _informations(
-    problems: Sequence[CodedRows],
-    columns: NDArray[np.uint8],
-    sizes: Ints,
-    first: Ints,
-    second: Ints,
-    threads: Threads,
+def _alone(
+    problems: Sequence[CodedRows], usable: Sequence[int], groups: Mapping[int, Ints]
 ) -> Floats:
-    """Information about the classes, summed over problems."""
-    from ..engine.kernels.interaction import informations
+    """Information of each column about the classes, from counts, summed over problems."""
+    from ..engine.kernels.interaction import informations_of
 
-    total = np.zeros(first.size)
+    total, sizes = np.zeros(len(usable)), [int(groups[j][-1]) + 1 for j in usable]
     for rows in problems:
-        out = np.empty(first.size)
-
-        def task(lo: int, hi: int, rows: CodedRows = rows, out: Floats = out) -> None:
-            labels, weights = rows.labels, rows.weights
-            informations(
-                columns, sizes, labels, weights, rows.n_classes, first, second, lo, hi, out
-            )
-
-        threads.run(task, first.size, first.size * columns.shape[1])
+        ends = np.cumsum([0, *sizes]) * rows.n_classes
+        counts, out = np.zeros((sum(sizes), rows.n_classes), np.int64), np.empty(len(usable))
+        for j, first in zip(usable, np.cumsum([0, *sizes]).tolist(), strict=False):
+            seen = rows.summary.statistics[j][0].astype(np.int64)
+            np.add.at(counts, first + groups[j], seen)
+        informations_of(counts.ravel(), ends, rows.n_classes, 0, len(usable), out)
         total += out
     return total

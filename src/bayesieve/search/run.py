@@ -61,6 +61,7 @@ class Task:
     n_rows: int  #: of the user's table, those without weight included
     sparse: bool  #: ledgers of sparse moves, rather than dense ones
     families: Families | None = None  #: only their leaders are in `units`
+    start: tuple[int, ...] | None = None  #: units that the search begins with
 
     @property
     def table(self) -> Table:

@@ -6,18 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import Array
-from ..data.columns import MOST_CODES
-from ..engine.cells import CODED, PRESENT, Cells, ScoredLines, TermTables
+from ..engine.cells import CODED, PRESENT, TermTables
+from ..engine.contract import WeightLedger
 from ..engine.threads import Threads
-from ..engine.weighted import WeightedLedger
 from ..models.base import Ints
 from ..models.counts import log_shares_of
 from ..models.monotone import rising
 from ..models.pairs import PairTerms
 from ..models.weighted import Ratios, column_ratios, pair_ratios
 from .book import TermBook, TermPage
-from .coded import CodedRows
+from .coded import CodedRows, CodedTerms
 from .pairs import Pair, find_pairs
 from .weights import GreedyWeights, WeightedProblem, WeightRules, WeightStep
 
@@ -83,7 +81,7 @@ class Weighing:
         self.pairs: list[Pair] = []
         if bins:
             self.pairs = find_pairs(problems, self._paired(), bins, threads)
-        self._counts = [[pair.counts(rows) for pair in self.pairs] for rows in problems]
+        self._counts = [rows.columns.pair_counts(rows, self.pairs) for rows in problems]
         self._pair_ratios = [
             [pair_ratios(counts, rows.summary) for counts in mine]
             for rows, mine in zip(problems, self._counts, strict=True)
@@ -205,36 +203,35 @@ class Weighing:
         return [*self.singles[g], *self._pair_ratios[g]]
 
     @cached_property
-    def _pair_codes(self) -> list[Array]:
-        return [pair.codes(self.problems[0]) for pair in self.pairs]
+    def _read(self) -> CodedTerms:
+        return self.problems[0].columns.terms(self.pairs, self._threads)
 
     def _constants(self, rows: CodedRows) -> Ints:
         shares = log_shares_of(rows.summary.class_count * rows.class_weight)
         return np.rint(shares * _CONSTANTS).astype(np.int64)
 
-    def _ledger(self, g: int, rows: CodedRows, left_out: bool) -> WeightedLedger:
+    def _ledger(self, g: int, rows: CodedRows, left_out: bool) -> WeightLedger:
         """Scores of rows by the terms of a problem, each row left out of its own tables or not."""
-        terms, coded = self._terms(g), rows.columns
-        weights = rows.weights * _factors(rows)[rows.labels]
-        lines = ScoredLines.sort(rows.labels, rows.n_classes, weights)
-        kinds = np.append(coded.kinds, np.full(len(self.pairs), CODED))
-        columns = [*coded.columns, *self._pair_codes]
+        terms = self._terms(g)
+        kinds = np.append(rows.columns.kinds, np.full(len(self.pairs), CODED))
+        # The only row of its level would not know the level without itself.
+        lone = {
+            t: each.lone
+            for t, each in enumerate(terms)
+            if left_out and kinds[t] != PRESENT and each.lone.any()
+        }
+        kinds[list(lone)] = CODED
         n_codes = [
             2 if kind != CODED else each.table.shape[0]
             for kind, each in zip(kinds, terms, strict=True)
         ]
-        for t, each in enumerate(terms):
-            if left_out and each.lone.any() and kinds[t] != PRESENT:
-                # The only row of its level would not know the level without itself.
-                kinds[t], n_codes[t] = CODED, each.table.shape[0]
-                columns[t] = _silenced(columns[t], each.lone, n_codes[t] - 1)
-        cells = Cells.gather(kinds, columns, rows.rows[lines.rows], coded.n_rows)
         tables = TermTables.of(terms, n_codes)
         if not left_out:
             tables = TermTables(
                 tables.ratios, np.zeros_like(tables.own), tables.first, tables.n_codes
             )
-        return WeightedLedger.build(tables, lines, cells, self._threads)
+        weights = rows.weights * _factors(rows)[rows.labels]
+        return self._read.ledger(tables, kinds, lone, rows, weights)
 
 
 class HeldOut:
@@ -246,7 +243,7 @@ class HeldOut:
     shared : what a row of weight 1 counts in them.
     """
 
-    def __init__(self, ledgers: Sequence[WeightedLedger], shared: int):
+    def __init__(self, ledgers: Sequence[WeightLedger], shared: int):
         rules = WeightRules(0.0, 0.0, np.empty(0), 0, (), np.empty(0, bool), shared=shared)
         self._problems = [
             WeightedProblem(ledger, np.zeros(ledger.tables.n_classes, np.int64), rules)
@@ -271,11 +268,3 @@ def _unit(rows: CodedRows) -> int:
 
 def _factors(rows: CodedRows) -> Ints:
     return np.maximum(np.rint(rows.class_weight * _unit(rows)), 1.0).astype(np.int64)
-
-
-def _silenced(
-    codes: Array, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]", silent: int
-) -> Array:
-    """Codes, some of which are not heard."""
-    kind = np.uint8 if codes.dtype == np.uint8 and silent <= MOST_CODES else np.int32
-    return np.where(which[codes], kind(silent), codes.astype(kind, copy=False))

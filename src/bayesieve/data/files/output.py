@@ -3,7 +3,7 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -62,6 +62,21 @@ def check_file(path: Path, inputs: tuple[Path, ...] = (), option: str = "--out")
     place = path if path.exists() and not path.is_file() else path.parent
     if not os.access(place, os.W_OK):
         raise BadUseError(f"{option}: you may not write to {str(place)!r}.")
+
+
+def check_new(paths: Iterable[Path], force: bool) -> None:
+    """Nothing that is there is written over unasked.  Asked before any work.
+
+    Parameters
+    ----------
+    paths : what will be written.
+    force : write over it.
+    """
+    old = next((path for path in paths if path.exists()), None)
+    if old is not None and not force:
+        raise BadUseError(
+            f"--out: {str(old)!r} exists; add --force to write over it, or name another place."
+        )
 
 
 @contextlib.contextmanager

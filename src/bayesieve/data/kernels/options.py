@@ -19,6 +19,10 @@ BLOCK = 512
 LANES = 16
 
 
+# Bytes that hold a bit of each of BLOCK rows.
+BYTES = BLOCK // 8
+
+
 # The two-sample tests that the kernels know.
 U_TEST, KS_TEST, F_TEST = 0, 1, 2
 

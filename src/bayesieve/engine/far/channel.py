@@ -23,6 +23,9 @@ Make = Callable[[int], Message]
 # Seconds in which whoever dials must show the key, and between two looks at who is lost.
 _HELLO, _LOOK = 10.0, 0.25
 
+# Seconds of silence, twice, after which a holder that was asked is taken for frozen.
+_SILENCE = 10.0
+
 # Seconds of silence after which a line is probed, between probes, and probes without an answer.
 _PROBES = (5, 5, 4)
 
@@ -174,9 +177,12 @@ class Channel:
     def _hear(self, line: socket.socket | None) -> Message:
         if line is None:
             raise ConnectionError("nobody has dialled yet.")
-        found = receive(line)
-        self._count(received=sum(array.nbytes for array in found.arrays))
-        return found
+        while True:
+            # Whoever works says so now and then: silence is no long answer.
+            found = receive(line)
+            self._count(received=sum(array.nbytes for array in found.arrays))
+            if found.op != "busy":
+                return found
 
     def _replace(self, i: int) -> socket.socket:
         old = self._lines[i]
@@ -212,7 +218,7 @@ class Channel:
                 line.close()
                 return
             number = int(receive(line).plain["holder"])
-            line.settimeout(None)
+            line.settimeout(_SILENCE)
             tend(line)
         except (OSError, ValueError, KeyError, TypeError):
             line.close()

@@ -1,8 +1,8 @@
 """Dask as the keeper of rows: it places them, starts who answers for them and replaces the dead."""
 
 import contextlib
-import time
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from ...data.columns import ColumnSpec
 from ...data.looks import Kind, merge_kinds
 from ...data.tables import is_collection
 from .channel import Channel
+from .health import GONE, LOST, Health
 from .rows import FarRows, Spans
 from .tasks import (
     BLOCK,
@@ -30,13 +31,6 @@ from .tasks import (
     learn_block,
     look_at,
 )
-
-# Seconds without a scheduler, or without any worker, after which nothing is waited for any more.
-_PATIENCE = 30.0
-
-# States of a client, and of a task, after which nothing comes.
-_GONE = {"closed", "closing", "failed"}
-_LOST = {"error", "cancelled", "lost"}
 
 
 class DaskEngine:
@@ -91,7 +85,7 @@ class DaskEngine:
                 "DaskEngine: client must be a distributed.Client, the address of a scheduler, or "
                 f"None; got {type(client).__name__}."
             )
-        if client.status in _GONE:
+        if client.status in GONE:
             raise ValueError("the Dask client is closed; make a new one.")
         cluster = Cluster(client)
         try:
@@ -124,17 +118,21 @@ class Cluster:
     def __init__(self, client: Foreign):
         self._client = client
         self._kept: list[Foreign] = []  # futures, as long as rows are held
+        # All others: an error that somebody keeps must not keep them on the cluster.
+        self._made: weakref.WeakSet[Foreign] = weakref.WeakSet()
         self._channels: list[Channel] = []
-        self._well = time.monotonic()
+        self._health = Health(client)
 
     def close(self) -> None:
         """Let go of everything."""
         for channel in self._channels:
             channel.close()
-        if self._client.status not in _GONE and self._kept:
+        if self._client.status not in GONE and self._kept:
             with contextlib.suppress(Exception):  # a cluster that is gone has let go itself
                 self._client.cancel(self._kept, force=True)
         self._kept.clear()
+        for future in list(self._made):
+            future.release()
 
     # -- values and columns --------------------------------------------------------------------
 
@@ -142,7 +140,7 @@ class Cluster:
         """Values of all rows, here; anything but a collection as it is."""
         if not is_collection(values):
             return values
-        return as_values(self._results([self._client.compute(values)])[0])
+        return as_values(self._results(self._computed([values]))[0])
 
     def count_rows(self, collection: Collection) -> list[int]:
         """How many rows each part has."""
@@ -150,7 +148,7 @@ class Cluster:
 
         # The parts themselves: of fewer columns Dask would make fewer parts.
         counts = [delayed(len)(part) for part in collection.parts]
-        return [int(n) for n in self._results(self._client.compute(counts))]
+        return [int(n) for n in self._results(self._computed(counts))]
 
     def look(
         self, collection: Collection, wanted: Sequence[Wanted]
@@ -159,13 +157,13 @@ class Cluster:
         from dask import delayed
 
         names = collection.names
-        looked = self._client.compute(
+        looked = self._computed(
             [
                 delayed(look_at, pure=False)(part, collection.columns, each)
                 for part, each in zip(collection.parts, wanted, strict=True)
             ]
         )
-        told = self._results([self._client.submit(kinds_of, each) for each in looked])
+        told = self._results([self._submit(kinds_of, each) for each in looked])
         kinds = [each for _, each in told]
         merged = [
             merge_kinds(str(name), column)
@@ -179,10 +177,10 @@ class Cluster:
         """What each column is like."""
         found = []
         for block, at in enumerate(range(0, len(names), BLOCK)):
-            parts = [self._client.submit(block_of, each, block) for each in looked]
+            parts = [self._submit(block_of, each, block) for each in looked]
             mine = slice(at, at + BLOCK)
             args = (list(names[mine]), list(models[mine]), parts)
-            found.append(self._client.submit(learn_block, *args))
+            found.append(self._submit(learn_block, *args))
         return [spec for block in self._results(found) for spec in block]
 
     def cut(
@@ -202,7 +200,7 @@ class Cluster:
         """
         from dask import delayed
 
-        counted = self._client.compute(
+        counted = self._computed(
             [
                 delayed(count_classes, pure=False)(part, collection.columns, each, which, mine)
                 for part, each, mine in zip(collection.parts, wanted, seen, strict=True)
@@ -210,8 +208,8 @@ class Cluster:
         )
         found = []
         for block in range(-(-len(which) // BLOCK)):
-            parts = [self._client.submit(item_of, each, block) for each in counted]
-            found.append(self._client.submit(cut_block, parts))
+            parts = [self._submit(item_of, each, block) for each in counted]
+            found.append(self._submit(cut_block, parts))
         return [cuts for block in self._results(found) for cuts in block]
 
     # -- rows ----------------------------------------------------------------------------------
@@ -234,7 +232,7 @@ class Cluster:
         from dask import delayed
 
         box = delayed(tuple(specs), traverse=False)
-        coded = self._client.compute(
+        coded = self._computed(
             [
                 delayed(encode_part, pure=False)(part, collection.columns, each, box)
                 for part, each in zip(collection.parts, wanted, strict=True)
@@ -250,15 +248,26 @@ class Cluster:
             int(ends[-1]),
         )
         holds: list[Foreign] = []
-        channel = self._listen(len(groups), holds)
-        self._channels.append(channel)
-        secure = self._client.scheduler.address.startswith("tls://")
-        for number, (worker, parts) in enumerate(groups):
-            mine = [coded[k] for k in parts]
+
+        def start(number: int) -> Foreign:
+            worker, parts = groups[number]
             where = {"workers": [worker], "allow_other_workers": True, "pure": False}
             known = (number, channel.address, channel.token, secure)
-            holds.append(self._client.submit(hold, *known, *mine, **where))
-        self._kept += holds
+            made = self._submit(hold, *known, *(coded[k] for k in parts), **where)
+            self._kept.append(made)
+            return made
+
+        def watch(number: int) -> None:
+            if number < len(holds) and holds[number].status in LOST:
+                raise self._health.failure(holds[number])
+            if number < len(holds) and holds[number].status == "finished":
+                holds[number] = start(number)  # its line broke, and it let go
+            self._health.check()
+
+        channel = self._listen(len(groups), watch)
+        self._channels.append(channel)
+        secure = self._client.scheduler.address.startswith("tls://")
+        holds += map(start, range(len(groups)))
         return FarRows(channel, spans, specs)
 
     def _placed(self, futures: Sequence[Foreign]) -> list[tuple[str, list[int]]]:
@@ -275,14 +284,8 @@ class Cluster:
             groups[some] = sorted(groups.get(some, []) + lost)
         return sorted(groups.items())
 
-    def _listen(self, n_holders: int, holds: list[Foreign]) -> Channel:
+    def _listen(self, n_holders: int, watch: Callable[[int], None]) -> Channel:
         """A channel on the interface by which this process speaks to the scheduler."""
-
-        def watch(number: int) -> None:
-            if number < len(holds) and holds[number].status in _LOST:
-                raise self._failure(holds[number])
-            self._check_alive()
-
         comm = self._client.scheduler_comm.comm
         host = urlsplit(comm.local_address).hostname if "://" in comm.local_address else None
         if comm.local_address.startswith("inproc") or host is None:
@@ -294,6 +297,16 @@ class Cluster:
 
     # -- waiting -------------------------------------------------------------------------------
 
+    def _submit(self, *args: Foreign, **settings: Foreign) -> Foreign:
+        made = self._client.submit(*args, **settings)
+        self._made.add(made)
+        return made
+
+    def _computed(self, asked: list[Foreign]) -> list[Foreign]:
+        made = list(self._client.compute(asked))
+        self._made.update(made)
+        return made
+
     def _results(self, futures: Sequence[Foreign]) -> list[Foreign]:
         self._wait(futures)
         return list(self._client.gather(list(futures)))
@@ -301,59 +314,18 @@ class Cluster:
     def _wait(self, futures: Sequence[Foreign]) -> None:
         """Wait until all are done; a clear error where one never will be."""
         distributed = _distributed()
-        self._well = time.monotonic()
+        self._health.begin()
         while True:
             try:
                 with self._client.as_current():
                     distributed.wait(list(futures), timeout=1.0)
             except (TimeoutError, distributed.TimeoutError):
-                self._check_alive()
+                self._health.check()
             for future in futures:
-                if future.status in _LOST:
-                    raise self._failure(future)
+                if future.status in LOST:
+                    raise self._health.failure(future)
             if all(future.status == "finished" for future in futures):
                 return
-
-    def _failure(self, future: Foreign) -> BaseException:
-        """Why a task did not end well: the user's own error where there is one."""
-        if future.status != "error":
-            return RuntimeError(
-                f"the Dask cluster at {self._address} has let go of the rows ({future.status}): "
-                "its scheduler is gone or was restarted. Fit again when it is back."
-            )
-        error = future.exception(timeout=10)
-        if type(error).__name__ == "KilledWorker":
-            return RuntimeError(
-                "the workers that held some of the rows died again and again, and Dask gave up "
-                f"({error}). Give them more memory, or cut the rows into smaller partitions."
-            )
-        assert isinstance(error, BaseException)
-        return error
-
-    @property
-    def _address(self) -> str:
-        scheduler = getattr(self._client, "scheduler", None)
-        return str(getattr(scheduler, "address", "?"))
-
-    def _check_alive(self) -> None:
-        """Raise where scheduler or workers have been gone for too long."""
-        what = None
-        if self._client.status != "running":
-            what = f"the scheduler of the Dask cluster at {self._address} is gone"
-        else:
-            with contextlib.suppress(Exception):
-                if not self._client.sync(self._workers, callback_timeout=5):
-                    what = f"the Dask cluster at {self._address} has no worker"
-        if what is None:
-            self._well = time.monotonic()
-        elif time.monotonic() - self._well > _PATIENCE or self._client.status in _GONE:
-            raise RuntimeError(
-                f"{what}, and the rows with it. Fit again when it is back; with checkpoint=... the "
-                "search goes on where it was."
-            )
-
-    async def _workers(self) -> int:
-        return len(await self._client.scheduler.ncores())
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -11,37 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import Array, Foreign
-from ...data.kernels.options import LANES
 from ...data.storage import IN_MEMORY
 from ...models.base import Scale
 from ..contract import Ints, Measure, Units
 from ..dense import DenseLedger
 from ..fixed import FixedTables
-from ..lines import DenseRows, Lines
+from ..lines import DenseRows, LineCells, Lines
 from ..threads import Threads
+from .part import CodedPart
+from .weighed import WeighedRows
 from .wire import Message, receive, send
 
-
-class CodedPart(NamedTuple):
-    """Rows of a table as codes.
-
-    Parameters
-    ----------
-    codes : columns whose codes fit a byte x rows.
-    wide : the other columns.
-    """
-
-    codes: NDArray[np.uint8]
-    wide: tuple[NDArray[np.int32], ...]
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows."""
-        return self.codes.shape[1]
-
-    def column(self, slot: int) -> Array:
-        """One column, by its slot among the coded (>= 0) or the wide ones."""
-        return self.codes[slot] if slot >= 0 else self.wide[-1 - slot]
+#: Seconds between two signs of life of a holder that works.
+BEAT = 3.0
 
 
 class _Held(NamedTuple):
@@ -67,6 +50,7 @@ class Holder:
         self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
         self._threads = Threads(n_threads)
         self._ledgers: dict[int, _Held] = {}
+        self._weighed = WeighedRows(self._parts, self._threads)
         self._answers: dict[str, Callable[[dict[str, Foreign], tuple[Array, ...]], Foreign]] = {
             "count": self._count,
             "open": self._open,
@@ -78,6 +62,7 @@ class Holder:
             "codes": self._codes,
             "marks": self._marks,
             "nothing": lambda plain, arrays: arrays,
+            **self._weighed.answers,
         }
 
     def answer(self, message: Message) -> Message:
@@ -86,6 +71,7 @@ class Holder:
         try:
             for number in message.plain.get("forget", ()):
                 self._ledgers.pop(number, None)
+                self._weighed.forget(number)
             found = self._answers[message.op](message.plain, message.arrays)
             return Message("ok", {"seconds": time.perf_counter() - start}, tuple(found))
         except Exception as error:
@@ -187,16 +173,21 @@ class Holder:
         """The codes of the lines, part by part."""
         slots = tables.slots
         n_coded, n_lines = int((slots >= 0).sum()), lines.rows.size
-        codes = np.zeros((n_coded, n_lines + LANES), np.uint8)
         wide: list[Foreign] = [np.empty(n_lines, np.int32) for _ in tables.wide]
-        for k, part in enumerate(self._parts):
-            at = np.flatnonzero((lines.rows >= self._ends[k]) & (lines.rows < self._ends[k + 1]))
-            mine = lines.rows[at] - self._ends[k]
-            for slot in range(n_coded):
-                codes[slot, at] = part.codes[slot, mine]
-            for column, out in zip(part.wide, wide, strict=True):
-                out[at] = column[mine]
-        return DenseRows(lines, codes, wide, IN_MEMORY)
+        here = [
+            np.flatnonzero((lines.rows >= first) & (lines.rows < end))
+            for first, end in pairwise(self._ends.tolist())
+        ]
+        mine = [lines.rows[at] - self._ends[k] for k, at in enumerate(here)]
+        cells, codes = LineCells(lines, n_coded), np.empty(n_lines, np.uint8)
+        for slot in range(n_coded):
+            for part, at, rows in zip(self._parts, here, mine, strict=True):
+                codes[at] = part.column(slot)[rows]
+            cells.put(codes, bool(tables.n_codes[slot] == 2))
+        for w, out in enumerate(wide):
+            for part, at, rows in zip(self._parts, here, mine, strict=True):
+                out[at] = part.column(-1 - w)[rows]
+        return DenseRows(lines, cells, wide, IN_MEMORY)
 
     def _units(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
         starts, columns = (array.astype(np.int64).tolist() for array in arrays)
@@ -264,12 +255,43 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def serve(line: socket.socket, parts: Sequence[CodedPart], n_threads: int = 1) -> int:
     """Answer until the line is closed; how many questions there were."""
     holder, n_questions = Holder(parts, n_threads), 0
+    mouth = _Mouth(line)
     try:
         with contextlib.suppress(OSError):
             while True:
-                send(line, holder.answer(receive(line)))
+                question = receive(line)
+                mouth.busy = True
+                mouth.say(holder.answer(question))
                 n_questions += 1
     finally:
+        mouth.close()
         holder.close()
         line.close()
     return n_questions
+
+
+class _Mouth:
+    """Says answers, and now and then, while one is worked on, that it is: else one looks frozen."""
+
+    def __init__(self, line: socket.socket):
+        self.busy = False
+        self._line, self._one_word, self._over = line, threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+        self._thread.start()
+
+    def say(self, message: Message) -> None:
+        """The answer."""
+        with self._one_word:
+            self.busy = False
+            send(self._line, message)
+
+    def close(self) -> None:
+        """Say no more."""
+        self._over.set()
+
+    def _beat(self) -> None:
+        with contextlib.suppress(OSError):
+            while not self._over.wait(BEAT):
+                with self._one_word:
+                    if self.busy:
+                        send(self._line, Message("busy"))

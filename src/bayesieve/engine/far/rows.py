@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -58,6 +59,13 @@ class Spans:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
+class Opening(Protocol):
+    """All that a holder must know of a ledger; told again to whoever takes its place."""
+
+    def messages(self, holder: int, spans: Spans) -> list[Message]:
+        """First the ledger itself, then what was asked about."""
+
+
 class FarRows:
     """Rows of codes that others hold.
 
@@ -66,13 +74,17 @@ class FarRows:
     channel : to those who hold them.
     spans : who holds which.
     specs : what each column is like.
+
+    Attributes
+    ----------
+    slots : where each column stands with its holders: among those of a byte a cell, or below 0.
     """
 
     def __init__(self, channel: Channel, spans: Spans, specs: Sequence[ColumnSpec]):
         self._channel, self._spans = channel, spans
         self.specs = tuple(specs)
         coded = np.array([fits_a_byte(spec) for spec in specs], bool)
-        self._slots = np.where(coded, np.cumsum(coded) - 1, -np.cumsum(~coded))
+        self.slots = np.where(coded, np.cumsum(coded) - 1, -np.cumsum(~coded))
         self._n_codes = np.array([spec.n_codes for spec in specs], np.int64)
         self._numbers = itertools.count()
         self._forgotten: list[int] = []
@@ -88,14 +100,19 @@ class FarRows:
         """To those who hold them."""
         return self._channel
 
-    def count(self, sets: TrainingSets, training: Ints) -> list[Floats]:
+    def count(
+        self, sets: TrainingSets, training: Ints, columns: Sequence[int] | None = None
+    ) -> list[Floats]:
         """Weight of the rows of each training set by code and class, column by column.
 
         Parameters
         ----------
         sets : who trains; its rows are those of `training`, ascending, some several times.
         training : their numbers.
+        columns : these alone, in this order; None: all.
         """
+        which = slice(None) if columns is None else list(columns)
+        slots, n_codes = self.slots[which], self._n_codes[which]
         holders, places = self._spans.holders[training], self._spans.places[training]
         ones = bool((sets.weights == 1).all())
 
@@ -107,8 +124,8 @@ class FarRows:
             left = [np.sort(seats[rows][seats[rows] >= 0]) for rows in sets.left_out]
             starts = np.cumsum([0, *(rows.size for rows in left)])
             arrays = (
-                self._slots,
-                self._n_codes,
+                slots,
+                n_codes,
                 places[at],
                 narrow(sets.labels[at]),
                 np.empty(0) if ones else sets.weights[at],
@@ -118,14 +135,14 @@ class FarRows:
             return Message("count", {"n_classes": sets.n_classes, "plain": ones}, arrays)
 
         total = np.sum([answer.arrays[0] for answer in self._ask(make)], axis=0)
-        shapes = [(sets.n_sets, int(n), sets.n_classes) for n in self._n_codes]
+        shapes = [(sets.n_sets, int(n), sets.n_classes) for n in n_codes]
         ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
         parts = np.split(total, ends[:-1])
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def codes(self, j: int) -> Array:
         """Codes of one column, of all rows."""
-        slot = int(self._slots[j])
+        slot = int(self.slots[j])
         answers = self._ask(lambda holder: Message("codes", {"slots": [slot]}))
         found = np.empty(self.n_rows, answers[0].arrays[0].dtype)
         for holder, answer in enumerate(answers):
@@ -134,7 +151,7 @@ class FarRows:
 
     def marks(self) -> Ints:
         """A number for each column that changes with any cell, however the rows are cut."""
-        slots = self._slots.tolist()
+        slots = self.slots.tolist()
 
         def make(holder: int) -> Message:
             return Message("marks", {"slots": slots}, (narrow(self._spans.numbers(holder)),))
@@ -144,11 +161,15 @@ class FarRows:
 
     def ledger(self, tables: FixedTables, lines: Lines, factors: tuple[int, ...]) -> "FarLedger":
         """A ledger of some lines."""
-        return FarLedger(self, next(self._numbers), tables, lines, factors)
+        return FarLedger(self, self.next_number(), tables, lines, factors)
 
     # -- for ledgers ---------------------------------------------------------------------------
 
-    def open(self, number: int, opening: "_Opening") -> None:
+    def next_number(self) -> int:
+        """A number for a ledger, which no other has."""
+        return next(self._numbers)
+
+    def open(self, number: int, opening: "Opening") -> None:
         """Let every holder open its part of a ledger, now and whenever one is replaced."""
         self._ask(lambda holder: opening.messages(holder, self._spans)[0])
         self._channel.setups[number] = lambda holder: opening.messages(holder, self._spans)
@@ -162,9 +183,22 @@ class FarRows:
         """The same question to all."""
         return self._ask(lambda holder: message)
 
-    def lines_of(self, holder: int, lines: Lines) -> Ints:
-        """Which lines a holder has."""
-        return np.flatnonzero(self._spans.holders[lines.rows] == holder)
+    def ask_each(self, make: Make) -> list[Message]:
+        """To each a question of its own."""
+        return self._ask(make)
+
+    def held_by(self, holder: int, rows: Ints) -> Ints:
+        """Which of these rows a holder has."""
+        return np.flatnonzero(self._spans.holders[rows] == holder)
+
+    def places(self, rows: Ints) -> Ints:
+        """The places of rows with their holders."""
+        found: Ints = self._spans.places[rows]
+        return found
+
+    def numbers(self, holder: int) -> Ints:
+        """The rows of a holder, in its own order."""
+        return self._spans.numbers(holder)
 
     @property
     def n_holders(self) -> int:
@@ -297,7 +331,7 @@ class FarLedger:
         lines = self._lines
         sums = np.empty((lines.rows.size, self.outline.n_classes), np.int64)
         for holder, answer in enumerate(self._rows.ask(message)):
-            sums[self._rows.lines_of(holder, lines)] = answer.arrays[0]
+            sums[self._rows.held_by(holder, lines.rows)] = answer.arrays[0]
         yield Scores(
             lines.rows, lines.line_sets, lines.line_weights, lines.labels[None], sums[None]
         )

@@ -14,7 +14,8 @@ from ...models.cuts import mdl_borders
 from ...models.registry import MODELS
 from ..lines import fits_a_byte
 from .channel import dial
-from .holder import CodedPart, serve
+from .holder import serve
+from .part import CodedPart
 
 #: Names of the columns of a table, and of those beside them.
 Columns = tuple[Sequence[Foreign], Sequence[str]]
@@ -134,13 +135,11 @@ def encode_part(
         table = table.take(wanted.rows) if wanted.rows.size else None
     coded = [j for j, spec in enumerate(specs) if fits_a_byte(spec)]
     others = [j for j, spec in enumerate(specs) if not fits_a_byte(spec)]
-    codes = np.empty((len(coded), 0 if table is None else table.n_rows), np.uint8)
     if table is None:
-        return CodedPart(codes, tuple(np.empty(0, np.int32) for _ in others))
-    for slot, j in enumerate(coded):
-        codes[slot] = encode_from(specs[j], table, j)
-    wide = tuple(encode_from(specs[j], table, j).astype(np.int32) for j in others)
-    return CodedPart(codes, wide)
+        nothing = np.empty(0, np.uint8)
+        return CodedPart.of([nothing for _ in coded], [nothing for _ in others], 0)
+    codes = (encode_from(specs[j], table, j) for j in coded)
+    return CodedPart.of(codes, (encode_from(specs[j], table, j) for j in others), table.n_rows)
 
 
 def hold(

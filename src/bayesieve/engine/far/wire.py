@@ -24,6 +24,12 @@ _MOST_HEAD = 2**26
 
 _KINDS = "biuf"
 
+# Bytes sent at a time: the line may be waited for anew after each.
+_PIECE = 1 << 20
+
+# A line that says nothing for its timeout is asked once more: we may have slept ourselves.
+_TRIES = 2
+
 
 class Message(NamedTuple):
     """What is asked or answered.
@@ -58,7 +64,9 @@ def send(line: socket.socket, message: Message) -> int:
     line.sendall(_LENGTHS.pack(len(head), size) + head)
     for array in arrays:
         if array.nbytes:
-            line.sendall(array.reshape(-1).view(np.uint8).data)
+            room = array.reshape(-1).view(np.uint8).data
+            for at in range(0, len(room), _PIECE):
+                line.sendall(room[at : at + _PIECE])
     return _LENGTHS.size + len(head) + size
 
 
@@ -110,9 +118,16 @@ def _exactly(line: socket.socket, n_bytes: int) -> bytes:
 
 
 def _fill(line: socket.socket, room: memoryview) -> None:
-    at = 0
+    at, tries = 0, 0
     while at < len(room):
-        n_bytes = line.recv_into(room[at:])
+        try:
+            n_bytes = line.recv_into(room[at:])
+        except TimeoutError:
+            tries += 1
+            if tries == _TRIES:
+                raise
+            continue
+        tries = 0
         if not n_bytes:
             raise ConnectionResetError("the other side has closed the line.")
         at += n_bytes

@@ -23,11 +23,15 @@ class LineArrays(NamedTuple):
 
 
 class TermArrays(NamedTuple):
-    """A feature's terms: slot >= 0 is a row of codes, with a table of values x classes per set;
+    """A feature's terms: slot >= 0 is a column of codes, with a table of values x classes per set;
     slot < 0 is plane -slot - 1 of columns, classes x lines.
+
+    Codes of slot s are row rows[s] of codes, a byte a line; or, below 0, row -1 - rows[s] of bits.
     """
 
     codes: NDArray[np.uint8]
+    bits: NDArray[np.uint8]
+    rows: Ints
     n_codes: Ints
     offsets: Ints
     table: Ints

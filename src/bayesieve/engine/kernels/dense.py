@@ -12,26 +12,76 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.exact import FAR, exp_fixed, log_fixed
-from ...data.kernels.options import BLOCK, ERROR, EXACT, LANES, PROBABILITY, SCAN
+from ...data.kernels.options import BLOCK, BYTES, ERROR, EXACT, LANES, PROBABILITY, SCAN
+
+
+@njit(**EXACT)
+def pack_bits(column, lines, out):
+    """Cells of 0 and 1 as bits: those of tile t in the BYTES bytes from t x BYTES on.
+
+    Bit g of byte i is line g x BYTES + i of its tile, so that a mask and a vector of bytes give as
+    many lines in their order.
+    """
+    pieces, tiles = lines.pieces, lines.tiles
+    for t in range(tiles.size - 1):
+        cells = column[pieces[tiles[t]] : pieces[tiles[t + 1]]]
+        packed = out[t * BYTES : (t + 1) * BYTES]
+        packed[:] = 0
+        for i in range(cells.size):
+            packed[i % BYTES] |= np.uint8(np.int64(cells[i] != 0) << (i // BYTES))
+
+
+@njit(**EXACT)
+def unpack_bits(bits, t, cells):
+    """Cells of tile t as bytes, each 0 or not 0; without slices, whose counting takes longer."""
+    packed = bits[t * BYTES : (t + 1) * BYTES]
+    for i in range(BYTES):
+        byte = packed[i]
+        cells[i] = byte & np.uint8(1)
+        cells[BYTES + i] = byte & np.uint8(2)
+        cells[2 * BYTES + i] = byte & np.uint8(4)
+        cells[3 * BYTES + i] = byte & np.uint8(8)
+        cells[4 * BYTES + i] = byte & np.uint8(16)
+        cells[5 * BYTES + i] = byte & np.uint8(32)
+        cells[6 * BYTES + i] = byte & np.uint8(64)
+        cells[7 * BYTES + i] = byte & np.uint8(128)
 
 
 @njit(**EXACT)
 def apply_feature(sums, lines, terms, slot, sign):
     """Add (sign 1) or subtract (sign -1) one feature's terms, in place."""
     n_classes, n_lines = sums.shape
-    pieces, sets = lines.pieces, lines.sets
-    codes, n_codes, offsets, table = terms.codes, terms.n_codes, terms.offsets, terms.table
     if slot < 0:
         column = terms.columns[-slot - 1]
         for k in range(n_classes):
             for i in range(n_lines):
                 sums[k, i] += sign * column[k, i]
         return
-    for s in range(sets.size):
-        base = offsets[slot] + sets[s] * n_codes[slot] * n_classes
-        code = codes[slot, pieces[s] : pieces[s + 1]]
-        for k in range(n_classes):
-            mine = sums[k, pieces[s] : pieces[s + 1]]
+    pieces, sets, tiles = lines.pieces, lines.sets, lines.tiles
+    row, cells = terms.rows[slot], np.zeros(BLOCK + LANES, np.uint8)
+    for t in range(tiles.size - 1):
+        start = pieces[tiles[t]]
+        if row < 0:
+            unpack_bits(terms.bits[-1 - row], t, cells)
+        for s in range(tiles[t], tiles[t + 1]):
+            first, end = pieces[s], pieces[s + 1]
+            code = cells[first - start : end - start] if row < 0 else terms.codes[row, first:end]
+            _add_terms(sums, first, code, sets[s], terms, slot, sign)
+
+
+@njit(**EXACT)
+def _add_terms(work, at, code, table_set, terms, slot, sign):
+    """Add the terms of a coded feature to some lines, from `at` on."""
+    n_classes = work.shape[0]
+    n_values, table = terms.n_codes[slot], terms.table
+    base = terms.offsets[slot] + table_set * n_values * n_classes
+    for k in range(n_classes):
+        mine = work[k, at : at + code.size]
+        if n_values == 2:
+            zero, one = table[base + k], table[base + n_classes + k]
+            for i in range(code.size):
+                mine[i] += sign * (one if code[i] != 0 else zero)
+        else:
             for i in range(code.size):
                 mine[i] += sign * table[base + code[i] * n_classes + k]
 
@@ -111,28 +161,25 @@ def _surprise(work, y, size, unit, grain, value):
 
 
 @njit(**EXACT)
-def _gather(work, at, first, size, table_set, terms, slot, sign):
-    """Add one feature's terms to a piece of the tile."""
-    n_classes = work.shape[0]
+def _gather(work, lines, t, terms, slot, sign, cells):
+    """Add one feature's terms to the lines of a tile."""
+    pieces, tiles = lines.pieces, lines.tiles
+    start = pieces[tiles[t]]
+    size = pieces[tiles[t + 1]] - start
     if slot < 0:
-        for k in range(n_classes):
-            mine = work[k, at : at + size]
-            column = terms.columns[-slot - 1, k, first : first + size]
+        for k in range(work.shape[0]):
+            mine = work[k, :size]
+            column = terms.columns[-slot - 1, k, start : start + size]
             for i in range(size):
                 mine[i] += sign * column[i]
         return
-    n_values, table = terms.n_codes[slot], terms.table
-    base = terms.offsets[slot] + table_set * n_values * n_classes
-    code = terms.codes[slot, first : first + size]
-    for k in range(n_classes):
-        mine = work[k, at : at + size]
-        if n_values == 2:
-            zero, one = table[base + k], table[base + n_classes + k]
-            for i in range(size):
-                mine[i] += sign * (one if code[i] != 0 else zero)
-        else:
-            for i in range(size):
-                mine[i] += sign * table[base + code[i] * n_classes + k]
+    row = terms.rows[slot]
+    if row < 0:
+        unpack_bits(terms.bits[-1 - row], t, cells)
+    for s in range(tiles[t], tiles[t + 1]):
+        first, end = pieces[s], pieces[s + 1]
+        code = cells[first - start : end - start] if row < 0 else terms.codes[row, first:end]
+        _add_terms(work, first - start, code, lines.sets[s], terms, slot, sign)
 
 
 @njit(**EXACT)
@@ -142,12 +189,13 @@ def settle(kind, sums, lines, terms, units, candidates, sign, unit, grain, lo, h
     Candidate c stands for the features whose slots are its members; -1 stands for the ledger as it
     is.
     """
-    pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
+    pieces, tiles, classes = lines.pieces, lines.tiles, lines.classes
     weights, pointers, slots = lines.weights, units.pointers, units.members
     n_classes = sums.shape[0]
     work = np.empty((n_classes, BLOCK), np.int64)
     value = np.empty(BLOCK, np.int64)
     odds = np.empty(BLOCK)
+    cells = np.zeros(BLOCK + LANES, np.uint8)
     for j in range(lo, hi):
         c = candidates[j]
         out[j, :] = 0
@@ -157,10 +205,8 @@ def settle(kind, sums, lines, terms, units, candidates, sign, unit, grain, lo, h
             size = pieces[tiles[t + 1]] - start
             work[:, :size] = sums[:, start : start + size]
             if c >= 0:
-                for s in range(tiles[t], tiles[t + 1]):
-                    for p in range(pointers[c], pointers[c + 1]):
-                        first, size_of = pieces[s], pieces[s + 1] - pieces[s]
-                        _gather(work, first - start, first, size_of, sets[s], terms, slots[p], sign)
+                for p in range(pointers[c], pointers[c + 1]):
+                    _gather(work, lines, t, terms, slots[p], sign, cells)
             if kind == ERROR:
                 _wrong(work, y, size, value)
             elif kind == PROBABILITY:
@@ -173,6 +219,10 @@ def settle(kind, sums, lines, terms, units, candidates, sign, unit, grain, lo, h
             else:
                 for i in range(size):
                     out[j, y] += value[i]
+
+
+#: Tiles that candidates are scanned on in turn.
+TOGETHER = 8
 
 
 # Gains multiplied before their exponent is set aside: each is between e^-65 and e^65.
@@ -216,6 +266,16 @@ def _two_denominators(post, linear, base, first, den0, den1):
             for i in range(size):
                 den0[i] += p[i] * t0
                 den1[i] += p[i] * t1
+
+
+@njit(**SCAN)
+def _choose(code, own, den0, den1, t0, t1, out):
+    """What every line of a piece gains, by its value, 0 or not 0."""
+    for i in range(out.size):
+        # Both are read before the choice: a load behind a condition would not vectorise.
+        d0, d1 = den0[i], den1[i]
+        is_one = code[i] != 0
+        out[i] = own[i] * (t1 if is_one else t0) / (d1 if is_one else d0)
 
 
 @njit(**SCAN)
@@ -277,49 +337,54 @@ def scan(kind, post, lines, weights, terms, linear, slots, candidates, lo, hi, o
     PROBABILITY: of P(Y != y).  LOG_LIKELIHOOD: of the change of log P(Y = y).
     """
     pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
-    codes, n_codes, offsets = terms.codes, terms.n_codes, terms.offsets
+    n_codes, offsets = terms.n_codes, terms.offsets
     n_classes = post.shape[0]
+    cells = np.zeros(BLOCK + LANES, np.uint8)
     den0 = np.empty(BLOCK + LANES, np.float32)
     den1 = np.empty(BLOCK + LANES, np.float32)
     gain = np.empty(BLOCK + LANES, np.float32)
     ones = np.ones(BLOCK + LANES, np.float32)
     product = np.empty(_STRIDE)
     bits = product.view(np.int64)
-    for j in range(lo, hi):
-        slot = slots[candidates[j]]
-        n_values = n_codes[slot]
-        out[j, :] = 0.0
-        for t in range(classes.size):
-            y = classes[t]
-            start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
-            size = end - start
-            for s in range(tiles[t], tiles[t + 1]):
-                base = offsets[slot] + sets[s] * n_values * n_classes
-                first, at = pieces[s], pieces[s] - start
-                length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
-                code = codes[slot, first : first + length]
-                # own = p_y: the gain is the new P(Y = y); own = 1: the factor it changes by.
-                own = post[y, first : first + length] if kind == PROBABILITY else ones[:length]
-                mine = gain[at : at + length]
-                if n_values == 2:
-                    _two_denominators(post, linear, base, first, den0[:length], den1[:length])
-                    t0, t1 = linear[base + y], linear[base + n_classes + y]
-                    for i in range(length):
-                        # Both are read before the choice: a load behind a condition would not
-                        # vectorise.
-                        d0, d1 = den0[i], den1[i]
-                        is_one = code[i] != 0
-                        mine[i] = own[i] * (t1 if is_one else t0) / (d1 if is_one else d0)
+    out[lo:hi] = 0.0
+    n_tiles = classes.size
+    # Some tiles at a time: what is known of their lines stays in the caches.
+    for top in range(0, n_tiles, TOGETHER):
+        for j in range(lo, hi):
+            slot = slots[candidates[j]]
+            n_values, row = n_codes[slot], terms.rows[slot]
+            for t in range(top, min(top + TOGETHER, n_tiles)):
+                y = classes[t]
+                start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
+                size = end - start
+                tile_weights = weights[start:end] if weights.size else weights
+                if row < 0:
+                    unpack_bits(terms.bits[-1 - row], t, cells)
+                for s in range(tiles[t], tiles[t + 1]):
+                    base = offsets[slot] + sets[s] * n_values * n_classes
+                    first, at = pieces[s], pieces[s] - start
+                    length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
+                    # own = p_y: the gain is the new P(Y = y); own = 1: the factor it changes by.
+                    own = post[y, first : first + length] if kind == PROBABILITY else ones[:length]
+                    mine = gain[at : at + length]
+                    if n_values == 2:
+                        _two_denominators(post, linear, base, first, den0[:length], den1[:length])
+                        t0, t1 = linear[base + y], linear[base + n_classes + y]
+                        if row < 0:
+                            _choose(cells[at : at + length], own, den0, den1, t0, t1, mine)
+                        else:
+                            code = terms.codes[row, first : first + length]
+                            _choose(code, own, den0, den1, t0, t1, mine)
+                    else:
+                        code = terms.codes[row, first : first + length]
+                        _denominators(post, linear, base, code, first, den0[:length])
+                        for i in range(length):
+                            factor = linear[base + code[i] * n_classes + y]
+                            mine[i] = own[i] * factor / den0[i]
+                if kind == PROBABILITY:
+                    out[j, y] += _sum_improbable(gain[:size], tile_weights)
+                elif weights.size:
+                    for i in range(size):
+                        out[j, y] += tile_weights[i] * np.log(np.float64(gain[i]))
                 else:
-                    _denominators(post, linear, base, code, first, den0[:length])
-                    for i in range(length):
-                        t = linear[base + code[i] * n_classes + y]
-                        mine[i] = own[i] * t / den0[i]
-            tile_weights = weights[start:end] if weights.size else weights
-            if kind == PROBABILITY:
-                out[j, y] += _sum_improbable(gain[:size], tile_weights)
-            elif weights.size:
-                for i in range(size):
-                    out[j, y] += tile_weights[i] * np.log(np.float64(gain[i]))
-            else:
-                out[j, y] += _sum_log(gain, size, product, bits)
+                    out[j, y] += _sum_log(gain, size, product, bits)

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import BLOCK, EXACT, LANES
+from .dense import TOGETHER, unpack_bits
 
 
 @njit(**EXACT)
@@ -30,10 +31,18 @@ def _needed(table, at, k, y, sign):
 def _count_right(ahead, start, end, code, table, base, y, sign):
     """How many lines of a piece stay right: two values, at most four classes, no weights.
 
-    All classes in one pass that stores nothing; with fewer than four, some are compared twice.
+    All classes in one pass that stores nothing; with three, one is compared twice.
     """
     n_classes = ahead.shape[0]
     k1 = (y + 1) % n_classes
+    right = 0
+    if n_classes == 2:
+        margin = ahead[k1, start:end]
+        zero = _needed(table, base, k1, y, sign)
+        one = _needed(table, base + n_classes, k1, y, sign)
+        for i in range(code.size):
+            right += np.int64(margin[i] >= (one if code[i] != 0 else zero))
+        return right
     k2 = (y + 2) % n_classes if n_classes > 2 else k1
     k3 = (y + 3) % n_classes if n_classes > 3 else k1
     margin1, margin2, margin3 = ahead[k1, start:end], ahead[k2, start:end], ahead[k3, start:end]
@@ -41,7 +50,6 @@ def _count_right(ahead, start, end, code, table, base, y, sign):
     zero1, one1 = _needed(table, base, k1, y, sign), _needed(table, at, k1, y, sign)
     zero2, one2 = _needed(table, base, k2, y, sign), _needed(table, at, k2, y, sign)
     zero3, one3 = _needed(table, base, k3, y, sign), _needed(table, at, k3, y, sign)
-    right = 0
     for i in range(code.size):
         is_one = code[i] != 0
         right += np.int64(
@@ -81,39 +89,47 @@ def count_errors(ahead, lines, terms, slots, candidates, sign, lo, hi, out):
     """
     pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
     weights = lines.weights
-    codes, n_codes, offsets, table = terms.codes, terms.n_codes, terms.offsets, terms.table
+    n_codes, offsets, table = terms.n_codes, terms.offsets, terms.table
     n_classes = ahead.shape[0]
+    cells = np.zeros(BLOCK + LANES, np.uint8)
     right = np.empty(BLOCK + LANES, np.uint8)
     need = np.empty(256, np.int64)
-    for j in range(lo, hi):
-        slot = slots[candidates[j]]
-        n_values = n_codes[slot]
-        out[j, :] = 0
-        simple = n_values == 2 and n_classes <= 4 and weights.size == 0
-        for t in range(classes.size):
-            y = classes[t]
-            start = pieces[tiles[t]]
-            size = pieces[tiles[t + 1]] - start
-            for s in range(tiles[t], tiles[t + 1]):
-                first, at = pieces[s], pieces[s] - start
-                base = offsets[slot] + sets[s] * n_values * n_classes
+    out[lo:hi] = 0
+    n_tiles = classes.size
+    for top in range(0, n_tiles, TOGETHER):
+        for j in range(lo, hi):
+            slot = slots[candidates[j]]
+            n_values, row = n_codes[slot], terms.rows[slot]
+            simple = n_values == 2 and n_classes <= 4 and weights.size == 0
+            for t in range(top, min(top + TOGETHER, n_tiles)):
+                y = classes[t]
+                start = pieces[tiles[t]]
+                size = pieces[tiles[t + 1]] - start
+                if row < 0:
+                    unpack_bits(terms.bits[-1 - row], t, cells)
+                for s in range(tiles[t], tiles[t + 1]):
+                    first, at, end = pieces[s], pieces[s] - start, pieces[s + 1]
+                    base = offsets[slot] + sets[s] * n_values * n_classes
+                    length = end - first
+                    if not simple:
+                        length = (length + LANES - 1) // LANES * LANES
+                    if row < 0:
+                        code = cells[at : at + length]
+                    else:
+                        code = terms.codes[row, first : first + length]
+                    if simple:
+                        good = _count_right(ahead, first, end, code, table, base, y, sign)
+                        out[j, y] += end - first - good
+                        continue
+                    mine = right[at : at + length]
+                    _right(ahead, first, code, n_values, table, base, y, sign, need, mine)
                 if simple:
-                    end = pieces[s + 1]
-                    code = codes[slot, first:end]
-                    good = _count_right(ahead, first, end, code, table, base, y, sign)
-                    out[j, y] += end - first - good
                     continue
-                length = (pieces[s + 1] - first + LANES - 1) // LANES * LANES
-                code = codes[slot, first : first + length]
-                mine = right[at : at + length]
-                _right(ahead, first, code, n_values, table, base, y, sign, need, mine)
-            if simple:
-                continue
-            if weights.size:
-                for i in range(size):
-                    out[j, y] += (1 - right[i]) * weights[start + i]
-            else:
-                good = 0
-                for i in range(size):
-                    good += np.int64(right[i])  # not a byte, without the JIT either
-                out[j, y] += size - good
+                if weights.size:
+                    for i in range(size):
+                        out[j, y] += (1 - right[i]) * weights[start + i]
+                else:
+                    good = 0
+                    for i in range(size):
+                        good += np.int64(right[i])  # not a byte, without the JIT either
+                    out[j, y] += size - good

@@ -37,25 +37,53 @@ def _information(counts, by_cell, by_class):
 
 
 @njit(**EXACT)
+def _count(columns, n_groups, labels, weights, a, b, counts):
+    """Weight of the rows by cell of two columns and class, added to what is there."""
+    wide = n_groups[b]
+    silent = counts.shape[0] - 1
+    for i in range(labels.size):
+        cell, other = np.int64(columns[a, i]), np.int64(columns[b, i])
+        if cell == n_groups[a] or other == wide:
+            cell = silent
+        else:
+            cell = cell * wide + other
+        counts[cell, labels[i]] += weights[i]
+
+
+@njit(**EXACT)
+def count_cells(columns, n_groups, labels, weights, n_classes, first, second, ends, lo, hi, out):
+    """Counts of pairs of columns, end to end: those of pair p, cells x classes, from ends[p] on.
+
+    Parameters
+    ----------
+    columns : coarse codes, columns x rows; n_groups[j] is the silent one.
+    out : added to.
+    """
+    for p in range(lo, hi):
+        counts = out[ends[p] : ends[p + 1]].reshape(-1, n_classes)
+        _count(columns, n_groups, labels, weights, first[p], second[p], counts)
+
+
+@njit(**EXACT)
+def informations_of(counts, ends, n_classes, lo, hi, out):
+    """Information of counts, cells x classes, that lie end to end."""
+    for p in range(lo, hi):
+        mine = counts[ends[p] : ends[p + 1]].reshape(-1, n_classes)
+        n_cells = mine.shape[0]
+        out[p] = _information(mine, np.empty(n_cells, np.int64), np.empty(n_classes, np.int64))
+
+
+@njit(**EXACT)
 def informations(columns, n_groups, labels, weights, n_classes, first, second, lo, hi, out):
-    """Information of pairs of columns about the classes; of one column where second[p] < 0.
+    """Information of pairs of columns about the classes.
 
     Parameters
     ----------
     columns : coarse codes, columns x rows; n_groups[j] is the silent one.
     """
-    n_rows = labels.size
     for p in range(lo, hi):
         a, b = first[p], second[p]
-        wide = 1 if b < 0 else n_groups[b]
-        n_cells = n_groups[a] * wide + 1
+        n_cells = n_groups[a] * n_groups[b] + 1
         counts = np.zeros((n_cells, n_classes), np.int64)
-        for i in range(n_rows):
-            cell = np.int64(columns[a, i])
-            if b < 0:
-                counts[cell, labels[i]] += weights[i]
-            else:
-                other = np.int64(columns[b, i])
-                silent = cell == n_groups[a] or other == wide
-                counts[n_cells - 1 if silent else cell * wide + other, labels[i]] += weights[i]
+        _count(columns, n_groups, labels, weights, a, b, counts)
         out[p] = _information(counts, np.empty(n_cells, np.int64), np.empty(n_classes, np.int64))

@@ -197,6 +197,8 @@ def model_to_dict(model: Model | Pipeline) -> ModelFile:
     }
     if fitted.usual is not None:
         found["usual"] = list(fitted.usual)
+    if getattr(model, "log_", None):
+        found["log"] = list(model.log_)  # what an expert decided in a session, and why
     return found
 
 
@@ -239,6 +241,8 @@ def model_from_dict(data: object) -> NaiveBayes | SignalPipeline:
     model.hold(with_rules(FittedBayes(tuple(problems), tuple(file["labels"])), file))
     model.family().check()
     model.n_features_in_ = len(specs)
+    if "log" in file:
+        model.log_ = file["log"]
     if file["named"]:
         model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
     return rebuild_signals(model, file["signals"]) if "signals" in file else model

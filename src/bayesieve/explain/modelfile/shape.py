@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NotRequired, TypeAlias, TypedDict, final
 
 from ...data.files.form import FormData
+from ...estimators.resident.state import Entry
 from ...evaluation.given import Value
 from ..plain import Plain
 
@@ -175,4 +176,5 @@ class ModelFile(TypedDict):
     labels: list[str]
     models: list[ProblemData]
     usual: NotRequired[list[float]]
+    log: NotRequired[list[Entry]]
     signals: NotRequired[SignalsData]

@@ -1,6 +1,7 @@
 """Reports: one self-contained HTML file about a selection."""
 
 import os
+from collections.abc import Callable
 from typing import TypedDict, Unpack, cast
 
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from ...data.series import SeriesLike
 from ...estimators.pipelines import follow
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.signals import SignalPipeline
+from ...estimators.weighted import WeightedNaiveBayes
 from ...evaluation.given import Model
 from ...evaluation.stability import stability
 from ...indicators.transformer import Indicators
@@ -37,6 +39,7 @@ class ReportOptions(TypedDict, total=False):
     indicators: Indicators | None
     random_state: int
     n_jobs: int | None
+    remark: Callable[[str], None] | None
 
 
 _DEFAULTS: ReportOptions = {
@@ -50,6 +53,7 @@ _DEFAULTS: ReportOptions = {
     "indicators": None,
     "random_state": 0,
     "n_jobs": None,
+    "remark": None,
 }
 
 
@@ -85,6 +89,8 @@ def make_report(
         Draws rows and resamples.
     n_jobs : int, optional
         Threads; -1 for all cores.
+    remark : callable, optional
+        Told in words how far the work is.
 
     Returns
     -------
@@ -120,11 +126,13 @@ def report_content(
     n_resamples = check_number("n_resamples", asked["n_resamples"], low=0, whole=True)
     if n_resamples == 1:
         raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
+    remark = asked["remark"] or _silent
     found, why = None, "repeating the search on resamples of the rows was not asked for"
-    if n_resamples and isinstance(model, NaiveBayesSelector):
+    if n_resamples and isinstance(model, NaiveBayesSelector | WeightedNaiveBayes):
+        remark(f"repeating the search on {n_resamples} samples of the rows")
         try:
             found = stability(
-                clone(model),
+                _as_settled(model),
                 X,
                 y,
                 n_resamples=n_resamples,
@@ -147,7 +155,23 @@ def report_content(
         why,
         asked["groups"],
     )
+    remark("judging it on rows that take no part")
     return gather(model, X, y, extras, asked["sample_weight"])
+
+
+def _silent(line: str) -> None:
+    """Nothing is said."""
+
+
+def _as_settled(
+    model: NaiveBayesSelector | WeightedNaiveBayes,
+) -> NaiveBayesSelector | WeightedNaiveBayes:
+    """What is repeated; of a weighted model, with pairs and price as its folds settled them."""
+    found = clone(model)
+    if isinstance(model, WeightedNaiveBayes):
+        pairs, price = bool(model.choice_["bins"]), model.choice_["price"]
+        found.set_params(pairs=pairs, price=float(price))
+    return found
 
 
 def write_report(

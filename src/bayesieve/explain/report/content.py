@@ -6,20 +6,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import plain_value
+from ...data.sample import read_weights
 from ...data.series import SeriesLike
 from ...data.tables import SparseTable, Table, read_table
 from ...estimators.chosen import ChosenColumns
-from ...estimators.held import fitted_of, rows_of, stands_for
+from ...estimators.held import fitted_of, rows_of
 from ...estimators.selector import NaiveBayesSelector
-from ...evaluation.given import Model
+from ...evaluation.beside import Beside, beside
+from ...evaluation.given import Model, Value
 from ...evaluation.performance import performance
+from ...evaluation.refit import trained_on
 from ...evaluation.stability import Stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
-from ...rankings.families import count_others
 from ..model import explain_model
 from ..plain import Plain
 from ..portable import BellTerms, Portable, PortableProblem, TableTerms, portable
+from .decided import class_codes, decided_data, drift_data, rule_data
+from .found import fates, hashes_of, path_of, settings_of, term_fates
+from .judgement import Facts, interval, judge
+from .looks import Told, looked_at
 from .rows import embedded_rows
 from .shape import (
     AgreementData,
@@ -27,7 +33,6 @@ from .shape import (
     NatModel,
     NatProblem,
     NatTerms,
-    PathData,
     SelectionData,
     StepTerms,
 )
@@ -66,27 +71,105 @@ def gather(
     """The content of a report on a selector (or a finished model) and a table."""
     selector = model if isinstance(model, NaiveBayesSelector) else None
     fitted = fitted_of(model)
-    table = rows_of(model, X) if selector is None else read_table(model, X, reset=False)
-    judged = performance(model, X, y, sample_weight, extras.groups)
-    labels = fitted.labels or (None,)
+    whole, mine = read_table(model, X, reset=False), rows_of(model, X)
+    judged = performance(model, X, y, sample_weight, extras.groups).to_dict()
+    around = (
+        None if judged["rows"] == "given" else beside(model, X, y, sample_weight, extras.groups)
+    )
+    agreement = _stability(extras.stability, model)
     spoken = portable(fitted, by_values=True)
+    summary = _summary(fitted, whole, y)
+    models = [explain_model(model, label=label).to_dict() for label in fitted.labels or (None,)]
+    lines = term_fates(model, extras.left_out)
+    if selector is not None:
+        lines = fates(selector, extras.left_out)
+        summary |= {
+            "n_validation": int(selector.validation_rows_.size),
+            "class_weight": selector.class_weight is not None,
+        }
+    told = Told(around, {name: story for name, _, story in lines}, _sentences(fitted, extras))
+    facts = Facts(
+        judged,
+        len(fitted.specs),
+        len(whole.names),
+        [(name, count) for name, count in _counts(fitted, y)],
+        fitted.labelled,
+        around,
+        agreement,
+        [spec.name for spec in fitted.specs],
+        _alone(fitted, mine, y, around),
+        judged["rows"] == "given" and _trained(fitted, mine, y, sample_weight),
+    )
     return {
         "title": extras.title,
-        "summary": _summary(selector, fitted, table, y),
-        "fates": family_fates(model) if selector is None else fates(selector, extras.left_out),
-        "path": None if selector is None else _path(selector),
-        "model": [explain_model(model, label=label).to_dict() for label in labels],
+        "summary": summary,
+        "judgement": judge(facts),
+        "looks": [looked_at(each, told) for each in models],
+        "rules": [rule_data(problem) for problem in fitted.problems],
+        "decided": decided_data(model, fitted, mine, y, judged),
+        "drift": drift_data(model, X) if judged["rows"] == "given" and fitted.specs else None,
+        "settings": settings_of(model) + hashes_of(spoken, whole, y),
+        "fates": lines,
+        "path": path_of(model, X, y) if judged["rows"] != "given" or selector else None,
+        "model": models,
         "portable": _in_nat(spoken, fitted),
-        "performance": judged.to_dict(),
-        "stability": _stability(extras.stability, selector),
+        "performance": judged,
+        "stability": agreement,
         "no_stability": extras.no_stability,
-        "rows": embedded_rows(selector, fitted, spoken["features"], table, y, extras),
+        "rows": embedded_rows(selector, fitted, spoken["features"], mine, y, extras),
     }
 
 
-def _summary(
-    selector: NaiveBayesSelector | None, fitted: FittedBayes, table: Table, y: ArrayLike
-) -> dict[str, Plain]:
+def _trained(
+    fitted: FittedBayes, rows: Table, y: ArrayLike, sample_weight: ArrayLike | None
+) -> bool:
+    """Are these the very rows that the model has learnt from?"""
+    return trained_on(fitted, rows, class_codes(fitted, y), read_weights(sample_weight, rows))
+
+
+def _sentences(fitted: FittedBayes, extras: Extras) -> dict[str, str]:
+    """What the indicators among the terms say, by the names of the terms."""
+    if extras.indicators is None:
+        return {}
+    known = {each.id: each.sentence for each in extras.indicators.indicators_}
+    found = {spec.name: known[spec.name] for spec in fitted.specs if spec.name in known}
+    for pair in fitted.problems[0].pairs:
+        names = [fitted.specs[j].name for j in pair.columns]
+        if all(name in known for name in names):
+            found[" x ".join(names)] = " and ".join(known[name] for name in names)
+    return found
+
+
+def _alone(
+    fitted: FittedBayes, rows: Table, y: ArrayLike, around: Beside | None
+) -> tuple[str, float] | None:
+    """The column that decides most rows rightly by itself, and its error."""
+    names = [spec.name for spec in fitted.specs]
+    if fitted.labelled or not names:
+        return None
+    if around is not None:
+        single = [each for each in around.worth if len(each.columns) == 1]
+        best = min(single, key=lambda each: each.alone, default=None)
+        return None if best is None else (names[best.columns[0]], best.alone)
+    problem, truth = fitted.only, np.asarray(y)
+    errors = [
+        float((problem.best(problem.fixed_prior + problem.said(rows, j)) != truth).mean())
+        for j in range(len(names))
+    ]
+    at = int(np.argmin(errors))
+    return names[at], errors[at]
+
+
+def _counts(fitted: FittedBayes, y: ArrayLike) -> list[tuple[Value, float]]:
+    """Rows of each class; of labels, rows with each."""
+    truth = np.asarray(y)
+    if fitted.labelled:
+        there = (truth == 1).sum(0).tolist()
+        return list(zip(fitted.labels, there, strict=True))
+    return [(plain_value(c), int((truth == c).sum())) for c in fitted.only.classes]
+
+
+def _summary(fitted: FittedBayes, table: Table, y: ArrayLike) -> dict[str, Plain]:
     kinds: dict[str, int] = {}
     missing = 0
     if not isinstance(table, SparseTable):
@@ -102,13 +185,6 @@ def _summary(
             missing += gone
     else:
         kinds["sparse"] = len(table.names)
-    truth = np.asarray(y)
-    counts: list[Plain]
-    if fitted.labelled:
-        present = (truth == 1).sum(0).tolist()
-        counts = [[n, count] for n, count in zip(fitted.labels, present, strict=True)]
-    else:
-        counts = [[plain_value(c), int((truth == c).sum())] for c in fitted.only.classes]
     found: dict[str, Plain] = {
         "n_rows": table.n_rows,
         "n_columns": len(table.names),
@@ -116,123 +192,10 @@ def _summary(
         "kinds": {**kinds},
         "missing": missing,
         "labelled": fitted.labelled,
-        "classes": counts,
+        "classes": [[name, count] for name, count in _counts(fitted, y)],
         "place": None if fitted.place is None else fitted.place.tolist(),
     }
-    return found if selector is None else found | _settings(selector)
-
-
-def _settings(selector: NaiveBayesSelector) -> dict[str, Plain]:
-    step = selector.path_.steps[selector.path_.chosen]
-    return {
-        "search": _name(selector.settings_["search"]),
-        "criterion": selector.path_.criterion,
-        "cv": _name(selector.settings_["cv"]),
-        "class_weight": selector.class_weight is not None,
-        "reweigh": bool(selector.settings_["reweigh"]),
-        "n_guiding": int(selector.guiding_rows_.size),
-        "n_validation": int(selector.validation_rows_.size),
-        "n_tried": int(selector.n_tried_),
-        "score": step.score,
-        "validation_name": selector.path_.validation_name,
-        "validation": None if np.isnan(step.validation_error) else step.validation_error,
-    }
-
-
-def _name(value: object) -> str:
-    if hasattr(value, "n_splits"):
-        return f"{value.n_splits} folds"
-    return str(value) if isinstance(value, str | int) else type(value).__name__
-
-
-def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[str]]:
-    """What became of each column, and why: [name, fate, story], the selected first."""
-    path = selector.path_
-    stories: dict[int, list[str]] = {j: [] for j in range(len(path.names))}
-    after: dict[int, str] = {}
-    inside: set[int] = set()
-    for i, step in enumerate(path.steps):
-        moved = {c for u in step.units for c in path.members[u]}
-        if step.action == "start":
-            changes = [
-                (c, "was in from the start" if i == 0 else f"came back at step {i}")
-                for c in sorted(moved - inside)
-            ]
-            changes += [(c, f"left at step {i}") for c in sorted(inside - moved)]
-            inside = set(moved)
-        else:
-            word = "joined" if step.action == "add" else "was removed"
-            changes = [(c, f"{word} at step {i}") for c in sorted(moved)]
-            inside = inside ^ moved
-        for column, said in changes:
-            if i <= path.chosen:
-                stories[column].append(said)
-            elif not said.startswith(("left", "was removed")):
-                after.setdefault(column, f"{said}, after the chosen subset (step {path.chosen})")
-    chosen = set(selector.selected_.tolist())
-    others = stands_for(selector)
-    for name, twins in others.items():
-        stories[path.names.index(name)].append(f"stands for {count_others(twins)}")
-    if selector.families_ is not None:
-        for j in np.flatnonzero(selector.families_.leader != np.arange(len(path.names))).tolist():
-            after[j] = f"{path.names[selector.families_.leader[j]]} stands for it"
-    found = [[path.names[j], "selected", _short(stories[int(j)])] for j in selector.selected_]
-    for j in sorted(set(stories) - chosen):
-        fate = "chosen and removed" if stories[j] else "never chosen"
-        story = _short(stories[j]) if stories[j] else after.get(j, "no step took it")
-        found.append([path.names[j], fate, story])
-    found += [[name, "eliminated", reason] for name, reason in left_out.items()]
     return found
-
-
-def family_fates(model: Model) -> list[list[str]]:
-    """Which column stands for which, of a model whose path has terms in place of columns."""
-    families = getattr(model, "families_", None)
-    if not isinstance(model, ChosenColumns) or families is None:
-        return []
-    names, others = families.names, stands_for(model)
-    found = []
-    for j, (name, chosen) in enumerate(zip(names, model.support_.tolist(), strict=True)):
-        if chosen:
-            story = f"stands for {count_others(others[name])}" if name in others else ""
-            found.append([name, "selected", story])
-        elif families.leader[j] != j:
-            found.append([name, "never chosen", f"{names[families.leader[j]]} stands for it"])
-    return found
-
-
-def _short(said: list[str]) -> str:
-    if len(said) > 4:
-        said = [*said[:2], f"... {len(said) - 3} more moves", said[-1]]
-    return ", ".join(said)
-
-
-def _path(selector: NaiveBayesSelector) -> PathData:
-    """Moves, from which the page rebuilds every subset, and the scores."""
-    path = selector.path_
-    return {
-        "names": list(path.names),
-        "members": [list(members) for members in path.members],
-        "criterion": path.criterion,
-        "validation_name": path.validation_name,
-        "chosen": path.chosen,
-        "steps": [
-            (
-                {"start": "s", "add": "+", "drop": "-"}[step.action],
-                list(step.units),
-                step.phase,
-                step.n_features,
-                _eight(step.score),
-                _eight(step.validation_error),
-            )
-            for step in path.steps
-        ],
-    }
-
-
-def _eight(value: float) -> float | None:
-    """Eight digits: a path has thousands of scores."""
-    return None if np.isnan(value) else float(f"{value:.8g}")
 
 
 def _in_nat(data: Portable, fitted: FittedBayes) -> NatModel:
@@ -288,18 +251,20 @@ def _problem_in_nat(
     }
 
 
-def _stability(
-    found: Stability | None, selector: NaiveBayesSelector | None
-) -> AgreementData | None:
-    if found is None or selector is None:
+def _stability(found: Stability | None, model: Model) -> AgreementData | None:
+    if found is None or not isinstance(model, ChosenColumns):
         return None
     data = found.to_dict()
     # By position: a sparse matrix has no names, its path may have been given some.
+    names = list(found.feature_names)
+    if isinstance(model, NaiveBayesSelector):
+        names = list(model.path_.names)
     features: list[SelectionData] = [
         {
-            "name": selector.path_.names[j],
+            "name": names[j],
             "frequency": each["frequency"],
-            "selected": bool(selector.support_[j]),
+            "interval": list(interval(each["frequency"] * found.n_resamples, found.n_resamples)),
+            "selected": bool(model.support_[j]),
         }
         for j, each in enumerate(data["features"])
     ]

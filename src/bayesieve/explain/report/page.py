@@ -1,57 +1,136 @@
 """Plain data into one self-contained HTML file."""
 
+import base64
+import hashlib
 import json
-from functools import lru_cache
+import math
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from ...evaluation.given import Value
 from ..plain import jsonable
-from .pairs import classes_of, heat_maps
-from .shape import Content
+from ..words import SILENT, chance_in_words, few_digits, rate_in_words
+from .curves import calibration_lines, detection_lines
+from .looks import yes_or_no
+from .pairs import classes_of, heat_maps, scaled
+from .shape import AgreementData, Content
 
-_SCRIPTS = ("model.js", "charts.js", "pairs.js", "explorer.js")
+if TYPE_CHECKING:
+    import jinja2
+
+#: The parts of the page in JavaScript, one name each; later ones build on earlier ones.
+SCRIPTS = (
+    "dom.js",
+    "words.js",
+    "model.js",
+    "charts.js",
+    "signal.js",
+    "nomogram.js",
+    "pairs.js",
+    "behind.js",
+    "rowlist.js",
+    "explorer.js",
+    "sheet.js",
+    "page.js",
+)
 
 
-_MISSING = "a report needs altair, vl-convert-python and jinja2: pip install 'bayesieve[cli]'."
+#: Labels with charts of their own, and classes or labels in one chart.
+MOST_LABELS, MOST_LINES = 8, 12
+
+
+_MISSING = "a report needs jinja2: pip install 'bayesieve[cli]'."
+
+
+# Resamples of the choice are drawn for so many columns.
+_MOST_BARS = 25
 
 
 def render(content: Content) -> str:
     """The page."""
-    try:
-        import jinja2
-
-        from .charts import MOST_LABELS, MOST_LINES, charts
-    except ImportError as error:
-        raise ImportError(_MISSING) from error
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {
-        "number": _number,
-        "percent": _percent,
-        "short": _short,
-        "level": _level,
-        "ratio": _ratio,
-    }
-    template = environment.from_string(_asset("page.html.j2"))
-    data = {
-        "charts": charts(content),
-        "portable": content["portable"],
-        "path": content["path"],
-        "rows": content["rows"],
-        "thresholds": [[v["name"], v["thresholds"]] for v in content["performance"]["verdicts"]],
-        "sources": [
-            [[f["counts"], f["source"]] for f in model["features"]] for model in content["model"]
-        ],
-    }
-    return template.render(
+    environment = page_environment()
+    style, script = asset("style.css"), "\n".join(asset(name) for name in SCRIPTS)
+    return environment.get_template("page.html.j2").render(
         **content,
         most_labels=MOST_LABELS,
         most_lines=MOST_LINES,
         heat=[heat_maps(model, 1, 0) for model in content["model"]],
+        scales=[bool(scaled(model)) for model in content["model"]],
         class_names=[classes_of(model) for model in content["model"]],
-        data=embed(data),
-        style=_asset("style.css"),
-        runtime=_runtime(),
-        script="\n".join(_asset(name) for name in _SCRIPTS),
+        data=embed(page_data(content)),
+        policy=_policy(style, script),
+        style=style,
+        script=script,
+    )
+
+
+def page_environment() -> "jinja2.Environment":
+    """Templates of the assets, and how they write numbers."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(_MISSING) from error
+    environment = jinja2.Environment(
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(asset),
+    )
+    environment.filters |= {
+        "number": _number,
+        "percent": _percent,
+        "chance": chance_in_words,
+        "rate": rate_in_words,
+        "short": _short,
+        "level": _level,
+        "yes_no": yes_or_no,
+        "ratio": _ratio,
+        "times": _times,
+    }
+    return environment
+
+
+def page_data(content: Content) -> dict[str, object]:
+    """What the scripts of the page read."""
+    verdicts = content["performance"]["verdicts"]
+    stable = content["stability"]
+    return {
+        "portable": content["portable"],
+        "rules": content["rules"],
+        "path": content["path"],
+        "rows": content["rows"],
+        "thresholds": [[v["name"], v["thresholds"]] for v in verdicts],
+        "sources": [
+            [[f["counts"], f["source"]] for f in model["features"]] for model in content["model"]
+        ],
+        "roc": detection_lines(content, MOST_LINES),
+        "calibration": calibration_lines(content, MOST_LINES),
+        "stability": None if stable is None else _bars(stable),
+    }
+
+
+def _bars(stable: AgreementData) -> list[dict[str, object]]:
+    return [
+        {
+            "name": each["name"],
+            "share": each["frequency"],
+            "low": each["interval"][0],
+            "high": each["interval"][1],
+            "full": each["selected"],
+        }
+        for each in stable["features"][:_MOST_BARS]
+    ]
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser may do with the page: run its own script, and ask nobody for anything."""
+
+    def digest(text: str) -> str:
+        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest(script)}'; style-src-elem "
+        f"'sha256-{digest(style)}'; style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'"
     )
 
 
@@ -61,19 +140,9 @@ def embed(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file that pages are made of."""
     return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=1)
-def _runtime() -> str:
-    """Vega, Vega-Lite and vega-embed, as vl-convert ships them."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ImportError(_MISSING) from error
-    bundle = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # None: everything
-    return bundle.replace("</script", "<\\/script")
 
 
 def _number(value: float | str | None, digits: int = 4) -> str:
@@ -93,6 +162,14 @@ def _ratio(value: float) -> str:
     """A log-ratio in a cell: its sign, and one digit behind the point."""
     text = f"{abs(value):.1f}"
     return text if text == "0.0" else f"{'+' if value > 0 else '−'}{text}"
+
+
+def _times(value: float) -> str:
+    """A log-ratio as a factor, whichever way it points."""
+    size = abs(value)
+    if size < SILENT:
+        return "1"
+    return "> 10 000" if size >= math.log(10_000) else few_digits(math.exp(size))
 
 
 def _percent(value: float) -> str:

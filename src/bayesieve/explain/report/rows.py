@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...checks import plain_value
+from ...checks import Array, plain_value
 from ...data.columns import ColumnSpec, encode, is_missing, to_codes
 from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
 from ...estimators.selector import NaiveBayesSelector
+from ...evaluation.decide import novelty_of
 from ...evaluation.given import Value
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
@@ -46,7 +47,7 @@ def embedded_rows(
     selector : who chose the columns, or None.
     fitted : the model.
     shown : its features as the page has them.
-    table, y : the rows.
+    table, y : the rows, with the model's columns.
     extras : what is asked for.
     """
     if not extras.include_rows:
@@ -58,9 +59,6 @@ def embedded_rows(
     draw = np.random.RandomState(extras.random_state)
     most = min(MOST_ROWS, max(_MOST_CELLS // max(len(fitted.specs), 1), 50))
     at = _draw(selector, table.n_rows, most, draw)
-    columns = np.arange(len(fitted.specs))
-    if selector is not None:
-        columns = np.flatnonzero(selector.support_)
     truth = np.asarray(y)
     validation = np.zeros(table.n_rows, bool)
     if selector is not None:
@@ -70,7 +68,8 @@ def embedded_rows(
         "at": at.tolist(),
         "truth": [_truth(truth[i]) for i in at],
         "validation": validation[at].tolist(),
-        "values": _values(fitted, shown, table.pick(columns), at),
+        "values": _values(fitted, shown, table, at),
+        "novelty": None if fitted.usual is None else _few(novelty_of(fitted, table.take(at))),
         "signals": _signals(fitted, at, validation, series, extras.indicators),
         "channels": [] if series is None else list(series.channels),
         "spoken": _spoken(fitted, extras.indicators),
@@ -154,9 +153,19 @@ def _signals(
             "points": [_points(values[0][::step]) for values in series.values],
             "step": step,
             "length": length,
+            "times": None if series.times is None else _ends(series.times[0]),
             "fired": fired,
         }
     return found
+
+
+def _ends(times: Array) -> list[str]:
+    """When the first and the last point were taken."""
+    return [str(plain_value(times[i])) for i in (0, -1)] if len(times) else []
+
+
+def _few(values: NDArray[np.float64]) -> list[float]:
+    return [float(f"{value:.4g}") for value in values]
 
 
 def _points(values: NDArray[np.float64]) -> list[float | None]:

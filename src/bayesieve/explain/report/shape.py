@@ -7,26 +7,68 @@ from ...evaluation.performance import PerformanceData
 from ..plain import ModelData, Plain
 from ..portable import BellTerms, PortableFeature
 
-#: A chart as Vega-Lite reads it.
-Spec: TypeAlias = dict[str, Plain]
-
-
-#: What a chart draws: one mapping a mark.
-Marks: TypeAlias = list[dict[str, Plain]]
-
-
 #: Of a step: action, units moved, phase, number of features, score, validation score.
 StepData: TypeAlias = tuple[str, list[int], int, int, float | None, float | None]
+
+
+class Bar(TypedDict):
+    """One error beside others."""
+
+    name: str
+    error: float
+    low: float | None
+    high: float | None
+    kind: str
+
+
+class Judgement(TypedDict):
+    """The verdict on a model."""
+
+    sentence: str
+    tone: str  #: "good", "bad" or "doubtful"
+    how: str
+    bars: list[Bar]
+    warnings: list[str]
+
+
+class Said(TypedDict):
+    """Values of a term, and how many times as likely they are in rows of one class."""
+
+    when: str
+    odds: str
+    position: int
+    size: float
+
+
+class Looked(TypedDict):
+    """One term of a model."""
+
+    name: str
+    kind: str
+    sentence: str
+    said: list[Said]
+    strength: list[str]
+    shares: list[float]
+    leaves: str
+    substitute: str
+    story: str
+    others: list[str]
+    at: int
 
 
 class PathData(TypedDict):
     """A search's moves, from which the page rebuilds every subset, and the scores."""
 
+    kind: str  #: "columns" that move, or whole states of "terms"
     names: list[str]
     members: list[list[int]]
     criterion: str
-    validation_name: str
+    guide: str  #: what the score that guided is called
+    judge: str  #: and the one that chose
+    n_guiding: int
+    n_validation: int
     chosen: int
+    bands: list[float] | None  #: standard errors of the scores, where they are known
     steps: list[StepData]
 
 
@@ -79,6 +121,7 @@ class SelectionData(TypedDict):
 
     name: str
     frequency: float
+    interval: list[float]  #: of the frequency
     selected: bool
 
 
@@ -101,6 +144,7 @@ class SignalData(TypedDict):
     points: list[list[float | None]]  #: one list a channel
     step: int
     length: int
+    times: list[str] | None  #: of the first and the last point
     fired: dict[int, list[tuple[int, int]]]
 
 
@@ -119,9 +163,53 @@ class RowsData(TypedDict):
     truth: list[Value | list[int]]
     validation: list[bool]
     values: list[list[float | None]]
+    novelty: list[float] | None
     signals: dict[int, SignalData] | None
     channels: list[str]
     spoken: dict[int, SpokenData]
+
+
+class GuardData(TypedDict):
+    """A guard of a rule: bounds on a class's lead, in nat before the temperature."""
+
+    position: int
+    low: float | None
+    high: float | None
+    or_ask: bool
+
+
+class RuleData(TypedDict):
+    """The rule of a problem, as the page follows it."""
+
+    costs: list[list[float]] | None
+    guards: list[GuardData]
+    prior: list[float]
+    words: list[str]
+
+
+class DecidedData(TypedDict):
+    """Rows by class and decision, and what these decisions cost."""
+
+    label: str | None
+    classes: list[Value]
+    decisions: list[str]
+    counts: list[list[float]]
+    costs: list[list[float]] | None
+    cost: float | None  #: of a row, in the mean
+    source: str  #: whose rows these are
+
+
+class DriftData(TypedDict):
+    """How far columns of the rows moved away from training."""
+
+    headline: str
+    columns: list[str]
+    distance: list[float]
+    adjusted: list[float]
+    change: list[str]
+    moved: list[str]
+    rows: int
+    novel: list[list[float]] | None
 
 
 class Content(TypedDict):
@@ -129,6 +217,12 @@ class Content(TypedDict):
 
     title: str
     summary: dict[str, Plain]
+    judgement: Judgement
+    looks: list[list[Looked]]
+    rules: list[RuleData | None]
+    decided: list[DecidedData]
+    drift: DriftData | None
+    settings: list[tuple[str, str]]
     fates: list[list[str]]
     path: PathData | None
     model: list[ModelData]

@@ -7,11 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...evaluation.given import Value
-from ..evidence import Evidence, Explanation
-from .page import _asset
-
-_MISSING = "an HTML explanation needs jinja2: pip install 'bayesieve[cli]'."
-
+from ..explanations import Evidence, Explanation
+from ..words import SILENT, odds_in_words
+from .page import asset, page_environment
 
 # Width and height of the picture of a series, and how many of its points are drawn.
 _WIDTH, _HEIGHT, _MOST_POINTS = 600, 60, 600
@@ -51,12 +49,7 @@ def explanations_page(
     >>> "<script" in explanations_page(list(enumerate(found)))
     False
     """
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(_MISSING) from error
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(_asset("single.html.j2"))
+    template = page_environment().get_template("single.html.j2")
     decisions = []
     for i, (row, each) in enumerate(found):
         drawn = [()] * len(each.evidence) if pictures is None else pictures[i]
@@ -65,12 +58,20 @@ def explanations_page(
             for bar, mine in zip(each.evidence, drawn, strict=True)
         ]
         name = f"Row {row}" if names is None else names[i]
-        decisions.append({"name": name, "each": each, "bars": bars})
+        decisions.append({"name": name, "each": each, "bars": bars, "total": _total(each)})
     # Sentences need room, and yes and no little.
-    widths = (32, 22, 34, 12) if names is None else (48, 10, 30, 12)
+    widths = (30, 20, 32, 18) if names is None else (44, 10, 28, 18)
     return template.render(
-        title=title, style=_asset("style.css"), decisions=decisions, widths=widths
+        title=title, style=asset("style.css"), decisions=decisions, widths=widths
     )
+
+
+def _total(each: Explanation) -> str:
+    """How much more probable the target is."""
+    if abs(each.log_odds) < SILENT:
+        return f"as probable as {each.against}"
+    more = f"{odds_in_words(each.log_odds)} as probable"
+    return f"{more} as {each.against}" if each.log_odds > 0 else f"{each.against} is {more}"
 
 
 def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
@@ -84,6 +85,7 @@ def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
         "value": "" if value is None else value,
         "note": bar.status if bar.status in ("missing", "unseen") else "",
         "ratio": f"{bar.log_ratio:+.3f}",
+        "odds": odds_in_words(bar.log_ratio) if abs(bar.log_ratio) >= SILENT else "nothing",
         "width": f"{width:.3f}",
         "left": f"{50.0 if bar.log_ratio >= 0 else 50 - width:.3f}",
         "side": "for" if bar.log_ratio >= 0 else "against",

@@ -146,6 +146,8 @@ class Search:
     may_end_early = False
     #: Does it ask for anything beside the objective?  So it does where it says what, in `given`.
     takes_hints: ClassVar[bool] = False
+    #: May its first phase begin with any subset?
+    starts_anywhere: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .base import FORWARD, Limits, Loss, Outlook, Search, Subset
 from .sweeps import check_direction, first_subset, sweep_ahead
@@ -26,6 +27,8 @@ class FloatingSearch(Search):
     >>> FloatingSearch("forward")
     FloatingSearch(direction='forward')
     """
+
+    starts_anywhere: ClassVar[bool] = True
 
     direction: str
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import cast
+from typing import ClassVar, cast
 
 from ...checks import check_number, choose
 from .base import FORWARD, Hints, Limits, Outlook, Search, Subset
@@ -28,6 +28,8 @@ class ShortlistSearch(Search):
     >>> ShortlistSearch(size=200).size
     200
     """
+
+    starts_anywhere: ClassVar[bool] = True
 
     search: Search = field(default_factory=lambda: PhaseSearch(FORWARD))
     size: int = 1000

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ...checks import check_number, choose
 from .base import BACKWARD, FORWARD, Limits, Loss, Outlook, Search, Subset
@@ -110,6 +110,8 @@ class GreedySearch(Search):
     GreedySearch(direction='forward', stop='no-improvement')
     """
 
+    starts_anywhere: ClassVar[bool] = True
+
     direction: str
     stop: str = "end"
 
@@ -156,6 +158,8 @@ class PhaseSearch(Search):
     >>> PhaseSearch("forward", patience=20)
     PhaseSearch(first='forward', patience=20)
     """
+
+    starts_anywhere: ClassVar[bool] = True
 
     first: str
     patience: int | None = None

@@ -1,130 +1,190 @@
 "use strict";
-const DATA = JSON.parse(document.getElementById("data").textContent);
-const byId = id => document.getElementById(id);
-
-// A small element: tag, text, attributes.  Text never becomes markup.
-function make(tag, text, attributes = {}) {
-  const node = document.createElement(tag);
-  if (text !== null && text !== undefined) node.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  return node;
-}
-
-const Path = (() => {
-  const path = DATA.path;
-
-  function units(at) {
-    let first = at;
-    while (path.steps[first][0] !== "s") first -= 1;
-    const inside = new Set(path.steps[first][1]);
-    for (let i = first + 1; i <= at; i += 1) {
-      const unit = path.steps[i][1][0];
-      if (path.steps[i][0] === "+") inside.add(unit); else inside.delete(unit);
-    }
-    return [...inside];
-  }
-
-  function subset(at) {
-    return units(at).flatMap(unit => path.members[unit].map(column => path.names[column]));
-  }
-
-  function words(at) {
-    const [action, moved, , size, score, verdict] = path.steps[at];
-    const names = moved.flatMap(unit => path.members[unit].map(c => path.names[c]));
-    const what = action === "s" ? "a phase starts"
-      : `${action === "+" ? "joins" : "leaves"}: ${names.join(", ")}`;
-    const judged = verdict === null ? ""
-      : `, ${path.validation_name.replace("_", " ")} ${verdict.toPrecision(4)}`;
-    return `step ${at}: ${size} ${size === 1 ? "feature" : "features"}, ${path.criterion} ${score === null ? "–" : score.toPrecision(4)}${judged}; ${what}`;
-  }
-
-  function show(at) {
-    byId("path-words").textContent = words(at);
-    byId("path-subset").textContent = subset(at).join(", ") || "(no feature)";
-  }
-
-  function tooltip(_handler, event, _item, value) {
-    const box = byId("path-tip");
-    if (value === null || value === undefined || value.step === undefined) {
-      box.hidden = true;
-      return;
-    }
-    const names = subset(Number(value.step));
-    const shown = names.slice(0, 40).join(", ") + (names.length > 40 ? ` and ${names.length - 40} more` : "");
-    box.textContent = `${words(Number(value.step))}\n${shown}`;
-    box.hidden = false;
-    const left = Math.min(event.clientX + 12, window.innerWidth - box.offsetWidth - 8);
-    const top = Math.min(event.clientY + 12, window.innerHeight - box.offsetHeight - 8);
-    box.style.left = `${Math.max(left, 4)}px`;
-    box.style.top = `${Math.max(top, 4)}px`;
-  }
-
-  if (path !== null) {
-    const slider = byId("path-step");
-    slider.max = path.steps.length - 1;
-    slider.value = path.chosen;
-    slider.addEventListener("input", () => show(Number(slider.value)));
-    show(path.chosen);
-  }
-  return {subset, tooltip};
-})();
-
+// Charts as SVG: data in, a picture out.  Colours come from the style sheet.
 const Charts = (() => {
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const {draw} = Dom;
 
-  function config(night) {
-    const ink = night ? "#d7dce2" : "#2b3138", line = night ? "#3c444d" : "#dde1e6";
-    const colours = night ? ["#6db3f2", "#f2a65a", "#e57373", "#81c784", "#ba9ee8", "#f48fb1",
-      "#bcaaa4", "#80cbc4"]
-      : ["#1b6ca8", "#c46210", "#c0392b", "#2e7d4f", "#6a4c9c", "#b03a6f", "#795548", "#00796b"];
-    return {
-      background: "transparent", font: "system-ui, sans-serif", view: {stroke: line},
-      axis: {labelColor: ink, titleColor: ink, gridColor: line, domainColor: line, tickColor: line},
-      legend: {labelColor: ink, titleColor: ink, orient: "top", labelLimit: 300, columns: 3},
-      text: {color: ink, font: "system-ui, sans-serif"}, tick: {color: colours[0]}, range: {category: colours},
-    };
+  // Round numbers between two ends.
+  function ticks(low, high, most = 6) {
+    const span = high - low;
+    if (!(span > 0)) return [low];
+    const rough = span / most, unit = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map(m => m * unit).find(s => span / s <= most);
+    const found = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * span; i += 1) found.push(i * step);
+    return found.map(x => Number(x.toPrecision(12)));
   }
 
-  async function draw(night) {
-    for (const place of document.querySelectorAll("[data-chart]")) {
-      const spec = DATA.charts[place.dataset.chart];
-      if (!spec) continue;
-      const isPath = place.dataset.chart === "path";
-      const drawn = await window.vegaEmbed(place, structuredClone(spec), {
-        renderer: "svg", actions: false, config: config(night),
-        tooltip: isPath ? Path.tooltip : {theme: night ? "dark" : "light"},
-      });
-      const [kind, part] = place.dataset.chart.split("-");
-      if (kind === "nomogram") Pairs.follow(part, drawn.view);
+  function logTicks(low, high, most = 6) {
+    const found = [];
+    for (let p = Math.floor(Math.log10(low)); 10 ** p <= high * 1.0001; p += 1) {
+      for (const m of [1, 2, 5]) {
+        const x = m * 10 ** p;
+        if (x >= low * 0.9999 && x <= high * 1.0001) found.push(Number(x.toPrecision(3)));
+      }
     }
-    document.documentElement.dataset.charts = night ? "dark" : "light";
+    if (found.length <= most) return found;
+    const tens = found.filter(x => String(x).replace(/[.0e+-]/g, "").startsWith("1"));
+    return tens.length >= 2 ? tens : found.filter((_, i) => i % Math.ceil(found.length / most) === 0);
   }
 
-  dark.addEventListener("change", () => draw(dark.matches));
-  window.addEventListener("beforeprint", () => draw(false));
-  window.addEventListener("afterprint", () => draw(dark.matches));
-  return {ready: draw(dark.matches)};
-})();
-
-// Rates as the threshold moves.
-(() => {
-  const slider = byId("threshold"), body = byId("threshold-rates");
-  if (!DATA.thresholds.length) return;
-  const grid = DATA.thresholds[0][1];
-  // Without a row of the class (or of the others) there is no rate.
-  const percent = (rate, digits) => rate === null ? "–" : `${(100 * rate).toFixed(digits)} %`;
-  function show() {
-    const at = Number(slider.value);
-    byId("threshold-value").textContent = String(Number(grid[at][0].toPrecision(6)));
-    body.replaceChildren(...DATA.thresholds.map(([name, rates]) => {
-      const row = make("tr");
-      row.append(make("th", name, {scope: "row"}),
-        make("td", percent(rates[at][1], 1)), make("td", percent(rates[at][2], 2)));
-      return row;
-    }));
+  // From numbers to pixels.
+  function scale({low, high, log = false}, from, to) {
+    const way = log ? Math.log : x => x, a = way(low), span = way(high) - a || 1;
+    const at = x => from + (way(x) - a) / span * (to - from);
+    at.back = px => { const v = a + (px - from) / (to - from) * span; return log ? Math.exp(v) : v; };
+    at.ticks = most => log ? logTicks(low, high, most) : ticks(low, high, most);
+    return at;
   }
-  slider.max = grid.length - 1;
-  slider.value = grid.findIndex(each => each[0] >= 0.5);
-  slider.addEventListener("input", show);
-  show();
+
+  const text = (x, y, said, attributes = {}) => draw("text", {x, y, ...attributes}, said);
+  const path = (points, attributes) =>
+    draw("path", {d: points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`).join(""), ...attributes});
+
+  function canvas(width, height, words, kind) {
+    const svg = draw("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words, class: kind});
+    svg.append(draw("title", {}, words));
+    return svg;
+  }
+
+  // A frame with both axes: the scales, and where to draw.
+  function frame(width, height, {x, y, words, kind, left = 46, top = 8}) {
+    const svg = canvas(width, height, words, kind), bottom = height - 36, right = width - 20;
+    const across = scale(x, left, right), up = scale(y, bottom, top);
+    const axis = draw("g", {class: "axis"});
+    for (const t of across.ticks(width < 420 ? 4 : 7)) {
+      axis.append(path([[across(t), top], [across(t), bottom]], {class: "grid"}),
+        text(across(t), bottom + 14, (x.format ?? String)(t), {"text-anchor": "middle"}));
+    }
+    for (const t of up.ticks(6)) {
+      axis.append(path([[left, up(t)], [right, up(t)]], {class: "grid"}),
+        text(left - 5, up(t) + 4, (y.format ?? String)(t), {"text-anchor": "end"}));
+    }
+    axis.append(text((left + right) / 2, height - 5, x.label, {"text-anchor": "middle", class: "label"}));
+    svg.append(axis);
+    return {svg, across, up, left, right, top, bottom};
+  }
+
+  const percent = t => `${Number((100 * t).toPrecision(3))} %`;
+
+  // Names with their colours, in a list of HTML: it breaks where a line is full.
+  function legend(entries) {
+    const list = Dom.make("ul", null, {class: "legend"});
+    list.append(...entries.map(([name, kind]) => Dom.make("li", name, {class: kind})));
+    return list;
+  }
+
+  const withLegend = (svg, entries) => {
+    const both = Dom.make("div");
+    both.append(legend(entries), svg);
+    return both;
+  };
+
+  // lines: [{name, points: [[false alarms, detection]], now: [x, y] or null}]
+  function roc(width, lines) {
+    const height = Math.min(Math.max(width * 0.72, 240), 340), unit = {low: 0, high: 1, format: percent};
+    const f = frame(width, height, {x: {...unit, label: "false alarms"}, y: unit, kind: "roc",
+      words: `Detection against false alarms: ${lines.map(l => l.name).join(", ")}`});
+    f.svg.append(path([[f.left, f.bottom], [f.right, f.top]], {class: "diagonal"}));
+    lines.forEach(({points}, k) => f.svg.append(
+      path(points.map(([x, y]) => [f.across(x), f.up(y)]), {class: `line k${k}`})));
+    lines.forEach(({name, now}, k) => {
+      if (now === null) return;
+      const dot = draw("circle", {cx: f.across(now[0]), cy: f.up(now[1]), r: 5, class: `dot k${k}`});
+      dot.append(draw("title", {}, `${name}: ${percent(now[1])} detected, ${percent(now[0])} false alarms`));
+      f.svg.append(dot);
+    });
+    return withLegend(f.svg, lines.map((l, k) => [l.name, `k${k}`]));
+  }
+
+  // lines: [{name, bins: [[said, seen, rows, low, high]]}]
+  function calibration(width, lines) {
+    const height = Math.min(Math.max(width * 0.72, 240), 340), unit = {low: 0, high: 1, format: percent};
+    const most = Math.max(1, ...lines.flatMap(l => l.bins.map(b => b[2])));
+    const f = frame(width, height, {x: {...unit, label: "probability the model gives"}, y: unit, kind: "calibration",
+      words: "Share of rows against the probability the model gives"});
+    f.svg.append(path([[f.left, f.bottom], [f.right, f.top]], {class: "diagonal"}));
+    lines.forEach(({name, bins}, k) => {
+      f.svg.append(path(bins.map(b => [f.across(b[0]), f.up(b[1])]), {class: `line thin k${k}`}));
+      for (const [said, seen, rows, low, high] of bins) {
+        const x = f.across(said);
+        const dot = draw("circle", {cx: x, cy: f.up(seen), r: 2.5 + 4 * Math.sqrt(rows / most), class: `dot k${k}`});
+        dot.append(draw("title", {}, `${name}: said ${percent(said)}, seen ${percent(seen)} (${percent(low)} to ${percent(high)}) of ${rows} rows`));
+        f.svg.append(path([[x, f.up(low)], [x, f.up(high)]], {class: `whisker k${k}`}), dot);
+      }
+    });
+    return withLegend(f.svg, lines.map((l, k) => [l.name, `k${k}`]));
+  }
+
+  // lines: [{name, kind, points: [[size, value, spread or null, step]]}], chosen: [size, value]
+  function trail(width, {lines, chosen, log, zoom, what}) {
+    let all = lines.flatMap(l => l.points).filter(p => p[1] !== null);
+    if (zoom) {
+      const near = all.filter(p => p[0] <= 3 * chosen[0] + 3 && p[0] >= chosen[0] / 3 - 3);
+      if (near.length > 2) all = near;
+    }
+    const sizes = all.map(p => p[0]), values = all.map(p => p[1]);
+    const log2 = log && Math.min(...values) > 0;
+    const low = Math.min(...values), high = Math.max(...values), pad = (high - low) * 0.05 || 0.01;
+    // A subset of no column has a place on a logarithmic axis, too.
+    const x = {low: log ? Math.max(Math.min(...sizes), 0.6) : Math.min(...sizes), high: Math.max(Math.max(...sizes), Math.min(...sizes) + 1),
+      log, label: `number of ${what}`, format: t => t < 1 && log ? "" : String(t)};
+    const y = log2 ? {low: low * 0.93, high: high * 1.07, log: true} : {low: low - pad, high: high + pad};
+    const f = frame(width, 300, {x, y: {...y, format: t => String(Number(t.toPrecision(3)))}, left: 54, kind: "trail",
+      words: `${lines.map(l => l.name).join(" and ")} against the number of ${what}; chosen: ${chosen[0]}`});
+    const at = n => f.across(Math.max(n, x.low));
+    const inside = p => p[1] !== null && (!zoom || all.includes(p));
+    const clip = v => Math.min(Math.max(v, f.top), f.bottom);
+    for (const {points, kind} of lines) {
+      const mine = points.filter(inside);
+      const banded = mine.filter(p => p[2] !== null && p[2] !== undefined);
+      const edge = (p, sign) => [at(p[0]), clip(f.up(Math.max(p[1] + sign * 2 * p[2], log2 ? y.low : -Infinity)))];
+      for (const run of runs(banded)) {
+        f.svg.append(path([...run.map(p => edge(p, 1)), ...run.reverse().map(p => edge(p, -1))], {class: `band ${kind}`}));
+      }
+      for (const run of runs(mine)) {
+        f.svg.append(path(run.map(p => [at(p[0]), f.up(p[1])]), {class: `line ${kind}`}));
+      }
+    }
+    f.svg.append(draw("circle", {cx: at(chosen[0]), cy: f.up(chosen[1]), r: 6, class: "chosen"}));
+    const found = withLegend(f.svg, [...lines.map(l => [l.name, l.kind]), ["chosen", "chosen"]]);
+    found.nearest = px => {
+      const points = lines[0].points.filter(inside);
+      return points.reduce((best, p) => Math.abs(at(p[0]) - px) <= Math.abs(at(best[0]) - px) ? p : best, points[0])[3];
+    };
+    return found;
+  }
+
+  // Phases of a search, each a run: a search may come back to a size.
+  function runs(points) {
+    const found = [];
+    points.forEach(p => {
+      if (!found.length || found[found.length - 1][0][4] !== p[4]) found.push([]);
+      found[found.length - 1].push(p);
+    });
+    return found;
+  }
+
+  // bars: [{name, share, low, high, full}]
+  function bars(width, entries, words) {
+    const room = Math.min(width * 0.45, 320), line = 22;
+    const svg = canvas(width, entries.length * line + 24, words, "bars");
+    const across = scale({low: 0, high: 1}, room, width - 46);
+    for (const t of [0, 0.25, 0.5, 0.75, 1]) {
+      svg.append(path([[across(t), 0], [across(t), entries.length * line]], {class: "grid"}),
+        text(across(t), entries.length * line + 16, percent(t), {"text-anchor": "middle"}));
+    }
+    const letters = Math.floor(room / 6.8);
+    entries.forEach(({name, share, low, high, full}, i) => {
+      const y = i * line + line / 2;
+      const short = name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
+      const label = text(room - 6, y + 4, short, {"text-anchor": "end"});
+      label.append(draw("title", {}, name));
+      const bar = draw("rect", {x: across(0), y: y - 7, width: Math.max(across(share) - across(0), 0.5), height: 14, class: full ? "full" : "open"});
+      bar.append(draw("title", {}, `${name}: ${percent(share)} (${percent(low)} to ${percent(high)})`));
+      svg.append(label, bar, path([[across(low), y], [across(high), y]], {class: "whisker"}));
+    });
+    return svg;
+  }
+
+  return {roc, calibration, trail, bars, ticks, scale, frame, canvas, path, text, percent};
 })();

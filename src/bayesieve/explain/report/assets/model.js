@@ -124,5 +124,88 @@ const Model = (() => {
     return odds.map(each => each / all);
   }
 
-  return {terms, sums, apart, probabilities, speak, below};
+  // What a rule decides: a class's position, or their number to ask a person.  Without a rule,
+  // the most probable class; the first of equals.
+  function decide(problem, rule, totals, prior) {
+    const n = totals.length;
+    if (rule === null || rule === undefined) {
+      return totals.reduce((best, each, k) => apart(each, totals[best]) > 0 ? k : best, 0);
+    }
+    const own = priorTerms(problem, prior);
+    const made = totals.map(([nat, never], k) => [nat - own[k][0] + rule.prior[k], never - own[k][1]]);
+    const leads = made.map((mine, k) =>
+      Math.min(...made.filter((_, o) => o !== k).map(other => apart(mine, other))));
+    const decisions = rule.costs === null ? n : rule.costs[0].length;
+    const allowed = Array(decisions).fill(true);
+    for (const {position, low} of rule.guards) {
+      if (low !== null && leads[position] <= low + 1e-12) allowed[position] = false;
+    }
+    for (const {position, high, or_ask: orAsk} of rule.guards) {
+      if (high === null || leads[position] < high - 1e-12) continue;
+      for (let d = 0; d < decisions; d += 1) {
+        if (d !== position && !(d === n && orAsk)) allowed[d] = false;
+      }
+    }
+    const p = probabilities(totals, problem.temperature);
+    const cost = d => rule.costs === null ? null
+      : p.reduce((sum, each, k) => sum + each * rule.costs[k][d], 0);
+    let best = -1;
+    for (let d = 0; d < decisions; d += 1) {
+      if (!allowed[d]) continue;
+      if (best < 0) best = d;
+      else if (rule.costs === null ? apart(totals[d], totals[best]) > 0 : cost(d) < cost(best) - 1e-11) best = d;
+    }
+    return Math.max(best, 0);
+  }
+
+  // All that a page tells of one row.
+  function judge(features, problem, rule, values, prior) {
+    const found = terms(features, problem, values, prior);
+    const totals = sums(found, problem.classes.length);
+    return {found, totals, probability: probabilities(totals, problem.temperature),
+      decision: decide(problem, rule, totals, prior)};
+  }
+
+  // Values of one column to try: [value, share of its scale that lies between, words].
+  function others(feature, value) {
+    if (feature.levels !== null) {
+      return feature.levels.map((_, v) => v).filter(v => v !== value).map(v => [v, 0.5, v]);
+    }
+    if (feature.cuts !== null) {
+      const cuts = feature.cuts, now = value === null ? -1 : below(value, cuts);
+      const inside = c => c === 0 ? cuts[0] : c === cuts.length ? cuts[c - 1] + (Math.abs(cuts[c - 1]) || 1)
+        : (cuts[c - 1] + cuts[c]) / 2;
+      return Array.from({length: cuts.length + 1}, (_, c) => c).filter(c => c !== now && cuts.length)
+        .map(c => [inside(c), Math.abs(c - now) / (cuts.length + 1), c > now ? ["above", cuts[c - 1]] : ["up to", cuts[c]]]);
+    }
+    const [low, high] = feature.range ?? [0, 1], span = high > low ? high - low : 1;
+    return Array.from({length: 201}, (_, i) => low + span * i / 200).map(x =>
+      [x, Math.abs(x - (value ?? low)) / span, [x > value ? "from" : "down to", x]]);
+  }
+
+  // The smallest change of each column alone that changes the decision, the smallest first.
+  function flips(features, problem, rule, values, prior) {
+    const n = problem.classes.length, {found, totals, decision: now} = judge(features, problem, rule, values, prior);
+    const add = (sum, term, sign) => sum.map(([nat, never], k) => [nat + sign * term[k][0], never + sign * term[k][1]]);
+    const first = 1 + features.length, flipped = [];
+    features.forEach((feature, j) => {
+      // All that does not depend on the column, once.
+      const mine = problem.pairs.map((pair, p) => [pair, p]).filter(([pair]) => pair.columns.includes(j));
+      const rest = mine.reduce((sum, [, p]) => add(sum, found[first + p], -1), add(totals, found[j + 1], -1));
+      const tried = [...values];
+      let best = null;
+      for (const [value, distance, words] of others(feature, values[j])) {
+        if (best !== null && distance >= best.distance) continue;
+        tried[j] = value;
+        const alone = add(rest, speak(value, feature, problem.terms[j], n), 1);
+        const whole = mine.reduce((sum, [pair]) => add(sum, speakTogether(pair, features, tried, n), 1), alone);
+        const decision = decide(problem, rule, whole, prior);
+        if (decision !== now) best = {column: j, value, distance, words, decision};
+      }
+      if (best !== null) flipped.push(best);
+    });
+    return flipped.sort((a, b) => a.distance - b.distance || a.column - b.column);
+  }
+
+  return {terms, sums, apart, probabilities, speak, below, decide, judge, flips, priorTerms};
 })();

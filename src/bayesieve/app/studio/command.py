@@ -1,0 +1,70 @@
+"""`bayesieve studio`: the page from the command line."""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..messages import say, tell
+
+# Where a password may come from, for machines without a keyboard.
+_PASSWORD = "BAYESIEVE_STUDIO_PASSWORD"
+
+
+def studio(
+    file: Annotated[
+        Path | None, typer.Argument(help="A table, or a project (.bayesieve).", metavar="[FILE]")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Column with the classes.")] = None,
+    port: Annotated[int, typer.Option(help="0: one that is free.", min=0, max=65535)] = 0,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; other machines may connect where it is not this.")
+    ] = "127.0.0.1",
+    project: Annotated[
+        Path | None, typer.Option(help="Save the work here, after every change.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    idle: Annotated[float, typer.Option(help="Minutes without a page until it ends.", min=0)] = 10,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
+) -> None:
+    """Open a page on this machine: search, pin, strike and swap columns, live."""
+    import webbrowser
+
+    from .notebook import MISSING
+
+    try:
+        from .bench import Bench
+        from .guard import Keys
+        from .launch import Running, listen, open_bench
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+
+    password = None
+    if host not in ("127.0.0.1", "localhost", "::1"):
+        tell(
+            f"bayesieve: at {host} other machines can reach the studio and all that it shows, over "
+            "a line that is not encrypted: they must know a password."
+        )
+        password = os.environ.get(_PASSWORD) or typer.prompt("password", hide_input=True)
+    bench = Bench(jobs)
+    if project is not None and project.exists() and file is None:
+        file = project
+    open_bench(bench, file, target)
+    bench.unsaved = False
+    place = listen(host, port)
+    keys = Keys(place.getsockname()[1], host, password)
+    running = Running(bench, keys, place, idle=60 * idle, project=project, say=tell).start()
+    address = keys.address if password is None else keys.address.split("?")[0]
+    say(f"bayesieve studio: {address}\n(Ctrl-C ends it)\n")
+    if browser:
+        found = False
+        with contextlib.suppress(webbrowser.Error):
+            found = webbrowser.open(address)
+        if not found:
+            tell("no browser was found: open the address above in one.")
+    try:
+        running.watch()
+    except KeyboardInterrupt:
+        running.close()

@@ -1,0 +1,136 @@
+"""Start the studio, tell where it is, and end it when nobody looks any more."""
+
+import errno
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from ...data.files.base import BadUseError
+from ...estimators.resident.session import Session
+from .bench import Bench
+from .table import given_table
+
+if TYPE_CHECKING:
+    from .guard import Keys
+
+# Seconds without a page after which the server ends; seconds between two looks.
+_IDLE, _LOOK = 600.0, 0.25
+
+Say = Callable[[str], None]
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket of the port asked for, or of a free one (0); a taken one is named."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        if error.errno == errno.EADDRINUSE:
+            raise BadUseError(
+                f"--port {port} is taken by another program; name another one, or leave it out."
+            ) from error
+        raise BadUseError(f"--host {host!r} cannot be listened at: {error.strerror}.") from error
+    return found
+
+
+class Running:
+    """A studio that runs in a thread of its own.
+
+    Parameters
+    ----------
+    bench : what its pages look at.
+    keys : who may come in.
+    place : the socket that it listens at.
+    idle : seconds without a page after which it ends.
+    project : where the work is saved; None: in the folder where it was started, when it ends.
+    say : told what happens.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        keys: "Keys",
+        place: socket.socket,
+        *,
+        idle: float = _IDLE,
+        project: Path | None = None,
+        say: Say = lambda line: None,
+    ):
+        import uvicorn
+
+        from .server import Studio
+
+        self.studio, self.bench, self.keys = Studio(bench, keys), bench, keys
+        self._idle, self._project, self._say = idle, project, say
+        config = uvicorn.Config(
+            self.studio.app, log_level="critical", access_log=False, timeout_graceful_shutdown=1
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._server.run, args=([place],), daemon=True)
+        self._saved = -1
+
+    def start(self) -> "Running":
+        """Begin to listen."""
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            time.sleep(0.01)
+        self.studio.left = time.monotonic()
+        return self
+
+    @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        return self.keys.address
+
+    def watch(self) -> None:
+        """Stay until nobody has looked for a while; the work is saved as it goes."""
+        studio = self.studio
+        while self._thread.is_alive():
+            time.sleep(_LOOK)
+            self._save_along()
+            if not studio.n_pages and time.monotonic() - studio.left > self._idle:
+                self._say("no page was open for a while: the studio ends.")
+                break
+        self.close()
+
+    def _save_along(self) -> None:
+        running = None if self.bench.session is None else self.bench.session.running
+        busy = running is not None and running.active
+        if self._project is not None and self._saved != self.bench.version and not busy:
+            self._saved = self.bench.version
+            if self.bench.session is not None:
+                self.bench.session.save(self._project)
+                self.bench.unsaved = False
+
+    def close(self, save: bool = True) -> None:
+        """End it; what is not saved yet is saved, unless nobody wants it."""
+        self.bench.close()
+        self._server.should_exit = True
+        self._thread.join(5)
+        session = self.bench.session
+        if save and session is not None and self.bench.unsaved:
+            place = self._project or Path(time.strftime("studio-%Y%m%d-%H%M%S.bayesieve"))
+            session.save(place)
+            self.bench.unsaved = False
+            self._say(f"your work is in {place}: bayesieve studio {place} opens it again.")
+
+
+def open_bench(bench: Bench, file: Path | None, target: str | None) -> None:
+    """Begin with a file, or a project."""
+    if file is None:
+        return
+    if file.suffix == ".bayesieve":
+        session = Session.load(file)
+        table = given_table(session.X, session.y)
+        table.name = session.about.get("name", file.name)
+        bench.hold(session, table, session.about.get("target") or None)
+        return
+    bench.open_file(file, str(file))
+    if target is not None:
+        bench.open_target(target)

@@ -1,0 +1,319 @@
+"""HTTP over a workbench: pages, plain data, and a stream of what changes."""
+
+import asyncio
+import contextlib
+import hmac
+import json
+import secrets
+import tempfile
+import time
+import warnings
+from collections.abc import AsyncIterator, Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import cast
+from urllib.parse import parse_qs, quote
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ...data.files.base import unzipped
+from ...estimators.resident.session import Session
+from ...explain.plain import Plain
+from .bench import Bench, Settings
+from .guard import Guard, Keys, let_in
+from .table import given_table
+
+_KINDS = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
+
+# Bytes of a request that is no file; seconds between two signs of life of a stream; seconds between
+# two steps of a search that are told.
+_MOST_WORDS, _BEAT, _PACE = 1 << 20, 15.0, 0.05
+
+# Tries of a password that are answered at once.
+_TRIES = 5
+
+
+class Studio:
+    """The server's side of the studio.
+
+    Parameters
+    ----------
+    bench : what the pages look at.
+    keys : who may come in.
+    most_bytes : of a file that is dropped on the page.
+    """
+
+    def __init__(self, bench: Bench, keys: Keys, most_bytes: int = 2**30):
+        self.bench, self.keys, self.most_bytes = bench, keys, most_bytes
+        self.n_pages = 0  #: that listen now
+        self.left = time.monotonic()  #: when the last of them went
+        self._tried = 0
+        self.app = Starlette(
+            routes=[
+                Route("/", self._page),
+                Route("/login", self._login, methods=["GET", "POST"]),
+                Route("/static/{name}", self._static),
+                Route("/api/events", self._events),
+                Route("/api/upload", self._upload, methods=["POST"]),
+                Route("/api/export/{kind}", self._export),
+                Route("/api/{what}", self._get, methods=["GET"]),
+                Route("/api/{what}", self._post, methods=["POST"]),
+            ],
+            middleware=[Middleware(Guard, keys=keys)],
+            lifespan=self._lifespan,
+        )
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        with tempfile.TemporaryDirectory(prefix="bayesieve-studio-") as folder:
+            self.uploads = Path(folder)
+            yield
+            self.bench.close()
+
+    # -- pages ----------------------------------------------------------------------------------
+
+    async def _page(self, request: Request) -> Response:
+        return _asset("index.html")
+
+    async def _static(self, request: Request) -> Response:
+        return _asset(request.path_params["name"])
+
+    async def _login(self, request: Request) -> Response:
+        if self.keys.password is None:
+            return RedirectResponse("/", 303)
+        if request.method == "GET":
+            return _asset("login.html")
+        self._tried += 1
+        if self._tried > _TRIES:
+            await asyncio.sleep(min(self._tried - _TRIES, 10))
+        given = parse_qs((await _body(request)).decode(errors="replace")).get("password", [""])[0]
+        if hmac.compare_digest(given.encode(), self.keys.password.encode()):
+            self._tried = 0
+            return let_in(self.keys)
+        return _asset("login.html", 401)
+
+    # -- plain data -----------------------------------------------------------------------------
+
+    async def _get(self, request: Request) -> Response:
+        bench = self.bench
+        answers: dict[str, Callable[[], dict[str, Plain]]] = {
+            "state": bench.state,
+            "columns": bench.columns,
+            "model": bench.model,
+            "decisions": bench.decisions,
+            "compared": bench.compared,
+            "texts": bench.texts,
+            "row": lambda: bench.row(int(request.query_params.get("at", "0"))),
+            "histograms": lambda: bench.histograms(
+                [int(each) for each in request.query_params.get("at", "").split(",") if each]
+            ),
+        }
+        return await _answered(answers.get(request.path_params["what"]))
+
+    async def _post(self, request: Request) -> Response:
+        try:
+            asked = json.loads(await _body(request) or b"{}")
+            if not isinstance(asked, dict):
+                raise ValueError("a request must be an object")
+        except ValueError as error:
+            return _sorry(error)
+        bench = self.bench
+
+        def target() -> dict[str, Plain]:
+            features = asked.get("features")
+            rows = _text(asked, "rows") if "rows" in asked else None
+            bench.open_target(_text(asked, "target") or None, features and dict(features), rows)
+            return bench.state()
+
+        def remember() -> dict[str, Plain]:
+            bench.remember()
+            return bench.state()
+
+        changes: dict[str, Callable[[], dict[str, Plain]]] = {
+            "target": target,
+            "remember": remember,
+            "edit": lambda: bench.edit(
+                _text(asked, "action"), list(asked.get("columns", [])), _text(asked, "note")
+            ),
+            "row": lambda: bench.row(
+                int(asked["at"]), {str(k): str(v) for k, v in asked.get("changes", {}).items()}
+            ),
+            "pick": lambda: bench.pick(int(asked["at"])),
+            "halt": lambda: bench.halt(_text(asked, "what")),
+            "search": lambda: bench.search(
+                Settings(
+                    preset=_text(asked, "preset") or "balanced",
+                    search=_text(asked, "search") or "auto",
+                    criterion=_text(asked, "criterion") or "auto",
+                ),
+                bool(asked.get("fresh")),
+            ),
+        }
+        return await _answered(changes.get(request.path_params["what"]))
+
+    # -- files ----------------------------------------------------------------------------------
+
+    async def _upload(self, request: Request) -> Response:
+        """A file that was dropped on the page: its name is a word to show, and never a path."""
+        name = request.query_params.get("name", "")[-200:] or "table.csv"
+        ending, zipped = unzipped(Path("x" + "".join(Path(name).suffixes[-2:])))
+        place = self.uploads / f"{secrets.token_hex(8)}{ending}{'.gz' * zipped}"
+        size = 0
+        try:
+            with place.open("xb") as file:
+                async for part in request.stream():
+                    size += len(part)
+                    if size > self.most_bytes:
+                        raise OverflowError
+                    file.write(part)
+        except OverflowError:
+            place.unlink(missing_ok=True)
+            most = f"{self.most_bytes / 2**20:,.0f} MB"
+            said = f"the file is larger than {most}; start bayesieve studio FILE instead."
+            return JSONResponse({"error": said}, 413, headers={"Connection": "close"})
+
+        def opened() -> dict[str, Plain]:
+            try:
+                if ending == ".bayesieve":
+                    self.open_project(place)
+                    place.unlink()
+                else:
+                    self.bench.open_file(place, name)
+            except BaseException:
+                place.unlink(missing_ok=True)
+                raise
+            return self.bench.state()
+
+        return await _answered(opened)
+
+    def open_project(self, path: Path) -> None:
+        """A session that was saved; its file is not needed any more."""
+        session = Session.load(path)
+        table = given_table(session.X, session.y)
+        table.name = session.about.get("name", "a project")
+        self.bench.hold(session, table, session.about.get("target") or None)
+
+    async def _export(self, request: Request) -> Response:
+        kind = request.path_params["kind"]
+        try:
+            found = await run_in_threadpool(self.bench.export, kind)
+        except (ValueError, TypeError, ImportError) as error:
+            return _sorry(error)
+        headers = {"Content-Disposition": f"attachment; filename={quote(found.name)}"}
+        return Response(found.content, media_type=found.kind, headers=headers)
+
+    # -- events ---------------------------------------------------------------------------------
+
+    async def _events(self, request: Request) -> Response:
+        loop = asyncio.get_running_loop()
+        queue: asyncio.Queue[tuple[str, Plain]] = asyncio.Queue()
+
+        def told(what: str, data: Plain) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(queue.put_nowait, (what, data))
+
+        async def stream() -> AsyncIterator[bytes]:
+            self.bench.listeners.append(told)
+            self.n_pages += 1
+            try:
+                yield _event("hello", {"version": self.bench.version})
+                while True:
+                    try:
+                        first = await asyncio.wait_for(queue.get(), _BEAT)
+                    except TimeoutError:
+                        yield b": here\n\n"
+                        continue
+                    if first[0] == "progress":
+                        await asyncio.sleep(_PACE)
+                    for what, data in _merged([first, *_waiting(queue)]):
+                        yield _event(what, data)
+            finally:
+                self.bench.listeners.remove(told)
+                self.n_pages -= 1
+                self.left = time.monotonic()
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+def _waiting(queue: "asyncio.Queue[tuple[str, Plain]]") -> list[tuple[str, Plain]]:
+    found = []
+    while not queue.empty():
+        found.append(queue.get_nowait())
+    return found
+
+
+def _merged(events: list[tuple[str, Plain]]) -> list[tuple[str, Plain]]:
+    """Steps of a search that came together are told together."""
+    found: list[tuple[str, Plain]] = []
+    for what, data in events:
+        if what == "progress" and found and found[-1][0] == "progress":
+            last = cast(dict[str, Plain], found[-1][1])
+            new = cast(dict[str, Plain], data)
+            points = [*cast(list[Plain], last["points"]), *cast(list[Plain], new["points"])]
+            found[-1] = "progress", {**new, "points": points}
+        else:
+            found.append((what, data))
+    return found
+
+
+def _event(what: str, data: Plain) -> bytes:
+    return f"event: {what}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _text(asked: dict[str, object], name: str) -> str:
+    value = asked.get(name) or ""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text; got {value!r}.")
+    return value[:2000]
+
+
+async def _body(request: Request) -> bytes:
+    """A request that is no file is short."""
+    found = b""
+    async for part in request.stream():
+        found += part
+        if len(found) > _MOST_WORDS:
+            raise ValueError("the request is too long.")
+    return found
+
+
+async def _answered(ask: Callable[[], dict[str, Plain]] | None) -> Response:
+    """What a function of the workbench gives; what it refuses, in a sentence."""
+    if ask is None:
+        return JSONResponse({"error": "there is no such page."}, 404)
+
+    def quietly() -> dict[str, Plain]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ask()
+
+    try:
+        return JSONResponse(await run_in_threadpool(quietly))
+    except (ValueError, TypeError, KeyError, OSError, ImportError, MemoryError) as error:
+        return _sorry(error)
+
+
+def _sorry(error: BaseException) -> Response:
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, MemoryError):
+        text = "the memory does not suffice; use fewer rows or columns."
+    return JSONResponse({"error": text}, 400)
+
+
+def _asset(name: str, status: int = 200) -> Response:
+    """A file of the page; nothing else can be asked for."""
+    kind = _KINDS.get(Path(name).suffix)
+    place = files(__package__) / "static" / name
+    if kind is None or "/" in name or "\\" in name or not place.is_file():
+        return JSONResponse({"error": "there is no such page."}, 404)
+    return Response(place.read_bytes(), status, media_type=kind)

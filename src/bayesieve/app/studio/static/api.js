@@ -1,0 +1,34 @@
+// What the server is asked, and what it tells.
+import {message} from "./dom.js";
+
+async function answer(asked) {
+  const found = await asked;
+  const data = await found.json();
+  if (!found.ok) throw new Error(data.error ?? "the studio does not answer");
+  return data;
+}
+
+async function told(asked) {
+  try {
+    return await answer(asked);
+  } catch (error) {
+    const gone = error instanceof TypeError;
+    message(gone ? "The studio does not answer: is it still running?" : error.message);
+    return null;
+  }
+}
+
+export const get = what => told(fetch(`/api/${what}`));
+
+export const post = (what, data) => told(fetch(`/api/${what}`, {
+  method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(data ?? {}),
+}));
+
+export const upload = file => told(fetch(`/api/upload?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file}));
+
+export function listen(heard) {
+  const events = new EventSource("/api/events");
+  for (const name of ["hello", "table", "state", "columns", "progress", "losses", "substitute", "failure"]) {
+    events.addEventListener(name, event => heard(name, JSON.parse(event.data)));
+  }
+}

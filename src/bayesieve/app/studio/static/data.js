@@ -1,0 +1,70 @@
+// Part 1: the table, and what is odd about it.
+import {$, classColour, h, message, options, percent, put} from "./dom.js";
+import {post, upload} from "./api.js";
+import {known, part, take} from "./store.js";
+
+async function open(file) {
+  $("file-name").textContent = `Reading ${file.name} …`;
+  const found = await upload(file);
+  if (found) { message(); take(found); } else draw("state");
+}
+
+async function leaveOut() {
+  message("Reading again …");
+  const found = await post("target", {target: known.state.target ?? "", features: known.features ?? {}, rows: $("rows-out").value});
+  if (found) { message(); take(found); }
+}
+
+async function choose() {
+  const button = $("open");
+  button.disabled = true;
+  button.textContent = "Reading …";
+  const found = await post("target", {target: $("target").value});
+  button.disabled = false;
+  button.textContent = "Use this column";
+  if (found) { message(); take(found); }
+}
+
+function facts(state) {
+  const rows = [["rows", state.n_rows.toLocaleString("en")], ["columns", state.n_columns.toLocaleString("en")], ["target", state.target || "the classes given"]];
+  put($("facts"), ...rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]).flat());
+  put($("class-key"), ...state.classes.slice(0, 12).map((name, k) =>
+    h("span", {}, h("i", {style: {background: classColour(k)}}), `${name} (${state.class_counts[k]?.toLocaleString("en") ?? "–"})`)));
+}
+
+function odd(state) {
+  const found = Object.entries(state.left_out).map(([name, why]) => h("li", {}, `${name} ${why}: left out`));
+  const columns = known.columns;
+  const words = {leak: "tells the class alone: is it known beforehand?", identifier: "seems to number the rows", constant: "is always the same"};
+  columns?.flags.forEach((flag, j) => { if (flag && found.length < 50) found.push(h("li", {}, `${columns.names[j]} ${words[flag] ?? flag}`)); });
+  columns?.missing.forEach((share, j) => { if (share > 0.5 && found.length < 50) found.push(h("li", {}, `${columns.names[j]} is missing in ${percent(share, 0)}`)); });
+  put($("odd"), ...(found.length ? [h("h3", {}, "Worth a look"), h("ul", {class: "small", tabindex: "0", "aria-label": "Columns worth a look"}, found)] : []));
+}
+
+function draw(what) {
+  if (what !== "state" && what !== "columns") return;
+  const state = known.state;
+  $("file-name").textContent = state.file ? state.file : "Drop a table here, or";
+  $("target-part").hidden = !state.file || !state.targets.length;
+  options($("targets"), state.targets.slice(0, 5000).map(name => [name, ""]));
+  if (state.target && document.activeElement !== $("target")) $("target").value = state.target;
+  $("about").hidden = !state.open;
+  if (state.open) { facts(state); odd(state); }
+}
+
+export function begin() {
+  part(draw);
+  $("file").addEventListener("change", event => { if (event.target.files[0]) open(event.target.files[0]); });
+  $("open").addEventListener("click", choose);
+  $("leave-out").addEventListener("click", leaveOut);
+  $("target").addEventListener("keydown", event => { if (event.key === "Enter") choose(); });
+  const drop = $("drop");
+  addEventListener("dragover", event => { if (event.dataTransfer?.types.includes("Files")) { event.preventDefault(); drop.classList.add("over"); } });
+  addEventListener("dragleave", () => drop.classList.remove("over"));
+  addEventListener("drop", event => {
+    if (!event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    drop.classList.remove("over");
+    open(event.dataTransfer.files[0]);
+  });
+}

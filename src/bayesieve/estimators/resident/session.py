@@ -1,0 +1,412 @@
+"""`Session`: a person sieves by hand and eye, the model answers at once."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ...checks import Array, Foreign, check_number
+from ...data.html import html_table
+from ...data.sample import read_sample
+from ...search.held import HeldRows
+from ...search.path import Path
+from ..auto import settle
+from ..naive_bayes import NaiveBayes
+from ..parameters import judge_parameters
+from ..selector import NaiveBayesSelector
+from .answers import Answers, Effect
+from .code import command_of, selector_code
+from .editing import Edited
+from .history import History
+from .running import CancelledError, Point, Running, subset_at
+from .state import Entry, State
+
+#: What `configure` may change while the table stays.
+CHANGEABLE = (
+    "search",
+    "criterion",
+    "preset",
+    "choice",
+    "families",
+    "n_features",
+    "max_features",
+    "min_features",
+    "time_limit",
+    "reweigh",
+    "n_jobs",
+)
+
+
+class Session(Edited):
+    """A table that stays in memory while an expert adds, drops, pins and strikes columns.
+
+    Every question is answered from running sums that are kept: nothing is read or fitted again.
+    What a search finds from here, and the model of the columns chosen, are those of
+    `NaiveBayesSelector`, to the bit.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+    selector : NaiveBayesSelector, optional
+        The settings: model, search, criterion, cv and so on.  Its `keep`, `forbid`,
+        `feature_groups` and `start` are where the session begins.
+    sample_weight, groups : array-like of shape (n_samples,), optional
+        As in the selector's `fit`.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of all columns.
+    log : list of dict
+        What was changed, when, and why.
+    path : Path or None
+        What the last search visited.
+    settings : dict
+        Parameters of the selector.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import Session
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> session = Session(X, y).add("petal length (cm)")
+    >>> before = session.score()
+    >>> session.strike("sepal width (cm)", note="the ruler was bent").search().columns
+    ['petal length (cm)', 'petal width (cm)']
+    >>> session.score() < before, session.undo().columns
+    (True, ['petal length (cm)'])
+    >>> session.log[1]["note"]
+    'the ruler was bent'
+    """
+
+    def __init__(
+        self,
+        X: object,
+        y: object,
+        selector: NaiveBayesSelector | None = None,
+        *,
+        sample_weight: object = None,
+        groups: object = None,
+    ):
+        selector = NaiveBayesSelector() if selector is None else selector
+        self.settings: dict[str, Foreign] = clone(selector).get_params(deep=False)
+        if self.settings["random_state"] is None:
+            self.settings["random_state"] = 0  # so that others find the same
+        given = {"sample_weight": sample_weight, "groups": groups}
+        params = {name: value for name, value in given.items() if value is not None}
+        sample = read_sample(NaiveBayes(), X, y, sample_weight, whole=True)
+        self.X, self.y, self.params = X, y, params
+        self.names = list(sample.table.names)
+        self._held = HeldRows(X, sample, params)
+        self._answers: Answers | None = None
+        self._running: Running | None = None
+        self._models: tuple[State, NaiveBayesSelector] | None = None
+        self.heard: Callable[[], None] | None = None  #: called after each step of a search
+        self.path: Path | None = None
+        self.about: dict[str, str] = {}  #: where the rows come from, in words
+        self._points: list[Point] = []
+        taken = {name: self.settings.pop(name) for name in _STATE}
+        self._history = History(State())
+        self._prepare()
+        self._begin(taken)
+
+    def _begin(self, taken: dict[str, Foreign]) -> None:
+        """Where the selector's own parameters have the session begin."""
+        find = self._history.indices
+        state = State(
+            pinned=frozenset(find(self.names, taken["keep"])),
+            struck=frozenset(find(self.names, taken["forbid"])),
+            groups=tuple(tuple(find(self.names, group)) for group in taken["feature_groups"] or ()),
+        )
+        start = [*find(self.names, taken["start"] or ()), *sorted(state.pinned)]
+        self._history = History(state.with_columns(start))
+        self.answers.regroup(self._units())
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def score(self, columns: Iterable[str | int] | None = None) -> float:
+        """The criterion's value of the subset, or of other columns.
+
+        Parameters
+        ----------
+        columns : names or positions, optional
+            The subset by default.
+        """
+        subset = self.state.subset if columns is None else self._find(columns)
+        return self.answers.score(subset)
+
+    def error(self, columns: Iterable[str | int] | None = None) -> tuple[float, float]:
+        """Share of the rows taken for another class, and its standard error.
+
+        On the rows that score the subset, as `cv` has it.
+        """
+        return self.answers.error(self.state.subset if columns is None else self._find(columns))
+
+    @property
+    def criterion(self) -> str:
+        """The name of what subsets are judged by."""
+        return self.answers.criterion
+
+    def errors_alone(self) -> list[float]:
+        """The error of every column as the only one (with its group), in the table's order."""
+        return self.answers.errors_alone()
+
+    def held_out(
+        self, columns: Iterable[str | int] | None = None
+    ) -> tuple[Array, NDArray[np.float64]]:
+        """Rows, and what the subset (or other columns) says of each while it is left out.
+
+        Returns
+        -------
+        rows : ndarray of int
+        probabilities : ndarray of shape (rows, classes)
+            Before weights: as the searches see them.
+        """
+        return self.answers.held_out(self.state.subset if columns is None else self._find(columns))
+
+    def losses_if_left(self) -> dict[str, float]:
+        """How much worse the score gets when each column (with its group) leaves the subset."""
+        found = self.answers.losses_if_left(self.state)
+        return {self.names[j]: loss for j, loss in found.items()}
+
+    def gains_if_joined(self, most: int = 10) -> list[tuple[str, float]]:
+        """The columns that would do the subset most good, and how much better the score gets."""
+        most = check_number("most", most, low=1, whole=True)
+        return self._named(self.answers.gains(self.state, most))
+
+    def substitutes(self, column: str | int, most: int = 5) -> list[tuple[str, float]]:
+        """What could take a column's place, best first, and how much worse the score gets."""
+        most = check_number("most", most, low=1, whole=True)
+        found = self._find([column])
+        if found[0] not in self.state.subset:
+            raise ValueError(f"{self.names[found[0]]!r} is not in the subset; add it first.")
+        return self._named(self.answers.substitutes(self.state, found[0], most))
+
+    # -- searching ------------------------------------------------------------------------------
+
+    def configure(self, **changes: object) -> "Session":
+        """Change settings of the searches to come, by the selector's names."""
+        unknown = sorted(set(changes) - set(CHANGEABLE))
+        if unknown:
+            raise ValueError(
+                f"configure changes {', '.join(CHANGEABLE)}; got {unknown[0]!r}. Begin another "
+                "session for other rows, models or folds."
+            )
+        self._end_search()
+        old, self.settings = self.settings, {**self.settings, **changes}
+        try:
+            self._prepare()
+        except BaseException:
+            self.settings = old
+            raise
+        return self
+
+    def search(self, *, fresh: bool = False, background: bool = False, note: str = "") -> "Session":
+        """Search on from the present subset; what is found becomes the subset.
+
+        Parameters
+        ----------
+        fresh : bool, default=False
+            Begin with the pinned columns alone.
+        background : bool, default=False
+            Return at once: see `running`, `pause`, `go_on`, `stop` and `wait`.
+        note : str
+            For the log.
+        """
+        self._end_search()
+        state = self.state
+        desk = self.answers.another_error_desk(self._units())
+        running = self._running = Running(desk, lambda: self.heard and self.heard())
+        start = None if fresh or not state.subset else self._keys(state.subset)
+        selector = NaiveBayesSelector(**self.settings, **self._bounds(), start=start)
+
+        def work() -> None:
+            selector.fit(self._held.heard_by(running), None)
+            self.path, self._points = selector.path_, running.points
+            found = replace(state, subset=tuple(selector.selected_.tolist()))
+            self._history.change("search", [], note, found, self._score_of(found))
+
+        running.run(work, background)
+        return self
+
+    @property
+    def running(self) -> Running | None:
+        """The search under way, or the last one."""
+        return self._running
+
+    @property
+    def points(self) -> list[Point]:
+        """What the last search has visited, also while it runs."""
+        active = self._running is not None and self._running.active
+        return list(self._running.points if active and self._running else self._points)
+
+    def pause(self) -> "Session":
+        """Let the search in the background wait."""
+        return self._tell("pause")
+
+    def go_on(self) -> "Session":
+        """Let it go on."""
+        return self._tell("go_on")
+
+    def stop(self) -> "Session":
+        """Let it end with the best subset that it has visited."""
+        return self._tell("stop")
+
+    def wait(self, seconds: float | None = None) -> "Session":
+        """Wait for the search in the background; its failure is raised here."""
+        if self._running is not None:
+            self._running.wait(seconds)
+            failure = self._running.failure
+            if failure is not None and not isinstance(failure, CancelledError):
+                self._running.failure = None
+                raise failure
+        return self
+
+    def choose(
+        self, *, at: int | None = None, size: int | None = None, note: str = ""
+    ) -> "Session":
+        """Take a subset that the last search visited; what is pinned or struck by now stays so.
+
+        Parameters
+        ----------
+        at : int, optional
+            Which step.
+        size : int, optional
+            The best of those with so many columns.
+        """
+        points = self.points
+        if at is None:
+            of_size = [i for i, point in enumerate(points) if point["n_features"] == size]
+            if not of_size:
+                seen = sorted({point["n_features"] for point in points})
+                raise ValueError(f"size must be one of those visited, {seen}; got {size!r}.")
+            at = min(of_size, key=lambda i: (self.answers.sign * points[i]["score"], i))
+        check_number("at", at, low=0, high=len(points) - 1, whole=True)
+        subset = [j for j in subset_at(points, at) if j not in self.state.struck]
+        missing = sorted(self.state.pinned - set(subset))
+        state = replace(self.state, subset=tuple(dict.fromkeys([*subset, *missing])))
+        return self._change("choose", [], note or f"step {at} of the search", state)
+
+    # -- what comes out -------------------------------------------------------------------------
+
+    def selector(self) -> NaiveBayesSelector:
+        """A selector that chooses the present subset, and nothing else; not fitted."""
+        if not self.state.subset:
+            raise ValueError("the subset is empty: add a column, or search, before it is a model.")
+        subset = self._keys(sorted(self.state.subset))
+        exact = {**self.settings, **_EXACT, "keep": subset, "n_features": len(subset)}
+        return NaiveBayesSelector(**exact)
+
+    def model(self) -> NaiveBayesSelector:
+        """The model of the present subset, fitted on all rows; it carries the log as ``log_``."""
+        if self._models is None or self._models[0].subset != self.state.subset:
+            self._models = self.state, self.selector().fit(self._held, None)
+        found = self._models[1]
+        found.log_ = found.estimator_.log_ = self.log
+        return found
+
+    def to_code(self) -> str:
+        """Python that gives the same model, to the bit, from ``X`` and ``y``."""
+        return selector_code(self.selector(), self.log, sorted(self.params))
+
+    def to_command(self, data: str, target: str, out: str = "selection") -> str:
+        """The command line that gives the same model from a file.
+
+        Parameters
+        ----------
+        data, target : the file, and its column with the classes.
+        out : folder for the result.
+        """
+        return command_of(self.selector(), self.names, data, target, out)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a project: the table, the settings, the subset and the log, in one file."""
+        from .project import write_project
+
+        write_project(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Session":
+        """Open a project again, where it was left."""
+        from .project import read_project
+
+        return read_project(path)
+
+    def resume(self, state: State, log: list[Entry], points: list[Point]) -> "Session":
+        """Go on where another session of the same table was left."""
+        self._history, self._points = History(state, log), points
+        self.answers.regroup(self._units())
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Session of {len(self.names)} columns, {len(self.state.subset)} of them chosen>"
+
+    def _repr_html_(self) -> str:
+        state, losses = self.state, self.losses_if_left()
+        error, spread = self.error()
+        columns: dict[str, list[Foreign]] = {
+            "feature": self.columns,
+            "": ["pinned" if j in state.pinned else "" for j in state.subset],
+            "worse without it by": [losses.get(name) for name in self.columns],
+        }
+        said = f"{len(state.subset)} of {len(self.names)} columns, {len(state.struck)} struck; "
+        return html_table(columns, f"{said}error {error:.4f} ± {spread:.4f}")
+
+    # -- within ---------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Read and count what the settings ask for, unless that was done before."""
+        judge_parameters(settle(NaiveBayesSelector(**self.settings)))
+        asked = {**self.settings, **_EXACT, "search": _Stay(), "reweigh": False, "min_features": 0}
+        found = NaiveBayesSelector(**asked).fit(self._held, None)
+        self._answers = Answers(self._held, found.settings_["criterion"], self._units())
+        self._models = None
+
+    def _bounds(self) -> dict[str, Foreign]:
+        """What the expert asks of a search."""
+        state = self.state
+        groups = [self._keys(group) for group in state.groups] or None
+        return {
+            "keep": self._keys(sorted(state.pinned)),
+            "forbid": self._keys(sorted(state.struck)),
+            "feature_groups": groups,
+        }
+
+    def _named(self, found: list[Effect]) -> list[tuple[str, float]]:
+        return [(self.names[each.column], each.amount) for each in found]
+
+    def _tell(self, what: str) -> "Session":
+        if self._running is None or not self._running.active:
+            raise ValueError(f"{what}: no search is running; call search(background=True) first.")
+        getattr(self._running, what)()
+        return self
+
+
+class _Stay:
+    """A search that stays where it begins."""
+
+    def steps(self, objective: Foreign, limits: Foreign) -> Foreign:
+        objective.start(sorted(objective.keep), "forward")
+        yield
+
+
+#: Parameters of a selector that are a session's state.
+_STATE = ("keep", "forbid", "feature_groups", "start")
+
+#: What a selector must not ask for where the subset is given.
+_EXACT: dict[str, Foreign] = {
+    "search": "forward",
+    "choice": "best",
+    "preset": None,
+    "families": None,
+    "max_features": None,
+    "min_features": 1,
+    "n_features": None,
+    "time_limit": None,
+    "checkpoint": None,
+    "progress": False,
+}

@@ -1,0 +1,69 @@
+"""What an expert has decided so far, and the log of how it came to that."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypedDict
+
+from ..parameters import read_groups
+
+
+class Entry(TypedDict):
+    """One line of the log: what was changed, and why."""
+
+    time: str
+    action: str
+    columns: list[str]
+    note: str
+    n_features: int  #: columns in the subset afterwards
+    score: float | None  #: of the subset afterwards; None where it has no column
+
+
+def now() -> str:
+    """The time, as it stands in a log."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True)
+class State:
+    """The subset, and what holds for it.
+
+    Parameters
+    ----------
+    subset : columns in the model, in the order in which they joined.
+    pinned, struck : columns that must stay, and columns that never enter.
+    groups : columns that enter and leave together.
+
+    Examples
+    --------
+    >>> from bayesieve.estimators.resident.state import State
+    >>> state = State((2,)).with_columns([0, 1])
+    >>> state.subset, state.without([2]).subset
+    ((2, 0, 1), (0, 1))
+    """
+
+    subset: tuple[int, ...] = ()
+    pinned: frozenset[int] = frozenset()
+    struck: frozenset[int] = frozenset()
+    groups: tuple[tuple[int, ...], ...] = ()
+
+    def with_columns(self, columns: list[int]) -> "State":
+        """Columns join, each with its group."""
+        joined = dict.fromkeys([*self.subset, *self.whole(columns)])
+        return replace(self, subset=tuple(joined))
+
+    def without(self, columns: list[int]) -> "State":
+        """Columns leave, each with its group."""
+        gone = set(self.whole(columns))
+        return replace(self, subset=tuple(j for j in self.subset if j not in gone))
+
+    def whole(self, columns: list[int]) -> list[int]:
+        """Columns, and all that move with them."""
+        found: dict[int, None] = {}
+        for j in columns:
+            group = next((members for members in self.groups if j in members), (j,))
+            found.update(dict.fromkeys(group))
+        return list(found)
+
+    def units(self, names: list[str]) -> tuple[tuple[int, ...], ...]:
+        """All columns, those of a group together."""
+        return tuple(map(tuple, read_groups([list(group) for group in self.groups], names)))

@@ -1,0 +1,293 @@
+"""Is it any good?  One sentence, what the error is compared with, and warnings in words."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scipy.stats import beta, binomtest
+
+from ...evaluation.beside import Beside, Worth
+from ...evaluation.given import Value
+from ...evaluation.performance import PerformanceData, VerdictData
+from ..words import many, rate_in_words
+from .shape import AgreementData, Bar, Judgement
+
+# Rows of the rarest class below which figures say little.
+_FEW = 30
+
+# Stability below which another sample of rows would have chosen other columns.
+_SHAKY = 0.4
+
+# A column that alone leaves at most this share of the commonest class's error is suspicious.
+_TOO_GOOD = 0.05
+
+# By how much the probabilities may be surer than right, in shares of rows.
+_SURE = 0.05
+
+# How often chance alone may look like this.
+_RISK = 0.025
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a verdict rests on.
+
+    Parameters
+    ----------
+    performance : on rows that the tables do not come from, where there are such.
+    n_selected, n_columns : of the model, of the table.
+    classes : name and training rows of each; of labels, rows with each.
+    beside : what all columns would have given, where that is known.
+    stability : of the choice, where it was repeated.
+    names : of the model's columns.
+    alone : error of the best column alone, and its name, where that is known.
+    trained : is it judged on the very rows that it has learnt from?
+    """
+
+    performance: PerformanceData
+    n_selected: int
+    n_columns: int
+    classes: list[tuple[Value, float]]
+    labelled: bool
+    beside: Beside | None
+    stability: AgreementData | None
+    names: list[str]
+    alone: tuple[str, float] | None
+    trained: bool = False
+
+
+class _Lead(NamedTuple):
+    """Rows on which a model is right and the commonest class is not, and the other way round."""
+
+    won: float
+    lost: float
+    common: str
+    base: float
+
+    @property
+    def better(self) -> bool:
+        """More than chance?  (Exact sign test of the rows on which the two differ.)"""
+        won, lost = round(self.won), round(self.lost)
+        if won <= lost:
+            return False
+        return float(binomtest(won, won + lost, alternative="greater").pvalue) <= _RISK
+
+
+def judge(facts: Facts) -> Judgement:
+    """The verdict.
+
+    Parameters
+    ----------
+    facts : what is known.
+    """
+    performance = facts.performance
+    lead = _lead(performance)
+    n_rows = float(performance["n_rows"])
+    low, high = interval(performance["error"] * n_rows, n_rows)
+    bars: list[Bar] = [
+        {"name": _this(facts), "error": performance["error"], "low": low, "high": high,
+         "kind": "this"}
+    ]  # fmt: skip
+    if facts.beside is not None and facts.beside.n_columns > facts.n_selected:
+        bars.append(_bar(f"all {facts.beside.n_columns} columns", facts.beside.all_error, "all"))
+    bars.append(_bar(lead.common, lead.base, "base"))
+    tone, sentence = _sentence(facts, lead)
+    return {
+        "sentence": sentence,
+        "tone": tone,
+        "how": how_judged(performance, facts.trained),
+        "bars": bars,
+        "warnings": list(_warnings(facts, lead)),
+    }
+
+
+def _bar(name: str, error: float, kind: str) -> Bar:
+    return {"name": name, "error": error, "low": None, "high": None, "kind": kind}
+
+
+def _this(facts: Facts) -> str:
+    return f"this model ({facts.n_selected} of {many(facts.n_columns, 'column')})"
+
+
+def interval(hits: float, rows: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The exact interval of a share (Clopper and Pearson 1934).
+
+    Parameters
+    ----------
+    hits, rows : weights count as rows.
+    confidence : of the interval.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.report.judgement import interval
+    >>> [round(each, 3) for each in interval(0, 100)]
+    [0.0, 0.036]
+    """
+    tail = (1 - confidence) / 2
+    low = float(beta.ppf(tail, hits, rows - hits + 1)) if hits > 0 else 0.0
+    high = float(beta.ppf(1 - tail, hits + 1, rows - hits)) if hits < rows else 1.0
+    return low, high
+
+
+def _lead(performance: PerformanceData) -> _Lead:
+    """The model beside a sentence that never changes."""
+    table = performance["confusion"]
+    if table is None:
+        return _lead_of_labels(performance["verdicts"])
+    totals = [sum(line) for line in table]
+    common = totals.index(max(totals))
+    rows = sum(totals) or 1.0
+    won = sum(line[k] for k, line in enumerate(table) if k != common)
+    lost = totals[common] - table[common][common]
+    name = f"always “{performance['classes'][common]}”"
+    return _Lead(won, lost, name, 1 - totals[common] / rows)
+
+
+def _lead_of_labels(verdicts: list[VerdictData]) -> _Lead:
+    """The same over all labels: each always as it mostly is."""
+    won = lost = wrong = rows = 0.0
+    for each in verdicts:
+        there, gone = each["positives"], each["negatives"]
+        half = next(line for line in each["thresholds"] if line[0] >= 0.5)
+        hits = 0.0 if math.isnan(half[1]) else half[1] * there
+        alarms = 0.0 if math.isnan(half[2]) else half[2] * gone
+        rare_is_there = there <= gone
+        won += hits if rare_is_there else gone - alarms
+        lost += alarms if rare_is_there else there - hits
+        wrong += min(there, gone)
+        rows += there + gone
+    return _Lead(won, lost, "always the commoner answer", wrong / (rows or 1.0))
+
+
+def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
+    error, base = facts.performance["error"], lead.base
+    wrong = f"{rate_in_words(error)} of the decisions are wrong"
+    leak = _leak(facts, lead)
+    if leak is not None:
+        name, alone = leak
+        return "doubtful", (
+            f"One column, {name}, does it all (alone it leaves {rate_in_words(alone)} wrong): is "
+            "it a leak, written down when the outcome was known?"
+        )
+    if not facts.n_selected:
+        return "bad", (
+            f"This model is no better than {lead.common}, because that is what it is: no column "
+            f"tells the classes apart ({rate_in_words(error)} wrong)."
+        )
+    if not lead.better:
+        return "bad", (
+            f"This model is no better than {lead.common}: {wrong}, and {rate_in_words(base)} "
+            f"would be without looking at any column.{_ranks(facts.performance)}"
+        )
+    of = f"{facts.n_selected} of {many(facts.n_columns, 'column')}"
+    told = "labels" if facts.labelled else f"{many(len(facts.classes), 'class', 'classes')}"
+    return "good", (
+        f"From {of} it tells {told} apart: {wrong}; with {lead.common}, {rate_in_words(base)} "
+        "would be."
+    )
+
+
+def _ranks(performance: PerformanceData) -> str:
+    """A model may know who is at risk although it never decides so."""
+    areas = [v["auc"] for v in performance["verdicts"] if not math.isnan(v["auc"])]
+    if areas and max(areas) >= 0.8:
+        return (
+            f" It does rank them (AUC up to {max(areas):.2f}): a rule with costs may still be "
+            "of use (decide)."
+        )
+    return ""
+
+
+def _leak(facts: Facts, lead: _Lead) -> tuple[str, float] | None:
+    """A column that alone decides nearly everything."""
+    if facts.alone is None or not lead.better or lead.base <= 0:
+        return None
+    name, error = facts.alone
+    return (name, error) if error <= _TOO_GOOD * lead.base else None
+
+
+def how_judged(performance: PerformanceData, trained: bool) -> str:
+    """On which rows the figures rest, and how far they flatter."""
+    n = f"{performance['n_rows']:g}"
+    return {
+        "validation": f"Judged on the {n} choice rows, by tables (and weights) of the search rows "
+        "only. These rows chose the subset, so that the figures may be slightly too good.",
+        "anew": f"Judged honestly: five times all of it, selection included, was done again "
+        f"without a fifth of the {n} rows, which were then decided.",
+        "folds": f"Judged in five folds of all {n} rows. All of them took part in the selection, "
+        "so that the figures are too good: keep choice rows, or nest the selection.",
+    }.get(
+        performance["rows"],
+        f"Judged on the {n} rows given, which it has learnt from: the figures are too good."
+        if trained
+        else f"Judged on the {n} rows given; the figures are honest if they are new to the model.",
+    )
+
+
+def _warnings(facts: Facts, lead: _Lead) -> list[str]:
+    """What a reader should know before believing anything."""
+    found: list[str] = []
+    performance, stable = facts.performance, facts.stability
+    leak = _leak(facts, lead)
+    if leak is not None:
+        found.append(
+            f"One column does it all: {leak[0]}. Ask whether it is known before the outcome; if "
+            "not, leave it out (forbid)."
+        )
+    found += _never(performance)
+    few = [(name, n) for name, n in facts.classes if n < _FEW]
+    if few:
+        told = ", ".join(f"{name} ({n:g})" for name, n in few[:4])
+        more = f" and {len(few) - 4} more" if len(few) > 4 else ""
+        found.append(f"Few rows: {told}{more}. What is said of them may be chance.")
+    if stable is not None and stable["measure"] is not None and stable["measure"] < _SHAKY:
+        found.append(
+            f"Unstable: on other samples of the rows the search takes other columns (two samples "
+            f"have {rate_in_words(stable['jaccard'])} in common). Read no meaning into single "
+            "columns."
+        )
+    found += _sureness(performance)
+    if facts.beside is not None and facts.n_columns > facts.n_selected:
+        low, _ = interval(performance["error"] * performance["n_rows"], performance["n_rows"])
+        if facts.beside.all_error < low:
+            found.append(
+                f"All {facts.beside.n_columns} columns together err less "
+                f"({rate_in_words(facts.beside.all_error)}): the choice costs accuracy."
+            )
+    return found
+
+
+def _never(performance: PerformanceData) -> list[str]:
+    table = performance["confusion"]
+    if table is None:
+        return []
+    decided = [sum(line[k] for line in table) for k in range(len(table))]
+    seen = [sum(line) for line in table]
+    names = performance["classes"]
+    lost = [str(names[k]) for k in range(len(names)) if seen[k] and not decided[k]]
+    if not lost:
+        return []
+    return [f"Never predicted: {', '.join(lost[:5])}{' ...' if len(lost) > 5 else ''}."]
+
+
+def _sureness(performance: PerformanceData) -> list[str]:
+    """Are the probabilities of the classes decided surer than right?"""
+    found = []
+    for each in performance["verdicts"]:
+        bins = [line for line in each["calibration"] if line[0] >= 0.5]
+        rows = sum(line[2] for line in bins)
+        if rows < _FEW:
+            continue
+        said = sum(line[0] * line[2] for line in bins) / rows
+        seen = sum(line[1] * line[2] for line in bins) / rows
+        if seen + _SURE < said and interval(seen * rows, rows)[1] < said:
+            found.append(
+                f"Overconfident: where it says {each['name']}, it is {rate_in_words(said)} sure "
+                f"and right in {rate_in_words(seen)}. Calibrate it (calibrate)."
+            )
+    return found[:3]
+
+
+def strongest_alone(worth: list[Worth]) -> Worth | None:
+    """The term whose loss is missed most."""
+    return max(worth, key=lambda each: each.loss, default=None)

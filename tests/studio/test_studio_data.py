@@ -1,0 +1,96 @@
+"""Part one of the studio: columns that are odd, rows and columns that are left out."""
+
+import time
+
+import httpx
+import pytest
+
+from bayesieve import NaiveBayes, Session, save_model
+from bayesieve.app.studio.looks import histogram, leaks
+from bayesieve.app.studio.table import read_rows
+from bayesieve.data.sample import read_sample
+from studios import opened, rows
+
+
+def test_odd_columns_are_flagged(start):
+    frame = rows().assign(
+        number=range(200),
+        same=3,
+        who=[f"p{i}" for i in range(200)],
+        when=[f"2024-01-01 10:{i % 60:02d}" for i in range(200)],
+    )
+    frame["leak"] = (frame["kind"] == "yes").astype(int)
+    frame["twin"] = frame["f3"]
+    page, state = opened(start(), frame)
+    assert state["left_out"] == {"who": "names every row", "when": "holds moments in time"}
+    for _ in range(100):
+        columns = page.get("/api/columns").json()
+        if columns["alone"]:
+            break
+        time.sleep(0.05)
+    flags = dict(zip(columns["names"], columns["flags"], strict=True))
+    assert (flags["number"], flags["same"], flags["leak"]) == ("identifier", "constant", "leak")
+    assert flags["f0"] == ""
+    names = columns["names"]
+    assert names[columns["leaders"][names.index("twin")]] == "f3"
+    page.post("/api/target", json={"target": "kind", "features": {"size": "gaussian"}})
+    page.post("/api/edit", json={"action": "add", "columns": [columns["names"].index("size")]})
+    assert page.get("/api/model").json()["features"][0]["model"] == "gaussian"
+
+
+def test_rows_can_be_left_out(start, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = rows()
+    frame.to_csv("table.csv", index=False)
+    page, _ = opened(start(), frame)
+    page.post("/api/edit", json={"action": "add", "columns": [0, 1]})
+    asked = {"target": "kind", "rows": "3, 17-20", "features": {}}
+    state = page.post("/api/target", json=asked).json()
+    assert (state["rows_out"], state["n_rows"]) == ([3, 17, 18, 19, 20], 195)
+    assert state["subset"] == [0, 1]
+    assert "rows left out: 3, 17-20" in state["log"][-1]["note"]
+    kept = frame.drop(index=state["rows_out"])
+    twin = Session(kept.drop(columns="kind"), kept["kind"].to_numpy()).add("f0", "f1")
+    assert state["score"] == twin.score()
+    assert page.get("/api/row", params={"at": 4}).json()["truth"] == frame["kind"][4]
+    assert "left out" in page.get("/api/row", params={"at": 17}).json()["error"]
+    names = {}
+    exec(page.get("/api/export/code").text, names)
+    save_model(names["selector"], "code.json")
+    shown = page.get("/api/export/model").json()
+    del shown["log"]
+    assert httpx.Response(200, content=(tmp_path / "code.json").read_bytes()).json() == shown
+    assert "cannot leave out rows" in page.get("/api/texts").json()["command"]
+    for wrong in ("x", "5-3", "-1", "1000"):
+        answer = page.post("/api/target", json={**asked, "rows": wrong})
+        assert answer.status_code == 400, wrong
+    again = page.post("/api/target", json={**asked, "rows": ""}).json()
+    assert again["n_rows"] == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("", []), (" 3 ", [3]), ("2-4,3", [2, 3, 4]), ("7, 1-1", [1, 7])]
+)
+def test_rows_as_people_write_them(text, found):
+    assert read_rows(text) == found
+
+
+def test_histograms_count_every_row_once():
+    frame = rows(n=300).assign(word=["a", None, "b"] * 100)
+    sample = read_sample(NaiveBayes(), frame.drop(columns="kind"), frame["kind"], None)
+    for j, name in enumerate(sample.table.names):
+        found = histogram(sample, j)
+        known = frame[name].notna()
+        for k, kind in enumerate(["no", "yes"]):
+            wanted = int((known & (frame["kind"] == kind)).sum())
+            assert sum(row[k] for row in found["counts"]) == wanted
+    word = histogram(sample, sample.table.names.index("word"))
+    wanted = int(((frame["word"] == "a") & (frame["kind"] == "no")).sum())
+    assert word["counts"][word["labels"].index("a")][0] == wanted
+
+
+def test_a_leak_is_no_column_that_is_always_right_by_chance():
+    sample = read_sample(NaiveBayes(), [[0]] * 50, ["a"] * 48 + ["b"] * 2, None)
+    assert leaks([0.0], sample.labels) == []
+    half = read_sample(NaiveBayes(), [[0]] * 50, ["a"] * 25 + ["b"] * 25, None)
+    assert leaks([0.0, 0.02], half.labels) == [0]
