@@ -50,7 +50,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-OUT = ["--scores", "s.toml", "--out", "result", "--resamples", 0, "--jobs", 1]
+OUT = ["--scores", "s.toml", "--out", "result", "--force", "--resamples", 0, "--jobs", 1]
 
 
 def test_series_of_one_machine_are_never_on_both_sides(place, monkeypatch, capsys):
