@@ -128,6 +128,7 @@ class SearchOptions(TypedDict):
     search: str
     criterion: str | None
     cv: int | str
+    choice: str
     n_features: int | None
     min_features: int | None
     max_features: int | None
@@ -175,6 +176,7 @@ def make_chooser(
         search=searching["search"],
         criterion=criterion_for(criterion, problem),
         cv=searching["cv"],
+        choice=searching["choice"],
         validation=validation,
         n_features=searching["n_features"],
         min_features=1 if least is None else least,

@@ -136,6 +136,7 @@ def signals(
         search="auto",
         criterion=None,
         cv="auto",
+        choice="auto",
         n_features=None,
         min_features=None,
         max_features=max_features,
