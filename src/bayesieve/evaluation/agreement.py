@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
 from ..checks import check_number
-from ..data.html import Tabular, text_table
+from ..data.html import Tabular, html_table, text_table
 from ..rankings.families import Families
 
 if TYPE_CHECKING:
@@ -204,6 +204,11 @@ class Stability(Tabular):
             return f"{what}; {self.note}"
         low, high = self.interval()
         return f"{what}; stability {self.measure:.2f} (95 %: {low:.2f} to {high:.2f})"
+
+    def _repr_html_(self) -> str:
+        chosen = int((self.frequency > 0).sum())
+        shown = {name: values[:chosen] for name, values in self.to_columns().items()}
+        return html_table(shown, self.caption(), 20)
 
     def plot(self, ax: "Axes | None" = None, most: int = 30) -> "Axes":
         """Draw how often each feature was selected, with 95 % intervals."""
