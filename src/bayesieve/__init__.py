@@ -12,6 +12,7 @@ from .estimators.selector import NaiveBayesSelector
 from .estimators.signals import SignalPipeline, signals
 from .estimators.votes import FeatureVotes
 from .estimators.weighted import WeightedNaiveBayes
+from .evaluation.agreement import Stability, nogueira
 from .evaluation.calibration import Calibration, calibrate
 from .evaluation.comparison import Comparison, compare
 from .evaluation.curve import evaluate_ranking
@@ -19,7 +20,7 @@ from .evaluation.decide import decide, novelty
 from .evaluation.decision import Decision
 from .evaluation.drift import Drift, drift
 from .evaluation.nested import Nested, nested
-from .evaluation.stability import Stability, nogueira, stability
+from .evaluation.stability import stability
 from .explain.code import to_sql
 from .explain.displays import (
     EvidenceDisplay,
@@ -35,6 +36,7 @@ from .explain.evidence import explain
 from .explain.function import to_python
 from .explain.model import explain_model
 from .explain.modelfile.file import load_model, save_model
+from .explain.trust_pictures import plot_calibration, plot_signal
 from .rankings.divergence import relevance_matrix
 from .rankings.families import Families, find_families
 from .rankings.rank import rank
@@ -81,10 +83,12 @@ __all__ = [
     "nogueira",
     "novelty",
     "pack",
+    "plot_calibration",
     "plot_evidence",
     "plot_nomogram",
     "plot_path",
     "plot_relevance",
+    "plot_signal",
     "rank",
     "relevance_matrix",
     "save_model",

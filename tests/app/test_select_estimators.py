@@ -53,6 +53,16 @@ def test_an_option_of_searches_asks_for_a_search(table):
     assert done["proof"].startswith("more than chance")
 
 
+@pytest.mark.parametrize("choice", ["best", "one-se"])
+def test_who_chooses_can_be_named(table, choice):
+    X, y = table
+    done = json.loads(select("--choice", choice, "--keep", "e", "--forbid", "a").stdout)
+    model = NaiveBayesSelector(choice=choice, keep=["e"], forbid=["a"], random_state=0).fit(X, y)
+    assert done["selected"] == [X.columns[j] for j in model.selected_]
+    assert "e" in done["selected"]
+    assert "a" not in done["selected"]
+
+
 def test_presets_reach_the_estimator(table):
     X, y = table
     done = json.loads(select("--preset", "few").stdout)

@@ -6,8 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta, binom
+from sklearn.datasets import load_breast_cancer
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, decide, drift
+from bayesieve import (
+    NaiveBayes,
+    NaiveBayesSelector,
+    Session,
+    WeightedNaiveBayes,
+    decide,
+    drift,
+)
 from bayesieve.evaluation.beside import beside
 from bayesieve.explain.report import make_report, report_content
 from bayesieve.explain.report.judgement import interval
@@ -203,3 +211,12 @@ def test_numbers_as_people_say_them():
     ]
     assert [few_digits(x) for x in (9.94, 9.96, 99.6, 4321)] == ["9.9", "10", "100", "4 300"]
     assert chance_in_words(1 - 9.65e-7) == "≥ 99.9 %"
+
+
+def test_what_an_expert_changed_is_told_with_the_reason():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    session = Session(X.iloc[:, :6], y)
+    session.pin("mean texture", note="asked for by <the manual>")
+    page = make_report(session.model(), X.iloc[:, :6], y, n_resamples=0)
+    assert "What a person changed, and why" in page
+    assert "asked for by &lt;the manual&gt;" in page

@@ -136,6 +136,10 @@ def select(
         ),
     ] = None,
     cv: Annotated[str, typer.Option(help="'auto', 'train', 'loo' or a number of folds.")] = "auto",
+    choice: Annotated[
+        str,
+        typer.Option(help="Which subset visited is taken: 'auto', 'best', 'one-se' or 'proven'."),
+    ] = "auto",
     model: Annotated[
         str,
         typer.Option(
@@ -219,6 +223,7 @@ def select(
 
     choose("--model", model, ["auto", *MODELS])
     choose("--estimator", estimator, ["auto", "weighted", "selector"])
+    choose("--choice", choice, ["auto", "best", "one-se", "proven"])
     if preset is not None:
         choose("--preset", preset, PRESETS)
     if validation is not None and not 0 <= validation < 1:
@@ -246,6 +251,7 @@ def select(
         search=search,
         criterion=criterion,
         cv=int(cv) if cv.isdigit() else cv,
+        choice=choice,
         n_features=n_features,
         min_features=min_features,
         max_features=max_features,

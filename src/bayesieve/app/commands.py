@@ -31,13 +31,14 @@ from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
 from ..rankings.families import Families
 from ..rankings.rank import rank
-from .by_class import read_class_weight, read_priors
+from .by_class import check_place, read_class_weight, read_priors
 from .results import Chooser, as_json, chosen_names, in_words, summary, write_result
 from .tables import Problem, groups_of, later_part, numbers_with_texts, read_problem
 
 __all__ = [
     "BadUseError",
     "as_json",
+    "check_place",
     "groups_of",
     "in_words",
     "later_part",
@@ -65,6 +66,10 @@ def check_resume(checkpoint: Path | None, resume: bool) -> None:
         raise BadUseError(
             f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
             "another file."
+        )
+    if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
+        raise BadUseError(
+            f"--checkpoint: the folder {str(checkpoint.parent)!r} does not exist; make it first."
         )
 
 
@@ -124,6 +129,7 @@ class SearchOptions(TypedDict):
     search: str
     criterion: str | None
     cv: int | str
+    choice: str
     n_features: int | None
     min_features: int | None
     max_features: int | None
@@ -171,6 +177,7 @@ def make_chooser(
         search=searching["search"],
         criterion=criterion_for(criterion, problem),
         cv=searching["cv"],
+        choice=searching["choice"],
         validation=validation,
         n_features=searching["n_features"],
         min_features=1 if least is None else least,
@@ -207,6 +214,7 @@ def select_table(
     remark : told how far the work is, until the last file is written.
     """
     check_width(len(problem.names))
+    check_place(pages.priors, problem.y)
     chooser.fit(problem.X, problem.y, groups=pages.groups)
     chooser.set_params(engine=None)  # what the report asks for is as good without a GPU
     selector = chooser if pages.priors is None else deploy(chooser, pages.priors)

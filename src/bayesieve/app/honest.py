@@ -175,6 +175,7 @@ def _prepare(
         search=asked.search,
         criterion=asked.criterion,
         cv="auto",
+        choice="auto",
         n_features=None,
         min_features=None,
         max_features=None,

@@ -12,18 +12,18 @@ from ...data.tables import SparseTable, Table, read_table
 from ...estimators.chosen import ChosenColumns
 from ...estimators.held import fitted_of, rows_of
 from ...estimators.selector import NaiveBayesSelector
+from ...evaluation.agreement import Stability
 from ...evaluation.beside import Beside, beside
 from ...evaluation.given import Model, Value
 from ...evaluation.performance import performance
 from ...evaluation.refit import trained_on
-from ...evaluation.stability import Stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
 from ..model import explain_model
 from ..plain import Plain
 from ..portable import BellTerms, Portable, PortableProblem, TableTerms, portable
 from .decided import class_codes, decided_data, drift_data, rule_data
-from .found import fates, hashes_of, path_of, settings_of, term_fates
+from .found import fates, hashes_of, log_of, path_of, settings_of, term_fates
 from .judgement import Facts, interval, judge
 from .looks import Told, looked_at
 from .rows import embedded_rows
@@ -109,6 +109,7 @@ def gather(
         "decided": decided_data(model, fitted, mine, y, judged),
         "drift": drift_data(model, X) if judged["rows"] == "given" and fitted.specs else None,
         "settings": settings_of(model) + hashes_of(spoken, whole, y),
+        "log": log_of(model),
         "fates": lines,
         "path": path_of(model, X, y) if judged["rows"] != "given" or selector else None,
         "model": models,

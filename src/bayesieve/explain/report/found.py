@@ -49,6 +49,15 @@ def path_of(model: Model, X: object, y: ArrayLike) -> PathData | None:
     return None
 
 
+def log_of(model: Model) -> list[tuple[str, str, str, str]]:
+    """What a person changed by hand in a session, and why: time, what, columns, note."""
+    log = getattr(model, "log_", None) or getattr(getattr(model, "estimator_", None), "log_", None)
+    return [
+        (str(line["time"]), str(line["action"]), ", ".join(line["columns"]), str(line["note"]))
+        for line in log or []
+    ]
+
+
 def _moves(selector: NaiveBayesSelector) -> PathData:
     """Moves, from which the page rebuilds every subset, and the scores."""
     path = selector.path_

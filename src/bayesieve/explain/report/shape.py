@@ -223,6 +223,7 @@ class Content(TypedDict):
     decided: list[DecidedData]
     drift: DriftData | None
     settings: list[tuple[str, str]]
+    log: list[tuple[str, str, str, str]]
     fates: list[list[str]]
     path: PathData | None
     model: list[ModelData]
