@@ -3,6 +3,7 @@
 from .app.studio.notebook import studio
 from .data.pack import pack
 from .engine.far.cluster import DaskEngine
+from .engine.gpu.engine import GpuEngine
 from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
@@ -53,6 +54,7 @@ __all__ = [
     "EvidenceDisplay",
     "Families",
     "FeatureVotes",
+    "GpuEngine",
     "GreedyEnsemble",
     "NaiveBayes",
     "NaiveBayesSelector",

@@ -118,6 +118,7 @@ class SharedOptions(TypedDict):
     time_limit: float | None
     families: str | None
     preset: str | None
+    engine: str | None  #: who keeps the rows of a table in memory
     keep: NotRequired[Sequence[str]]
     forbid: NotRequired[Sequence[str]]
 
@@ -215,6 +216,7 @@ def select_table(
     check_width(len(problem.names))
     check_place(pages.priors, problem.y)
     chooser.fit(problem.X, problem.y, groups=pages.groups)
+    chooser.set_params(engine=None)  # what the report asks for is as good without a GPU
     selector = chooser if pages.priors is None else deploy(chooser, pages.priors)
     if scipy.sparse.issparse(problem.X):
         _name_columns(selector, list(problem.names))

@@ -131,6 +131,7 @@ def signals(
         time_limit=time_limit,
         families="auto" if families else None,
         preset=preset,
+        engine=None,
     )
     searching = commands.SearchOptions(
         search="auto",
