@@ -199,7 +199,7 @@ def test_drift_is_shown():
     found = drift(ruled, new)
     assert found.novel[0.05] > 0.3
     assert found.novelty_p < 1e-6
-    assert "of the rows are as novel as 5 % should be" in repr(found)
+    assert "of the rows are unlike those held out, where 5 % are expected" in repr(found)
     frame = found.to_frame("pandas")
     assert list(frame.columns) == ["column", "distance", "p_value", "adjusted", "change"]
     assert frame["p_value"].is_monotonic_increasing

@@ -93,7 +93,10 @@ class Drift:
             f": {told}" if names else ""
         )
         if self.novel is not None:
-            found += f"; {100 * self.novel[0.05]:.3g} % of the rows are as novel as 5 % should be"
+            found += (
+                f"; {100 * self.novel[0.05]:.3g} % of the rows are unlike those held out, where 5 % "
+                "are expected"
+            )
         return found
 
     def to_dict(self) -> dict[str, list[object]]:
