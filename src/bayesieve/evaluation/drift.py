@@ -94,8 +94,8 @@ class Drift:
         )
         if self.novel is not None:
             found += (
-                f"; {100 * self.novel[0.05]:.3g} % of the rows are unlike those held out, where 5 % "
-                "are expected"
+                f"; {100 * self.novel[0.05]:.3g} % of the rows are unlike those held out, where "
+                "5 % are expected"
             )
         return found
 
