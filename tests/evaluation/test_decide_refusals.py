@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesieve import NaiveBayes, decide
+from bayesieve import NaiveBayes, calibrate, decide
+from bayesieve.evaluation.performance import performance
 from tables import noisy_frame as noisy
 
 
@@ -35,6 +36,7 @@ from tables import noisy_frame as noisy
         ({"max_false_alarms": "x"}, TypeError, "max_false_alarms must be a number"),
         ({"min_detections": 1.0}, ValueError, "above 0 and below 1"),
         ({"confidence": 0.3}, ValueError, "confidence must be a number from 0.5"),
+        ({"confidence": 1.0}, ValueError, "below 1; got 1: no number of rows makes"),
         ({"max_false_alarms": 0.001}, ValueError, "the lowest that they can show is 0.0"),
         ({"min_detections": 0.999}, ValueError, "the highest that they can show is 0.9"),
         (
@@ -55,6 +57,17 @@ def test_bad_rules_are_refused_in_a_sentence(options, error, message):
     model = NaiveBayes().fit(*noisy(rng, 300))
     with pytest.raises(error, match=message):
         decide(model, *noisy(rng, 400), **options)
+
+
+@pytest.mark.parametrize("judge", [decide, calibrate, performance])
+def test_a_row_without_a_class_is_named(judge):
+    rng = np.random.default_rng(0)
+    model = NaiveBayes().fit(*noisy(rng, 100))
+    X, y = noisy(rng, 100)
+    y = np.array(y, object)
+    y[7] = None
+    with pytest.raises(ValueError, match="y holds None, which is not among the model's classes"):
+        judge(model, X, y)
 
 
 def test_bad_rows_are_refused_in_a_sentence():

@@ -14,7 +14,8 @@ from pages import mixed, pick_row
 from plain import plain_selector
 
 Image = pytest.importorskip("PIL.Image")
-FOR, AGAINST = (0x1B, 0x6C, 0xA8), (0xC0, 0x39, 0x2B)
+FOR = (0x1B, 0x6C, 0xA8)
+TONES = [FOR, (0xC4, 0x62, 0x10), (0x2E, 0x7D, 0x4F)]  # of classes, in their order
 
 
 @pytest.fixture
@@ -75,15 +76,17 @@ def test_one_decision_is_one_page_with_its_bars(printed):
     for row in (2, 3, 5):
         sheets, pixels = printed(report(model, X, y), "decision", row)
         assert sheets == 1
-        strongest = [bar.log_ratio for bar in explain(model, X.iloc[[row]])[0].evidence[1:4]]
+        told = explain(model, X.iloc[[row]])[0]
+        strongest = [bar.log_ratio for bar in told.evidence[1:4]]
+        mine, other = (TONES[[*model.classes_].index(each)] for each in (told.target, told.against))
         longest = max(map(abs, strongest))
         wanted = [abs(r) / longest for r in strongest if r / longest > 0.06]
-        found = bars(pixels, FOR)
+        found = bars(pixels, mine)
         assert len(found) == len(wanted)
         assert np.array(found) / max(found) == pytest.approx(
             np.array(wanted) / max(wanted), abs=0.06
         )
-        assert len(bars(pixels, AGAINST)) == sum(r / longest < -0.06 for r in strongest)
+        assert len(bars(pixels, other)) == sum(r / longest < -0.06 for r in strongest)
 
 
 def test_the_model_is_two_pages(printed):

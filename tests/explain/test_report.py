@@ -161,11 +161,11 @@ def test_every_column_has_its_fate(fitted):
             i for i, s in enumerate(forward.path_.steps) if s.action == "add" and at in s.units
         ]
         if fate == "selected":
-            assert story.startswith(f"joined at step {steps[0]}, at ")
+            assert re.match(rf"was taken as the \w+ column \(step {steps[0]}\)", story)
         else:
             assert fate == "never chosen"
-            assert story.startswith(f"joined at step {steps[0]}, at ")
-            assert "after the chosen subset" in story
+            assert re.match(rf"was taken as the \w+ column \(step {steps[0]}\)", story)
+            assert "after the choice was made" in story
 
 
 def test_rows_are_in_the_page_only_on_request(fitted):
@@ -389,7 +389,7 @@ def test_the_page_names_densities_and_weights(fitted):
     model = WeightedNaiveBayes(pairs=False, keep=["size"]).fit(X, y)
     size = next(each for each in explain_model(model).features if each.feature == "size")
     page = make_report(model, X, y)
-    named = f"number, {size.source['density'][0]}"
+    named = f"Drawn as: {size.source['density'][0]}."
     assert named in page
     weights = zip(model.classes_, size.source["weights"], strict=True)
     assert f"Weights: {', '.join(f'{name} {int(16 * w)}/16' for name, w in weights)}." in page

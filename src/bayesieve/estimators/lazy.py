@@ -80,7 +80,9 @@ def _chooses(model: Foreign) -> bool:
 
 def _kind(model: Foreign) -> np.dtype:
     classes = model.classes_
-    if hasattr(model, "decision_"):  # None where a person is asked
+    fitted = (model.estimator_ if _chooses(model) else model).fitted_
+    rules = [problem.rule for problem in getattr(fitted, "problems", ())]
+    if any(rule is not None and rule.asks for rule in rules):  # None where a person is asked
         return np.dtype(object)
     return np.dtype(np.int64) if isinstance(classes, list) else classes.dtype
 

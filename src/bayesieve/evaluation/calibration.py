@@ -253,8 +253,13 @@ def _read_known(
     """Rows whose classes the model knows; they need not all occur."""
     if is_label_matrix(y):
         raise ValueError("y must hold one class a row, as the model was fitted; got a matrix.")
-    unknown = np.setdiff1d(np.asarray(y), classes)
-    if unknown.size:
+    truth, known = np.asarray(y), set(classes.tolist())
+    unknown = (
+        [value for value in truth.ravel().tolist() if value not in known]  # None has no order
+        if truth.dtype == object
+        else np.setdiff1d(truth, classes).tolist()
+    )
+    if unknown:
         raise ValueError(
             f"y holds {plain_value(unknown[0])!r}, which is not among the model's classes "
             f"{[plain_value(value) for value in classes]}."

@@ -113,7 +113,12 @@ def decide(
     at most 5 % of the rows that are not 0 are taken for it (95 % confidence; 174 held-out rows,
     3 of them beyond the threshold)
     """
-    confidence = float(check_number("confidence", confidence, low=0.5, high=1 - 1e-9))
+    confidence = float(check_number("confidence", confidence, low=0.5, high=1.0))
+    if confidence > 1 - 1e-9:
+        raise ValueError(
+            f"confidence must be below 1; got {confidence:g}: no number of rows makes a rate "
+            "certain. Use 0.99, say."
+        )
     fitted = bayes_of(model).fitted_
     wanted = read_wanted(fitted, costs, abstain, max_false_alarms, min_detections)
     table, target, weights = held_out_rows(model, fitted, X, y, None)

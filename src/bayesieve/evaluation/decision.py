@@ -121,6 +121,8 @@ def rule_in_words(problem: FittedProblem) -> list[str]:
         lines.append(f"decides what costs least: {_costs_in_words(rule, names)}")
     for guard in rule.guards:
         lines += _guard_in_words(guard, names, problem)
+    if rule.guards and rule.prior != tuple(problem.fixed_prior.tolist()):
+        lines[-1] += ", by the shares of the classes where the rule was made"
     lines += [promise_in_words(promise, names) for promise in rule.promises]
     return lines or ["decides the most probable class"]
 

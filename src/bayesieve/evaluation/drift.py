@@ -93,7 +93,10 @@ class Drift:
             f": {told}" if names else ""
         )
         if self.novel is not None:
-            found += f"; {100 * self.novel[0.05]:.3g} % of the rows are as novel as 5 % should be"
+            found += (
+                f"; {100 * self.novel[0.05]:.3g} % of the rows are unlike those held out, where "
+                "5 % are expected"
+            )
         return found
 
     def to_dict(self) -> dict[str, list[object]]:
@@ -156,7 +159,8 @@ def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
     Notes
     -----
     With very many rows, the smallest move is certain: look at ``distance`` as well.  A column moves
-    with the shares of the classes, too.
+    with the shares of the classes, too.  Of a column without counts, only moments are known: with
+    heavy tails and few new rows (below 100, say), its variance is called moved too often.
 
     Examples
     --------

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import chi2_contingency, norm, ttest_ind_from_stats
+from scipy.stats import chi2_contingency, ttest_ind_from_stats
+from scipy.stats import t as student
 
 from ..checks import Array, plain_value
 from ..data.columns import ColumnSpec
@@ -124,9 +125,10 @@ def _of_moments(moments: Moments | Mixtures, n_trained: float, numbers: Floats) 
         middle, np.sqrt(variance), n, m, np.sqrt(v), known.size, equal_var=False
     ).pvalue
     # The spread of a variance, by the fourth moment of the new rows: no distribution is assumed.
-    fourth = max(float(np.mean((known - m) ** 4)) / v**2 - 1, 1e-9)
+    fourth = max(float(np.mean((known - m) ** 4)) / v**2 - 1, 2.0)
     apart = np.log(v / variance) / np.sqrt(fourth * (1 / n + 1 / known.size))
-    by_variance = 2 * norm.sf(abs(apart))
+    # Heavy tails leave few rows to judge it by: they count as so many fewer.
+    by_variance = 2 * student.sf(abs(apart), max(2 * (known.size - 1) / fourth**2, 1.0))
     p_value = min(1.0, 3 * min(float(by_mean), float(by_variance), missing.p_value))
     # Two normal distributions with this difference of means: rows that would have to change.
     distance = float(2 * ndtr(abs(m - middle) / np.sqrt(variance) / 2) - 1)

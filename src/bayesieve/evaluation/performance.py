@@ -224,9 +224,9 @@ def _known_truth(fitted: FittedBayes, y: ArrayLike) -> Array:
     if truth.ndim != 1:
         raise ValueError(f"y must hold one class a row; got shape {truth.shape}.")
     known = fitted.only.classes.tolist()
-    odd = next((value for value in truth.tolist() if value not in known), None)
-    if odd is not None:
-        raise ValueError(f"y holds {odd!r}, which is not among the model's classes {known}.")
+    odd = [value for value in truth.tolist() if value not in known][:1]
+    if odd:
+        raise ValueError(f"y holds {odd[0]!r}, which is not among the model's classes {known}.")
     return truth
 
 

@@ -80,6 +80,21 @@ def rate_in_words(rate: float) -> str:
     return f"{percent:.2g} %" if percent < 1 else f"{percent:.1f} %"
 
 
+def nth(place: int) -> str:
+    """A place in an order.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.words import nth
+    >>> nth(1), nth(2), nth(11), nth(23)
+    ('the first', 'the second', 'the 11th', 'the 23rd')
+    """
+    if place in (1, 2, 3):
+        return f"the {('first', 'second', 'third')[place - 1]}"
+    ending = "th" if 10 < place % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"the {place}{ending}"
+
+
 def many(count: float, what: str, plural: str | None = None) -> str:
     """A number of things.
 

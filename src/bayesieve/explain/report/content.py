@@ -99,6 +99,7 @@ def gather(
         [spec.name for spec in fitted.specs],
         _alone(fitted, mine, y, around),
         judged["rows"] == "given" and _trained(fitted, mine, y, sample_weight),
+        any(problem.rule is not None for problem in fitted.problems),
     )
     return {
         "title": extras.title,

@@ -11,11 +11,11 @@ _MOST_LETTERS = 40
 _FEW, _SHARE = 10, 0.02
 
 
-def some_verdicts(performance: PerformanceData, most: int) -> list[VerdictData]:
-    """The most frequent classes (or labels) in their order: more lines nobody tells apart."""
+def some_verdicts(performance: PerformanceData, most: int) -> list[tuple[int, VerdictData]]:
+    """The most frequent classes (or labels) in their order, each with its place among all."""
     verdicts = performance["verdicts"]
-    often = sorted(verdicts, key=lambda v: -v["positives"])[:most]
-    return [v for v in verdicts if any(v is each for each in often)]
+    often = sorted(range(len(verdicts)), key=lambda at: -verdicts[at]["positives"])[:most]
+    return [(at, verdicts[at]) for at in sorted(often)]
 
 
 def detection_lines(content: Content, most: int) -> list[dict[str, object]]:
@@ -27,10 +27,15 @@ def detection_lines(content: Content, most: int) -> list[dict[str, object]]:
     most : lines.
     """
     shown = some_verdicts(content["performance"], most)
-    names = short_names([v["name"] for v in shown], _MOST_LETTERS)
+    names = short_names([v["name"] for _, v in shown], _MOST_LETTERS)
     return [
-        {"name": f"{name} (AUC {v['auc']:.2f})", "points": v["roc"], "now": _now(content, v)}
-        for name, v in zip(names, shown, strict=True)
+        {
+            "name": f"{name} (AUC {v['auc']:.2f})",
+            "at": at,
+            "points": v["roc"],
+            "now": _now(content, v),
+        }
+        for name, (at, v) in zip(names, shown, strict=True)
         if v["roc"]
     ]
 
@@ -82,14 +87,15 @@ def calibration_lines(content: Content, most: int) -> list[dict[str, object]]:
     most : lines.
     """
     shown = some_verdicts(content["performance"], most)
-    names = short_names([v["name"] for v in shown], _MOST_LETTERS)
+    names = short_names([v["name"] for _, v in shown], _MOST_LETTERS)
     return [
         {
             "name": name,
+            "at": at,
             "bins": [
                 [said, seen, rows, *interval(min(seen * rows, rows), rows)]
                 for said, seen, rows in _joined(v["calibration"])
             ],
         }
-        for name, v in zip(names, shown, strict=True)
+        for name, (at, v) in zip(names, shown, strict=True)
     ]

@@ -11,6 +11,7 @@ from ...evaluation.given import Model, Value
 from ...evaluation.performance import PerformanceData
 from ...models.decisions import ASK
 from ...models.fitted import FittedBayes, FittedProblem
+from ..words import rate_in_words
 from .shape import DecidedData, DriftData, RuleData
 
 
@@ -58,7 +59,9 @@ def decided_data(
         return [found]
     kept = getattr(bayes_of(model), "decision_", None)
     source = "Of the held-out rows that the rule was made on"
-    if not isinstance(kept, Decision):
+    # Elsewhere costs weigh other probabilities than they did on those rows.
+    moved = fitted.place is not None and any(p.rule and p.rule.costs for p in fitted.problems)
+    if not isinstance(kept, Decision) or moved:
         kept = Decision.of(fitted, table, class_codes(fitted, y))
         source = "Of the rows given"
     labels = kept.labels or (None,)
@@ -69,6 +72,31 @@ def decided_data(
             labels, kept.classes, kept.tables, kept.rules, strict=True
         )
     ]  # fmt: skip
+
+
+def decided_in_words(found: DecidedData) -> str:
+    """What a rule did, beside what would have been done without a look at any row.
+
+    Parameters
+    ----------
+    found : rows by class and decision.
+    """
+    counts = np.array(found["counts"], float)
+    n_rows, n_classes = float(counts.sum()), len(found["classes"])
+    if not n_rows:
+        return ""
+    right, asked = float(np.trace(counts)), float(counts[:, n_classes:].sum())
+    wrong = n_rows - right - asked
+    told = f"{found['source']} ({n_rows:g}), {rate_in_words(wrong / n_rows)} were decided wrongly"
+    if len(found["decisions"]) > n_classes:
+        told += f" and {rate_in_words(asked / n_rows)} left to a person"
+    if found["costs"] is None or found["cost"] is None:
+        return f"{told}."
+    always = counts.sum(1) @ np.array(found["costs"]) / n_rows
+    best = int(always.argmin())
+    name = found["decisions"][best]
+    blind = "always asking" if best == n_classes else f"always “{name}”"
+    return f"{told}; a row costs {found['cost']:.3g} in the mean, with {blind} {always[best]:.3g}."
 
 
 def class_codes(fitted: FittedBayes, y: ArrayLike) -> NDArray[np.int64]:

@@ -20,6 +20,7 @@ from ...evaluation.given import Model
 from ...rankings.families import count_others
 from ...search.weight_path import WeightPath
 from ..portable import Portable
+from ..words import many, nth
 from .shape import PathData
 
 # States of a weighted path whose bands are drawn, and rows that these rest on.
@@ -162,15 +163,16 @@ def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[s
             changes += [(c, f"left at step {i}") for c in sorted(inside - moved)]
             inside = set(moved)
         else:
-            word = "joined" if step.action == "add" else "was dropped"
-            size = f"{step.n_features} column{'s' * (step.n_features != 1)}"
-            changes = [(c, f"{word} at step {i}, at {size}") for c in sorted(moved)]
+            said = f"was taken as {nth(step.n_features)} column (step {i})"
+            if step.action == "drop":
+                said = f"was dropped with {many(step.n_features, 'column')} left (step {i})"
+            changes = [(c, said) for c in sorted(moved)]
             inside = inside ^ moved
         for column, said in changes:
             if i <= path.chosen:
                 stories[column].append(said)
             else:
-                after.setdefault(column, f"{said}, after the chosen subset (step {path.chosen})")
+                after.setdefault(column, f"{said}, after the choice was made (step {path.chosen})")
     chosen = set(selector.selected_.tolist())
     for name, twins in stands_for(selector).items():
         stories[path.names.index(name)].append(f"stands for {count_others(twins)}")
@@ -179,7 +181,7 @@ def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[s
             after[j] = f"{path.names[selector.families_.leader[j]]} stands for it"
     found = []
     for j in selector.selected_.tolist():
-        told = stories[j] + ([after[j]] if j in after else [])
+        told = stories[j] + (["left only after the choice was made"] if j in after else [])
         found.append([path.names[j], "selected", _short(told) or "stayed to the end"])
     for j in sorted(set(stories) - chosen):
         fate = "dropped" if stories[j] else "never chosen"
@@ -197,10 +199,7 @@ def term_fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
     found: dict[str, list[str]] = {}
     path = getattr(model, "path_", None)
     if isinstance(path, WeightPath):
-        for i, (name, size) in enumerate(zip(path.to_dict()["term"], path.to_dict()["n_terms"],
-                                             strict=True)):  # fmt: skip
-            if name is not None:
-                found[str(name)] = [str(name), "selected", f"came at step {i}, as one of {size}"]
+        found |= {name: [name, *told] for name, told in _arrivals(path).items()}
     for name, twins in others.items():
         line = found.setdefault(name, [name, "selected", ""])
         line[2] = "; ".join(filter(None, [line[2], f"stands for {count_others(twins)}"]))
@@ -210,6 +209,24 @@ def term_fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
             found.setdefault(name, [name, "never chosen", f"{leader} stands for it"])
     lost = [[name, "eliminated", reason] for name, reason in left_out.items()]
     return [*found.values(), *lost]
+
+
+def _arrivals(path: WeightPath) -> dict[str, tuple[str, str]]:
+    """When each term of a path came, and whether the chosen state still has it."""
+    kept = set(path.steps[path.chosen].terms)
+    found: dict[str, tuple[str, str]] = {}
+    for i, step in enumerate(path.steps):
+        for term in path.units[step.unit] if step.unit >= 0 else ():
+            came, name = f"was taken as {nth(len(step.terms))} term", path.names.get(term)
+            if name is None:
+                continue
+            if term in kept:
+                found[name] = ("selected", came)
+            elif i <= path.chosen:
+                found[name] = ("dropped", f"{came}, and left again")
+            else:
+                found.setdefault(name, ("never chosen", "would have come later than was chosen"))
+    return found
 
 
 def _short(said: list[str]) -> str:

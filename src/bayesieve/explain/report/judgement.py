@@ -42,6 +42,7 @@ class Facts:
     names : of the model's columns.
     alone : error of the best column alone, and its name, where that is known.
     trained : is it judged on the very rows that it has learnt from?
+    ruled : has it a rule of its own for decisions?  Errors are those of the most probable class.
     """
 
     performance: PerformanceData
@@ -54,6 +55,7 @@ class Facts:
     names: list[str]
     alone: tuple[str, float] | None
     trained: bool = False
+    ruled: bool = False
 
 
 class _Lead(NamedTuple):
@@ -106,7 +108,15 @@ def _bar(name: str, error: float, kind: str) -> Bar:
 
 
 def _this(facts: Facts) -> str:
-    return f"this model ({facts.n_selected} of {many(facts.n_columns, 'column')})"
+    told = f"this model ({_looked_at(facts)})"
+    return f"{told}, deciding the most probable class" if facts.ruled else told
+
+
+def _looked_at(facts: Facts) -> str:
+    """How many columns it has, of how many."""
+    if facts.n_selected == facts.n_columns:
+        return many(facts.n_columns, "column")
+    return f"{facts.n_selected} of {many(facts.n_columns, 'column')}"
 
 
 def interval(hits: float, rows: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -162,6 +172,8 @@ def _lead_of_labels(verdicts: list[VerdictData]) -> _Lead:
 def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
     error, base = facts.performance["error"], lead.base
     wrong = f"{rate_in_words(error)} of the decisions are wrong"
+    if facts.ruled:
+        wrong = f"{rate_in_words(error)} would be wrong if it decided the most probable class"
     leak = _leak(facts, lead)
     if leak is not None:
         name, alone = leak
@@ -179,11 +191,10 @@ def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
             f"This model is no better than {lead.common}: {wrong}, and {rate_in_words(base)} "
             f"would be without looking at any column.{_ranks(facts.performance)}"
         )
-    of = f"{facts.n_selected} of {many(facts.n_columns, 'column')}"
     told = "labels" if facts.labelled else f"{many(len(facts.classes), 'class', 'classes')}"
     return "good", (
-        f"From {of} it tells {told} apart: {wrong}; with {lead.common}, {rate_in_words(base)} "
-        "would be."
+        f"From {_looked_at(facts)} it tells {told} apart: {wrong}; with {lead.common}, "
+        f"{rate_in_words(base)} would be.{' It follows a rule: see below.' if facts.ruled else ''}"
     )
 
 

@@ -74,9 +74,7 @@ def looked_at(model: ModelData, told: Told) -> list[Looked]:
 
 
 def _kind(each: FeatureData) -> str:
-    density = each["source"].get("density")
-    known = _KINDS.get(each["model"], "number")
-    return f"{known}, {density[0]}" if density else known
+    return _KINDS.get(each["model"], "number")
 
 
 def _factor(nat: float) -> str:
@@ -89,10 +87,12 @@ def _leaves(worth: Worth | None) -> str:
         return ""
     if worth.loss <= 0 and worth.error <= 0:
         return "nothing: the model is no worse without it"
-    sign = "+" if worth.error > 0 else "−" if worth.error < 0 else "±"
-    surer = f"{math.exp(-worth.loss):.2f}"
-    points = f"{sign}{100 * abs(worth.error):.1f} points of error"
-    return f"{points}, probability of the truth × {surer}"
+    rows = f"{rate_in_words(abs(worth.error))} of the rows"
+    told = f"another {rows} decided wrongly" if worth.error > 0 else f"{rows} fewer decided wrongly"
+    if not worth.error:
+        told = "as many rows decided wrongly"
+    share = rate_in_words(abs(math.expm1(-worth.loss)))
+    return f"{told}; the true class {share} {'less' if worth.loss > 0 else 'more'} probable"
 
 
 def _substitute(worth: Worth | None) -> str:

@@ -11,6 +11,7 @@ from ...evaluation.given import Value
 from ..plain import jsonable
 from ..words import SILENT, chance_in_words, few_digits, rate_in_words
 from .curves import calibration_lines, detection_lines
+from .decided import decided_in_words
 from .looks import yes_or_no
 from .pairs import classes_of, heat_maps, scaled
 from .shape import AgreementData, Content
@@ -83,6 +84,7 @@ def page_environment() -> "jinja2.Environment":
         "rate": rate_in_words,
         "short": _short,
         "level": _level,
+        "decided": decided_in_words,
         "yes_no": yes_or_no,
         "ratio": _ratio,
         "times": _times,

@@ -79,40 +79,43 @@ const Charts = (() => {
     return both;
   };
 
-  // lines: [{name, points: [[false alarms, detection]], now: [x, y] or null}]
+  // The colour of a class by its place, as everywhere in a report; those beyond eight are dashed.
+  const tone = at => `k${at % 8}${at >= 8 ? " dashed" : ""}`;
+
+  // lines: [{name, at: place of the class, points: [[false alarms, detection]], now: [x, y] or null}]
   function roc(width, lines) {
     const height = Math.min(Math.max(width * 0.72, 240), 340), unit = {low: 0, high: 1, format: percent};
     const f = frame(width, height, {x: {...unit, label: "false alarms"}, y: unit, kind: "roc",
       words: `Detection against false alarms: ${lines.map(l => l.name).join(", ")}`});
     f.svg.append(path([[f.left, f.bottom], [f.right, f.top]], {class: "diagonal"}));
-    lines.forEach(({points}, k) => f.svg.append(
-      path(points.map(([x, y]) => [f.across(x), f.up(y)]), {class: `line k${k}`})));
-    lines.forEach(({name, now}, k) => {
+    lines.forEach(({points, at}) => f.svg.append(
+      path(points.map(([x, y]) => [f.across(x), f.up(y)]), {class: `line ${tone(at)}`})));
+    lines.forEach(({name, at, now}) => {
       if (now === null) return;
-      const dot = draw("circle", {cx: f.across(now[0]), cy: f.up(now[1]), r: 5, class: `dot k${k}`});
+      const dot = draw("circle", {cx: f.across(now[0]), cy: f.up(now[1]), r: 5, class: `dot ${tone(at)}`});
       dot.append(draw("title", {}, `${name}: ${percent(now[1])} detected, ${percent(now[0])} false alarms`));
       f.svg.append(dot);
     });
-    return withLegend(f.svg, lines.map((l, k) => [l.name, `k${k}`]));
+    return withLegend(f.svg, lines.map(l => [l.name, tone(l.at)]));
   }
 
-  // lines: [{name, bins: [[said, seen, rows, low, high]]}]
+  // lines: [{name, at, bins: [[said, seen, rows, low, high]]}]
   function calibration(width, lines) {
     const height = Math.min(Math.max(width * 0.72, 240), 340), unit = {low: 0, high: 1, format: percent};
     const most = Math.max(1, ...lines.flatMap(l => l.bins.map(b => b[2])));
     const f = frame(width, height, {x: {...unit, label: "probability the model gives"}, y: unit, kind: "calibration",
       words: "Share of rows against the probability the model gives"});
     f.svg.append(path([[f.left, f.bottom], [f.right, f.top]], {class: "diagonal"}));
-    lines.forEach(({name, bins}, k) => {
-      f.svg.append(path(bins.map(b => [f.across(b[0]), f.up(b[1])]), {class: `line thin k${k}`}));
+    lines.forEach(({name, at, bins}) => {
+      f.svg.append(path(bins.map(b => [f.across(b[0]), f.up(b[1])]), {class: `line thin ${tone(at)}`}));
       for (const [said, seen, rows, low, high] of bins) {
         const x = f.across(said);
-        const dot = draw("circle", {cx: x, cy: f.up(seen), r: 2.5 + 4 * Math.sqrt(rows / most), class: `dot k${k}`});
+        const dot = draw("circle", {cx: x, cy: f.up(seen), r: 2.5 + 4 * Math.sqrt(rows / most), class: `dot ${tone(at)}`});
         dot.append(draw("title", {}, `${name}: said ${percent(said)}, seen ${percent(seen)} (${percent(low)} to ${percent(high)}) of ${rows} rows`));
-        f.svg.append(path([[x, f.up(low)], [x, f.up(high)]], {class: `whisker k${k}`}), dot);
+        f.svg.append(path([[x, f.up(low)], [x, f.up(high)]], {class: `whisker ${tone(at)}`}), dot);
       }
     });
-    return withLegend(f.svg, lines.map((l, k) => [l.name, `k${k}`]));
+    return withLegend(f.svg, lines.map(l => [l.name, tone(l.at)]));
   }
 
   // lines: [{name, kind, points: [[size, value, spread or null, step]]}], chosen: [size, value]

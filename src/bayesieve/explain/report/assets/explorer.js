@@ -14,7 +14,7 @@ const Explorer = (() => {
 <div class="controls"><label for="prior-slider">Prior of <span id="prior-name"></span></label> <input type="range" id="prior-slider" min="-14" max="14" step="0.01"> <button type="button" id="prior-reset">as in training</button></div>
 </details>
 </div>
-<div id="decision" class="card"><div aria-live="polite"><p id="outcome"></p><p><output id="probability"></output> <span id="log-odds"></span></p><p id="truth"></p></div>
+<div id="decision" class="card"><div aria-live="polite"><p id="outcome"></p><p><output id="probability"></output>: <span id="log-odds"></span></p><p id="truth"></p></div>
 <ul id="all-classes" aria-label="Probabilities of all classes"></ul>
 <div id="flips"></div>
 <p class="off-paper"><button type="button" data-sheet="decision">Print this decision on one page</button></p></div>
@@ -192,14 +192,17 @@ const Explorer = (() => {
       const names = ["prior", ...features.map((_, j) => spoken(j)), ...problem().pairs.map(p => p.columns.map(spoken).join(" and "))];
       const values = ["", ...features.map((f, j) => Behind.shown(f, state.values[j])), ...problem().pairs.map(() => "")];
       return {ratios, names, values, probability, decision, target: className(state.target), against: className(state.against),
-        total: Model.apart(totals[state.target], totals[state.against]) / t, name: decisionName(decision),
+        total: Model.apart(totals[state.target], totals[state.against]) / t, name: decisionName(decision), tones: [state.target, state.against].map(tone),
         flips: Model.flips(features, problem(), rule(), state.values, state.prior).slice(0, 3).map(flip => ({
           name: spoken(flip.column), to: decisionName(flip.decision),
-          value: Array.isArray(flip.words) ? `${flip.words[0]} ${Words.plain(flip.words[1])}` : Behind.shown(features[flip.column], flip.words),
+          value: Array.isArray(flip.words) ? flip.words.join(" ") : Behind.shown(features[flip.column], flip.words),
           now: values[flip.column + 1]})),
         novelty: state.row === null || !rows?.novelty ? null : rows.novelty[state.row],
         row: state.row === null ? null : rows.at[state.row], alarm: isAlarm(decision), ruled: rule() !== null};
     }
+
+    // The colour of a class, the same wherever it is named.
+    const tone = k => `k${k % 8}`;
 
     const isAlarm = decision => rule() !== null && decision < problem().classes.length
       && rule().guards.some(guard => guard.or_ask && guard.position !== decision);
@@ -212,13 +215,14 @@ const Explorer = (() => {
         const width = Number.isFinite(ratio) ? 50 * Math.abs(ratio) / longest : 50;
         stick.style.width = `${width}%`;
         stick.style.left = ratio >= 0 ? "50%" : `${50 - width}%`;
-        stick.className = `stick ${ratio >= 0 ? "for" : "against"}`;
+        stick.className = `stick ${ratio >= 0 ? `for ${it.tones[0]}` : `against ${it.tones[1]}`}`;
         const cell = row.querySelector(".ratio");
         cell.replaceChildren(make("span", said(i, ratio, it), {class: "odds"}), make("span", Words.signed(ratio), {class: "nat"}));
         cell.dataset.value = ratio;
       });
       byId("side-for").textContent = `${it.target} →`;
       byId("side-against").textContent = `← ${it.against}`;
+      [byId("side-for").className, byId("side-against").className] = it.tones;
       showDecision(it);
       const prior = state.prior ?? problem().shares;
       prior.forEach((p, k) => { byId(`prior-${k}`).value = Number(p.toPrecision(6)); });
@@ -233,7 +237,7 @@ const Explorer = (() => {
 
     // What a bar says: the prior is about how frequent classes are; some columns speak in pairs only.
     function said(i, ratio, it) {
-      if (i === 0) return Math.abs(ratio) < 0.05 ? "equally frequent" : `${ratio > 0 ? it.target : it.against} ${Words.times(ratio)} as frequent`;
+      if (i === 0) return Math.abs(ratio) < 0.05 ? "equally frequent" : `${ratio > 0 ? it.target : it.against} is ${Words.times(ratio)} as frequent`;
       const silent = Math.abs(ratio) < 0.05 && problem().pairs.some(pair => pair.columns.includes(i - 1));
       return silent && i <= features.length ? "speaks together with another" : Words.odds(ratio, it.target, it.against);
     }
@@ -249,10 +253,8 @@ const Explorer = (() => {
       out.textContent = `${it.target} ${Words.chance(it.probability[state.target])}`;
       out.dataset.value = it.probability[state.target];
       const odds = byId("log-odds");
-      odds.replaceChildren(make("span", Math.abs(it.total) < 0.05 ? `as probable as ${it.against}`
-        : `${Words.times(it.total)} as probable as ${it.total >= 0 ? it.against : `it is ${it.against}`}`, {class: "odds"}),
+      odds.replaceChildren(make("span", Words.compared(it.total, it.against), {class: "odds"}),
       make("span", `log-odds ${Words.signed(it.total)}`, {class: "nat"}));
-      if (it.total < -0.05) odds.firstChild.textContent = `${it.against} is ${Words.times(it.total)} as probable`;
       odds.dataset.value = it.total;
       byId("all-classes").replaceChildren(...it.probability.map((p, k) => {
         const item = make("li", `${className(k)} ${Words.chance(p)}`);

@@ -176,11 +176,26 @@ const Model = (() => {
       const inside = c => c === 0 ? cuts[0] : c === cuts.length ? cuts[c - 1] + (Math.abs(cuts[c - 1]) || 1)
         : (cuts[c - 1] + cuts[c]) / 2;
       return Array.from({length: cuts.length + 1}, (_, c) => c).filter(c => c !== now && cuts.length)
-        .map(c => [inside(c), Math.abs(c - now) / (cuts.length + 1), c > now ? ["above", cuts[c - 1]] : ["up to", cuts[c]]]);
+        .map(c => [inside(c), Math.abs(c - now) / (cuts.length + 1), c > now && c > 0 ? ["above", edge(cuts, c - 1, c)] : ["up to", edge(cuts, c, c)]]);
     }
     const [low, high] = feature.range ?? [0, 1], span = high > low ? high - low : 1;
-    return Array.from({length: 201}, (_, i) => low + span * i / 200).map(x =>
-      [x, Math.abs(x - (value ?? low)) / span, [x > value ? "from" : "down to", x]]);
+    // Few digits, and the very number that is tried.
+    const digits = Math.min(Math.max(2 - Math.floor(Math.log10(span)), 0), 100);
+    return Array.from({length: 201}, (_, i) => Number((low + span * i / 200).toFixed(digits))).map(x =>
+      [x, Math.abs(x - (value ?? low)) / span, [value === null ? "about" : x > value ? "from" : "down to", x]]);
+  }
+
+  // A cut in as few digits as leave it an end of its interval: who writes it down changes the case.
+  function edge(cuts, at, code) {
+    const cut = cuts[at];
+    for (let digits = 4; digits < 17; digits += 1) {
+      const near = Number(cut.toPrecision(digits)), step = 10 ** (Math.floor(Math.log10(Math.abs(cut) || 1)) + 1 - digits);
+      for (const each of [near, Number((near + (at < code ? step : -step)).toPrecision(digits))]) {
+        const fits = at < code ? each >= cut && !(cuts[code] <= each) : each <= cut && below(each, cuts) === code;
+        if (fits) return each;
+      }
+    }
+    return cut;
   }
 
   // The smallest change of each column alone that changes the decision, the smallest first.

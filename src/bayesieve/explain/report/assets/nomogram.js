@@ -143,13 +143,13 @@ const Nomogram = (() => {
     axis(y, "total points", ticks(0, whole, width < 520 ? 4 : 8).map(p => [at(p), String(p)]));
     const whose = k => problem.name === null ? String(problem.classes[k]) : k === 1 ? problem.name : `not ${problem.name}`;
     const name = k => whose(k).length > 26 ? `${whose(k).slice(0, 25)}…` : whose(k);
-    const from = Math.abs(start) < 0.05 ? "both are equally frequent" : `${Words.times(start)} as frequent is ${name(start > 0 ? target : against)}`;
+    const from = Math.abs(start) < 0.05 ? "both are equally frequent" : `${name(start > 0 ? target : against)} is ${Words.times(start)} as frequent`;
     const zero = (0 - base - start) / unit;
     const marks = CHANCES.map(p => [(Math.log(p / (1 - p)) - base - start) / unit, p])
       .filter(([total]) => total >= 0 && total <= whole).map(([total, p]) => [at(total), `${100 * p} %`]);
     const clear = apartBy(marks.map(m => m[0]).concat([0]).slice(0, marks.length), 40);
     axis(y + 44, `probability of ${name(target)}`, marks.map((m, i) => clear.includes(i) ? m : [m[0], ""]), "below");
-    svg.append(text(width < 520 ? 2 : left, y + 90, `prior: ${from}`, {class: "label prior"}),
+    svg.append(text(width < 520 ? 2 : left, y + 90, `before any column: ${from}`, {class: "label prior"}),
       text(width < 520 ? 2 : left, y + 108, `at ${Math.round(zero)} points both are equally probable`, {class: "label"}));
   }
 

@@ -17,9 +17,12 @@ const Pairs = (() => {
       cell.dataset.value = ratio;
       cell.style.setProperty("--share", Math.abs(ratio) / most);
       cell.classList.toggle("against", ratio < 0);
+      cell.style.setProperty("--tone", `var(--c${(ratio < 0 ? against : target) % 8})`);
     }
     for (const [which, k] of [["target", target], ["against", against]]) {
-      place.querySelector(`[data-name="${which}"]`).textContent =
+      const told = place.querySelector(`[data-name="${which}"]`);
+      told.closest(".key").style.setProperty("--tone", `var(--c${k % 8})`);
+      told.textContent =
         name === null ? String(classes[k]) : k === 1 ? name : `not ${name}`;
     }
   }

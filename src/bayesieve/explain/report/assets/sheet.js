@@ -8,14 +8,14 @@ const Sheet = (() => {
     const page = make("div", null, {class: "sheet"});
     const heading = it.name === "ask a person" ? "Ask a person" : it.alarm ? `Raise alarm: ${it.name}` : it.name;
     page.append(make("p", title, {class: "soft"}), make("h2", `${it.row === null ? "A case set by hand" : `Row ${it.row}`}: ${heading}`),
-      make("p", `${it.target} ${Words.chance(it.probability[it.at])}; ${Words.times(it.total)} as probable as ${it.against}.`
+      make("p", `${it.target} ${Words.chance(it.probability[it.at])}; ${Words.compared(it.total, it.against)}.`
         + (it.novelty !== null && it.novelty <= 0.01 ? " This case is unlike the training data." : "")));
     const strongest = it.ratios.map((ratio, i) => [ratio, i]).filter(([, i]) => i > 0)
       .sort((a, b) => Math.abs(b[0]) - Math.abs(a[0])).slice(0, 3);
     const longest = Math.max(1e-9, ...strongest.map(([r]) => Math.abs(r)).filter(Number.isFinite));
     const reasons = make("table", null, {class: "reasons-on-paper"});
     for (const [ratio, i] of strongest) {
-      const row = make("tr"), cell = make("td", null, {class: "bar"}), stick = make("span", null, {class: `stick ${ratio >= 0 ? "for" : "against"}`});
+      const row = make("tr"), cell = make("td", null, {class: "bar"}), stick = make("span", null, {class: `stick ${ratio >= 0 ? `for ${it.tones[0]}` : `against ${it.tones[1]}`}`});
       const width = Number.isFinite(ratio) ? 50 * Math.abs(ratio) / longest : 50;
       stick.style.width = `${width}%`;
       stick.style.left = ratio >= 0 ? "50%" : `${50 - width}%`;

@@ -24,6 +24,12 @@ const Words = (() => {
     return `${times(nat)} as likely in ${nat > 0 ? one : other}`;
   }
 
+  // How probable a case's class is beside another.
+  function compared(nat, other) {
+    if (Math.abs(nat) < 0.05) return `as probable as ${other}`;
+    return nat > 0 ? `${times(nat)} as probable as ${other}` : `${other} is ${times(nat)} as probable`;
+  }
+
   function signed(x, digits = 3) {
     if (x === Infinity) return "+∞";
     if (x === -Infinity) return "−∞";
@@ -36,7 +42,5 @@ const Words = (() => {
   // Without a row of the class (or of the others) there is no rate.
   const percent = (rate, digits = 1) => rate === null ? "–" : `${(100 * rate).toFixed(digits)} %`;
 
-  const plain = x => String(Number(Number(x).toPrecision(4)));
-
-  return {times, odds, signed, chance, percent, plain, few};
+  return {times, odds, compared, signed, chance, percent, few};
 })();
