@@ -331,6 +331,9 @@ class Bench:
             elif action == "note":
                 session.note(note)
             else:
+                if not columns or (action == "swap" and len(columns) != 2):
+                    least = "two columns" if action == "swap" else "a column"
+                    raise BadUseError(f"{action} needs {least}; got {columns!r}.")
                 getattr(session, action)(*self._places(columns), note=note)
             return self._edited()
 
