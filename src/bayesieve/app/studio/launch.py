@@ -136,15 +136,20 @@ class Running:
         self._say(f"your work is in {told}: bayesieve studio {told} opens it again.")
 
 
+def open_saved(bench: Bench, path: Path, name: str) -> None:
+    """A session that was saved; its file is not needed any more."""
+    session = Session.load(path)
+    weights = session.params.get("sample_weight")
+    table = given_table(session.X, session.y, weights, session.about.get("name", name))
+    bench.hold(session, table, session.about.get("target") or None)
+
+
 def open_bench(bench: Bench, file: Path | None, target: str | None) -> None:
     """Begin with a file, or a project."""
     if file is None:
         return
     if file.suffix == ".bayesieve":
-        session = Session.load(file)
-        table = given_table(session.X, session.y)
-        table.name = session.about.get("name", file.name)
-        bench.hold(session, table, session.about.get("target") or None)
+        open_saved(bench, file, file.name)
         return
     bench.open_file(file, str(file))
     if target is not None:

@@ -22,11 +22,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from ...data.files.base import BadUseError, unzipped
-from ...estimators.resident.session import Session
 from ...explain.plain import Plain
 from .bench import Bench, Settings
 from .guard import Guard, Keys, let_in
-from .table import given_table
+from .launch import open_saved
 
 _KINDS = {
     ".html": "text/html",
@@ -132,7 +131,7 @@ class Studio:
 
         def target() -> dict[str, Plain]:
             features = asked.get("features")
-            rows = _text(asked, "rows") if "rows" in asked else None
+            rows = _text(asked, "rows", _MOST_WORDS) if "rows" in asked else None
             bench.open_target(_text(asked, "target") or None, features and dict(features), rows)
             return bench.state()
 
@@ -220,10 +219,7 @@ class Studio:
 
     def open_project(self, path: Path) -> None:
         """A session that was saved; its file is not needed any more."""
-        session = Session.load(path)
-        table = given_table(session.X, session.y)
-        table.name = session.about.get("name", "a project")
-        self.bench.hold(session, table, session.about.get("target") or None)
+        open_saved(self.bench, path, "a project")
 
     async def _export(self, request: Request) -> Response:
         kind = request.path_params["kind"]
@@ -292,11 +288,11 @@ def _event(what: str, data: Plain) -> bytes:
     return f"event: {what}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-def _text(asked: dict[str, object], name: str) -> str:
+def _text(asked: dict[str, object], name: str, most: int = 2000) -> str:
     value = asked.get(name) or ""
     if not isinstance(value, str):
         raise ValueError(f"{name} must be a text; got {value!r}.")
-    return value[:2000]
+    return value[:most]
 
 
 async def _body(request: Request) -> bytes:
