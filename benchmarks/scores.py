@@ -1,16 +1,20 @@
 """Speed of the grid of 810 indicators on many series, and of each score beside scipy's form.
 
-    python benchmarks/scores.py [--quick]
+    python benchmarks/scores.py [--quick] [--peers PYTHON]
 
 A score is timed on 6000 series of 200 points, its peer on a few of them: the same trace as a Python
-function of a series, by scipy and numpy over all windows at once as far as they go.  Prints a table
-and writes it to benchmarks/results/scores.json.
+function of a series, by scipy and numpy over all windows at once as far as they go.  With
+``--peers``, the Python of an environment with tsfresh, six scores of whole series stand beside
+tsfresh's.  Seconds are of the clock, and of the processors (all threads together), which other
+work on the machine disturbs less.  Prints a table and writes it to benchmarks/results/scores.json.
 """
 
+import argparse
 import json
 import math
 import resource
-import sys
+import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,7 +23,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy import signal, stats
 
 from bayesieve.engine.threads import Threads
-from bayesieve.indicators import Indicators, Score
+from bayesieve.indicators import SCORES, Indicators, Score
 from bayesieve.indicators.library import LIBRARY
 
 N_THREADS = 2
@@ -143,14 +147,14 @@ PEERS = {
 }
 
 
-def best_of(task, repeats=5):
+def best_of(task, repeats=5, clock=time.perf_counter):
     """Seconds of the fastest of some runs, after one to warm up."""
     task()
     found = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         task()
-        found.append(time.perf_counter() - start)
+        found.append(clock() - start)
     return min(found)
 
 
@@ -172,8 +176,9 @@ def time_scores(n_series, record):
         series = X if score.n_channels == 1 else [(x, X[i - 1]) for i, x in enumerate(X)]
         few, peer = series[: max(n_series // 100, 10)], peer_of(name, score)
         with Threads(1) as engine, np.errstate(all="ignore"):
-            mine = best_of(lambda: list(score.columns(series, engine))) / n_series  # noqa: B023
-            its = best_of(lambda: list(peer.columns(few, engine)), 2) / len(few)  # noqa: B023
+            mine = best_of(lambda: list(score.columns(series, engine)), 9, time.process_time)  # noqa: B023
+            its = best_of(lambda: list(peer.columns(few, engine)), 4, time.process_time)  # noqa: B023
+        mine, its = mine / n_series, its / len(few)
         record(f"{name}: microseconds a series", mine * 1e6)
         record(f"{name}: times as fast as its peer", its / mine)
 
@@ -182,35 +187,76 @@ def time_grid(n_series, record):
     """The 810 indicators of many series, twice the number, and longer ones."""
     rng = np.random.default_rng(0)
     indicators = Indicators(n_jobs=N_THREADS).fit(rng.normal(size=(10, N_POINTS)))
-    seconds = {}
+    seconds, processor = {}, {}
     for n in (n_series // 8, n_series):
         X = rng.normal(size=(n, N_POINTS))
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         indicators.transform(X)
-        seconds[n] = time.perf_counter() - start
-    record(f"810 indicators of {n_series} series of {N_POINTS} points, s", seconds[n_series])
-    few, many = seconds.values()
+        seconds[n], processor[n] = time.perf_counter() - start, time.process_time() - used
+    what = f"810 indicators of {n_series} series of {N_POINTS} points"
+    record(f"{what}, s", seconds[n_series])
+    record(f"{what}, processor s", processor[n_series])
+    few, many = processor.values()
     record("exponent of the time in the number of series", math.log(many / few) / math.log(8))
     long = []
     for size in (1000, 4000):
         X = rng.normal(size=(max(n_series // 400, 20), size))
-        long.append(best_of(lambda: indicators.transform(X), 2))  # noqa: B023
+        long.append(best_of(lambda: indicators.transform(X), 2, time.process_time))  # noqa: B023
     record("exponent of the time in the length of the series", math.log(long[1] / long[0], 4))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     record("most memory, GB", peak)
 
 
+def beside_tsfresh(python, n_series, record):
+    """Six scores of whole series, one thread each; the values must be the same."""
+    X = np.random.default_rng(0).normal(size=(n_series, N_POINTS)) + 5
+    whole = [
+        SCORES["highest"],
+        SCORES["lowest"],
+        SCORES["total-variation"].over(window=[0]),
+        SCORES["slope"].over(window=[0]),
+        SCORES["autocorrelation"].over(window=[0], lag=[1]),
+        SCORES["permutation-entropy"].over(window=[0], order=[3]),
+    ]
+    with Threads(1) as engine:
+
+        def score():
+            return [column.values for each in whole for column in each.columns(list(X), engine)]
+
+        mine, found = best_of(score, clock=time.process_time), score()
+    with tempfile.TemporaryDirectory() as folder:
+        given, answer = Path(folder, "series.npy"), Path(folder, "answer.npz")
+        np.save(given, X)
+        script = Path(__file__).parent / "series_peer.py"
+        subprocess.run([python, script, given, answer], check=True, capture_output=True)
+        peer = np.load(answer)
+        theirs, (_, seconds) = peer["features"], peer["seconds"]
+    theirs[:, 3] = np.abs(theirs[:, 3])
+    theirs[:, 5] /= math.log(6)  # ours is a share of the most there can be
+    worth = (N_POINTS - 1) / N_POINTS  # tsfresh divides its sum of n - 1 products by n - 1
+    theirs[:, 4] *= worth
+    np.testing.assert_allclose(np.array(found).T, theirs, rtol=1e-8, atol=1e-10)
+    record("six scores of whole series: microseconds a series", mine / n_series * 1e6)
+    record("the same six by tsfresh: microseconds a series", seconds / n_series * 1e6)
+    record("six scores: times as fast as tsfresh", seconds / mine)
+
+
 def main():
     """Run all parts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer series")
+    parser.add_argument("--peers", help="Python of an environment with tsfresh")
+    options = parser.parse_args()
     results = {}
 
     def record(name, value):
         results[name] = value
         print(f"{name:60s} {value:.4g}", flush=True)
 
-    quick = "--quick" in sys.argv
-    time_grid(5_000 if quick else 100_000, record)
-    time_scores(300 if quick else 6000, record)
+    time_grid(5_000 if options.quick else 100_000, record)
+    time_scores(300 if options.quick else 6000, record)
+    if options.peers:
+        beside_tsfresh(options.peers, 300 if options.quick else 2000, record)
     missing = set(LIBRARY) - set(PEERS)
     assert not missing, missing
     folder = Path(__file__).parent / "results"

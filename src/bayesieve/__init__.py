@@ -3,6 +3,7 @@
 from .app.studio.notebook import studio
 from .data.pack import pack
 from .engine.far.cluster import DaskEngine
+from .engine.gpu.engine import GpuEngine
 from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
@@ -11,6 +12,7 @@ from .estimators.selector import NaiveBayesSelector
 from .estimators.signals import SignalPipeline, signals
 from .estimators.votes import FeatureVotes
 from .estimators.weighted import WeightedNaiveBayes
+from .evaluation.agreement import Stability, nogueira
 from .evaluation.calibration import Calibration, calibrate
 from .evaluation.comparison import Comparison, compare
 from .evaluation.curve import evaluate_ranking
@@ -18,7 +20,7 @@ from .evaluation.decide import decide, novelty
 from .evaluation.decision import Decision
 from .evaluation.drift import Drift, drift
 from .evaluation.nested import Nested, nested
-from .evaluation.stability import Stability, nogueira, stability
+from .evaluation.stability import stability
 from .explain.code import to_sql
 from .explain.displays import (
     EvidenceDisplay,
@@ -34,6 +36,7 @@ from .explain.evidence import explain
 from .explain.function import to_python
 from .explain.model import explain_model
 from .explain.modelfile.file import load_model, save_model
+from .explain.trust_pictures import plot_calibration, plot_signal
 from .rankings.divergence import relevance_matrix
 from .rankings.families import Families, find_families
 from .rankings.rank import rank
@@ -51,6 +54,7 @@ __all__ = [
     "EvidenceDisplay",
     "Families",
     "FeatureVotes",
+    "GpuEngine",
     "GreedyEnsemble",
     "NaiveBayes",
     "NaiveBayesSelector",
@@ -79,10 +83,12 @@ __all__ = [
     "nogueira",
     "novelty",
     "pack",
+    "plot_calibration",
     "plot_evidence",
     "plot_nomogram",
     "plot_path",
     "plot_relevance",
+    "plot_signal",
     "rank",
     "relevance_matrix",
     "save_model",

@@ -325,6 +325,20 @@ def test_what_a_score_does_not_mind(name, change):
             np.testing.assert_allclose(*column.values, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [2.0**520, 2.0**1000, 2.0**-600, 2.0**-1000])
+@pytest.mark.parametrize("name", [name for name in SAME if "scale" in SAME[name]])
+def test_what_does_not_mind_a_scale_minds_none(name, scale):
+    """Squares of such values overflow, or vanish."""
+    x = given(name, series("step", 5, 96))
+    score = LIBRARY[name]
+    both = [x, tuple(scale * mine for mine in x)]
+    with Threads(1) as engine:
+        for column in score.columns(
+            both if score.n_channels == 2 else [each[0] for each in both], engine
+        ):
+            np.testing.assert_allclose(*column.values, rtol=1e-9, atol=1e-12)
+
+
 @every
 def test_short_series_constants_and_single_points(name):
     score = LIBRARY[name]

@@ -185,5 +185,5 @@ def test_a_score_of_two_channels_of_ones_own():
     assert indicators.names_ == ["channel 0, channel 1: gap > 1"]
     assert indicators.transform(X).ravel().tolist() == [1] * 12
     assert indicators.fired(X[0], indicators.names_) == {indicators.names_[0]: [(0, 59)]}
-    with pytest.raises(ValueError, match="score 'lead' failed"):
+    with pytest.raises(ValueError, match=r"score 'lead \(by=1\)' failed"):
         Indicators([lead]).fit(X)

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from ..checks import Array
 from ..data.files.base import BadUseError
 from ..models.decisions import ASK
+from ..models.priors import shares_of_classes, shares_of_labels
 from .tables import Problem
 
 
@@ -40,6 +42,22 @@ def read_priors(text: str | None) -> str | dict[str, float] | None:
     if text is None or text == "uniform":
         return text
     return read_numbers("--priors", text, "'uniform'")
+
+
+def check_place(priors: str | dict[str, float] | None, y: pl.DataFrame | pl.Series | Array) -> None:
+    """Refuse priors that do not fit the classes, or the labels, before any work.
+
+    Parameters
+    ----------
+    priors : what `read_priors` gave.
+    y : the target.
+    """
+    if priors is None:
+        return
+    if isinstance(y, pl.DataFrame):
+        shares_of_labels(priors, y.columns)
+    else:
+        shares_of_classes(priors, np.unique(np.asarray(y)))
 
 
 def read_rates(option: str, text: str | None) -> float | dict[str, float] | None:

@@ -206,7 +206,8 @@ def select(
         ),
     ] = False,
     engine: Annotated[
-        str, typer.Option(help="Who keeps the rows: 'threads', or 'dask' (workers of a cluster).")
+        str,
+        typer.Option(help="Who keeps the rows: 'threads', 'dask' (workers of a cluster), 'gpu'."),
     ] = "threads",
     scheduler: Annotated[
         str | None, typer.Option(help="Address of the Dask scheduler; by default a local cluster.")
@@ -242,6 +243,7 @@ def select(
         time_limit=time_limit,
         families="auto" if families else None,
         preset=preset,
+        engine="gpu" if engine == "gpu" else None,
         keep=keep or (),
         forbid=forbid or (),
     )

@@ -31,13 +31,14 @@ from ..explain.report import make_report
 from ..models.unknown import warn_of_unknown
 from ..rankings.families import Families
 from ..rankings.rank import rank
-from .by_class import read_class_weight, read_priors
+from .by_class import check_place, read_class_weight, read_priors
 from .results import Chooser, as_json, chosen_names, in_words, summary, write_result
 from .tables import Problem, groups_of, later_part, numbers_with_texts, read_problem
 
 __all__ = [
     "BadUseError",
     "as_json",
+    "check_place",
     "groups_of",
     "in_words",
     "later_part",
@@ -65,6 +66,10 @@ def check_resume(checkpoint: Path | None, resume: bool) -> None:
         raise BadUseError(
             f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
             "another file."
+        )
+    if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
+        raise BadUseError(
+            f"--checkpoint: the folder {str(checkpoint.parent)!r} does not exist; make it first."
         )
 
 
@@ -113,6 +118,7 @@ class SharedOptions(TypedDict):
     time_limit: float | None
     families: str | None
     preset: str | None
+    engine: str | None  #: who keeps the rows of a table in memory
     keep: NotRequired[Sequence[str]]
     forbid: NotRequired[Sequence[str]]
 
@@ -208,7 +214,9 @@ def select_table(
     remark : told how far the work is, until the last file is written.
     """
     check_width(len(problem.names))
+    check_place(pages.priors, problem.y)
     chooser.fit(problem.X, problem.y, groups=pages.groups)
+    chooser.set_params(engine=None)  # what the report asks for is as good without a GPU
     selector = chooser if pages.priors is None else deploy(chooser, pages.priors)
     if scipy.sparse.issparse(problem.X):
         _name_columns(selector, list(problem.names))

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..checks import Foreign, choose
 from ..data.files.base import BadUseError
-from ..engine import DaskEngine
+from ..engine import DaskEngine, GpuEngine
 from ..engine.threads import count_threads
 from ..estimators.deploy import deploy
 from ..estimators.selector import NaiveBayesSelector
@@ -85,17 +85,27 @@ def check_engine(
     engine: str, scheduler: str | None, tables: Sequence[Path], asked: dict[str, str | None]
 ) -> bool:
     """Is it a cluster that keeps the rows?  What it cannot do is refused by name."""
-    choose("--engine", engine, ["threads", "dask"])
-    if engine == "threads":
+    choose("--engine", engine, ["threads", "dask", "gpu"])
+    if engine != "dask":
         if scheduler is not None:
             raise BadUseError("--scheduler is for --engine dask.")
         if len(tables) > 1:
             raise BadUseError(f"give one table, or --engine dask; got {len(tables)} files.")
+        if engine == "gpu":
+            _check_gpu()
         return False
     odd = [name for name, value in asked.items() if value not in (None, "auto", "selector")]
     if odd:
         raise BadUseError(f"--{odd[0]} is not offered with --engine dask; leave it out.")
     return True
+
+
+def _check_gpu() -> None:
+    """Refuse a machine without a GPU before the table is read."""
+    try:
+        GpuEngine().judged()
+    except (ImportError, RuntimeError) as error:
+        raise BadUseError(str(error)) from error
 
 
 @contextmanager

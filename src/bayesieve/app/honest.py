@@ -169,6 +169,7 @@ def _prepare(
         time_limit=None,
         families=None,
         preset=asked.preset,
+        engine=None,
     )
     searching = commands.SearchOptions(
         search=asked.search,

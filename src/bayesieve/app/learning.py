@@ -15,6 +15,7 @@ from ..data.files.form import SeriesForm
 from ..data.files.series import (
     read_labels,
     read_series_file,
+    said_of_series,
     settle_form,
     table_names,
 )
@@ -28,7 +29,7 @@ from ..explain.report.page import render
 from ..indicators.indicator import Indicator
 from .commands import Pages, resamples_for
 from .results import chosen_names, summary, write_result
-from .tables import classes_of
+from .tables import classes_of, groups_of
 
 #: Classes that a person can still tell apart in a report.
 MOST_CLASSES = 20
@@ -46,12 +47,17 @@ class Learning(NamedTuple):
     form: SeriesForm
     words: list[str]  #: what people should know of them
     unit: str = "series"  #: what is never on both sides of a split
+    records: Array | None = None  #: of windows: the number of the record
 
 
 def read_learning(
-    data: Path, form: SeriesForm, target: str | None, labels: Path | None
+    data: Path,
+    form: SeriesForm,
+    target: str | None,
+    labels: Path | None,
+    groups: str | None = None,
 ) -> Learning:
-    """Series and their classes, judged before any work.
+    """Series, their classes and groups, judged before any work.
 
     Parameters
     ----------
@@ -59,6 +65,7 @@ def read_learning(
     form : how the series lie in it.
     target : column with the classes, in `labels` where that is given.
     labels : a table of classes: of series (id, class) or of stretches (id, start, end, class).
+    groups : column that series share which are never on both sides of a split.
     """
     if labels is None and (target is None or form.kind == "folder"):
         raise BadUseError(
@@ -66,13 +73,17 @@ def read_learning(
             "(id, class), or a row a stretch (id, start, end, class) with --window."
         )
     inside = target if labels is None else None
+    _one_target(labels or data, target)
     guessed = form.values is None and form.channel is None and form.kind != "wide"
-    form = settle_form(data, form, target if labels is None or _has(data, target) else None)
+    apart = [target if labels is None or _has(data, target) else None]
+    apart += [groups if groups is not None and _has(data, groups) else None]
+    form = settle_form(data, form, *apart)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table, said = _in_words(data, form, inside)
     words = [str(each.message) for each in caught]
     check_series(table)
+    words += _gaps(table, form)
     if guessed:
         check_channels(table)
     odd = table.irregular()
@@ -81,6 +92,7 @@ def read_learning(
             f"{len(odd)} series, such as {odd[0]!r}, have points that are not the same time apart: "
             "scores see the order of the points, as if they were"
         )
+    shared = None if groups is None else _shared(data, form, target, labels, groups, table)
     if form.window is not None:
         found = _windows(table, said, form, target, labels, words)
     elif labels is None:
@@ -88,12 +100,64 @@ def read_learning(
     else:
         y = _labels(labels, form, target, table)
         found = Learning(table, classes_of(y, target), None, form, words)
+    if shared is not None:
+        at = np.arange(len(table)) if found.records is None else found.records
+        found = found._replace(groups=shared[at], unit="groups")
     n_classes = len(np.unique(found.y))
     if n_classes > MOST_CLASSES:
         raise BadUseError(
             f"the target has {n_classes} classes, such as {some(sorted(map(str, set(found.y))), 3)}"
             f"; at most {MOST_CLASSES} can be told apart: join some, or cut numbers into ranges."
         )
+    return found
+
+
+def _one_target(table: Path, target: str | None) -> None:
+    """Several targets, which tables have as labels, are not for series in files."""
+    names = table_names(table) if table.is_file() else []
+    if target is not None and target not in names and "," in target:
+        raise BadUseError(
+            f"--target: {target!r} is no column; series in files have one target. Learn each of "
+            "them by itself, or all as labels in Python: signals(NaiveBayesSelector())."
+        )
+
+
+def _gaps(table: SeriesTable, form: SeriesForm) -> list[str]:
+    """A word on series that scores do not answer on."""
+    odd = [
+        name
+        for name, *record in zip(table.ids, *table.values, strict=True)
+        if any(np.isnan(x).any() for x in record)
+    ]
+    if not odd or form.window is not None:
+        return []
+    hint = "; a long table holds series of any lengths" if form.kind == "wide" else ""
+    return [
+        f"{len(odd)} of {len(table)} series, such as {plain_value(odd[0])!r}, have missing points: "
+        f"of the scores only dropouts has an answer there{hint}"
+    ]
+
+
+def _shared(
+    data: Path,
+    form: SeriesForm,
+    target: str | None,
+    labels: Path | None,
+    column: str,
+    table: SeriesTable,
+) -> Array:
+    """Groups of series, or of records, from a column of the table or of the labels."""
+    if form.kind != "folder" and _has(data, column):
+        found = groups_of(said_of_series(data, form, column))
+    elif labels is not None and column in table_names(labels):
+        ids, _ = _label_columns(labels, form, target)
+        frame = read_labels(labels, (ids[0], column))
+        mine = labels_of(frame, [str(name) for name in table.ids], id=ids[0], label=column)
+        found = groups_of(pl.Series(column, mine))
+    else:
+        raise BadUseError(f"--groups: no column {column!r}, in {data.name} or in --labels.")
+    if np.unique(found).size < 2:
+        raise BadUseError(f"--groups: all series are of one group in {column!r}; leave it out.")
     return found
 
 
@@ -202,7 +266,7 @@ def _windows(
         if stretches:
             frame = read_labels(labels, columns, ("start", "end"))
             intervals = intervals_of(frame, id=columns[0], label=columns[1])
-            _check_clock(table, intervals)
+            _check_clock(table, intervals, form.time is not None)
         else:
             of_records = pl.Series(_labels(labels, form, target, table))
     window = form.window or 0
@@ -221,7 +285,8 @@ def _windows(
             "there is one record only: splits are between its labelled stretches, and how good the "
             "model is on another record is not known"
         )
-    return Learning(cuts.table, classes_of(pl.Series(y), target), groups, form, words, unit)
+    classes = classes_of(pl.Series(y), target)
+    return Learning(cuts.table, classes, groups, form, words, unit, cuts.groups)
 
 
 def replace_ids(table: SeriesTable) -> SeriesTable:
@@ -229,8 +294,15 @@ def replace_ids(table: SeriesTable) -> SeriesTable:
     return replace(table, ids=tuple(str(plain_value(name)) for name in table.ids))
 
 
-def _check_clock(table: SeriesTable, intervals: dict[Hashable, list[Interval]]) -> None:
+def _check_clock(
+    table: SeriesTable, intervals: dict[Hashable, list[Interval]], timed: bool
+) -> None:
     """Records and intervals must count time alike."""
+    if table.times is None and timed:
+        raise BadUseError(
+            "the channels of a record were not taken at the same times, and intervals hold for all "
+            "of them: give every channel a value at every time, empty where there is none."
+        )
     dated = table.times is not None and table.times[0].dtype.kind == "M"
     first = next(iter(intervals.values()))[0]
     if dated != (np.asarray(first.start).dtype.kind == "M"):
@@ -263,6 +335,11 @@ def learn(
     pipeline.form_ = learning.form.to_dict()
     remark(f"scoring {len(table)} series")
     X = pipeline.fit_columns(table)
+    if not X.shape[1] or bool(np.isnan(X.columns).all()):
+        raise BadUseError(
+            "no score has an answer on any of the series: they are shorter than all windows, or "
+            "all have missing points."
+        )
     remark(f"choosing among {X.shape[1]} indicators")
     chooser = pipeline.fit_estimator(X, y, groups=groups)
     final = chooser if pages.priors is None else deploy(chooser, pages.priors)
@@ -292,6 +369,7 @@ def learn(
         "n_series": len(table),
         "n_indicators": X.shape[1],
         "unit": learning.unit,
+        "pieces": "series" if learning.records is None else "windows",
         "n_units": len(table) if groups is None else len(np.unique(groups)),
         "error": judged["error"] if judged["rows"] != "given" else None,
     }
@@ -304,7 +382,7 @@ def told(result: dict[str, Plain]) -> str:
     what = "term" if "criterion" not in result else "indicator"
     many = f"{len(sentences)} {what}{'s' * (len(sentences) != 1)}"
     of = f"{result['n_units']} {unit}"
-    of = of if unit == "series" else f"{result['n_series']} windows of {of}"
+    of = of if unit == "series" else f"{result['n_series']} {result['pieces']} of {of}"
     lines = [f"{many} from {result['n_indicators']} indicators of {of}:"]
     lines += [f"  {each}" for each in sentences] or ["  nothing tells the classes apart"]
     error = result["error"]

@@ -120,12 +120,12 @@ def _judge(error: Exception) -> int:
         # The library's own words for bad input.
         tell(f"bayesieve: {text}")
         return BAD_USE
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) and "GPU" not in text:  # of a GPU, the bytes are named
         text = "the memory does not suffice; use fewer rows or columns"
     elif isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         text = f"{where}{error.strerror.lower()}"
-    elif not isinstance(error, OSError | ImportError):
+    elif not isinstance(error, OSError | ImportError | MemoryError):
         text = f"{type(error).__name__}: {text} (bayesieve --debug shows where)"
     tell(f"bayesieve: {text.rstrip('.')}.")
     return FAILURE

@@ -42,6 +42,13 @@ def signals(
         Path | None,
         typer.Option(help="Table of classes: (id, class), or (id, start, end, class)."),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of DATA or --labels that series share (a machine, a person): never on "
+            "both sides of a split."
+        ),
+    ] = None,
     window: Annotated[
         int | None, typer.Option(help="Cut long records into windows of so many points.", min=2)
     ] = None,
@@ -62,7 +69,7 @@ def signals(
         bool, typer.Option("--families", help="Of indicators that are nearly the same, one.")
     ] = False,
     class_weight: Annotated[
-        str | None, typer.Option(help="'balanced': every class weighs the same.")
+        str | None, typer.Option(help="'balanced', or CLASS=NUMBER,...: weights of the classes.")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Source of randomness.", min=0)] = 0,
@@ -110,11 +117,13 @@ def signals(
     asked = read_asked(scores or [], quiet)
     if not quiet and not as_json:
         tell(f"reading {data}")
-    found = learning.read_learning(data, form, target, labels)
+    found = learning.read_learning(data, form, target, labels, groups)
     for line in [] if quiet else found.words:
         tell(line)
+    problem = Problem(found.table, [], found.y)
+    commands.check_place(place, found.y)
     shared = commands.SharedOptions(
-        class_weight=class_weight,
+        class_weight=commands.read_class_weight(class_weight, problem),
         random_state=seed,
         n_jobs=jobs,
         progress=not quiet and not as_json,
@@ -122,6 +131,7 @@ def signals(
         time_limit=time_limit,
         families="auto" if families else None,
         preset=preset,
+        engine=None,
     )
     searching = commands.SearchOptions(
         search="auto",
@@ -132,7 +142,6 @@ def signals(
         min_features=None,
         max_features=max_features,
     )
-    problem = Problem(found.table, [], found.y)
     chooser = commands.make_chooser(estimator, "auto", "auto", shared, searching, problem)
     pipeline = make_pipeline(chooser, asked.scores, drop=asked.drop, n_jobs=jobs)
     if asked.quantiles is not None:

@@ -25,9 +25,7 @@ def html_table(
     height = max((len(values) for values in columns.values()), default=0)
     head = "".join(f"<th>{escape(str(name))}</th>" for name in columns)
     rows = "".join(
-        "<tr>"
-        + "".join(f"<td>{escape(_shown(values[i]))}</td>" for values in columns.values())
-        + "</tr>"
+        "<tr>" + "".join(_cell(values[i]) for values in columns.values()) + "</tr>"
         for i in range(min(height, most))
     )
     said = f"<caption>{escape(caption)}</caption>" if caption else ""
@@ -111,6 +109,12 @@ def text_table(columns: Mapping[str, Sequence[object]]) -> str:
             line.append(text.rjust(width) if number else text.ljust(width))
         lines.append("  ".join(line).rstrip())
     return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    """Numbers to the right, as notebooks put everything; texts to the left."""
+    left = ' style="text-align:left"' if isinstance(value, str) else ""
+    return f"<td{left}>{escape(_shown(value))}</td>"
 
 
 def _shown(value: object) -> str:

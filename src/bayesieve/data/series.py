@@ -149,10 +149,11 @@ class SeriesTable:
         )
         parts = [np.split(mine[order], cuts[:-1]) for mine in cells]
         times = None
+        if time is not None:
+            when = np.split(table[time].to_numpy()[order], cuts[:-1])
+            times = _common_times(when, len(names) if channel else 1, ids)
         if channel is not None:
             parts = [parts[0][k :: len(names)] for k in range(len(names))]
-        elif time is not None:
-            times = tuple(np.split(table[time].to_numpy()[order], cuts[:-1]))
         return cls(tuple(_frozen(part) for part in parts), tuple(names), tuple(ids), times)
 
 
@@ -235,6 +236,33 @@ def _read_arrays(series: Sequence[Array]) -> SeriesTable:
 
 def _single(values: list[NDArray[np.float64]]) -> SeriesTable:
     return SeriesTable((values,), ("",), tuple(range(len(values))))
+
+
+def _common_times(
+    times: list[Array], n_channels: int, ids: list[Hashable]
+) -> tuple[Array, ...] | None:
+    """Times of the series, where all channels of each were taken at the same ones.
+
+    Parameters
+    ----------
+    times : of every series the times of each channel, one after the other.
+    n_channels : how many there are.
+    ids : of the series.
+    """
+    each = [times[i : i + n_channels] for i in range(0, len(times), n_channels)]
+    odd = [
+        name
+        for name, mine in zip(ids, each, strict=True)
+        if any(not np.array_equal(mine[0], other) for other in mine[1:])
+    ]
+    if odd:
+        warnings.warn(
+            f"{len(odd)} series, such as {plain_value(odd[0])!r}, have channels that were not "
+            "taken at the same times: scores of several channels compare points in their order.",
+            stacklevel=3,
+        )
+        return None
+    return tuple(mine[0] for mine in each)
 
 
 def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Hashable]]:

@@ -2,12 +2,14 @@
 
 from .contract import Bounds, Ledger, Measure, Outline, Scores, Units
 from .far.cluster import DaskEngine
+from .gpu.engine import GpuEngine
 from .partitioned import Partitioned
 from .threads import Threads, count_threads
 
 __all__ = [
     "Bounds",
     "DaskEngine",
+    "GpuEngine",
     "Ledger",
     "Measure",
     "Outline",

@@ -26,9 +26,9 @@ from ..models.base import (
 )
 from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
-from .contract import Bounds, Measure, Outline, Scores, Units, walk
+from .contract import Bounds, Ledger, Measure, Outline, Scores, Units, walk
 from .kernels.arrays import TermArrays, UnitArrays
-from .lines import DenseColumns, DenseRows, TableColumns
+from .lines import DenseColumns, DenseRows, TableColumns, UnitSlots
 from .tables import LedgerTables, LinearFactors, Speak
 from .threads import Threads
 
@@ -203,7 +203,7 @@ class DenseLedger:
         self._planes = rows.planes(tables)
         self._sums = self._start()
         self._derived: dict[str, Array] = {}  # from the sums, until they change
-        self._units: _Slots | None = None
+        self._units: UnitSlots | None = None
 
     @classmethod
     def build(
@@ -213,14 +213,23 @@ class DenseLedger:
         priors: str | Floats | None,
         factors: tuple[int, ...],
         threads: Threads,
-    ) -> list["DenseLedger"]:
-        """One ledger for each set of columns that was read; equal tables are made once."""
-        found: list[DenseLedger] = []
+    ) -> list[Ledger]:
+        """One ledger for each set of columns that was read; equal tables are made once.
+
+        Where the threads come with GPUs, these hold the rows.
+        """
+        found: list[Ledger] = []
         tables: DenseTables | None = None
         for columns in all_columns:
             if tables is None or not tables.serves(columns):
                 tables = DenseTables(columns, settings, priors, threads.run)
-            found.append(cls(tables, columns.rows(), factors, threads))
+            if threads.gpus:
+                from .gpu.parts import gpu_ledger
+
+                names = [spec.name for spec in columns.specs]
+                found.append(gpu_ledger(tables, columns.rows(), factors, threads, names))
+            else:
+                found.append(cls(tables, columns.rows(), factors, threads))
         return found
 
     def cut(self, n_parts: int) -> list["DenseLedger"]:
@@ -327,14 +336,14 @@ class DenseLedger:
         held = (cells.codes, cells.bits, cells.rows)
         return slots, TermArrays(*held, tables.n_codes, tables.offsets, tables.table, planes)
 
-    def _slots(self, units: Units) -> "_Slots":
+    def _slots(self, units: Units) -> UnitSlots:
         if self._units is None or self._units.units is not units:
-            self._units = _Slots(units, self._tables)
+            self._units = UnitSlots(units, self._tables)
         return self._units
 
     # -- answers -------------------------------------------------------------------------------
 
-    def _count_errors(self, slots: "_Slots", which: Ints, sign: int) -> Ints:
+    def _count_errors(self, slots: UnitSlots, which: Ints, sign: int) -> Ints:
         from .kernels.errors import count_errors, margins
 
         if "ahead" not in self._derived:
@@ -353,7 +362,7 @@ class DenseLedger:
         """Room for classes x lines, as wide as the codes are; 1 where no line is."""
         return np.ones((self.outline.n_classes, self._sums.shape[1] + LANES), dtype)
 
-    def _scan(self, kind: int, slots: "_Slots", which: Ints, sign: int) -> tuple[Floats, float]:
+    def _scan(self, kind: int, slots: UnitSlots, which: Ints, sign: int) -> tuple[Floats, float]:
         """Approximate losses, and how far each may be from the truth."""
         from .kernels.dense import log_own, posterior, scan
 
@@ -425,19 +434,3 @@ class DenseLedger:
         # Exact values cost about ten scans.
         self._threads.run(task, which.size, 10 * which.size * self._sums.shape[1])
         return out
-
-
-class _Slots:
-    """Where the terms of each unit's columns are found."""
-
-    def __init__(self, units: Units, tables: LedgerTables):
-        widths = np.array([len(unit) for unit in units.members], np.int64)
-        pointers = np.append(0, np.cumsum(widths))
-        columns = np.concatenate(units.members).astype(np.int64)
-        self.units = units
-        self.arrays = UnitArrays(pointers, tables.slots[columns])
-        first = columns[pointers[:-1]]
-        self.first = tables.slots[first]
-        single = (widths == 1) & (self.first >= 0)
-        self.coded = single
-        self.linear = single & tables.linear_ok[first]

@@ -18,7 +18,8 @@ from ..data.packed import Lookup
 from ..data.storage import IN_MEMORY, Room
 from ..models.base import Ints, Statistics, TrainingSets, one_set
 from ..models.registry import MODELS
-from .kernels.arrays import LineArrays
+from .contract import Units
+from .kernels.arrays import LineArrays, UnitArrays
 
 if TYPE_CHECKING:
     from .tables import LedgerTables
@@ -234,10 +235,10 @@ class LineCells:
         row = self._rows[slot]
         if row >= 0:
             return self.codes[row, : self._lines.rows.size]
-        packed = self.bits[-1 - row].reshape(-1, 1, BYTES)
-        wide = np.unpackbits(packed, axis=1, bitorder="little").reshape(-1, BLOCK)
-        sizes = np.diff(self._lines.pieces[self._lines.tiles])
-        found: NDArray[np.uint8] = wide[np.arange(BLOCK) < sizes[:, None]]
+        from .kernels.words import unpack_column
+
+        found = np.empty(self._lines.rows.size, np.uint8)
+        unpack_column(self.bits[-1 - row], self._lines.arrays, found)
         return found
 
     def is_two(self, slot: int) -> bool:
@@ -295,6 +296,29 @@ class DenseRows:
         speak = tables.speaker(column)
         for part, g in self.lines.runs():
             out[:, part] = speak(values[part], g).T
+
+
+class UnitSlots:
+    """Where the terms of each unit's columns are found.
+
+    Attributes
+    ----------
+    arrays : slots of the columns of each unit.
+    first : slot of its first column.
+    coded, linear : is it one column of codes; may a scan use its factors?
+    """
+
+    def __init__(self, units: Units, tables: "LedgerTables"):
+        widths = np.array([len(unit) for unit in units.members], np.int64)
+        pointers = np.append(0, np.cumsum(widths))
+        columns = np.concatenate(units.members).astype(np.int64)
+        self.units = units
+        self.arrays = UnitArrays(pointers, tables.slots[columns])
+        first = columns[pointers[:-1]]
+        self.first = tables.slots[first]
+        single = (widths == 1) & (self.first >= 0)
+        self.coded = single
+        self.linear = single & tables.linear_ok[first]
 
 
 class TableColumns:

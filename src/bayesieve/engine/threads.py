@@ -3,13 +3,17 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import pairwise
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
+
+if TYPE_CHECKING:
+    from .gpu.device import Device
 
 # joblib tells its worker processes by these how many threads each may use.
 _LIMITS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
@@ -52,8 +56,20 @@ class Engine(Protocol):
         """Cover 0..n_items; n_cells tells how much work that is."""
 
 
+class Opens(Protocol):
+    """Has GPUs for as long as a fit lasts."""
+
+    def opened(self) -> "AbstractContextManager[Sequence[Device]]":
+        """The GPUs."""
+
+
 class Threads:
-    """A pool of threads that lives as long as one fit.
+    """A pool of threads that lives as long as one fit, and the GPUs that hold its rows, if any.
+
+    Parameters
+    ----------
+    n_threads : how many.
+    gpu : who opens GPUs, to be asked where the pool is entered; None: rows stay in memory.
 
     Examples
     --------
@@ -63,8 +79,10 @@ class Threads:
     0 3
     """
 
-    def __init__(self, n_threads: int = 1):
+    def __init__(self, n_threads: int = 1, gpu: Opens | None = None):
         self.n_threads = n_threads
+        self.gpus: tuple[Device, ...] = ()
+        self._opened = None if gpu is None else gpu.opened()
         self._pool: ThreadPoolExecutor | None = None
 
     def run(self, task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
@@ -103,6 +121,8 @@ class Threads:
             self._pool = None
 
     def __enter__(self) -> "Threads":
+        if self._opened is not None:
+            self.gpus = tuple(self._opened.__enter__())
         return self
 
     def __exit__(
@@ -112,3 +132,6 @@ class Threads:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+        if self._opened is not None:
+            self.gpus = ()
+            self._opened.__exit__(kind, error, trace)

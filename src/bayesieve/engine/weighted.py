@@ -12,7 +12,7 @@ from ..checks import Array
 from ..models.base import Ints
 from ..models.weighted import CONSTANT_STEP, SCORE_BITS
 from .cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables
-from .contract import Scores, Slopes
+from .contract import Scores, Slopes, WeightLedger
 from .threads import Threads
 
 # A line's loss fits 62 bits with all others; what lies beyond 2^-40 nat is no information.
@@ -68,9 +68,14 @@ class WeightedLedger:
     @classmethod
     def build(
         cls, tables: TermTables, lines: ScoredLines, cells: Cells, threads: Threads
-    ) -> "WeightedLedger":
-        """A ledger of all lines, losses as fine as they fit."""
-        return cls(tables, lines, cells, grain_of(tables, lines), threads)
+    ) -> WeightLedger:
+        """A ledger of all lines, losses as fine as they fit; on GPUs where threads have some."""
+        grain = grain_of(tables, lines)
+        if threads.gpus:
+            from .gpu.parts import gpu_weight_ledger
+
+            return gpu_weight_ledger(tables, lines, cells, grain, threads)
+        return cls(tables, lines, cells, grain, threads)
 
     def cut(self, n_parts: int) -> list["WeightedLedger"]:
         """The same lines in several ledgers, every n-th line in each; none is empty."""

@@ -1,9 +1,9 @@
 """An estimator that chose columns and holds a model on them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +13,9 @@ from ..data.tables import Table, is_collection, is_frame, read_table
 from ..models.priors import Priors, at_place
 from ..models.unknown import warn_of_unknown
 from .lazy import lazily, picked
+
+if TYPE_CHECKING:
+    from ..explain.report.inline import ReportPage
 
 
 class ChosenColumns(SelectorMixin):
@@ -53,6 +56,25 @@ class ChosenColumns(SelectorMixin):
             chosen = self._chosen(X)
             columns = [chosen.column(j) for j in range(len(chosen.names))]
             return np.stack(columns, axis=1) if columns else np.empty((chosen.n_rows, 0))
+
+    def report(self, X: object, y: ArrayLike, **options: object) -> "ReportPage":
+        """The report of this selection, which a notebook shows where it stands.
+
+        Parameters
+        ----------
+        X, y :
+            What it was fitted on.
+        **options :
+            As in `make_report`: `title`, `include_rows`, `n_resamples` and so on.
+
+        Returns
+        -------
+        page : ReportPage
+            Text of an HTML page; ``save(path)`` writes it.
+        """
+        from ..explain.report.inline import report_page
+
+        return report_page(self, X, y, options)
 
     def _chosen(self, X: object) -> Table:
         """The chosen columns of X."""

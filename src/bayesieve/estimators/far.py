@@ -15,6 +15,7 @@ from ..data.tables import is_collection
 from ..engine.far.cluster import DaskEngine
 from ..engine.far.reading import check_mergeable, far_sample
 from ..engine.far.table import FarTable
+from ..engine.gpu.engine import GpuEngine
 from ..models.base import one_set
 from ..models.columns import Summary
 from ..models.fitted import FittedBayes
@@ -23,14 +24,14 @@ from ..search.family import Family
 from ..search.strategies.base import Search
 from ..search.strategies.dependency import DependencySearch
 from .naive_bayes import NaiveBayes
-from .parameters import judge_parameters
+from .parameters import gpu_of, judge_parameters
 from .votes import FeatureVotes
 
 if TYPE_CHECKING:
     from .selector import NaiveBayesSelector
     from .weighted import WeightedNaiveBayes
 
-ENGINES = ("threads", "dask")
+ENGINES = ("threads", "dask", "gpu")
 
 
 def engine_of(engine: object, X: object) -> DaskEngine:
@@ -38,10 +39,10 @@ def engine_of(engine: object, X: object) -> DaskEngine:
 
     Parameters
     ----------
-    engine : None, "dask", or a `DaskEngine`; "threads" cannot.
+    engine : None, "dask", or a `DaskEngine`; "threads" and GPUs cannot.
     X : what was given.
     """
-    if engine is not None and not isinstance(engine, DaskEngine):
+    if engine is not None and not isinstance(engine, DaskEngine | GpuEngine):
         choose("engine", engine, ENGINES)
     if not is_collection(X):
         raise TypeError(
@@ -49,10 +50,10 @@ def engine_of(engine: object, X: object) -> DaskEngine:
             "engine=None, or make a collection first, such as "
             "dask.dataframe.from_pandas(X, npartitions=8)."
         )
-    if engine == "threads":
+    if engine == "threads" or gpu_of(engine) is not None:
         raise TypeError(
-            "engine='threads' needs a table in memory; got a Dask collection. Use engine=None, or "
-            "call compute() first."
+            f"engine={engine!r} needs a table in memory; got a Dask collection. Use engine=None, "
+            "or call compute() first."
         )
     return engine if isinstance(engine, DaskEngine) else DaskEngine()
 

@@ -12,17 +12,31 @@ from ..criteria.standard_error import has_standard_error
 from ..data.parts import read_groups_of_rows
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..data.tables import SparseTable
+from ..engine.gpu.engine import GpuEngine
 from ..models.registry import MODELS
 from ..search import SEARCHES
 from ..search.family import Family
 from ..search.run import Task
 from ..search.strategies.base import Limits, OwnSearch, Search, Steps
 from .families import read_families
+from .gpu import check_gpu, check_gpu_table
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
 
 if TYPE_CHECKING:
     from .selector import NaiveBayesSelector
+
+
+def gpu_of(engine: object) -> GpuEngine | None:
+    """The engine, where it is a GPU.
+
+    Parameters
+    ----------
+    engine : as users give it.
+    """
+    if isinstance(engine, str) and engine == "gpu":
+        return GpuEngine()
+    return engine if isinstance(engine, GpuEngine) else None
 
 
 def check_repeatable(random_state: object, split: bool, search: Search) -> None:
@@ -244,6 +258,9 @@ def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]
         check_repeatable(selector.random_state, drawn, search)
     if selector.time_limit is not None:
         check_number("time_limit", selector.time_limit, low=0.0)
+    gpu = gpu_of(selector.engine)
+    if gpu is not None:
+        check_gpu(gpu, selector.estimator, criterion)
     return search, criterion
 
 
@@ -289,6 +306,8 @@ def judge_data(
                 "cv='loo' would score a row by others of its group; use a number of folds, or a "
                 "splitter by groups, or leave groups out."
             )
+    if gpu_of(selector.engine) is not None:
+        check_gpu_table(sample, models)
     return Task(
         sample,
         family,

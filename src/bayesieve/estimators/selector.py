@@ -35,7 +35,7 @@ from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .far import gathered
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
-from .parameters import SETTINGS, asks_for_auto, chooser_of, judge_data, judge_parameters
+from .parameters import SETTINGS, asks_for_auto, chooser_of, gpu_of, judge_data, judge_parameters
 from .proof import prove
 from .reweigh import reweigh
 from .weighting import check_tables
@@ -142,9 +142,9 @@ class NaiveBayesSelector(
     preset : {"few", "balanced", "accurate"}, optional
         Fills what is "auto": at most 10 columns, of families one at most; the same as without a
         preset; the best subset, however large.
-    engine : {"threads", "dask"} or DaskEngine, optional
-        Who keeps the rows: this process, or workers of a Dask cluster (by default those of the
-        current client, for a Dask collection).
+    engine : {"threads", "dask", "gpu"}, DaskEngine or GpuEngine, optional
+        Who keeps the rows: this process, workers of a Dask cluster (for a Dask collection, by
+        default those of the current client), or a GPU; the subset is the same.
     start : list, optional
         Columns from which the search goes on, in place of none (forward) or all (backward); greedy,
         floating and phase searches can.  "auto" then chooses by ``"one-se"``.
@@ -275,7 +275,7 @@ class NaiveBayesSelector(
         if isinstance(X, HeldRows):
             keep_names(model, X.X, reset=True)
             return self._fit(clock, model, X.sample, X.X, X.params, X)
-        if is_collection(X) or self.engine not in (None, "threads"):
+        if is_collection(X) or not (self.engine in (None, "threads") or gpu_of(self.engine)):
             with gathered(self, model, X, y, params) as given:
                 return self._fit(clock, model, *given)
         sample = read_sample(model, X, y, params.get("sample_weight"), whole=True)
@@ -303,7 +303,7 @@ class NaiveBayesSelector(
             named = asked.validation, sample, task.groups, task.n_rows
             guiding, validating = find_parts(*named, draw)
         task = task if asked is self else suit_folds(self, asked, task, guiding)
-        with Threads(count_threads(self.n_jobs)) as threads:
+        with Threads(count_threads(self.n_jobs), gpu_of(self.engine)) as threads:
             searching = Searching(asked, task, search, criterion, threads, clock, held)
             search = searching.informed(guiding, draw)
             ledgers = searching.ledgers(guiding, validating)

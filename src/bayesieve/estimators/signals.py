@@ -144,10 +144,8 @@ class SignalPipeline(Pipeline):
         return found
 
     def score(self, X: SeriesLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of right decisions."""
-        right = self.predict(X) == np.asarray(y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, float)
-        return float(np.average(right, weights=weights))
+        """Share of right decisions; with labels, of series of which all labels are right."""
+        return float(self.estimator.score(self.columns(X), y, sample_weight))
 
     def recipe(self) -> dict[str, Plain]:
         """What makes the columns of the model from series, as plain data for a file."""

@@ -27,7 +27,9 @@ from ..search.weights import WeightStep
 from .auto import settle_weighted
 from .chosen import ChosenColumns
 from .far import gathered_weights
+from .gpu import check_gpu_table
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
+from .parameters import gpu_of
 from .weighting import WeightedFit, judge_parameters, judge_weighted, run_weighted
 
 
@@ -91,9 +93,9 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     preset : {"few", "balanced", "accurate"}, optional
         Fills what is "auto": at most 10 terms, of families one column at most; at most 20 terms; at
         most 60, as without a preset.
-    engine : {"threads", "dask"} or DaskEngine, optional
-        Where the rows are: in memory, or with the workers of a Dask cluster (by default with the
-        current client, for a Dask collection).
+    engine : {"threads", "dask", "gpu"}, DaskEngine or GpuEngine, optional
+        Who keeps the rows: this process, workers of a Dask cluster (for a Dask collection, by
+        default those of the current client), or a GPU; the model is the same.
 
     Attributes
     ----------
@@ -216,8 +218,11 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         clock = Clock(self.time_limit)
         asked = settle_weighted(self)
         judge_parameters(asked)
+        gpu = gpu_of(self.engine)
+        if gpu is not None:
+            gpu.judged()
         holder = NaiveBayes(self.features, self.smoothing)
-        if is_collection(X) or self.engine not in (None, "threads"):
+        if is_collection(X) or not (self.engine in (None, "threads") or gpu):
             params = {"sample_weight": sample_weight, "groups": groups}
             with gathered_weights(asked, holder, X, y, params) as (sample, far, given):
                 return self._fit(clock, asked, holder, sample, far, given["groups"])
@@ -236,7 +241,10 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         n_rows = _num_samples(X)
         draw = check_random_state(self.random_state)
         judged = judge_weighted(asked, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
-        with Threads(count_threads(self.n_jobs)) as threads:
+        gpu = gpu_of(self.engine)
+        if gpu is not None:
+            check_gpu_table(sample, [])
+        with Threads(count_threads(self.n_jobs), gpu) as threads:
             fits = run_weighted(judged, draw, threads, clock)
         stopped = next((each.stopped for each in fits if each.stopped), None)
         if stopped is not None:

@@ -296,5 +296,5 @@ def plot_weight_path(path: "WeightPath", ax: "Axes | None" = None) -> "Axes":
     ax.plot(sizes, losses, color=_FOR, marker=".")
     ax.axvline(sizes[path.chosen], color=_QUIET, linestyle=":")
     ax.set_xlabel("number of terms")
-    ax.set_ylabel("leave-one-out log-loss (nat)")
+    ax.set_ylabel("log-loss of rows left out")
     return ax

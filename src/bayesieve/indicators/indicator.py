@@ -2,8 +2,9 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 from ..checks import choose
@@ -46,6 +47,8 @@ class Indicator:
         Other parameters of the score.
     id : str
         Name of the column.
+    digits : int
+        Of numbers in the sentence.
 
     Examples
     --------
@@ -75,29 +78,30 @@ class Indicator:
     unit: str = ""
     parameters: Mapping[str, object] = field(default_factory=dict)
     id: str = ""
+    digits: int = 6
 
     @property
     def sentence(self) -> str:
         """The whole indicator in words."""
         where = " and ".join(self.channels)
         title = f"{self.title} ({where})" if where else self.title
-        cut, unit = _number(self.threshold), f" {self.unit}" if self.unit else ""
+        unit = f" {self.unit}" if self.unit else ""
         if self.rule == "value":
-            return f"{title} > {cut}{unit}"
-        level = _number(self.threshold if self.level is None else self.level)
+            return f"{title} > {_number(self.threshold, self.digits)}{unit}"
+        level = _number(self.threshold if self.level is None else self.level, self.digits)
         condition = self.condition.replace("{level}", level + unit)
         return f"{title}: {self._places()}, {condition}"
 
     def _places(self) -> str:
         """At how many places the condition holds."""
-        count, many = math.floor(self.threshold) + 1, _plural(self.place)
+        count, many = max(math.floor(self.threshold) + 1, 0), _plural(self.place)
         if not self.place:
             return "whole series"
         return {
             "largest": f"at least one {self.place}",
             "smallest": f"every {self.place}",
-            "share": f"more than {_number(100 * self.threshold)} % of {many}",
-            "run": f"at least {count} successive {many}" if count > 1 else f"a {self.place}",
+            "share": f"more than {_number(100 * self.threshold, self.digits)} % of {many}",
+            "run": f"a {self.place}" if count == 1 else f"at least {count} successive {many}",
             "among": f"at least {count} of {self.successive} successive {many}",
         }[self.rule]
 
@@ -156,6 +160,29 @@ def short_labels(indicators: Sequence[Indicator]) -> list[str]:
         ways = [each.in_digits(digits) for digits in (4, 7, 12)]
         ways += [f"{ways[-1]} ({i})" for i in range(2, len(indicators) + 2)]
         found.append(next(label for label in ways if label not in found))
+    return found
+
+
+def distinct_sentences(indicators: Sequence[Indicator]) -> list[Indicator]:
+    """The same indicators, with more digits where two sentences would be alike.
+
+    Examples
+    --------
+    >>> from bayesieve.indicators.indicator import Indicator, distinct_sentences
+    >>> near = [Indicator("mean", "Mean", threshold=101325 + i / 8, unit="Pa") for i in range(2)]
+    >>> [each.sentence for each in distinct_sentences(near)]
+    ['Mean > 101325 Pa', 'Mean > 101325.125 Pa']
+    """
+    found = list(indicators)
+    for digits in (9, 12, 17):
+        told = [each.sentence for each in found]
+        many = Counter(told)
+        if len(many) == len(told):
+            break
+        found = [
+            replace(each, digits=digits) if many[sentence] > 1 else each
+            for each, sentence in zip(found, told, strict=True)
+        ]
     return found
 
 

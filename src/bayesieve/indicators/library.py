@@ -17,7 +17,7 @@ LIBRARY = {
         TraceScore(
             "outside",
             "Level outside limits",
-            "distance outside {low:g} to {high:g}",
+            "distance outside {low} to {high}",
             "points.outside",
             {"low": (-3.0,), "high": (3.0,)},
             {
@@ -80,7 +80,7 @@ LIBRARY = {
         TraceScore(
             "drift",
             "Drift",
-            "weighted average (weight {weight:g}) away from that of the first {reference} points",
+            "weighted average (weight {weight}) away from that of the first {reference} points",
             "points.drift",
             {"weight": (0.1, 0.3), "reference": (30,)},
             {"weight": (1e-6, 1.0, False), "reference": (2, float("inf"), True)},
@@ -109,7 +109,7 @@ LIBRARY = {
         TraceScore(
             "stuck",
             "Stuck sensor",
-            "run of steps of at most {tolerance:g} around it",
+            "run of steps of at most {tolerance} around it",
             "points.stuck",
             {"tolerance": (0.0,)},
             {"tolerance": (0.0, float("inf"), False)},

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import listed_names
 from ..engine.threads import Engine
 from .contract import Record, ScoreColumn, Spans, stretches
 from .indicator import Indicator
+from .names import thresholds_of
 from .scores import SCORES
 
 
@@ -20,7 +22,8 @@ class Score:
     Parameters
     ----------
     label : str
-        What a report shows; parameters in braces.
+        What a report shows; parameters in braces.  Where those that are left out would make two
+        columns of one name, all of them follow it.
     function : callable
         ``function(series, **parameters) -> float``; NaN where it has no answer.
     grid : mapping of names to sequences
@@ -53,10 +56,25 @@ class Score:
     unit: str = ""
     n_channels: int = 1
 
+    def __post_init__(self) -> None:
+        thresholds_of(self.thresholds)
+        for name, values in self.grid.items():
+            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+                raise TypeError(
+                    f"{name} of the score {self.label!r} must be a list of values; got {values!r}."
+                )
+        try:
+            self._labels()
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"label of a score: {self.label!r} may hold its parameters in braces "
+                f"({listed_names(self.grid) or 'it has none'}), and no other ones; a brace itself "
+                "is written twice."
+            ) from error
+
     def columns(self, series: Sequence[Record], engine: Engine) -> Iterator[ScoreColumn]:
         """One column for every point of the grid."""
-        for parameters in self._points():
-            label = self.label.format(**parameters)
+        for parameters, label in zip(self._points(), self._labels(), strict=True):
             values = np.array(
                 [self._value(i, x, label, parameters) for i, x in enumerate(series)], np.float64
             )
@@ -78,7 +96,7 @@ class Score:
         if not all(bool(np.isfinite(mine).all()) for mine in record):
             return []
         parameters = self._points()[column]
-        label, n = self.label.format(**parameters), record[0].size
+        label, n = self._labels()[column], record[0].size
         try:
             found = np.asarray(self.spans_of(*record, threshold, **parameters))
         except Exception as error:
@@ -102,6 +120,14 @@ class Score:
         """Every point of the grid."""
         every = itertools.product(*self.grid.values())
         return [dict(zip(self.grid, point, strict=True)) for point in every]
+
+    def _labels(self) -> list[str]:
+        """What each point of the grid is called; with all parameters, where the label has none."""
+        found = [self.label.format(**point) for point in self._points()]
+        if len(set(found)) == len(found):
+            return found
+        told = [", ".join(f"{k}={v}" for k, v in point.items()) for point in self._points()]
+        return [f"{label} ({mine})" for label, mine in zip(found, told, strict=True)]
 
     def _value(self, i: int, x: Record, label: str, parameters: dict[str, object]) -> float:
         """The function's answer; NaN for a series that is not finite, and for no answer."""
@@ -166,7 +192,7 @@ def register_score(
     """
 
     def decorate(function: Callable[..., float]) -> Score:
-        cuts = None if thresholds is None else tuple(float(cut) for cut in thresholds)
+        cuts = thresholds_of(thresholds)
         score = Score(label, function, dict(grid), cuts, spans, unit, n_channels)
         SCORES[function.__name__] = score
         return score

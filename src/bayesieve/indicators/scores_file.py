@@ -92,10 +92,11 @@ def run_scores(path: Path) -> list[ScoreFamily]:
     before = dict(SCORES)
     try:
         runpy.run_path(str(path))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a file that leaves would end the command silently
         SCORES.clear()
         SCORES.update(before)
-        raise ValueError(f"{path.name} failed: {type(error).__name__}: {error}.") from error
+        told = f"{type(error).__name__}: {error}".rstrip(".")
+        raise ValueError(f"{path.name} failed: {told}.") from error
     new = {name: score for name, score in SCORES.items() if before.get(name) is not score}
     taken = [name for name in new if name in before and not isinstance(before[name], Score)]
     if taken:

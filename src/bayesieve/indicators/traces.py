@@ -12,6 +12,7 @@ from ..checks import check_number, choose
 from ..engine.threads import Engine
 from .contract import Record, ScoreColumn, Spans, stretches
 from .indicator import RULES, Indicator
+from .names import number_text, thresholds_of
 
 #: A parameter: the least, the most, and whether it is a whole number.
 Limits = tuple[float, float, bool]
@@ -115,8 +116,7 @@ class TraceScore:
             check_number("levels", level, low=-np.inf)
         for each in self.successive:
             check_number("successive", each, low=1, whole=True)
-        for cut in self.thresholds or ():
-            check_number("thresholds", cut, low=-np.inf)
+        thresholds_of(self.thresholds)
 
     def over(
         self,
@@ -158,7 +158,7 @@ class TraceScore:
         same = rule is None or rule == self.rule
         return replace(
             self,
-            thresholds=None if thresholds is None else tuple(float(cut) for cut in thresholds),
+            thresholds=thresholds_of(thresholds),
             rule=self.rule if rule is None else rule,
             levels=self.levels if same and not len(levels) else tuple(levels),
             successive=self.successive if same and not len(successive) else tuple(successive),
@@ -272,12 +272,13 @@ class TraceScore:
 
     def _label(self, point: tuple[float, ...], level: float | None, successive: int) -> str:
         """What the column is called: name, parameters, rule."""
-        parts = [f"{key}={value:g}" for key, value in zip(self.grid, point, strict=True)]
-        if self.rule == "smallest" and self.name != "lowest":
-            parts.append("smallest")
+        parts = [f"{key}={number_text(v)}" for key, v in zip(self.grid, point, strict=True)]
+        usual = "smallest" if self.name == "lowest" else "largest"
+        if self.rule in ("largest", "smallest") and self.rule != usual:
+            parts.append(self.rule)
         if level is not None:
             told = {"share": "share", "run": "longest run", "among": f"most of {successive}"}
-            parts.append(f"{told[self.rule]} above {level:g}")
+            parts.append(f"{told[self.rule]} above {number_text(level)}")
         return f"{self.name} ({', '.join(parts)})" if parts else self.name
 
     def _meaning(self, point: tuple[float, ...], level: float | None, successive: int) -> Indicator:
@@ -286,7 +287,8 @@ class TraceScore:
         place = {"points": "point", "breaks": f"{window}-point window"}.get(self.places, "")
         if self.places == "windows" and window is not None:
             place = f"{window}-point window"
-        condition = f"{self.measure.format(**given, window=window)} > {{level}}"
+        told = {key: number_text(value) for key, value in given.items()}
+        condition = f"{self.measure.format(**told, window=window)} > {{level}}"
         return Indicator(
             self.name,
             self.title,

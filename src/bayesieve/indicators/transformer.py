@@ -14,7 +14,8 @@ from ..checks import Array, check_jobs, check_number, choose
 from ..data.series import SeriesLike, SeriesTable, read_series_table
 from ..engine.threads import Threads, count_threads
 from .contract import Record, ScoreColumn, ScoreFamily, Spans
-from .indicator import Indicator, Plain
+from .indicator import Indicator, Plain, distinct_sentences
+from .names import names_of, without_repeats
 from .recipe import score_from_plain, score_to_plain
 from .scores import SCORES
 from .window_scores import WindowScores
@@ -317,13 +318,11 @@ class Indicators(TransformerMixin, BaseEstimator):
                 )
         families = self._families(table)
         found = [column for family in families for column in family]
-        self._describe(
-            families,
-            [
-                column.thresholds if column.thresholds is not None else self._learn(column.values)
-                for column in found
-            ],
-        )
+        cuts = [
+            column.thresholds if column.thresholds is not None else self._learn(column.values)
+            for column in found
+        ]
+        self._describe(families, without_repeats(self._labels(families), found, cuts))
         binary = _binarise(found, self._cuts, len(table))
         gone = self._redundant(binary)
         self.stands_for_ = {self.names_[j]: twin for j, twin in gone.items()}
@@ -333,22 +332,29 @@ class Indicators(TransformerMixin, BaseEstimator):
     def _describe(self, families: list[list[ScoreColumn]], cuts: list[tuple[float, ...]]) -> None:
         """Indicators, their names, and where each comes from, of all columns and their cuts."""
         self._cuts = cuts
-        self.indicators_: list[Indicator] = []
+        found: list[Indicator] = []
         self._origins: list[tuple[int, int]] = []  #: of each: its task, the column among its
-        at = iter(cuts)
+        at = zip(self._labels(families), cuts, strict=True)
         tasks = self._tasks()
         for t, family in enumerate(families):
             channels = tuple(self.channels_[k] for k in tasks[t][1])
             for c, column in enumerate(family):
                 said = column.meaning or Indicator(column.label, column.label)
-                where = f"{', '.join(channels)}: " if len(self.channels_) > 1 else ""
-                for cut in next(at):
-                    name = f"{where}{column.label} > {cut:.12g}"
-                    self.indicators_.append(
-                        replace(said, threshold=float(cut), channels=channels, id=name)
-                    )
+                label, mine = next(at)
+                for cut, name in zip(mine, names_of(label, mine), strict=True):
+                    found.append(replace(said, threshold=float(cut), channels=channels, id=name))
                     self._origins.append((t, c))
+        self.indicators_ = distinct_sentences(found)
         self.names_ = [each.id for each in self.indicators_]
+
+    def _labels(self, families: list[list[ScoreColumn]]) -> list[str]:
+        """What every score column is called, with its channels where there are several."""
+        found: list[str] = []
+        for (_, channels), family in zip(self._tasks(), families, strict=True):
+            names = ", ".join(self.channels_[k] for k in channels)
+            where = f"{names}: " if len(self.channels_) > 1 else ""
+            found += [f"{where}{column.label}" for column in family]
+        return found
 
     def _spans(self, table: SeriesTable, at: int) -> Spans:
         """Where the score of one indicator fired in the only series of a table."""

@@ -12,6 +12,7 @@ from ..checks import check_number, choose
 from ..engine.threads import Engine
 from .contract import Record, ScoreColumn, Spans, stretches
 from .indicator import Indicator
+from .names import number_text
 from .windows import TESTS, critical_values, half_windows, test_constants, window_p_values
 
 # Series scored before their scores are laid down by column.
@@ -71,11 +72,20 @@ class WindowScores:
                 raise ValueError(f"{name} of WindowScores must not be empty.")
         for test in self.tests:
             choose("tests", test, TESTS)
-        for width in self._widths():
-            check_number("widths", width[0], low=4, whole=True)
+        for width in self.widths:
+            if isinstance(width, Sequence) and len(width) != 2:
+                raise ValueError(f"widths must hold numbers or pairs (number, cut); got {width!r}.")
+        for points, _ in self._widths():
+            check_number("widths", points, low=4, whole=True)
         for level in self.levels:
             check_number("levels", level, low=0.0, high=1.0)
-        for most, span in self.among:
+        for name in ("shares", "runs"):
+            for cut in getattr(self, name) or ():
+                check_number(name, cut, low=0.0)
+        for pair in self.among:
+            if not isinstance(pair, Sequence) or len(pair) != 2:
+                raise ValueError(f"among must hold pairs (k, l); got {pair!r}.")
+            most, span = pair
             check_number("among", span, low=1, whole=True)
             if most is not None:
                 check_number("among", most, low=0, high=span, whole=True)
@@ -92,9 +102,8 @@ class WindowScores:
         for (k, test), (w, (width, cut)), (a, level) in itertools.product(
             enumerate(self.tests), enumerate(self._widths()), enumerate(self.levels)
         ):
-            where = (
-                f"windows (w={width}{' or n-2' if cut else ''}) where {test} rejects at {level:g}"
-            )
+            points, at = f"{width}{' or n-2' if cut else ''}", number_text(level)
+            where = f"windows (w={points}) where {test} rejects at {at}"
             mine, said = found[k, w, a], partial(_meaning, test, width, cut, level)
             yield ScoreColumn(f"share of {where}", mine[0], _cuts(self.shares), said("share"))
             yield ScoreColumn(f"longest run of {where}", mine[1], _cuts(self.runs), said("run"))

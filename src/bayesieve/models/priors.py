@@ -1,12 +1,12 @@
 """Deployment priors: how frequent the classes are in the place where a model is used."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import plain_value
+from ..checks import Array, plain_value
 from .counts import check_priors
 from .fitted import FittedBayes
 
@@ -37,22 +37,44 @@ def at_place(fitted: Spoken, priors: Priors) -> Spoken:
 
 def read_places(fitted: FittedBayes, priors: Priors) -> list[tuple[float, ...]]:
     """The probabilities of the classes of each problem."""
-    if not fitted.labelled:
-        classes = [plain_value(value) for value in fitted.only.classes]
-        given = check_priors(_in_order("class", priors, classes), len(classes))
-        if isinstance(given, str):
-            given = np.full(len(classes), 1 / len(classes))
-        return [_positive(given, "of every class")]
+    if fitted.labelled:
+        return shares_of_labels(priors, fitted.labels)
+    return [shares_of_classes(priors, fitted.only.classes)]
+
+
+def shares_of_classes(priors: Priors, classes: Array) -> tuple[float, ...]:
+    """The probabilities of classes, in their order.
+
+    Parameters
+    ----------
+    priors : what came; see `at_place`.
+    classes : those that a model knows, or will know.
+    """
+    names = [plain_value(value) for value in classes]
+    given = check_priors(_in_order("class", priors, names), len(names))
+    if isinstance(given, str):
+        given = np.full(len(names), 1 / len(names))
+    return _positive(given, "of every class")
+
+
+def shares_of_labels(priors: Priors, labels: Sequence[str]) -> list[tuple[float, ...]]:
+    """P(label = 0) and P(label = 1) of each label.
+
+    Parameters
+    ----------
+    priors : what came; see `at_place`.
+    labels : their names.
+    """
     if isinstance(priors, str):
         check_priors(priors, 2)
-        return [(0.5, 0.5)] * len(fitted.labels)
+        return [(0.5, 0.5)] * len(labels)
     try:
-        shares = np.asarray(_in_order("label", priors, list(fitted.labels)), np.float64)
+        shares = np.asarray(_in_order("label", priors, list(labels)), np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"priors must be one number for each label; got {priors!r}.") from error
-    if shares.shape != (len(fitted.labels),):
+    if shares.shape != (len(labels),):
         raise ValueError(
-            f"priors must hold one number, P(label = 1), for each of the {len(fitted.labels)} "
+            f"priors must hold one number, P(label = 1), for each of the {len(labels)} "
             f"labels; got shape {shares.shape}."
         )
     both = np.column_stack([1 - shares, shares])

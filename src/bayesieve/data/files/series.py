@@ -31,17 +31,17 @@ class SeriesPart(NamedTuple):
     labels: pl.Series | None = None
 
 
-def settle_form(path: Path, form: SeriesForm, label: str | None = None) -> SeriesForm:
+def settle_form(path: Path, form: SeriesForm, *said: str | None) -> SeriesForm:
     """The form with its columns of values named, all of which the file has.
 
     Parameters
     ----------
     path : the table, or the folder.
     form : how series lie in it.
-    label : column with the classes, which is no column of values.
+    said : columns with classes or groups, which are no columns of values.
     """
     names = table_names(_files(path)[0] if form.kind == "folder" else path)
-    keys = [form.id, form.time, form.channel, label]
+    keys = [form.id, form.time, form.channel, *said]
     aside = [name for name in keys if name is not None]
     check_columns([*aside, *(form.values or ())], names)
     twice = next((name for name in aside if aside.count(name) > 1), None)
@@ -79,6 +79,30 @@ def read_series_file(path: Path, form: SeriesForm, label: str | None = None) -> 
         return SeriesPart(read_series_folder(path, time=form.time, values=form.values))
     frames = list(_frames(path, form, label, _ROWS))
     return _part(_joined(frames, path), form, label)
+
+
+def said_of_series(path: Path, form: SeriesForm, column: str) -> pl.Series:
+    """What a column of a table says of each series, in their order.
+
+    Parameters
+    ----------
+    path : the table, long or wide.
+    form : how series lie in it.
+    column : one that says the same in all rows of a series.
+    """
+    names = [column] if form.kind == "wide" else [str(form.id), column]
+    whole = _joined(list(format_of(path).blocks(path, names, _ROWS)), path)
+    if form.kind == "wide":
+        return whole[column]
+    both = pl.DataFrame({"id": as_ids(whole[names[0]]), "said": whole[column]})
+    both = both.unique(maintain_order=True)
+    twice = both.filter(both["id"].is_duplicated())
+    if twice.height:
+        raise BadUseError(
+            f"series {twice['id'][0]!r} has two values in {column!r}, {twice['said'][0]!r} and "
+            f"{twice['said'][1]!r}; all its rows belong together."
+        )
+    return both["said"].alias(column)
 
 
 def series_parts(path: Path, form: SeriesForm, most_rows: int = _ROWS) -> Iterator[SeriesPart]:

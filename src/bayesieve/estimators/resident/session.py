@@ -94,6 +94,11 @@ class Session(Edited):
     ):
         selector = NaiveBayesSelector() if selector is None else selector
         self.settings: dict[str, Foreign] = clone(selector).get_params(deep=False)
+        if self.settings["engine"] not in (None, "threads"):
+            raise ValueError(
+                "engine: a session keeps its rows in this process; got "
+                f"{self.settings['engine']!r}. Use engine=None."
+            )
         if self.settings["random_state"] is None:
             self.settings["random_state"] = 0  # so that others find the same
         given = {"sample_weight": sample_weight, "groups": groups}

@@ -12,11 +12,11 @@ from ...data.tables import SparseTable, Table, read_table
 from ...estimators.chosen import ChosenColumns
 from ...estimators.held import fitted_of, rows_of
 from ...estimators.selector import NaiveBayesSelector
+from ...evaluation.agreement import Stability
 from ...evaluation.beside import Beside, beside
 from ...evaluation.given import Model, Value
 from ...evaluation.performance import performance
 from ...evaluation.refit import trained_on
-from ...evaluation.stability import Stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
 from ..model import explain_model

@@ -7,7 +7,7 @@ from numba import njit
 
 from ...data.kernels.options import EXACT
 from .points import median_of
-from .windows import replace_sorted, squares
+from .windows import in_range, replace_sorted, squares
 
 # Where nothing varies on either side and yet they differ, a ratio to the noise ends here.
 _MOST = 1e6
@@ -21,6 +21,7 @@ def welch(x, window):
     if n < 1:
         return np.empty(0)
     out = np.empty(n)
+    x = in_range(x)
     shift, within = np.empty(x.size), np.empty(x.size)
     squares(x, half, shift, within)
     for t in range(n):
@@ -41,6 +42,7 @@ def levene(x, window):
     if n < 1:
         return np.empty(0)
     means, within = np.empty(x.size - half + 1), np.empty(x.size - half + 1)
+    x = in_range(x)
     ordered = np.sort(x[:half])
     for s in range(means.size):
         if s > 0:

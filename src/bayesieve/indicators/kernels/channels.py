@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import EXACT
-from .windows import squares, window_means
+from .windows import in_range, squares, window_means
 
 
 @njit(**EXACT)
@@ -42,6 +42,7 @@ def lost_correlation(a, b, window):
     out = np.zeros(n)
     if n == 0:
         return out
+    a, b = in_range(a), in_range(b)
     shift_a, within_a = np.empty(a.size), np.empty(a.size)
     shift_b, within_b = np.empty(a.size), np.empty(a.size)
     squares(a, window, shift_a, within_a)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import EXACT
-from .windows import replace_sorted
+from .windows import in_range, replace_sorted
 
 # Makes the median of absolute deviations, or their mean, the standard deviation of normal values.
 _OF_MEDIAN = 1.482602218505602
@@ -16,13 +16,17 @@ _OF_MEAN = 1.2533141373155003
 @njit(**EXACT)
 def level(x):
     """The values themselves."""
-    return x.astype(np.float64)
+    return x
 
 
 @njit(**EXACT)
 def outside(x, low, high):
     """How far each point lies outside the limits; negative within them."""
-    return np.maximum(low - x, x - high)
+    out = np.empty(x.size)
+    for i in range(x.size):
+        below, above = low - x[i], x[i] - high
+        out[i] = below if below >= above else above
+    return out
 
 
 @njit(**EXACT)
@@ -142,6 +146,7 @@ def cusum(x):
     out = np.zeros(n)
     if n < 2:
         return out[:0]
+    x = in_range(x)
     mean = x[0] + (x - x[0]).mean()
     squares = total = 0.0
     for i in range(n):
@@ -164,6 +169,7 @@ def drift(x, weight, reference):
     n = x.size
     if reference > n or reference < 2:
         return np.empty(0)
+    x = in_range(x)
     first = x[:reference]
     mean = first[0] + (first - first[0]).mean()
     spread = math.sqrt(((first - mean) ** 2).sum() / (reference - 1))

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import EXACT
-from .windows import any_ties, squares, window_means
+from .windows import any_ties, in_range, squares, window_means
 
 # Power below this share of the whole series' is rounding.
 _NOTHING = 1e-20
@@ -83,18 +83,31 @@ def mann_kendall(x, window):
 
 
 @njit(**EXACT)
+def _product(x, lag, mean):
+    """Sum of the products of deviations of points so far apart."""
+    total = 0.0
+    for i in range(x.size - lag):
+        total += (x[i] - mean) * (x[i + lag] - mean)
+    return total
+
+
+@njit(**EXACT)
 def autocorrelation(x, lag, window):
     """Correlations of a window with itself some points later; NaN where it is constant."""
     size, n = _size(x, window, lag + 2)
     out = np.zeros(n)
     if n == 0:
         return out
+    x = in_range(x)
     shift, within = np.empty(x.size), np.empty(x.size)
     squares(x, size, shift, within)
     mean = x[:n] + shift[:n]
-    for i in range(size - lag):
-        for s in range(n):
-            out[s] += (x[s + i] - mean[s]) * (x[s + i + lag] - mean[s])
+    if n == 1:
+        out[0] = _product(x, lag, mean[0])
+    else:
+        for i in range(size - lag):
+            for s in range(n):
+                out[s] += (x[s + i] - mean[s]) * (x[s + i + lag] - mean[s])
     for s in range(n):
         out[s] = out[s] / within[s] if within[s] > 0.0 else np.nan
     return out
@@ -182,6 +195,7 @@ def periodicity(x, window):
     out = np.zeros(n)
     if n == 0:
         return out
+    x = in_range(x)
     centre = x[0] + (x - x[0]).mean()
     angles = 2.0 * math.pi / size * np.arange(1, size // 2 + 1)
     cosines, sines = np.cos(angles), np.sin(angles)

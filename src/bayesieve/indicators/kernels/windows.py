@@ -132,6 +132,37 @@ def window_means(x, size):
 
 
 @njit(**EXACT)
+def in_range(x):
+    """The series itself, or scaled where its squares would overflow or vanish."""
+    far = apart = 0
+    for value in x:  # most series are told by this loop, which runs many values at a time
+        far += np.int64(abs(value) > 1e99)
+        apart += np.int64(abs(value - x[0]) > 1e-99)
+    if far == 0 and apart > 0:
+        return x
+    size = 0.0
+    for value in x:
+        size = max(size, abs(value - x[0]), 1e-300 * abs(value))
+    if size == 0.0 or 1e-100 < size < 1e100:
+        return x
+    scale = np.abs(x).max() if size > 1e100 else size
+    return x / scale
+
+
+@njit(**EXACT)
+def _of_whole(x):
+    """Mean less the first value, and the sum of squared deviations, of a whole series."""
+    shift = total = 0.0
+    for value in x:
+        shift += value - x[0]
+    shift /= x.size
+    for value in x:
+        apart = (value - x[0]) - shift
+        total += apart * apart
+    return shift, total
+
+
+@njit(**EXACT)
 def squares(x, size, shift, out):
     """Sums of squared deviations from the mean of all stretches of some size; 0 for equal values.
 
@@ -139,6 +170,9 @@ def squares(x, size, shift, out):
     after the other, and much faster.
     """
     n = x.size - size + 1
+    if n == 1:  # the same, without a loop over one stretch in every step
+        shift[0], out[0] = _of_whole(x)
+        return
     shift[:n] = 0.0
     for i in range(size):
         for s in range(n):
@@ -150,18 +184,6 @@ def squares(x, size, shift, out):
         for s in range(n):
             apart = (x[s + i] - x[s]) - shift[s]
             out[s] += apart * apart
-
-
-@njit(**EXACT)
-def _in_range(x):
-    """The series itself, or scaled where its squares would overflow or vanish."""
-    size = 0.0
-    for value in x:
-        size = max(size, abs(value - x[0]), 1e-300 * abs(value))
-    if size == 0.0 or 1e-100 < size < 1e100:
-        return x
-    scale = np.abs(x).max() if size > 1e100 else size
-    return x / scale
 
 
 @njit(**EXACT)
@@ -206,7 +228,7 @@ def f_statistics(x, half, shift, within, out):
 
     With equal sizes the larger over the smaller variance decides.
     """
-    x = _in_range(x)
+    x = in_range(x)
     squares(x, half, shift, within)
     for t in range(x.size - 2 * half + 1):
         one, other = within[t], within[t + half]

@@ -90,8 +90,18 @@ def _parts(value: object) -> list[object] | None:
     if hasattr(value, "get_params"):
         return [value.get_params(deep=False), *_methods(type(value))]
     if hasattr(value, "__dict__"):
-        return [dict(vars(value)), *_methods(type(value))]
+        return [_told(value), *_methods(type(value))]
     return None
+
+
+def _told(value: object) -> dict[str, object]:
+    """The attributes of an object, but for what it has worked out of them and remembers."""
+    kind = type(value)
+    return {
+        name: part
+        for name, part in vars(value).items()
+        if not isinstance(getattr(kind, name, None), functools.cached_property)
+    }
 
 
 def _methods(kind: type) -> list[tuple[str, FunctionType]]:

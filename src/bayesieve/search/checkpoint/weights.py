@@ -53,8 +53,14 @@ class WeightJournal:
             ) from error
         if head == self._head:
             return
+        if head["release"] != self._head["release"]:
+            raise ValueError(
+                f"checkpoint {str(self._path)!r} was written by bayesieve {head['release']}; this "
+                f"is {self._head['release']}. Finish it with that version, delete it, or name "
+                "another file."
+            )
         mine, theirs = self._head["parts"], head["parts"]
-        changed = [name for name in mine if mine[name] != theirs.get(name)] or ["bayesieve"]
+        changed = [name for name in mine if mine[name] != theirs.get(name)] or ["format"]
         raise ValueError(
             f"checkpoint {str(self._path)!r} belongs to another fit: {', '.join(changed)} differ. "
             "It is left as it is; delete it, or name another file."

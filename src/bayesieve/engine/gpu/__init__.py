@@ -1,0 +1,1 @@
+"""Rows on a GPU: the same integers, much sooner."""

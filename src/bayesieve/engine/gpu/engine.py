@@ -1,0 +1,210 @@
+"""`GpuEngine`: which GPU holds the rows of a fit, and what is said where none can."""
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ...checks import Array, Foreign
+from .device import Program, Store, Stores
+from .source import OPTIONS
+
+# CUDA's numbers of what can be wrong before anything has begun.
+_OLD_DRIVER, _NO_DEVICE = 35, 100
+
+# The process that has used a GPU: what was forked from it since cannot.
+_used_by: int | None = None
+
+
+class GpuEngine:
+    """The rows of a fit are in the memory of a GPU; the search runs here, the subset is the same.
+
+    Parameters
+    ----------
+    device : int or list of int, default=0
+        Which GPU; of several, each holds a part of the rows.
+
+    Examples
+    --------
+    >>> from bayesieve import GpuEngine, NaiveBayesSelector
+    >>> NaiveBayesSelector(engine=GpuEngine(1)).engine
+    GpuEngine(1)
+    """
+
+    def __init__(self, device: int | Sequence[int] = 0):
+        self.device = device
+
+    def __repr__(self) -> str:
+        return f"GpuEngine({'' if self.device == 0 else repr(self.device)})"
+
+    def numbers(self) -> list[int]:
+        """The GPUs, judged."""
+        given = self.device
+        numbers = list(given) if isinstance(given, Iterable) else [given]
+        if not numbers or not all(
+            isinstance(each, int | np.integer) and not isinstance(each, bool) and each >= 0
+            for each in numbers
+        ):
+            raise TypeError(
+                "GpuEngine: device must be the number of a GPU, from 0, or a list of such; got "
+                f"{given!r}."
+            )
+        return [int(each) for each in numbers]
+
+    def judged(self) -> tuple[Foreign, list[int]]:
+        """CuPy and the GPUs, or a sentence that says what is missing."""
+        numbers = self.numbers()
+        if _used_by is not None and _used_by != os.getpid():
+            raise RuntimeError(
+                "engine='gpu': this process was forked from one that had used the GPU, which CUDA "
+                "does not survive; start processes by 'spawn' or 'forkserver', or use the GPU in "
+                "them alone."
+            )
+        cupy = import_cupy()
+        check_devices(cupy, numbers)
+        return cupy, numbers
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[list["Gpu"]]:
+        """The GPUs as long as a fit lasts; nothing is left on them afterwards."""
+        global _used_by
+        cupy, numbers = self.judged()
+        _used_by = os.getpid()
+        devices = [Gpu(cupy, number) for number in numbers]
+        try:
+            yield devices
+        finally:
+            for device in devices:
+                device.close()
+
+
+def import_cupy() -> Foreign:
+    """CuPy, or a sentence that says how to get it."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise ImportError(
+            "engine='gpu' needs CuPy, which is not installed or does not load; pip install "
+            '"bayesieve[cuda12]" or "bayesieve[cuda13]", by the version of CUDA that the driver '
+            "supports."
+        ) from error
+    return cupy
+
+
+def check_devices(cupy: Foreign, numbers: Sequence[int]) -> None:
+    """Are there GPUs of these numbers, and a driver that CuPy can use?"""
+    runtime = cupy.cuda.runtime
+    try:
+        n_devices = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        version = runtime.driverGetVersion()
+        if error.status == _OLD_DRIVER and version:
+            needs = runtime.runtimeGetVersion()
+            raise RuntimeError(
+                f"engine='gpu': the driver supports CUDA {_spoken(version)}, but CuPy was built "
+                f"for {_spoken(needs)}; update the driver, or install the CuPy of another extra "
+                "(bayesieve[cuda12])."
+            ) from error
+        if error.status in (_OLD_DRIVER, _NO_DEVICE):
+            raise RuntimeError(
+                "engine='gpu': no GPU was found (is its driver installed, and is it visible to "
+                "this process?); use engine=None."
+            ) from error
+        raise RuntimeError(f"engine='gpu': the GPU does not answer ({error}).") from error
+    odd = [number for number in numbers if number >= n_devices]
+    if odd:
+        raise RuntimeError(
+            f"engine='gpu': there is no GPU {odd[0]}; there are {n_devices}, numbered from 0."
+        )
+
+
+def _spoken(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+class Gpu:
+    """One GPU by CuPy.
+
+    Parameters
+    ----------
+    cupy : the module.
+    number : which GPU.
+    """
+
+    def __init__(self, cupy: Foreign, number: int):
+        self._cupy, self.number = cupy, number
+        self._device = cupy.cuda.Device(number)
+        self._stores = Stores()
+
+    def compile(self, source: str) -> Program:
+        """Kernels; a process keeps those of the models it has seen, CuPy a folder of all."""
+        return _compiled(self._cupy, self.number, source)
+
+    def empty(self, shape: Sequence[int], dtype: DTypeLike) -> Foreign:
+        """Memory of its own, given back with the array: no pool keeps it."""
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        with self._device:
+            memory = self._cupy.cuda.Memory(max(size, 1))
+            pointer = self._cupy.cuda.MemoryPointer(memory, 0)
+            return self._cupy.ndarray(tuple(shape), dtype, pointer)
+
+    def write(self, array: Foreign, values: Array) -> None:
+        """Copy to the device."""
+        with self._device:
+            array.set(values)
+
+    def read(self, array: Foreign) -> Array:
+        """Copy from the device, after all that was started on it."""
+        with self._device:
+            found: Array = array.get()
+        return found
+
+    def free_bytes(self) -> int:
+        """Memory that nobody uses."""
+        with self._device:
+            free, _ = self._cupy.cuda.runtime.memGetInfo()
+        return int(free)
+
+    def watch(self, store: Store) -> None:
+        """Cleared when the device is closed."""
+        self._stores.add(store)
+
+    def close(self) -> None:
+        """Give back what anybody still holds."""
+        self._stores.clear()
+
+
+@cache
+def _compiled(cupy: Foreign, number: int, source: str) -> "_Kernels":
+    module = cupy.RawModule(code=source, options=OPTIONS, backend="nvrtc")
+    return _Kernels(module, cupy.cuda.Device(number))
+
+
+class _Kernels:
+    """Compiled kernels of one device."""
+
+    def __init__(self, module: Foreign, device: Foreign):
+        self._device = device
+        with device:
+            self._find = _Remembered(module.get_function)
+
+    def launch(self, name: str, grid: Sequence[int], block: int, args: Sequence[Foreign]) -> None:
+        """Start a kernel."""
+        given = tuple(np.float64(each) if type(each) is float else each for each in args)
+        with self._device:
+            self._find[name](tuple(grid), (block,), given)
+
+
+class _Remembered(dict[str, Foreign]):
+    """What was looked up once."""
+
+    def __init__(self, look_up: Foreign):
+        super().__init__()
+        self._look_up = look_up
+
+    def __missing__(self, name: str) -> Foreign:
+        self[name] = self._look_up(name)
+        return self[name]

@@ -1,0 +1,414 @@
+"""The dense ledger on a GPU: integers decide as on the host, scans shortlist."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import Foreign
+from ...data.kernels.options import ERROR, PROBABILITY, ROW_KINDS
+from ...models.base import Floats, Ints
+from ..contract import AS_IT_IS, Bounds, Measure, Outline, Scores, Units, walk
+from ..lines import DenseRows, UnitSlots
+from ..tables import LedgerTables
+from ..threads import Threads
+from . import source
+from .device import Device, Store, batches, blocks
+from .memory import check_fits
+from .words import Words, put_columns
+
+#: With more classes nothing is scanned: exact losses of all candidates.
+MOST_SCANNED = 32
+
+_FLOAT32 = 2.0**-24
+
+# Roundings of a line's value beside one a class: factors, reciprocal, products, and up to 16 sums
+# within a word; and some to spare.
+_ROUNDINGS = 32
+
+# Columns whose terms differ by more nat between classes need a clamp in the scan; odds are cut off
+# where the product of those of two lines stays finite.
+_NEAR, _NEAR_ODDS, _FAR_ODDS = 13.5, 30.0, 85.0
+
+# How scans of bit columns are cut, by the first word of a kernel's name.
+_SHAPES = {"scan": "PROBABILITY", "surprise": "SURPRISE", "count": "ERROR"}
+
+# Sorted margins are kept while they fit into this many bytes, with their ranks.
+_MOST_NEEDS = 1 << 27
+
+
+class GpuLedger:
+    """Integer sums, classes x lines, in the memory of a GPU.
+
+    Parameters
+    ----------
+    tables : the terms of all columns, value by value.
+    rows : the lines and what they hold; not kept.
+    factors : what a line of each class counts.
+    threads : who packs columns.
+    device : the GPU.
+    """
+
+    def __init__(
+        self,
+        tables: LedgerTables,
+        rows: DenseRows,
+        factors: tuple[int, ...],
+        threads: Threads,
+        device: Device,
+    ):
+        scale, n_classes = tables.scale, tables.n_classes
+        self.outline = Outline(n_classes, ("",), False, factors, scale.bits, scale.bound)
+        self._tables, self._lines, self._device = tables, rows.lines, device
+        self._float_factors = np.array([float(factor) for factor in factors])
+        lines = rows.lines
+        self._words = Words.of(lines.labels, lines.line_sets)
+        self._weighted = lines.weights.size > 0
+        self._scanned_lines = (
+            lines.class_totals(n_classes) if self._weighted else self._words.by_class(n_classes)
+        )
+        self._units: UnitSlots | None = None
+        self._derived = ""  # what the planes hold of the sums, until these change
+        self._surprise = np.zeros(n_classes)
+        two = tables.n_codes == 2
+        check_fits(self._words, n_classes, two, self._weighted, device.free_bytes())
+        self._program = device.compile(
+            source.selection_source(n_classes, n_classes <= MOST_SCANNED)
+        )
+        self._shapes = source.shapes_of(n_classes)
+        self._store = Store(device)
+        self._words.put(self._store, lines.weights)
+        how = device, self._program, threads
+        self._places = put_columns(self._words, rows.cells.column, two, self._store, how)
+        self._n_bits, self._n = np.int32(two.sum()), np.int64(self._words.n_padded)
+        self._put_tables()
+        self._near = _largest_spread(tables) <= _NEAR
+        self._start()
+
+    # -- the contract --------------------------------------------------------------------------
+
+    def totals(self) -> Ints:
+        """Weight of the lines: problems (one) x folds x classes."""
+        lines = self._lines
+        found = np.zeros((1, self._tables.n_sets, self.outline.n_classes), np.int64)
+        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
+        return found
+
+    def apply(self, columns: Sequence[int], sign: int) -> None:
+        """Let columns join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
+        self._derived = ""
+        tables, kept = self._tables, self._store
+        for slot in tables.slots[list(columns)].tolist():
+            self._launch(
+                "move_column",
+                (blocks(int(self._n)),),
+                kept["sums"],
+                kept["bits"],
+                kept["codes"],
+                kept["sets"],
+                kept["table"],
+                np.int64(tables.offsets[slot]),
+                np.int32(tables.n_codes[slot]),
+                self._places[slot],
+                np.int32(sign),
+                self._n_bits,
+                self._n,
+            )
+
+    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+        """Exact loss by class, by the quickest exact way."""
+        kind, slots = ROW_KINDS[measure.kind], self._slots(units)
+        which = np.asarray(which, np.int64)
+        quick = np.zeros(which.size, bool)
+        if kind == ERROR and self._counts_by_rank:
+            single = (which != AS_IT_IS) & slots.coded[which]
+            quick = single & (self._places[slots.first[which]] >= 0)
+        if quick.all() and which.size:
+            return self._count_errors(slots.first[which], sign)
+        out = np.empty((which.size, self.outline.n_classes), np.int64)
+        out[~quick] = self._settle(kind, measure.bits, slots, which[~quick], sign)
+        if quick.any():
+            out[quick] = self._count_errors(slots.first[which[quick]], sign)
+        return out
+
+    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
+        """Losses in single precision, and how far each may be off."""
+        kind, slots = ROW_KINDS[measure.kind], self._slots(units)
+        which = np.asarray(which, np.int64)
+        fast = slots.linear[which]
+        n_fast = int(np.count_nonzero(fast))
+        found = Bounds(np.zeros(which.size), np.full(which.size, np.inf))
+        if kind == ERROR or self.outline.n_classes > MOST_SCANNED or n_fast < 2:
+            return found
+        if n_fast == which.size:
+            losses, doubt = self._scan(kind, slots.first[which], sign)
+            return Bounds(losses, np.full(which.size, doubt))
+        mine = slots.first[which[fast]]
+        found.losses[fast], found.doubts[fast] = self._scan(kind, mine, sign)
+        return found
+
+    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
+        """One step after the other."""
+        return walk(self, measure, units, which, signs)
+
+    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
+        """All lines at once; the sums go there and come back."""
+        self.apply(joining, 1)
+        self.apply(leaving, -1)
+        try:
+            sums = self._device.read(self._store["sums"])
+        finally:
+            self.apply(leaving, 1)
+            self.apply(joining, -1)
+        lines = self._lines
+        yield Scores(
+            lines.rows,
+            lines.line_sets,
+            lines.line_weights,
+            lines.labels[None],
+            sums.reshape(self.outline.n_classes, -1)[:, self._words.places].T[None],
+        )
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def _launch(self, name: str, grid: Sequence[int], *args: Foreign, block: int = 256) -> None:
+        self._program.launch(name, grid, block, args)
+
+    def _put_tables(self) -> None:
+        tables, kept = self._tables, self._store
+        kept.put("table", tables.table)
+        kept.put("offsets", tables.offsets)
+        kept.put("n_codes", tables.n_codes.astype(np.int32))
+        kept.put("places", self._places)
+        kept.put("prior", tables.prior)
+        kept.put("factors", self._float_factors)
+        kept.put("every class", np.eye(tables.n_classes))
+
+    def _start(self) -> None:
+        n, kept = int(self._n), self._store
+        sums = kept.room("sums", (self.outline.n_classes * n,), np.int64)
+        self._launch("start_sums", (blocks(n),), sums, kept["sets"], kept["prior"], self._n)
+
+    def _slots(self, units: Units) -> UnitSlots:
+        if self._units is None or self._units.units is not units:
+            self._units = UnitSlots(units, self._tables)
+        return self._units
+
+    # -- exact answers -------------------------------------------------------------------------
+
+    def _settle(self, kind: int, bits: int, slots: UnitSlots, which: Ints, sign: int) -> Ints:
+        """Losses by class from the integer sums."""
+        n_classes = self.outline.n_classes
+        out = np.zeros((which.size, n_classes), np.int64)
+        for lo, hi in batches(which.size):
+            ends, members = _members(slots, which[lo:hi])
+            # One copy for what the candidates are and for zeros to add their losses to.
+            n_losses = (hi - lo) * n_classes
+            given = np.concatenate([np.zeros(2 * n_losses, np.int32), ends, members])
+            there = self._store.put("candidates", given)
+            losses = there[: 2 * n_losses].view(np.int64).reshape(hi - lo, n_classes)
+            self._launch(
+                "settle",
+                (self._store["first pieces"].size, hi - lo),
+                np.int32(kind),
+                *self._of_lines("pieces"),
+                *(self._store[name] for name in ("bits", "codes", "places", "offsets")),
+                *(self._store[name] for name in ("n_codes", "table")),
+                there[2 * n_losses : 2 * n_losses + ends.size],
+                there[2 * n_losses + ends.size :],
+                np.int32(sign),
+                self._tables.scale.unit,
+                2.0**bits,
+                losses,
+                self._n_bits,
+                self._n,
+            )
+            out[lo:hi] = self._device.read(losses)
+        return out
+
+    def _of_lines(self, parts: str) -> tuple[Foreign, ...]:
+        """Sums, classes, sets, valid, weights and the parts of the lines that blocks have."""
+        kept = self._store
+        return (
+            kept["sums"],
+            kept["classes"],
+            kept["sets"],
+            kept["valid"],
+            kept["weights"],
+            np.int32(self._weighted),
+            kept[f"first {parts}"],
+            kept[f"count {parts}"],
+        )
+
+    @property
+    def _counts_by_rank(self) -> bool:
+        """Are errors counted from ranks: lines without weights, and few sorted margins?"""
+        n_classes = self.outline.n_classes
+        n_needs = 2 * int(self._n_bits) * self._tables.n_sets * n_classes * (n_classes - 1)
+        return not self._weighted and n_classes <= MOST_SCANNED and n_needs * 12 <= _MOST_NEEDS
+
+    def _count_errors(self, slots: Ints, sign: int) -> Ints:
+        """Errors by class of bit columns: each line compares ranks."""
+        kept, name = self._store, f"needs {sign}"
+        if name not in kept:
+            needs, asked = self._needs(sign)
+            kept.put(name, needs)
+            kept.put(f"asked {sign}", asked)
+        if self._derived != name:
+            planes = self._planes(self.outline.n_classes - 1)
+            lines = (kept[each] for each in ("sums", "classes", "sets", "valid"))
+            numbers = kept[name], np.int32(2 * self._n_bits), planes, self._n
+            self._launch("find_ranks", (blocks(int(self._n)),), *lines, *numbers)
+            self._derived = name
+        parts = self._scan_bits("count_wrong", slots, sign, kept[f"asked {sign}"])
+        return self._add_chunks(parts, "every class").astype(np.int64)
+
+    def _needs(self, sign: int) -> tuple[Ints, NDArray[np.float32]]:
+        """Margins that bit columns ask of right lines, and which of them each column asks for.
+
+        Margins are in ascending order: sets x own class x others x margins; ranks, from 1, are of
+        sets x own class x others x codes x columns.
+        """
+        tables, n_classes = self._tables, self.outline.n_classes
+        two = np.flatnonzero(self._places >= 0)
+        at = tables.offsets[two][:, None] + np.arange(tables.n_sets * 2 * n_classes)
+        terms = tables.table[at].reshape(two.size, tables.n_sets, 2, n_classes)
+        shape = tables.n_sets, n_classes, n_classes - 1, 2 * two.size
+        margins, ranks = np.empty(shape, np.int64), np.empty(shape, np.float32)
+        for own in range(n_classes):
+            for q, k in enumerate(k for k in range(n_classes) if k != own):
+                asked = sign * (terms[..., k] - terms[..., own]) + (k < own)
+                for number, mine in enumerate(asked.transpose(1, 2, 0).reshape(tables.n_sets, -1)):
+                    margins[number, own, q] = np.sort(mine)
+                    ranks[number, own, q] = np.searchsorted(margins[number, own, q], mine) + 1
+        return margins, ranks
+
+    # -- fast answers --------------------------------------------------------------------------
+
+    def _planes(self, n_planes: int) -> Foreign:
+        return self._store.room("planes", (n_planes * int(self._n),), np.float32)
+
+    def _derive(self, kind: int) -> None:
+        """What scans of this kind read: odds, or posteriors and the surprise as it is."""
+        n_classes, kept, unit = self.outline.n_classes, self._store, self._tables.scale.unit
+        name = f"kind {kind}"
+        if self._derived == name:
+            return
+        if kind == PROBABILITY:
+            most = _NEAR_ODDS if self._near and not self._weighted else _FAR_ODDS
+            lines = [kept[each] for each in ("sums", "classes", "valid")]
+            planes = self._planes(n_classes - 1)
+            self._launch("find_odds", (blocks(int(self._n)),), *lines, unit, most, planes, self._n)
+        else:
+            sums, classes, _, *rest = self._of_lines("pieces")
+            parts = kept.room("surprise", (kept["first pieces"].size,), np.float64)
+            planes = self._planes(n_classes)
+            grid = (kept["first pieces"].size,)
+            lines = [sums, classes, *rest]
+            self._launch("find_posteriors", grid, *lines, unit, planes, parts, self._n)
+            owners = self._words.piece_classes
+            self._surprise[:] = np.bincount(owners, self._device.read(parts), n_classes)
+        self._derived = name
+
+    def _scan(self, kind: int, slots: Ints, sign: int) -> tuple[Floats, float]:
+        """Approximate losses, and how far each may be from the truth."""
+        self._derive(kind)
+        factors, n_classes = self._float_factors, self.outline.n_classes
+        two = self._places[slots] >= 0
+        if two.all():
+            found = self._scan_two(kind, slots, sign)
+        else:
+            found = np.empty(slots.size)
+            if two.any():
+                found[two] = self._scan_two(kind, slots[two], sign)
+            found[~two] = self._scan_bytes(kind, slots[~two], sign)
+        # Lines that are none count in a scan of lines without weights: as one each.
+        lines = float(self._scanned_lines @ factors)
+        doubt = lines * (n_classes + _ROUNDINGS) * _FLOAT32
+        if kind == PROBABILITY:
+            return lines - found, doubt
+        doubt += 1e-11 * float(np.abs(self._surprise) @ factors)
+        return found + float(self._surprise @ factors), doubt
+
+    def _scan_two(self, kind: int, slots: Ints, sign: int) -> Floats:
+        """Sums of bit columns, weighed by class."""
+        how = "weighted" if self._weighted else "near" if self._near else "far"
+        name = f"scan_{how}" if kind == PROBABILITY else f"surprise_{how}"
+        parts = self._scan_bits(name, slots, sign, self._store["offsets"])
+        return self._add_chunks(parts, "factors")[:, 0]
+
+    def _scan_bits(self, name: str, slots: Ints, sign: int, asked: Foreign) -> Foreign:
+        """Sums of bit columns, chunk by chunk."""
+        kept, n = self._store, slots.size
+        parts = kept.room("parts", (kept["first chunks"].size, n), np.float64)
+        shape = self._shapes[_SHAPES[name.split("_")[0]]]
+        self._launch(
+            name,
+            (blocks(n, source.SCAN_THREADS * shape.columns), kept["first chunks"].size),
+            *(kept[each] for each in ("bits", "planes", "weights", "classes", "sets")),
+            *(kept[each] for each in ("first chunks", "count chunks")),
+            *(kept[each] for each in ("places", "offsets", "table")),
+            kept.put("candidates", slots.astype(np.int32)),
+            np.int32(n),
+            np.int32(sign),
+            self._tables.scale.unit,
+            asked,
+            parts,
+            self._n_bits,
+            self._n,
+            block=source.SCAN_THREADS,
+        )
+        return parts
+
+    def _scan_bytes(self, kind: int, slots: Ints, sign: int) -> Floats:
+        """Sums of byte columns, weighed by class."""
+        kept, found = self._store, []
+        for lo, hi in batches(slots.size):
+            parts = kept.room("parts", (kept["first chunks"].size, hi - lo), np.float64)
+            self._launch(
+                "scan_bytes",
+                (kept["first chunks"].size, hi - lo),
+                np.int32(kind != PROBABILITY),
+                *(kept[each] for each in ("codes", "planes", "weights")),
+                np.int32(self._weighted),
+                *(kept[each] for each in ("classes", "sets", "first chunks", "count chunks")),
+                *(kept[each] for each in ("places", "offsets", "n_codes", "table")),
+                kept.put("candidates", slots[lo:hi].astype(np.int32)),
+                np.int32(hi - lo),
+                np.int32(sign),
+                self._tables.scale.unit,
+                parts,
+                self._n,
+            )
+            found.append(self._add_chunks(parts, "factors")[:, 0])
+        return np.concatenate(found)
+
+    def _add_chunks(self, parts: Foreign, mix: str) -> Floats:
+        """Sums of all chunks: candidates x rows of "factors", or of "every class"."""
+        kept, (n_chunks, n) = self._store, parts.shape
+        n_rows = kept[mix].size // self.outline.n_classes
+        out = kept.room("added up", (n, n_rows), np.float64)
+        lines = parts, kept["classes"], kept["first chunks"], kept[mix]
+        numbers = np.int32(n_chunks), np.int32(n)
+        self._launch("add_chunks", (blocks(n, 32), n_rows), *lines, *numbers, out)
+        found: Floats = self._device.read(out)
+        return found
+
+
+def _members(slots: UnitSlots, which: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Slots of the columns of some units one after the other, and where each unit's start."""
+    pointers, members = slots.arrays
+    sizes = np.where(which == AS_IT_IS, 0, (pointers[1:] - pointers[:-1])[which])
+    ends = np.append(0, np.cumsum(sizes))
+    at = np.arange(ends[-1]) + np.repeat(pointers[which] - ends[:-1], sizes)
+    # An empty array has no place on a device.
+    found = np.append(members[at], 0) if not at.size else members[at]
+    return ends.astype(np.int32), found.astype(np.int32)
+
+
+def _largest_spread(tables: LedgerTables) -> float:
+    """By how many nat the terms of a value differ most between classes."""
+    terms = tables.table.reshape(-1, tables.n_classes)
+    if not terms.size:
+        return 0.0
+    return float((terms.max(1) - terms.min(1)).max()) * tables.scale.unit

@@ -1,0 +1,214 @@
+"""The weighted ledger on a GPU: posteriors in fixed point and their sums by code, as integers."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import Foreign
+from ...models.base import Ints
+from ...models.weighted import CONSTANT_STEP, SCORE_BITS
+from ..cells import PRESENT, TWO, Cells, ScoredLines, TermTables
+from ..contract import Scores, Slopes
+from ..threads import Threads
+from .device import Device, Store, batches, blocks
+from .memory import check_fits
+from .source import weights_source
+from .words import Words, put_columns
+
+# Planes that a thread, or a block, adds up in one go, as in weighted.cu.
+_TOGETHER, _TOGETHER_BYTES = 4, 16
+
+
+class GpuWeightLedger:
+    """Integer scores, classes x lines, in the memory of a GPU.
+
+    Parameters
+    ----------
+    tables : what the terms say.
+    lines, cells : who is scored, and what each line holds; cells are not kept.
+    grain : losses are rounded to 1 / grain nat.
+    threads : who packs columns.
+    device : the GPU.
+    """
+
+    def __init__(
+        self,
+        tables: TermTables,
+        lines: ScoredLines,
+        cells: Cells,
+        grain: float,
+        threads: Threads,
+        device: Device,
+    ):
+        check_cells(cells)
+        self.tables, self.grain = tables, grain
+        self._lines, self._device, n_classes = lines, device, tables.n_classes
+        self._weighted = lines.weights.size > 0
+        self._n_planes = tables.width - n_classes
+        labels = lines.labels
+        self._words = Words.of(labels, np.zeros_like(labels))
+        two = cells.kinds == TWO
+        n = self._words.n_padded
+        # Planes are what classes are to scans: each needs as much as a class does there.
+        per_line = n_classes + self._n_planes
+        check_fits(self._words, per_line, two, self._weighted, device.free_bytes())
+        source = weights_source(n_classes, tables.full, self._weighted)
+        self._program = device.compile(source)
+        self._store = Store(device)
+        self._words.put(self._store, lines.weights)
+        how = device, self._program, threads
+        self._places = put_columns(self._words, cells.columns.__getitem__, two, self._store, how)
+        self._n_bits, self._n = np.int32(two.sum()), np.int64(n)
+        self._store.put("ratios", tables.ratios.ravel())
+        self._store.put("left out", tables.own.ravel())
+        self._store.zeros("sums", (n_classes * n,), np.int64)
+        kind = np.int64 if self._weighted else np.int32
+        self._store.room("planes", ((self._n_planes + 1) * n,), kind)
+        self._loss: int | None = None
+        self._balance: Ints | None = None
+
+    # -- the contract --------------------------------------------------------------------------
+
+    def loss(self) -> int:
+        """Log-loss of all lines, each left out of its own tables."""
+        if self._loss is None:
+            kept, found = self._store, self._store.zeros("loss", (1,), np.int64)
+            self._launch(
+                "respond",
+                (kept["first pieces"].size,),
+                *(kept[name] for name in ("sums", "classes", "valid", "weights")),
+                np.int32(self._weighted),
+                *self._parts("pieces"),
+                2.0**-SCORE_BITS,
+                self.grain,
+                kept["planes"],
+                found,
+                self._n,
+            )
+            self._loss = int(self._device.read(found)[0])
+        return self._loss
+
+    def balance(self) -> Ints:
+        """What constants could gain: sums by true class x (planes + 1)."""
+        self.loss()
+        if self._balance is None:
+            kept, shape = self._store, (self.tables.n_classes, self._n_planes + 1)
+            found = kept.zeros("balance", shape, np.int64)
+            grid = (kept["first chunks"].size, self._n_planes + 1)
+            parts = kept["classes"], *self._parts("chunks")
+            self._launch("balance", grid, kept["planes"], *parts, found, self._n)
+            self._balance = self._device.read(found)
+        return self._balance
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """Sums by code of some terms."""
+        terms = np.asarray(which, np.int64)
+        self.loss()
+        at = np.append(0, np.cumsum(self.tables.n_codes[terms] * self.tables.width))
+        sums = np.zeros(at[-1], np.int64)
+        two = self._places[terms] >= 0
+        self._fill_two(terms[two], at[:-1][two], sums)
+        self._fill_coded(terms[~two], at[:-1][~two], sums)
+        return Slopes(sums, at)
+
+    def apply(self, terms: Sequence[int], steps: Ints) -> None:
+        """Raise the weights of terms by steps, in sixteenths: terms x classes."""
+        self._loss = self._balance = None
+        kept = self._store
+        for term, line in zip(terms, steps, strict=True):
+            self._launch(
+                "raise_term",
+                (blocks(int(self._n)),),
+                *(kept[name] for name in ("sums", "bits", "codes", "classes", "ratios")),
+                kept["left out"],
+                np.int64(self.tables.first[term]),
+                kept.put("steps", np.asarray(line, np.int64)),
+                self._places[term],
+                self._n_bits,
+                self._n,
+            )
+
+    def shift(self, steps: Ints) -> None:
+        """Raise the constants by steps, in sixty-fourths of a nat."""
+        self._loss = self._balance = None
+        kept = self._store
+        there = kept.put("steps", np.asarray(steps, np.int64) * CONSTANT_STEP)
+        self._launch("shift_sums", (blocks(int(self._n)),), kept["sums"], there, self._n)
+
+    def scores(self) -> Iterator[Scores]:
+        """The sums as they are, each row left out of its own tables."""
+        lines = self._lines
+        once = np.ones(lines.rows.size, np.int64)
+        weights = lines.weights if lines.weights.size else once
+        sums = self._device.read(self._store["sums"]).reshape(self.tables.n_classes, -1)
+        mine = sums[:, self._words.places].T[None]
+        yield Scores(lines.rows, 0 * once, weights, lines.labels[None], mine)
+
+    # -- sums ----------------------------------------------------------------------------------
+
+    def _launch(self, name: str, grid: Sequence[int], *args: Foreign) -> None:
+        self._program.launch(name, grid, 256, args)
+
+    def _parts(self, name: str) -> tuple[Foreign, Foreign]:
+        return self._store[f"first {name}"], self._store[f"count {name}"]
+
+    def _fill_two(self, terms: Ints, at: Ints, sums: Ints) -> None:
+        """Code 1 is added up, code 0 has the rest."""
+        if not terms.size:
+            return
+        kept, width, n_planes = self._store, self.tables.width, self._n_planes
+        found = kept.zeros("slopes of bits", (terms.size, width), np.int64)
+        grid = (blocks(terms.size), kept["first chunks"].size, blocks(n_planes + 1, _TOGETHER))
+        self._launch(
+            "slopes_of_bits",
+            grid,
+            *(kept[name] for name in ("bits", "planes", "classes")),
+            *self._parts("chunks"),
+            kept.put("columns", self._places[terms]),
+            np.int32(terms.size),
+            found,
+            self._n_bits,
+            self._n,
+        )
+        ones, totals = self._device.read(found), self.balance()
+        every = np.append(totals[:, :n_planes].sum(0), totals[:, n_planes])
+        sums[at[:, None] + np.arange(width)] = every - ones
+        sums[at[:, None] + width + np.arange(width)] = ones
+
+    def _fill_coded(self, terms: Ints, at: Ints, sums: Ints) -> None:
+        kept, width = self._store, self.tables.width
+        for lo, hi in batches(terms.size):
+            sizes = self.tables.n_codes[terms[lo:hi]]
+            ends = np.append(0, np.cumsum(sizes * width))
+            found = kept.zeros("slopes of bytes", (int(ends[-1]),), np.int64)
+            n_groups = blocks(self._n_planes + 1, _TOGETHER_BYTES)
+            self._launch(
+                "slopes_of_bytes",
+                (kept["first chunks"].size, hi - lo, n_groups),
+                *(kept[name] for name in ("codes", "planes", "classes")),
+                *self._parts("chunks"),
+                kept.put("columns", self._places[terms[lo:hi]]),
+                kept.put("sizes", sizes.astype(np.int32)),
+                kept.put("starts", ends[:-1].astype(np.int64)),
+                found,
+                self._n,
+            )
+            shift = at[lo:hi] - ends[:-1]
+            sums[np.arange(ends[-1]) + np.repeat(shift, sizes * width)] = self._device.read(found)
+
+
+def check_cells(cells: Cells) -> None:
+    """Refuse columns that a GPU does not hold, by their positions."""
+    odd: NDArray[np.int64] = np.flatnonzero(cells.kinds == PRESENT)
+    if odd.size:
+        raise ValueError(
+            "engine='gpu' holds dense tables; got sparse columns. Use engine=None, or a dense "
+            "array of bytes."
+        )
+    wide = [j for j, column in enumerate(cells.columns) if column.dtype != np.uint8]
+    if wide:
+        raise ValueError(
+            f"engine='gpu' holds columns of at most 255 values; term {wide[0]} has more. Use "
+            "engine=None, or join rare values."
+        )

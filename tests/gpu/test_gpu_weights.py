@@ -1,0 +1,116 @@
+"""The contract of weighted ledgers on a GPU: every answer is that of the host's ledger."""
+
+import numpy as np
+import pytest
+from hosts import HostDevice
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesieve.engine.cells import PRESENT
+from bayesieve.engine.gpu.weights import GpuWeightLedger
+from bayesieve.engine.partitioned import PartitionedWeights
+from bayesieve.engine.threads import Threads
+from bayesieve.search.coded import CodedColumns, CodedRows
+from bayesieve.search.weighing import Weighing, WeightPlan
+from bayesieve.search.weights import GreedyWeights, WeightedProblem
+from weighted import MODELS_OF_MIXED, coded_rows, mixed
+
+
+def weighing_of(n_classes=3, weighted=False, seed=3, n_rows=130, bins=5):
+    X, y = mixed(seed, n_rows, n_classes)
+    weights = np.random.default_rng(0).integers(1, 4, len(y)) if weighted else None
+    rows = coded_rows(X, y, MODELS_OF_MIXED, weights)
+    plan = WeightPlan(units=tuple((j,) for j in range(len(rows.columns.specs))))
+    weighing = Weighing([rows], plan, bins, Threads(1))
+    return weighing, weighing._ledger(0, rows, left_out=True)
+
+
+def on_device(ledger, device):
+    held = ledger._lines, ledger._cells
+    return GpuWeightLedger(ledger.tables, *held, ledger.grain, Threads(1), device)
+
+
+def same(one, two, terms):
+    assert one.loss() == two.loss()
+    np.testing.assert_array_equal(one.balance(), two.balance())
+    here, there = one.slopes(terms), two.slopes(terms)
+    np.testing.assert_array_equal(here.sums, there.sums)
+    np.testing.assert_array_equal(here.at, there.at)
+    for mine, theirs in zip(one.scores(), two.scores(), strict=True):
+        for part, other in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(part, other)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_answers_are_those_of_the_host(device, n_classes, weighted):
+    _, plain = weighing_of(n_classes, weighted)
+    ledger = on_device(plain, device)
+    terms = list(range(plain.tables.n_terms))
+    steps = np.arange(2 * n_classes).reshape(2, n_classes) % 5 - 1
+    for moves in range(3):
+        same(plain, ledger, terms)
+        for each in (plain, ledger):
+            each.apply([moves, moves + 1], 4 * steps)
+            each.shift(steps[0] * (moves + 1))
+    same(plain, ledger, terms[::-1])
+    same(plain, ledger, [1])
+
+
+def test_many_classes_have_a_diagonal(device):
+    _, plain = weighing_of(35, n_rows=200, bins=0)
+    assert not plain.tables.full
+    ledger = on_device(plain, device)
+    for each in (plain, ledger):
+        each.apply([1], np.arange(35)[None] % 3)
+    same(plain, ledger, list(range(plain.tables.n_terms)))
+
+
+def test_scores_far_apart(device):
+    _, plain = weighing_of()
+    ledger = on_device(plain, device)
+    for each in (plain, ledger):
+        each.shift(np.array([9000, -9000, 64 * 55]))
+    same(plain, ledger, [0, 1, 2])
+
+
+def test_parts_add_up_and_paths_are_the_same(device):
+    weighing, plain = weighing_of()
+    parts = PartitionedWeights([on_device(part, device) for part in plain.cut(3)])
+    greedy = weighing.greedy(0.5)
+    rules = greedy._rules
+    problem = WeightedProblem(parts, weighing._constants(weighing.problems[0]), rules)
+    for one, two in zip(greedy.steps(), GreedyWeights([problem], rules).steps(), strict=True):
+        assert (one.terms, one.gain, one.loss) == (two.terms, two.gain, two.loss)
+        np.testing.assert_array_equal(one.weights[0], two.weights[0])
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.booleans(), st.integers(5, 300))
+@settings(max_examples=15, deadline=None)
+def test_any_small_table(programs, seed, n_classes, weighted, n_rows):
+    _, plain = weighing_of(n_classes, weighted, seed, n_rows, bins=0)
+    ledger = on_device(plain, HostDevice(programs))
+    rng = np.random.default_rng(seed)
+    for _ in range(2):
+        term, steps = int(rng.integers(6)), rng.integers(-16, 17, (1, n_classes))
+        for each in (plain, ledger):
+            each.apply([term], steps)
+        same(plain, ledger, rng.permutation(6).tolist())
+
+
+def test_sparse_and_wide_columns_are_refused(programs):
+    dense = coded_rows(np.eye(4), np.arange(4) % 2, ["bernoulli"] * 4)
+    entries = tuple(np.array([j]) for j in range(4))
+    columns = CodedColumns(dense.columns.specs, np.full(4, PRESENT), entries, 4)
+    given = dense.labels, dense.weights, dense.classes, dense.class_weight
+    rows = CodedRows(columns, dense.rows, *given)
+    plan = WeightPlan(units=tuple((j,) for j in range(4)))
+    sparse = Weighing([rows], plan, 0, Threads(1))._ledger(0, rows, left_out=True)
+    with pytest.raises(ValueError, match="engine='gpu' holds dense tables; got sparse columns"):
+        on_device(sparse, HostDevice(programs))
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 400, (2000, 1)).astype(float), rng.integers(0, 2, 2000)
+    wide = coded_rows(X, y, ["categorical"])
+    made = Weighing([wide], WeightPlan(units=((0,),)), 0, Threads(1))
+    with pytest.raises(ValueError, match="at most 255 values; term 0 has more"):
+        on_device(made._ledger(0, wide, left_out=True), HostDevice(programs))
