@@ -146,3 +146,16 @@ def test_weights_of_a_session_stay(start):
     weights[1] = 0
     assert bench.session.params["sample_weight"].tolist() == weights.tolist()
     assert bench.session.params["groups"].tolist() == groups.tolist()
+
+
+def test_figures_are_those_of_the_settings_of_now(start):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 4)), rng.integers(0, 2, 60)
+    bench = start().bench
+    session = Session(X, y).add(0)
+    bench.hold(session, given_table(X, y), None)
+    for _ in range(60):
+        for criterion in ("error", "auc", "log-likelihood"):
+            session.configure(criterion=criterion)
+            if criterion != "auc":
+                assert bench.state()["score"] == session.score()
