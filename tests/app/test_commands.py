@@ -68,7 +68,7 @@ def test_select_predict_and_explain(table, tmp_path, monkeypatch, capsys):
     code, text, _ = call(monkeypatch, capsys, "explain", out / "model.json", path, "--row", 7)
     assert code == 0
     assert text.startswith("row 7: ")
-    assert "log-odds" in text
+    assert "times as likely" in text
     code, text, _ = call(monkeypatch, capsys, "explain", out / "model.json", path, "--json")
     assert json.loads(text)[0]["row"] == 0
 

@@ -11,7 +11,7 @@ _PATIENCE = 30.0
 
 # Seconds without a sign of life after which a worker is taken for frozen, and between two looks.
 # Less would take whoever sorts many texts, which lets nothing else run, for frozen.
-_SILENCE, _LOOK = 35.0, 4.0
+_SILENCE, _LOOK = 25.0, 4.0
 
 #: States of a client, and of a task, after which nothing comes.
 GONE = {"closed", "closing", "failed"}
