@@ -124,7 +124,7 @@ def test_uploads_have_a_limit_and_leave_nothing(start):
     folder = running.studio.uploads
     answer = upload(page, rows(n=3000))
     assert answer.status_code == 413
-    assert "larger than" in answer.json()["error"]
+    assert "larger than" in answer.json()["refused"]
     assert list(folder.iterdir()) == []
     assert upload(page, rows(n=50)).status_code == 200
     assert len(list(folder.iterdir())) == 1
@@ -147,8 +147,8 @@ def test_files_that_cannot_be_read_are_told_in_a_sentence(start, name, content, 
     running = start()
     page = client(running)
     answer = page.post("/api/upload", params={"name": name}, content=content)
-    assert answer.status_code == 400
-    error = answer.json()["error"]
+    assert answer.status_code == 200
+    error = answer.json()["refused"]
     assert pd.Series([error]).str.contains(said).all(), error
     assert "Traceback" not in error
     assert list(running.studio.uploads.iterdir()) == []
@@ -163,11 +163,12 @@ def test_targets_that_tell_nothing_are_refused(start):
     assert upload(page, frame).json()["targets"] == list(frame)
     for target, said in (("one", "one value only"), ("part", "fraction"), ("nope", "no column")):
         answer = page.post("/api/target", json={"target": target})
-        assert answer.status_code == 400
-        assert said in answer.json()["error"]
-    assert page.post("/api/edit", json={"action": "undo"}).json()["error"].startswith("choose")
-    assert page.post("/api/search", content=b"[]").status_code == 400
-    assert page.post("/api/search", content=b"{" * 2_000_000).status_code in (400, 500)
+        assert answer.status_code == 200
+        assert said in answer.json()["refused"]
+    assert page.post("/api/edit", json={"action": "undo"}).json()["refused"].startswith("choose")
+    assert "refused" in page.post("/api/search", content=b"[]").json()
+    for many in (900_000, 2_000_000):
+        assert "refused" in page.post("/api/search", content=b"[" * many).json()
 
 
 def test_hostile_names_are_text(start):
@@ -217,7 +218,7 @@ def test_pages_do_what_a_session_does(start):
         {"action": "nope"},
         {"action": "add", "columns": ["f0"]},
     ):
-        assert page.post("/api/edit", json=wrong).status_code == 400
+        assert "refused" in page.post("/api/edit", json=wrong).json()
     assert page.get("/api/state").json()["score"] == twin.score()
 
 
@@ -276,7 +277,7 @@ def test_what_comes_out_is_what_the_screen_showed(start, tmp_path, monkeypatch):
 def test_models_rows_and_decisions(start):
     running = start()
     page, _ = opened(running)
-    assert page.get("/api/model").status_code == 400
+    assert "refused" in page.get("/api/model").json()
     page.post("/api/edit", json={"action": "add", "columns": [0, 1, 8]})
     model = page.get("/api/model").json()
     assert [each["feature"] for each in model["features"]] == ["f0", "f1", "size"]
@@ -288,12 +289,12 @@ def test_models_rows_and_decisions(start):
     frame = rows()[["f0", "f1", "size"]].iloc[[3]].astype(float).assign(size=2.5, f1=float("nan"))
     proba = running.bench.session.model().estimator_.predict_proba(pl.from_pandas(frame))[0]
     assert told["probability"] == pytest.approx(proba[["no", "yes"].index(told["target"])], abs=0)
-    wrong = page.post("/api/row", json={"at": 3, "changes": {"size": "x"}}).json()["error"]
+    wrong = page.post("/api/row", json={"at": 3, "changes": {"size": "x"}}).json()["refused"]
     assert "size must be a number" in wrong
-    assert "no row 999" in page.get("/api/row", params={"at": 999}).json()["error"]
+    assert "no row 999" in page.get("/api/row", params={"at": 999}).json()["refused"]
     verdicts = page.get("/api/decisions").json()["verdicts"]
     assert [each["name"] for each in verdicts] == ["no", "yes"]
-    assert "remember a subset first" in page.get("/api/compared").json()["error"]
+    assert "remember a subset first" in page.get("/api/compared").json()["refused"]
     page.post("/api/remember")
     page.post("/api/edit", json={"action": "drop", "columns": [8]})
     found = page.get("/api/compared").json()
@@ -332,7 +333,7 @@ def test_all_pages_hear_of_changes_and_of_a_search(start):
     assert heard[0] == "hello"
     assert {"state", "progress", "losses", "substitute"} <= set(heard)
     assert len(state["points"]) > 20
-    assert page.post("/api/halt", json={"what": "stop"}).status_code == 400
+    assert "refused" in page.post("/api/halt", json={"what": "stop"}).json()
 
 
 def test_a_change_during_a_search_ends_it(start):
@@ -365,12 +366,6 @@ def test_the_work_is_saved_and_opened_again(start, tmp_path, monkeypatch):
         state["score"],
         state["log"],
     )
-    other = start(idle=0.5, say=told.append)
-    opened(other)
-    other.watch()
-    saved = list(tmp_path.glob("studio-*.bayesieve"))
-    assert len(saved) == 1
-    assert str(saved[0].name) in told[-1]
 
 
 def test_a_port_that_is_taken_is_named(start, tmp_path):

@@ -1,7 +1,7 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import ClassVar
@@ -21,7 +21,7 @@ from ..engine.far.table import FarTable
 from ..engine.threads import Threads, count_threads
 from ..search.checkpoint.opening import open_journal
 from ..search.far import far_ledgers
-from ..search.held import HeldRows
+from ..search.held import HeldRows, ProofEndedError
 from ..search.hints import RowHints
 from ..search.objective import Objective, Settler
 from ..search.path import Path, Recorder
@@ -319,7 +319,8 @@ class NaiveBayesSelector(
             path = found.path
             proof = None
             if asked.choice == "proven":
-                proof = prove(path, found.guide, task, guiding, searching.explore)
+                with suppress(ProofEndedError):
+                    proof = prove(path, found.guide, task, guiding, searching.explore)
                 if proof is not None and not proof.holds:
                     path.choose_smallest(*task.sizes)
             selected = np.array(path.subset(path.chosen), dtype=np.int64)

@@ -38,7 +38,11 @@ class Ear(Protocol):
         """A search begins."""
 
     def halt(self) -> bool:
-        """Is a search within another one to end?"""
+        """Was the search stopped?  Waits while it is paused."""
+
+
+class ProofEndedError(Exception):
+    """Somebody stopped a search while it was being proved: it stays without a proof."""
 
 
 class HeldRows:
@@ -93,8 +97,15 @@ class HeldRows:
         return None if self.ear is None else self.ear.begin(objective, search, limits)
 
     def halted(self, objective: Objective) -> Ended:
-        """Of a search within another one: who may end it."""
-        return (lambda: False) if self.ear is None else self.ear.halt
+        """Of a search that proves another one: who may end the proof."""
+        ear = self.ear
+
+        def ended() -> bool:
+            if ear is not None and ear.halt():
+                raise ProofEndedError
+            return False
+
+        return ended
 
 
 def afresh(ledger: Ledger, threads: Threads) -> Ledger:

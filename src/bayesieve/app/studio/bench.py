@@ -26,8 +26,8 @@ from ...models.registry import MODELS
 from ...rankings.families import find_families
 from ...search import SEARCHES
 from .exports import Export, code, command, export
-from .looks import Look, histogram, leaks, looks, one_row
-from .table import Chosen, open_table, read_rows
+from .looks import Look, chosen_models, histogram, leaks, looks, one_row
+from .table import Chosen, open_table, read_rows, write_rows
 
 #: Called with the name of an event and its data, from any thread.
 Told = Callable[[str, Plain], None]
@@ -104,9 +104,11 @@ class Bench:
         for name, model in (features or {}).items():
             choose(f"the feature model of {name!r}", model, MODELS)
         estimator = NaiveBayes(features=features) if features else None
-        selector = NaiveBayesSelector(estimator, preset="balanced", n_jobs=self._n_jobs)
         old = self.session if (features, rows) != (None, None) else None
-        session = Session(X, y, selector, sample_weight=table.weights(len(y)))
+        asked = {"preset": "balanced", "n_jobs": self._n_jobs} if old is None else old.settings
+        selector = NaiveBayesSelector(**{**asked, "estimator": estimator})
+        groups = None if old is None else old.params.get("groups")
+        session = Session(X, y, selector, sample_weight=table.weights(len(y)), groups=groups)
         if old is not None and old.names == session.names:
             session.resume(old.state, old.log, old.points)
             read = f"feature models: {features or 'as they look'}"
@@ -169,7 +171,7 @@ class Bench:
                 "file": None if table is None else table.name,
                 "targets": [] if table is None else table.columns,
                 "left_out": {} if table is None else table.left_out,
-                "rows_out": [] if table is None else table.rows_out[:1000],
+                "rows_out": "" if table is None else write_rows(table.rows_out),
                 "target": self.target,
                 "open": session is not None,
                 "choices": {
@@ -186,7 +188,7 @@ class Bench:
     def _of_session(self, session: Session, sample: Sample) -> dict[str, object]:
         state, running = session.state, session.running
         undo, redo = session.ways
-        asked = (id(session.answers), state.subset)
+        asked = (session.answers, state.subset)  # itself: the id of one that is gone may come again
         if self._figures is None or self._figures[0] != asked:
             self._figures = asked, session.score(), session.error()
         return {
@@ -200,6 +202,7 @@ class Bench:
             "groups": [list(group) for group in state.groups],
             "score": self._figures[1],
             "error": list(self._figures[2]),
+            "features": chosen_models(session),
             "settings": {name: session.settings[name] for name in Settings.__annotations__},
             "criterion": session.criterion,
             "log": session.log[-_LINES:],
@@ -331,6 +334,9 @@ class Bench:
             elif action == "note":
                 session.note(note)
             else:
+                if not columns or (action == "swap" and len(columns) != 2):
+                    least = "two columns" if action == "swap" else "a column"
+                    raise BadUseError(f"{action} needs {least}; got {columns!r}.")
                 getattr(session, action)(*self._places(columns), note=note)
             return self._edited()
 

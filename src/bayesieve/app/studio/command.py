@@ -2,11 +2,15 @@
 
 import contextlib
 import os
+import signal
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ...data.files.base import BadUseError
 from ..messages import say, tell
 
 # Where a password may come from, for machines without a keyboard.
@@ -49,8 +53,7 @@ def studio(
         )
         password = os.environ.get(_PASSWORD) or typer.prompt("password", hide_input=True)
     bench = Bench(jobs)
-    if project is not None and project.exists() and file is None:
-        file = project
+    file = _beginning(file, project)
     open_bench(bench, file, target)
     bench.unsaved = False
     place = listen(host, port)
@@ -65,6 +68,42 @@ def studio(
         if not found:
             tell("no browser was found: open the address above in one.")
     try:
-        running.watch()
+        with _asked_to_end():
+            running.watch()
     except KeyboardInterrupt:
         running.close()
+
+
+def _beginning(file: Path | None, project: Path | None) -> Path | None:
+    """What to open first; a project that is there is gone on with, and never written over."""
+    if project is None:
+        return file
+    if not project.parent.is_dir():
+        raise BadUseError(f"--project {project}: the folder {project.parent} does not exist.")
+    if not project.exists():
+        return file
+    if file is not None and not (file.exists() and file.samefile(project)):
+        raise BadUseError(
+            f"--project {project} holds other work: leave {file} out to go on with it, or name "
+            "another project."
+        )
+    return project
+
+
+@contextlib.contextmanager
+def _asked_to_end() -> Iterator[None]:
+    """A terminal that is closed, or a kill, ends the studio as Ctrl-C does: the work is saved."""
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    names = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    known = [each for each in names if each is not None]
+    if threading.current_thread() is not threading.main_thread():
+        known = []
+    before = {each: signal.signal(each, end) for each in known}
+    try:
+        yield
+    finally:
+        for each, old in before.items():
+            signal.signal(each, old)

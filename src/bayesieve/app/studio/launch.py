@@ -1,10 +1,12 @@
 """Start the studio, tell where it is, and end it when nobody looks any more."""
 
 import errno
+import shlex
 import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -48,7 +50,7 @@ class Running:
     keys : who may come in.
     place : the socket that it listens at.
     idle : seconds without a page after which it ends.
-    project : where the work is saved; None: in the folder where it was started, when it ends.
+    project : where the work is saved; None: in a temporary folder, when it ends.
     say : told what happens.
     """
 
@@ -105,8 +107,17 @@ class Running:
         if self._project is not None and self._saved != self.bench.version and not busy:
             self._saved = self.bench.version
             if self.bench.session is not None:
-                self.bench.session.save(self._project)
-                self.bench.unsaved = False
+                self._save(self.bench.session, self._project)
+
+    def _save(self, session: Session, place: Path) -> bool:
+        """Write the work; what cannot be written now may be later, and the studio goes on."""
+        try:
+            session.save(place)
+        except (OSError, ValueError) as error:
+            self._say(f"your work cannot be saved at {place}: {error}")
+            return False
+        self.bench.unsaved = False
+        return True
 
     def close(self, save: bool = True) -> None:
         """End it; what is not saved yet is saved, unless nobody wants it."""
@@ -114,11 +125,23 @@ class Running:
         self._server.should_exit = True
         self._thread.join(5)
         session = self.bench.session
-        if save and session is not None and self.bench.unsaved:
-            place = self._project or Path(time.strftime("studio-%Y%m%d-%H%M%S.bayesieve"))
-            session.save(place)
-            self.bench.unsaved = False
-            self._say(f"your work is in {place}: bayesieve studio {place} opens it again.")
+        if not save or session is None or not session.log or not self.bench.unsaved:
+            return
+        place = self._project
+        if place is None or not self._save(session, place):
+            # No folder of the user's is written that nobody named.
+            place = Path(mkdtemp(prefix="bayesieve-work-")) / "work.bayesieve"
+            self._save(session, place)
+        told = shlex.quote(str(place))
+        self._say(f"your work is in {told}: bayesieve studio {told} opens it again.")
+
+
+def open_saved(bench: Bench, path: Path, name: str) -> None:
+    """A session that was saved; its file is not needed any more."""
+    session = Session.load(path)
+    weights = session.params.get("sample_weight")
+    table = given_table(session.X, session.y, weights, session.about.get("name", name))
+    bench.hold(session, table, session.about.get("target") or None)
 
 
 def open_bench(bench: Bench, file: Path | None, target: str | None) -> None:
@@ -126,10 +149,7 @@ def open_bench(bench: Bench, file: Path | None, target: str | None) -> None:
     if file is None:
         return
     if file.suffix == ".bayesieve":
-        session = Session.load(file)
-        table = given_table(session.X, session.y)
-        table.name = session.about.get("name", file.name)
-        bench.hold(session, table, session.about.get("target") or None)
+        open_saved(bench, file, file.name)
         return
     bench.open_file(file, str(file))
     if target is not None:

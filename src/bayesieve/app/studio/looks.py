@@ -10,6 +10,7 @@ from ...data.columns import is_missing
 from ...data.files.base import BadUseError
 from ...data.sample import Sample
 from ...data.tables import RawTable, SparseTable, Table
+from ...estimators.resident.session import Session
 
 # Bars of a histogram, and columns whose kind is looked for in all rows.
 _BARS = 12
@@ -75,6 +76,13 @@ def _counts_rows(known: NDArray[np.float64], n: int) -> bool:
         return False
     steps = np.diff(known)
     return bool((steps == steps[0]).all() and steps[0] != 0)
+
+
+def chosen_models(session: Session) -> dict[str, str]:
+    """Feature models that were chosen, by column."""
+    model = session.settings["estimator"]
+    found = {} if model is None else model.features
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
 
 def one_row(table: Table, at: int, columns: list[int], changes: dict[str, str]) -> RawTable:

@@ -21,12 +21,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ...data.files.base import unzipped
-from ...estimators.resident.session import Session
+from ...data.files.base import BadUseError, unzipped
 from ...explain.plain import Plain
 from .bench import Bench, Settings
 from .guard import Guard, Keys, let_in
-from .table import given_table
+from .launch import open_saved
 
 _KINDS = {
     ".html": "text/html",
@@ -113,6 +112,7 @@ class Studio:
             "decisions": bench.decisions,
             "compared": bench.compared,
             "texts": bench.texts,
+            "room": lambda: self._room(int(request.query_params.get("bytes", "0"))),
             "row": lambda: bench.row(int(request.query_params.get("at", "0"))),
             "histograms": lambda: bench.histograms(
                 [int(each) for each in request.query_params.get("at", "").split(",") if each]
@@ -125,13 +125,13 @@ class Studio:
             asked = json.loads(await _body(request) or b"{}")
             if not isinstance(asked, dict):
                 raise ValueError("a request must be an object")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return _sorry(error)
         bench = self.bench
 
         def target() -> dict[str, Plain]:
             features = asked.get("features")
-            rows = _text(asked, "rows") if "rows" in asked else None
+            rows = _text(asked, "rows", _MOST_WORDS) if "rows" in asked else None
             bench.open_target(_text(asked, "target") or None, features and dict(features), rows)
             return bench.state()
 
@@ -146,7 +146,7 @@ class Studio:
                 _text(asked, "action"), list(asked.get("columns", [])), _text(asked, "note")
             ),
             "row": lambda: bench.row(
-                int(asked["at"]), {str(k): str(v) for k, v in asked.get("changes", {}).items()}
+                int(asked["at"]), {k: str(v) for k, v in dict(asked.get("changes", {})).items()}
             ),
             "pick": lambda: bench.pick(int(asked["at"])),
             "halt": lambda: bench.halt(_text(asked, "what")),
@@ -167,24 +167,21 @@ class Studio:
         """A file that was dropped on the page: its name is a word to show, and never a path."""
         name = request.query_params.get("name", "")[-200:] or "table.csv"
         ending, zipped = unzipped(Path("x" + "".join(Path(name).suffixes[-2:])))
-        place = self.uploads / f"{secrets.token_hex(8)}{ending}{'.gz' * zipped}"
-        size = 0
+        ending = "".join(each for each in ending if each.isascii() and each.isalnum())[:20]
+        place = self.uploads / f"{secrets.token_hex(8)}.{ending}{'.gz' * zipped}"
         try:
-            with place.open("xb") as file:
-                async for part in request.stream():
-                    size += len(part)
-                    if size > self.most_bytes:
-                        raise OverflowError
-                    file.write(part)
-        except OverflowError:
+            await self._receive(request, place)
+        except BadUseError as error:
             place.unlink(missing_ok=True)
-            most = f"{self.most_bytes / 2**20:,.0f} MB"
-            said = f"the file is larger than {most}; start bayesieve studio FILE instead."
-            return JSONResponse({"error": said}, 413, headers={"Connection": "close"})
+            return JSONResponse({"refused": str(error)}, 413, headers={"Connection": "close"})
+        except BaseException:  # whoever sent it has gone
+            place.unlink(missing_ok=True)
+            raise
 
         def opened() -> dict[str, Plain]:
+            before = None if self.bench.table is None else self.bench.table.path
             try:
-                if ending == ".bayesieve":
+                if ending == "bayesieve":
                     self.open_project(place)
                     place.unlink()
                 else:
@@ -192,23 +189,44 @@ class Studio:
             except BaseException:
                 place.unlink(missing_ok=True)
                 raise
+            self._tidy(before)
             return self.bench.state()
 
         return await _answered(opened)
 
+    def _room(self, size: int) -> dict[str, Plain]:
+        """May a file of this many bytes come?"""
+        if size > self.most_bytes:
+            most = f"{self.most_bytes / 2**20:,.0f} MB"
+            raise BadUseError(
+                f"the file is larger than {most}; start bayesieve studio FILE instead."
+            )
+        return {"most": self.most_bytes}
+
+    async def _receive(self, request: Request, place: Path) -> None:
+        size = 0
+        with place.open("xb") as file:
+            async for part in request.stream():
+                size += len(part)
+                self._room(size)
+                file.write(part)
+
+    def _tidy(self, before: Path | None) -> None:
+        """A file that was dropped on the page before another one is not needed any more."""
+        now = None if self.bench.table is None else self.bench.table.path
+        if before is not None and before != now and before.parent == self.uploads:
+            before.unlink(missing_ok=True)
+
     def open_project(self, path: Path) -> None:
         """A session that was saved; its file is not needed any more."""
-        session = Session.load(path)
-        table = given_table(session.X, session.y)
-        table.name = session.about.get("name", "a project")
-        self.bench.hold(session, table, session.about.get("target") or None)
+        open_saved(self.bench, path, "a project")
 
     async def _export(self, request: Request) -> Response:
         kind = request.path_params["kind"]
         try:
             found = await run_in_threadpool(self.bench.export, kind)
         except (ValueError, TypeError, ImportError) as error:
-            return _sorry(error)
+            return _sorry(error, 400)  # no file
         headers = {"Content-Disposition": f"attachment; filename={quote(found.name)}"}
         return Response(found.content, media_type=found.kind, headers=headers)
 
@@ -270,11 +288,11 @@ def _event(what: str, data: Plain) -> bytes:
     return f"event: {what}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-def _text(asked: dict[str, object], name: str) -> str:
+def _text(asked: dict[str, object], name: str, most: int = 2000) -> str:
     value = asked.get(name) or ""
     if not isinstance(value, str):
         raise ValueError(f"{name} must be a text; got {value!r}.")
-    return value[:2000]
+    return value[:most]
 
 
 async def _body(request: Request) -> bytes:
@@ -290,7 +308,7 @@ async def _body(request: Request) -> bytes:
 async def _answered(ask: Callable[[], dict[str, Plain]] | None) -> Response:
     """What a function of the workbench gives; what it refuses, in a sentence."""
     if ask is None:
-        return JSONResponse({"error": "there is no such page."}, 404)
+        return JSONResponse({"refused": "there is no such page."}, 404)
 
     def quietly() -> dict[str, Plain]:
         with warnings.catch_warnings():
@@ -299,15 +317,18 @@ async def _answered(ask: Callable[[], dict[str, Plain]] | None) -> Response:
 
     try:
         return JSONResponse(await run_in_threadpool(quietly))
-    except (ValueError, TypeError, KeyError, OSError, ImportError, MemoryError) as error:
+    except Exception as error:
         return _sorry(error)
 
 
-def _sorry(error: BaseException) -> Response:
-    text = " ".join(str(error).split()) or type(error).__name__
+def _sorry(error: BaseException, status: int = 200) -> Response:
+    """What is refused, in a sentence: an answer, which leaves nothing in a browser's console."""
+    text = " ".join(str(error).split())
     if isinstance(error, MemoryError):
         text = "the memory does not suffice; use fewer rows or columns."
-    return JSONResponse({"error": text}, 400)
+    elif not text or not isinstance(error, ValueError | TypeError | OSError | ImportError):
+        text = f"this cannot be done ({type(error).__name__}: {text})."
+    return JSONResponse({"refused": text}, status)
 
 
 def _asset(name: str, status: int = 200) -> Response:
@@ -315,5 +336,5 @@ def _asset(name: str, status: int = 200) -> Response:
     kind = _KINDS.get(Path(name).suffix)
     place = files(__package__) / "static" / name
     if kind is None or "/" in name or "\\" in name or not place.is_file():
-        return JSONResponse({"error": "there is no such page."}, 404)
+        return JSONResponse({"refused": "there is no such page."}, 404)
     return Response(place.read_bytes(), status, media_type=kind)

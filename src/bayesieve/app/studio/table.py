@@ -35,6 +35,7 @@ class Chosen:
     X, y : of a notebook.
     left_out : columns that are not learnt from, each with the reason.
     rows_out : rows that are not learnt from.
+    given : how often each row counts beside; None: once.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Chosen:
     y: Foreign = None
     left_out: dict[str, str] = field(default_factory=dict)
     rows_out: list[int] = field(default_factory=list)
+    given: NDArray[np.int64] | None = None
 
     def split(self, target: str | None) -> tuple[Foreign, Foreign]:
         """Columns and classes; what cannot be learnt from is left out, and told."""
@@ -85,7 +87,9 @@ class Chosen:
             ]
         if self.path is not None and self.left_out:
             lines.append(f"X = X.drop({list(self.left_out)!r})")
-        if self.rows_out:
+        if self.given is not None:
+            lines.append("# sample_weight: as it was given, 0 for rows left out.")
+        elif self.rows_out:
             lines += ["sample_weight = [1] * len(y)", f"for row in {self.rows_out!r}:"]
             lines.append("    sample_weight[row] = 0")
         return "\n".join(lines)
@@ -93,10 +97,10 @@ class Chosen:
     def weights(self, n_rows: int) -> NDArray[np.int64] | None:
         """How often each row counts; None where all do."""
         if not self.rows_out:
-            return None
+            return self.given
         if self.rows_out[-1] >= n_rows:
             raise BadUseError(f"there is no row {self.rows_out[-1]}; the last one is {n_rows - 1}.")
-        found = np.ones(n_rows, np.int64)
+        found = np.ones(n_rows, np.int64) if self.given is None else self.given.copy()
         found[self.rows_out] = 0
         return found
 
@@ -122,6 +126,24 @@ def read_rows(text: str) -> list[int]:
     return sorted(found)
 
 
+def write_rows(rows: list[int]) -> str:
+    """The same the other way round.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.table import write_rows
+    >>> write_rows([3, 17, 18, 19, 20])
+    '3, 17-20'
+    """
+    found: list[list[int]] = []
+    for row in rows:
+        if found and row == found[-1][1] + 1:
+            found[-1][1] = row
+        else:
+            found.append([row, row])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
+
+
 def open_table(path: Path, name: str) -> Chosen:
     """A file that the user chose: which of its columns may be the target?"""
     kind = format_of(path)
@@ -133,7 +155,15 @@ def open_table(path: Path, name: str) -> Chosen:
     return Chosen(name, path, [*content.names, *content.texts.columns])
 
 
-def given_table(X: Foreign, y: Foreign) -> Chosen:
-    """What a notebook holds."""
+def given_table(
+    X: Foreign, y: Foreign, weights: Foreign = None, name: str = "the table of the notebook"
+) -> Chosen:
+    """What a notebook, or a project, holds; rows without weight are left out."""
     read_table(BaseEstimator(), X, reset=True)
-    return Chosen("the table of the notebook", None, [], X, y)
+    found = Chosen(name, None, [], X, y)
+    if weights is not None:
+        given = np.asarray(weights)
+        found.rows_out = np.flatnonzero(given == 0).tolist()
+        given = np.where(given == 0, 1, given)
+        found.given = given if (given != 1).any() else None
+    return found

@@ -130,6 +130,11 @@ class Edited:
         both = set(found) & state.pinned, set(found) & state.struck
         if all(both):
             raise ValueError("group: one of the columns is pinned, another struck; release one.")
+        if len(found) > 1 and both[1] and set(found) & set(state.subset):
+            raise ValueError(
+                "group: one of the columns is struck, another in the subset; release the one, or "
+                "drop the other."
+            )
         if len(found) > 1:
             state = replace(
                 state,

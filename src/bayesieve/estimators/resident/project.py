@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+import zlib
 from os import PathLike
 from typing import TypedDict, cast
 
@@ -31,6 +32,13 @@ _PLAIN = (type(None), bool, int, float, str)
 _MOST_BYTES = 2**34
 
 
+# What a file that is no project may lead to.
+_NONSENSE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError),
+    *(KeyError, TypeError, IndexError, AttributeError, UnicodeError),
+)
+
+
 class ProjectData(TypedDict):
     """What a project holds beside arrays."""
 
@@ -56,7 +64,8 @@ class ProjectData(TypedDict):
 
 def write_project(session: Session, path: str | PathLike[str]) -> None:
     """Write a session to a file, whole or not at all."""
-    table = read_table(NaiveBayes(), session.X, reset=True)
+    reader = NaiveBayes()
+    table = read_table(reader, session.X, reset=True)
     arrays, texts = _table_arrays(table)
     y, state = session.y, session.state
     classes, kind, label_names = None, "", None
@@ -72,7 +81,7 @@ def write_project(session: Session, path: str | PathLike[str]) -> None:
         "format": FORMAT,
         "version": VERSION,
         "names": list(table.names),
-        "named": hasattr(session.X, "columns") or hasattr(session.X, "names"),
+        "named": hasattr(reader, "feature_names_in_"),
         "sparse": list(table.matrix.shape) if isinstance(table, SparseTable) else None,
         "texts": texts,
         "classes": classes,
@@ -173,7 +182,7 @@ def read_project(path: str | PathLike[str]) -> Session:
                 if each.endswith(".npy")
             }
         return _rebuilt(data, arrays)
-    except (zipfile.BadZipFile, KeyError, TypeError, IndexError, UnicodeError) as error:
+    except _NONSENSE as error:
         raise ValueError(
             f"{file.name} is not a project of bayesieve: {type(error).__name__}: {error}."
         ) from error
@@ -191,11 +200,9 @@ def _rebuilt(data: ProjectData, arrays: dict[str, Array]) -> Session:
         sample_weight=params.get("sample_weight"),
         groups=params.get("groups"),
     )
-    n = len(session.names)
-    every = [j for part in (*data["groups"], data["pinned"], data["struck"]) for j in part]
-    every += data["subset"]
-    if not all(isinstance(j, int) and 0 <= j < n for j in every):
-        raise ValueError("this is not a project: it names columns that are not there.")
+    _judge_columns(data, len(session.names))
+    for entry in data["log"]:
+        _judge_shape("log", entry, _ENTRY)
     state = State(
         tuple(data["subset"]),
         frozenset(data["pinned"]),
@@ -204,6 +211,44 @@ def _rebuilt(data: ProjectData, arrays: dict[str, Array]) -> Session:
     )
     session.about = {str(key): str(value) for key, value in data["about"].items()}
     return session.resume(state, data["log"], data["points"])
+
+
+_ENTRY: dict[str, tuple[type, ...]] = {
+    "time": (str,),
+    "action": (str,),
+    "columns": (list,),
+    "note": (str,),
+    "n_features": (int,),
+    "score": (int, float, type(None)),
+}
+_POINT: dict[str, tuple[type, ...]] = {
+    "n_features": (int,),
+    "score": (int, float),
+    "error": (int, float),
+    "spread": (int, float),
+    "columns": (list,),
+    "action": (str,),
+}
+
+
+def _judge_shape(name: str, found: object, wanted: dict[str, tuple[type, ...]]) -> None:
+    """A line of the log, or a step of a search."""
+    if not isinstance(found, dict) or set(found) != set(wanted):
+        raise ValueError(f"this is not a project: a part of its {name} is {found!r}.")
+    for key, kinds in wanted.items():
+        if not isinstance(found[key], kinds):
+            raise ValueError(f"this is not a project: {key} in its {name} is {found[key]!r}.")
+
+
+def _judge_columns(data: ProjectData, n: int) -> None:
+    for point in data["points"]:
+        _judge_shape("points", point, _POINT)
+    lists = (*data["groups"], data["pinned"], data["struck"], data["subset"])
+    every = [j for part in (*lists, *(point["columns"] for point in data["points"])) for j in part]
+    if not all(isinstance(j, int) and 0 <= j < n for j in every):
+        raise ValueError("this is not a project: it names columns that are not there.")
+    if any(len(set(part)) < len(part) for part in lists):
+        raise ValueError("this is not a project: it names a column twice.")
 
 
 def _rows(data: ProjectData, arrays: dict[str, Array]) -> object:

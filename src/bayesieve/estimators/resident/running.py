@@ -71,18 +71,18 @@ class Running:
             forecast.step(objective)
             cost = forecast.cost(objective)
             self.seconds_left = None if cost is None or cost.least else cost.seconds
-            self.halt()
+            stopped = self.halt()
             forecast.rest(objective)
-            return self._stopped
+            return stopped
 
         return ended
 
     def halt(self) -> bool:
-        """Wait while the search is paused; give it up where that is asked for."""
+        """Wait while the search is paused; give it up where that is asked for.  Was it stopped?"""
         self._go.wait()
         if self._cancelled:
             raise CancelledError
-        return False
+        return self._stopped
 
     def _hear(self, action: str, units: tuple[int, ...], objective: Objective) -> None:
         columns = objective.columns(units)

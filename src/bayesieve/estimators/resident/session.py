@@ -15,7 +15,7 @@ from ...search.held import HeldRows
 from ...search.path import Path
 from ..auto import settle
 from ..naive_bayes import NaiveBayes
-from ..parameters import judge_parameters
+from ..parameters import judge_parameters, read_groups
 from ..selector import NaiveBayesSelector
 from .answers import Answers, Effect
 from .code import command_of, selector_code
@@ -122,13 +122,14 @@ class Session(Edited):
     def _begin(self, taken: dict[str, Foreign]) -> None:
         """Where the selector's own parameters have the session begin."""
         find = self._history.indices
-        state = State(
-            pinned=frozenset(find(self.names, taken["keep"])),
-            struck=frozenset(find(self.names, taken["forbid"])),
-            groups=tuple(tuple(find(self.names, group)) for group in taken["feature_groups"] or ()),
+        groups = read_groups(taken["feature_groups"], self.names)
+        state = State(groups=tuple(tuple(group) for group in groups if len(group) > 1))
+        pinned, struck = (
+            frozenset(state.whole(find(self.names, taken[name]))) for name in ("keep", "forbid")
         )
-        start = [*find(self.names, taken["start"] or ()), *sorted(state.pinned)]
-        self._history = History(state.with_columns(start))
+        start = [*find(self.names, taken["start"] or ()), *sorted(pinned)]
+        state = replace(state.with_columns(start), pinned=pinned, struck=struck)
+        self._history = History(state.judge(self.names))
         self.answers.regroup(self._units())
 
     # -- questions ------------------------------------------------------------------------------
@@ -293,7 +294,8 @@ class Session(Edited):
         check_number("at", at, low=0, high=len(points) - 1, whole=True)
         subset = [j for j in subset_at(points, at) if j not in self.state.struck]
         missing = sorted(self.state.pinned - set(subset))
-        state = replace(self.state, subset=tuple(dict.fromkeys([*subset, *missing])))
+        # Columns that were grouped since the search come whole.
+        state = replace(self.state, subset=()).with_columns([*subset, *missing])
         return self._change("choose", [], note or f"step {at} of the search", state)
 
     # -- what comes out -------------------------------------------------------------------------
@@ -326,6 +328,11 @@ class Session(Edited):
         data, target : the file, and its column with the classes.
         out : folder for the result.
         """
+        if self.params:
+            raise ValueError(
+                f"the command line does not know the {' and '.join(sorted(self.params))} of this "
+                "session; use the Python code."
+            )
         return command_of(self.selector(), self.names, data, target, out)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -343,7 +350,7 @@ class Session(Edited):
 
     def resume(self, state: State, log: list[Entry], points: list[Point]) -> "Session":
         """Go on where another session of the same table was left."""
-        self._history, self._points = History(state, log), points
+        self._history, self._points = History(state.judge(self.names), log), points
         self.answers.regroup(self._units())
         return self
 
@@ -374,7 +381,8 @@ class Session(Edited):
     def _bounds(self) -> dict[str, Foreign]:
         """What the expert asks of a search."""
         state = self.state
-        groups = [self._keys(group) for group in state.groups] or None
+        free = [group for group in state.groups if not state.struck.intersection(group)]
+        groups = [self._keys(group) for group in free] or None
         return {
             "keep": self._keys(sorted(state.pinned)),
             "forbid": self._keys(sorted(state.struck)),

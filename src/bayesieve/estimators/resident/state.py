@@ -64,6 +64,21 @@ class State:
             found.update(dict.fromkeys(group))
         return list(found)
 
+    def judge(self, names: list[str]) -> "State":
+        """Itself, where its parts do not contradict each other."""
+        inside = set(self.subset)
+        self.units(names)
+        halved = [j for j in self.whole(list(self.subset)) if j not in inside]
+        for columns, why in (
+            (self.pinned & self.struck, "is pinned (keep) and struck (forbid)"),
+            (inside & self.struck, "is in the subset (start), or grouped with it, and struck"),
+            (self.pinned - inside, "is pinned and not in the subset"),
+            (halved, "is not in the subset, but columns grouped with it are"),
+        ):
+            for j in sorted(columns):
+                raise ValueError(f"column {names[j]!r} {why}; take one of them.")
+        return self
+
     def units(self, names: list[str]) -> tuple[tuple[int, ...], ...]:
         """All columns, those of a group together."""
         return tuple(map(tuple, read_groups([list(group) for group in self.groups], names)))

@@ -4,7 +4,7 @@ import {message} from "./dom.js";
 async function answer(asked) {
   const found = await asked;
   const data = await found.json();
-  if (!found.ok) throw new Error(data.error ?? "the studio does not answer");
+  if (!found.ok || data.refused) throw new Error(data.refused ?? "the studio does not answer");
   return data;
 }
 
@@ -24,7 +24,8 @@ export const post = (what, data) => told(fetch(`/api/${what}`, {
   method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(data ?? {}),
 }));
 
-export const upload = file => told(fetch(`/api/upload?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file}));
+export const upload = async file => await get(`room?bytes=${file.size}`)
+  && told(fetch(`/api/upload?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file}));
 
 export function listen(heard) {
   const events = new EventSource("/api/events");

@@ -6,12 +6,12 @@ import {known, part, take} from "./store.js";
 async function open(file) {
   $("file-name").textContent = `Reading ${file.name} …`;
   const found = await upload(file);
-  if (found) { message(); take(found); } else draw("state");
+  if (found) { message(); take(found); if (!found.open) $("target").focus(); } else draw("state");
 }
 
 async function leaveOut() {
   message("Reading again …");
-  const found = await post("target", {target: known.state.target ?? "", features: known.features ?? {}, rows: $("rows-out").value});
+  const found = await post("target", {target: known.state.target ?? "", features: known.state.features ?? {}, rows: $("rows-out").value});
   if (found) { message(); take(found); }
 }
 
@@ -48,7 +48,11 @@ function draw(what) {
   $("target-part").hidden = !state.file || !state.targets.length;
   options($("targets"), state.targets.slice(0, 5000).map(name => [name, ""]));
   if (state.target && document.activeElement !== $("target")) $("target").value = state.target;
+  if (document.activeElement !== $("rows-out")) $("rows-out").value = state.rows_out ?? "";
   $("about").hidden = !state.open;
+  // One button stands out: the next step.
+  $("choose").classList.toggle("main", !state.file);
+  $("open").classList.toggle("main", !state.open);
   if (state.open) { facts(state); odd(state); }
 }
 

@@ -118,11 +118,11 @@ async function show(j) {
 }
 
 async function model(j, value) {
-  const features = {...(known.features ?? {})};
+  const features = {...known.state.features};
   if (value === "auto") delete features[known.columns.names[j]]; else features[known.columns.names[j]] = value;
   message("Reading the column in another way …");
   const found = await post("target", {target: known.state.target ?? "", features});
-  if (found) { known.features = features; message(); take(found); }
+  if (found) { message(); take(found); }
 }
 
 function detail() {
@@ -131,7 +131,7 @@ function detail() {
   const name = columns.names[j], look = looks.get(`${state.opened}:${j}`), by = substitutes[j];
   const inside = state.subset.includes(j), group = state.groups.find(each => each.includes(j));
   const kinds = h("select", {"aria-label": `How ${name} is read`, onchange: event => model(j, event.target.value)});
-  options(kinds, state.choices.models.map(each => [each, each === "auto" ? "read as it looks" : each]), known.features?.[name] ?? "auto");
+  options(kinds, state.choices.models.map(each => [each, each === "auto" ? "read as it looks" : each]), state.features?.[name] ?? "auto");
   put(place,
     h("p", {}, h("strong", {}, name), ` · ${columns.kinds[j]}, ${percent(columns.missing[j], 0)} missing${columns.alone[j] === undefined || columns.alone[j] === null ? "" : `; alone wrong on ${percent(columns.alone[j])}`}`),
     look ? histogram(look, state.classes) : h("p", {class: "soft small"}, "…"),

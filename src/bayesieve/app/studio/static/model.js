@@ -43,7 +43,7 @@ function nomogram() {
   const long = ([, pairs]) => Math.max(0, ...pairs.map(([, r]) => r)) - Math.min(0, ...pairs.map(([, r]) => r));
   found.sort((a, b) => long(b) - long(a));
   put($("nomogram"),
-    h("p", {class: "soft small"}, k === other ? "Choose two classes that differ." : `How many times likelier each value makes ${model.classes[k]} (right) or ${model.classes[other]} (left).`),
+    h("p", {class: "soft small"}, k === other ? "Choose two classes that differ." : `${found.length} ${found.length === 1 ? "feature" : "features, strongest first"}: how many times likelier each value makes ${model.classes[k]} (right) or ${model.classes[other]} (left).`),
     ...found.map(([each, pairs]) => h("div", {class: "feature"}, h("strong", {}, each.feature), lines(some(pairs), most))));
 }
 
@@ -90,7 +90,7 @@ async function judge() {
   options(select, verdicts.map((each, k) => [String(k), String(each.name)]), verdicts.length > 1 ? "1" : "0");
   const slider = (id, text, min, max, value, act) => [h("label", {for: id}, text, " ", h("output", {id: `${id}-now`})), h("input", {id, type: "range", min, max, step: 1, value, oninput: act})];
   put($("decisions"),
-    h("p", {class: "small"}, `Wrong on ${percent(found.error)} of ${found.n_rows.toLocaleString("en")} rows. Each was judged by counts of other rows; the list itself was made with all of them.`),
+    h("p", {class: "small"}, `Wrong on ${percent(found.error)} of ${found.n_rows.toLocaleString("en")} rows. Each was judged by a model made anew of other rows, which the figure at the top is not: they may differ a little. The list itself was made with all rows.`),
     h("div", {class: "bar"}, h("label", {for: "alarm"}, "Alarm for"), select),
     h("div", {id: "curve"}),
     ...slider("threshold", "Alarm from a probability of", 0, verdicts[0].thresholds.length - 1, threshold, () => { threshold = Number($("threshold").value); trade(); }),

@@ -16,6 +16,7 @@ function draw(what) {
   if (what !== "state") return;
   const there = Boolean(known.state.open && known.state.subset.length);
   $("exports").classList.toggle("off", !there);
+  $("same").hidden = !there;
   for (const link of $("exports").querySelectorAll("a")) {
     if (there) link.removeAttribute("aria-disabled"); else link.setAttribute("aria-disabled", "true");
   }
