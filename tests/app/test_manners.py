@@ -448,7 +448,7 @@ def test_one_column_is_not_several(tmp_path, monkeypatch, capsys):
     assert said.startswith("1 of 1 column: a\n")
     page = Path("o/report.html").read_text()
     assert "chosen: 1 column." in page
-    assert "this model (1 of 1 column)" in page
+    assert "this model (1 column)" in page
     for text in (page, Path("w/report.html").read_text()):
         assert not re.search(r"\b1 (columns|terms|features)", text.partition("<script")[0])
 
