@@ -268,7 +268,7 @@ def test_a_cluster_with_tls(tmp_path):
         channel.close()
 
 
-@pytest.mark.parametrize("when", ["reading", "searching"])
+@pytest.mark.parametrize("when", ["reading", pytest.param("searching", marks=pytest.mark.slow)])
 def test_a_worker_that_is_frozen(when):
     """It says nothing and does not die: another one takes its place, within a minute."""
     frame, _, _ = table()
