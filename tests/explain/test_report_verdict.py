@@ -18,7 +18,7 @@ from bayesieve import (
 )
 from bayesieve.evaluation.beside import beside
 from bayesieve.explain.report import make_report, report_content
-from bayesieve.explain.report.judgement import interval
+from bayesieve.explain.shares import interval
 from bayesieve.explain.words import chance_in_words, few_digits, odds_in_words
 from plain import plain_selector
 

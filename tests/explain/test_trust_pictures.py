@@ -16,7 +16,6 @@ from bayesieve import (
     plot_calibration,
     plot_signal,
 )
-from bayesieve.explain.trust_pictures import wilson
 from bayesieve.indicators import Indicators
 
 
@@ -26,11 +25,13 @@ def cells():
     return X.iloc[:, :6], y
 
 
-@pytest.mark.parametrize("hits", [0, 3, 20])
-def test_intervals_are_wilson_s(hits):
-    low, high = wilson(hits / 20, 20)
-    told = binomtest(hits, 20).proportion_ci(0.95, method="wilson")
-    assert (low, high) == pytest.approx((told.low, told.high), abs=1e-4)
+def test_bars_of_chance_are_the_exact_intervals_of_the_report():
+    found = Stability([[1, 1], [1, 0], [1, 1], [1, 0]], ["a", "b"])
+    (_, drawn) = found.plot().containers
+    ends = [line.vertices[:, 0] for line in drawn[2][0].get_paths()]
+    for hits, (low, high) in zip((4, 2), ends, strict=True):
+        told = binomtest(hits, 4).proportion_ci(0.95, method="exact")
+        assert (low, high) == pytest.approx((told.low, told.high), abs=1e-9)
 
 
 def test_stability_is_drawn_from_the_most_frequent_down():

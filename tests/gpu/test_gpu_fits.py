@@ -180,8 +180,9 @@ def test_nobody_picks_a_gpu_unasked(monkeypatch):
 
     monkeypatch.setattr(GpuEngine, "judged", never)
     X, y = problem()
-    NaiveBayesSelector(choice="best", engine="threads").fit(X, y)
-    WeightedNaiveBayes(max_terms=2).fit(X, y)
+    assert NaiveBayesSelector(choice="best", engine="threads").fit(X, y).selected_.size
+    assert NaiveBayesSelector(choice="best").fit(X, y).selected_.size
+    assert len(WeightedNaiveBayes(max_terms=2).fit(X, y).terms_) <= 2
 
 
 def test_nothing_is_left_on_the_device(device):

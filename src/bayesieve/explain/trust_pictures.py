@@ -4,21 +4,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..estimators.pipelines import follow
 from ..evaluation.given import Model
 from ..evaluation.performance import performance
 from ..indicators.transformer import Indicators
 from .pictures import new_axes, plain, plain_names
+from .shares import interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..evaluation.agreement import Stability
-
-#: Two standard errors, about 95 %.
-_WIDE = 1.96
 
 
 def plot_stability(found: "Stability", ax: "Axes | None" = None, most: int = 30) -> "Axes":
@@ -28,10 +26,10 @@ def plot_stability(found: "Stability", ax: "Axes | None" = None, most: int = 30)
     if ax is None:
         ax = new_axes(7, 0.28 * len(shown) + 1.4)
     share = found.frequency[shown]
-    low, high = wilson(share, found.n_resamples)
+    around = _around(share, np.full(share.size, found.n_resamples))
     places = np.arange(len(shown))
     ax.barh(places, share, color="#4c78a8", height=0.7)
-    ax.errorbar(share, places, xerr=[share - low, high - share], fmt="none", ecolor="#555", lw=1)
+    ax.errorbar(share, places, xerr=around, fmt="none", ecolor="#555", lw=1)
     ax.set_yticks(places, plain_names([found.feature_names[j] for j in shown]), fontsize=8)
     ax.invert_yaxis()
     ax.set_xlim(0, 1)
@@ -46,20 +44,11 @@ def plot_stability(found: "Stability", ax: "Axes | None" = None, most: int = 30)
     return ax
 
 
-def wilson(share: ArrayLike, n: float | ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of 95 % around shares of n rows (Wilson 1927).
-
-    Examples
-    --------
-    >>> from bayesieve.explain.trust_pictures import wilson
-    >>> [float(end.round(3)) for end in wilson(0.5, 100)]
-    [0.404, 0.596]
-    """
-    share, n = np.asarray(share, float), np.asarray(n, float)
-    square = _WIDE**2
-    middle = (share + square / (2 * n)) / (1 + square / n)
-    half = _WIDE / (1 + square / n) * np.sqrt(share * (1 - share) / n + square / (4 * n**2))
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+def _around(shares: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the exact intervals of 95 % reach below and above shares of so many rows."""
+    ends = [interval(share * n, n) for share, n in zip(shares, rows, strict=True)]
+    low, high = np.array(ends).reshape(-1, 2).T
+    return np.maximum([shares - low, high - shares], 0.0)
 
 
 def plot_calibration(
@@ -103,9 +92,15 @@ def plot_calibration(
     for verdict in verdicts:
         if verdict.name in names and verdict.calibration:
             said, came, rows = np.array(verdict.calibration).T
-            low, high = wilson(came, rows)
-            error = [np.maximum(came - low, 0), np.maximum(high - came, 0)]
-            ax.errorbar(said, came, yerr=error, marker="o", ms=4, lw=1, label=plain(verdict.name))
+            ax.errorbar(
+                said,
+                came,
+                yerr=_around(came, rows),
+                marker="o",
+                ms=4,
+                lw=1,
+                label=plain(verdict.name),
+            )
     ax.set_xlabel("probability told")
     ax.set_ylabel("share that came true")
     ax.set_xlim(-0.02, 1.02)

@@ -22,9 +22,10 @@ from ...models.fitted import FittedBayes
 from ..model import explain_model
 from ..plain import Plain
 from ..portable import BellTerms, Portable, PortableProblem, TableTerms, portable
+from ..shares import interval
 from .decided import class_codes, decided_data, drift_data, rule_data
 from .found import fates, hashes_of, log_of, path_of, settings_of, term_fates
-from .judgement import Facts, interval, judge
+from .judgement import Facts, judge
 from .looks import Told, looked_at
 from .rows import embedded_rows
 from .shape import (

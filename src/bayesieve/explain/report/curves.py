@@ -2,7 +2,7 @@
 
 from ...evaluation.performance import PerformanceData, VerdictData
 from ..labels import short_names
-from .judgement import interval
+from ..shares import interval
 from .shape import Content, DecidedData
 
 _MOST_LETTERS = 40

@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scipy.stats import beta, binomtest
+from scipy.stats import binomtest
 
 from ...evaluation.beside import Beside, Worth
 from ...evaluation.given import Value
 from ...evaluation.performance import PerformanceData, VerdictData
+from ..shares import interval
 from ..words import many, rate_in_words
 from .shape import AgreementData, Bar, Judgement
 
@@ -117,26 +118,6 @@ def _looked_at(facts: Facts) -> str:
     if facts.n_selected == facts.n_columns:
         return many(facts.n_columns, "column")
     return f"{facts.n_selected} of {many(facts.n_columns, 'column')}"
-
-
-def interval(hits: float, rows: float, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a share (Clopper and Pearson 1934).
-
-    Parameters
-    ----------
-    hits, rows : weights count as rows.
-    confidence : of the interval.
-
-    Examples
-    --------
-    >>> from bayesieve.explain.report.judgement import interval
-    >>> [round(each, 3) for each in interval(0, 100)]
-    [0.0, 0.036]
-    """
-    tail = (1 - confidence) / 2
-    low = float(beta.ppf(tail, hits, rows - hits + 1)) if hits > 0 else 0.0
-    high = float(beta.ppf(1 - tail, hits + 1, rows - hits)) if hits < rows else 1.0
-    return low, high
 
 
 def _lead(performance: PerformanceData) -> _Lead:
