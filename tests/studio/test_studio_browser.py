@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bayesieve import load_model
 from bayesieve.app.studio.launch import open_bench
 from studios import ODD, rows
 
@@ -208,7 +209,7 @@ def test_the_keyboard_is_enough(open_page, start, csv):
     page.focus("#start")
     page.keyboard.press("Enter")
     page.wait_for_selector("#start:not([disabled])")
-    page.wait_for_selector("#nomogram .feature")
+    page.wait_for_selector("#nomogram svg")
     for _ in range(120):  # every stop of the tab key is visible
         page.keyboard.press("Tab")
         box = page.evaluate(
@@ -272,20 +273,57 @@ def test_every_screen_can_be_used_by_all(open_page, start, csv, width, scheme):
     search(page)
     page.click("#visible li.in .name")
     page.wait_for_selector("#detail svg")
-    page.wait_for_selector("#nomogram .feature")
+    page.wait_for_selector("#nomogram svg")
+    page.fill("#row", "7")
     page.click("#show-row")
-    page.wait_for_selector("#evidence .scale")
-    with page.expect_response("**/api/row"):
-        page.fill("#evidence .typed >> nth=0", "1")
-        page.keyboard.press("Enter")
-    page.wait_for_selector("#evidence button")
+    page.wait_for_selector("#explorer #truth >> text=Row 7")
     page.click("#judge")
     page.wait_for_selector("#curve svg", timeout=60_000)
     page.click("#search summary")
     check(page)
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= width
-    assert " nat" not in page.inner_text("main")
+    assert " nat" not in page.inner_text("main") + page.inner_text("#explorer #bars")
+
+
+DECIDED = """found => found.map(item => {
+  const [, row, truth, , said] = item.innerText.match(/^row (\\d+) (.*?)( → (.*))?$/);
+  return [Number(row), said ?? truth];
+})"""
+
+
+def slide(page, name, value):
+    page.eval_on_selector(
+        f"#{name}", f"e => {{ e.value = {value}; e.dispatchEvent(new Event('input')); }}"
+    )
+
+
+def test_the_rule_of_the_sliders_is_that_of_the_model_file(open_page, start, tmp_path):
+    frame, path = rows(n=300), tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    running = start()
+    open_bench(running.bench, path, "kind")
+    running.bench.session.add("f0", "f1", "size")
+    page = open_page(running)
+    page.click("#judge")
+    page.wait_for_selector("#curve svg", timeout=60_000)
+    slide(page, "cost", 3)
+    slide(page, "unsure", 75)
+    slide(page, "ceiling", 30)
+    page.click("#make-rule")
+    page.wait_for_selector("#rule table")
+    assert "asking a person 0.25" in page.inner_text("#rule")
+    page.wait_for_selector("#explorer #rows li >> text=ask a person")
+    shown = dict(page.eval_on_selector_all("#explorer #rows li", DECIDED))
+    with page.expect_download() as download:
+        page.click("a[href='/api/export/model']")
+    download.value.save_as(tmp_path / "model.json")
+    decided = load_model(tmp_path / "model.json").predict(frame[["f0", "f1", "size"]])
+    wanted = ["ask a person" if each is None else each for each in decided]
+    assert [shown[i] for i in range(300)] == wanted
+    assert set(wanted) == {"no", "yes", "ask a person"}
+    page.click("#no-rule")
+    page.wait_for_selector("#rule:empty", state="attached")
 
 
 def check(page):
@@ -341,7 +379,7 @@ def test_a_hundred_thousand_columns(open_page, start, tmp_path):
     }
     page.route("**/api/state", lambda route: route.fulfill(json=state))
     page.route("**/api/columns", lambda route: route.fulfill(json=columns))
-    page.route("**/api/model", lambda route: route.fulfill(json={"classes": [], "features": []}))
+    page.route("**/api/model", lambda route: route.fulfill(json={"refused": "not asked"}))
     page.route("**/api/texts", lambda route: route.fulfill(json={"code": "", "command": ""}))
     page.reload()
     page.wait_for_selector("#visible li.in")

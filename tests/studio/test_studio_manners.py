@@ -132,7 +132,7 @@ def test_nonsense_is_refused_in_a_sentence_and_changes_nothing(start):
     running = start()
     page, _ = opened(running)
     page.post("/api/edit", json={"action": "add", "columns": [0, 1]})
-    for what in ("edit", "row", "pick", "halt", "target"):
+    for what in ("edit", "rule", "pick", "halt", "target"):
         for content in NONSENSE:
             answer = page.post(f"/api/{what}", content=content)
             assert answer.status_code == 200, (what, content[:80], answer.text)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ...data.files.base import BadUseError
 from ...estimators.resident.session import Session
 from .bench import Bench
-from .table import given_table
 
 if TYPE_CHECKING:
     from .guard import Keys
@@ -139,9 +138,8 @@ class Running:
 def open_saved(bench: Bench, path: Path, name: str) -> None:
     """A session that was saved; its file is not needed any more."""
     session = Session.load(path)
-    weights = session.params.get("sample_weight")
-    table = given_table(session.X, session.y, weights, session.about.get("name", name))
-    bench.hold(session, table, session.about.get("target") or None)
+    session.about.setdefault("name", name)
+    bench.hold_saved(session)
 
 
 def open_bench(bench: Bench, file: Path | None, target: str | None) -> None:

@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from ...data.files.base import BadUseError, unzipped
 from ...explain.plain import Plain
+from ...explain.report.page import asset, page_style, part_script
 from .bench import Bench, Settings
 from .guard import Guard, Keys, let_in
 from .launch import open_saved
@@ -61,6 +62,7 @@ class Studio:
             routes=[
                 Route("/", self._page),
                 Route("/login", self._login, methods=["GET", "POST"]),
+                Route("/static/report/{name}", self._report),
                 Route("/static/{name}", self._static),
                 Route("/api/events", self._events),
                 Route("/api/upload", self._upload, methods=["POST"]),
@@ -87,6 +89,18 @@ class Studio:
     async def _static(self, request: Request) -> Response:
         return _asset(request.path_params["name"])
 
+    async def _report(self, request: Request) -> Response:
+        """The report's own parts: what it draws, the studio does not draw in another way."""
+        parts = {
+            "parts.js": ("text/javascript", part_script),
+            "colours.css": ("text/css", lambda: asset("colours.css")),
+            "style.css": ("text/css", page_style),
+        }
+        kind, text = parts.get(request.path_params["name"], ("", str))
+        if not kind:
+            return JSONResponse({"refused": "there is no such page."}, 404)
+        return Response(text().encode(), media_type=kind)
+
     async def _login(self, request: Request) -> Response:
         if self.keys.password is None:
             return RedirectResponse("/", 303)
@@ -108,15 +122,12 @@ class Studio:
         answers: dict[str, Callable[[], dict[str, Plain]]] = {
             "state": bench.state,
             "columns": bench.columns,
-            "model": bench.model,
+            "model": lambda: bench.model(_numbers(request.query_params.get("rows", ""))),
             "decisions": bench.decisions,
             "compared": bench.compared,
             "texts": bench.texts,
             "room": lambda: self._room(int(request.query_params.get("bytes", "0"))),
-            "row": lambda: bench.row(int(request.query_params.get("at", "0"))),
-            "histograms": lambda: bench.histograms(
-                [int(each) for each in request.query_params.get("at", "").split(",") if each]
-            ),
+            "histograms": lambda: bench.histograms(_numbers(request.query_params.get("at", ""))),
         }
         return await _answered(answers.get(request.path_params["what"]))
 
@@ -132,7 +143,10 @@ class Studio:
         def target() -> dict[str, Plain]:
             features = asked.get("features")
             rows = _text(asked, "rows", _MOST_WORDS) if "rows" in asked else None
-            bench.open_target(_text(asked, "target") or None, features and dict(features), rows)
+            given = None if features is None else dict(features)
+            aside = asked.get("aside")
+            aside = None if aside is None else bool(aside)
+            bench.open_target(_text(asked, "target") or None, given, rows, aside)
             return bench.state()
 
         def remember() -> dict[str, Plain]:
@@ -145,8 +159,8 @@ class Studio:
             "edit": lambda: bench.edit(
                 _text(asked, "action"), list(asked.get("columns", [])), _text(asked, "note")
             ),
-            "row": lambda: bench.row(
-                int(asked["at"]), {k: str(v) for k, v in dict(asked.get("changes", {})).items()}
+            "rule": lambda: bench.set_rule(
+                None if asked.get("rule") is None else dict(asked["rule"])
             ),
             "pick": lambda: bench.pick(int(asked["at"])),
             "halt": lambda: bench.halt(_text(asked, "what")),
@@ -286,6 +300,11 @@ def _merged(events: list[tuple[str, Plain]]) -> list[tuple[str, Plain]]:
 
 def _event(what: str, data: Plain) -> bytes:
     return f"event: {what}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _numbers(text: str) -> list[int]:
+    """Whole numbers, separated by commas."""
+    return [int(each) for each in text.split(",") if each]
 
 
 def _text(asked: dict[str, object], name: str, most: int = 2000) -> str:

@@ -9,10 +9,10 @@ async function open(file) {
   if (found) { message(); take(found); if (!found.open) $("target").focus(); } else draw("state");
 }
 
-async function leaveOut() {
+async function again(change) {
   message("Reading again …");
-  const found = await post("target", {target: known.state.target ?? "", features: known.state.features ?? {}, rows: $("rows-out").value});
-  if (found) { message(); take(found); }
+  const found = await post("target", {target: known.state.target ?? "", features: known.state.features ?? {}, ...change});
+  if (found) { message(); take(found); } else draw("state");
 }
 
 async function choose() {
@@ -27,6 +27,7 @@ async function choose() {
 
 function facts(state) {
   const rows = [["rows", state.n_rows.toLocaleString("en")], ["columns", state.n_columns.toLocaleString("en")], ["target", state.target || "the classes given"]];
+  if (state.n_aside) rows.splice(1, 0, ["kept aside", state.n_aside.toLocaleString("en")]);
   put($("facts"), ...rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]).flat());
   put($("class-key"), ...state.classes.slice(0, 12).map((name, k) =>
     h("span", {}, h("i", {style: {background: classColour(k)}}), `${name} (${state.class_counts[k]?.toLocaleString("en") ?? "–"})`)));
@@ -49,6 +50,7 @@ function draw(what) {
   options($("targets"), state.targets.slice(0, 5000).map(name => [name, ""]));
   if (state.target && document.activeElement !== $("target")) $("target").value = state.target;
   if (document.activeElement !== $("rows-out")) $("rows-out").value = state.rows_out ?? "";
+  $("aside").checked = state.n_aside > 0;
   $("about").hidden = !state.open;
   // One button stands out: the next step.
   $("choose").classList.toggle("main", !state.file);
@@ -60,7 +62,8 @@ export function begin() {
   part(draw);
   $("file").addEventListener("change", event => { if (event.target.files[0]) open(event.target.files[0]); });
   $("open").addEventListener("click", choose);
-  $("leave-out").addEventListener("click", leaveOut);
+  $("leave-out").addEventListener("click", () => again({rows: $("rows-out").value}));
+  $("aside").addEventListener("change", () => again({aside: $("aside").checked}));
   $("target").addEventListener("keydown", event => { if (event.key === "Enter") choose(); });
   const drop = $("drop");
   addEventListener("dragover", event => { if (event.dataTransfer?.types.includes("Files")) { event.preventDefault(); drop.classList.add("over"); } });
