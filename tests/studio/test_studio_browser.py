@@ -8,7 +8,7 @@ import pytest
 
 from bayesieve import load_model
 from bayesieve.app.studio.launch import open_bench
-from studios import ODD, rows
+from studios import ODD, rows, series_table
 
 playwright = pytest.importorskip("playwright.sync_api")
 NAMES = ["chromium", "chromium-browser", "google-chrome"]
@@ -324,6 +324,34 @@ def test_the_rule_of_the_sliders_is_that_of_the_model_file(open_page, start, tmp
     assert set(wanted) == {"no", "yes", "ask a person"}
     page.click("#no-rule")
     page.wait_for_selector("#rule:empty", state="attached")
+
+
+def test_series_show_the_span_behind_an_indicator(open_page, start, tmp_path):
+    path = tmp_path / "signals.csv"
+    series_table().to_csv(path, index=False)
+    running = start()
+    page = open_page(running)
+    drop(page, path)
+    page.wait_for_selector("#target-part:not([hidden])")
+    page.select_option("#shape", "long")
+    page.fill("#series-id", "who")
+    page.fill("#series-time", "t")
+    choose_target(page)
+    search(page)
+    sentences = running.bench.table.sentences
+    assert set(inside(page)) <= set(sentences)
+    assert "successive" in inside(page)[0] or "points" in inside(page)[0]
+    page.fill("#row", "1")
+    page.click("#show-row")
+    page.wait_for_selector("#explorer #signal svg .fired", state="attached")
+    told = page.inner_text("#explorer #signal")
+    assert any(sentence in told for sentence in sentences)
+    first, last = page.evaluate(
+        "() => { const at = document.querySelector('#explorer').shadowRoot; "
+        "const r = at.querySelector('svg .fired').getBBox(); return [r.x, r.x + r.width]; }"
+    )
+    assert 0 < first < last
+    check(page)
 
 
 def check(page):

@@ -10,6 +10,7 @@ import numpy as np
 from ...checks import Foreign, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.files.base import BadUseError
+from ...data.files.form import SeriesForm
 from ...data.sample import Sample, read_sample
 from ...data.tables import SparseTable, Table
 from ...estimators.auto import PRESETS
@@ -23,7 +24,8 @@ from ...search import SEARCHES
 from .exports import Export, Ruling, code, command, export
 from .looks import Look, chosen_models, histogram, leaks, looks
 from .ruling import Wish, classes_of, ruled
-from .table import Chosen, draw_aside, open_table, read_rows, saved_table, write_rows
+from .seriesfile import ChosenSeries, open_folder, read_as, saved, with_labels
+from .table import Chosen, draw_aside, open_table, read_rows, write_rows
 from .telling import Telling, drawn, plain
 from .views import compared_view, decisions_view, model_view, whole_table
 
@@ -72,13 +74,26 @@ class Bench(Telling):
 
     def open_file(self, path: Path, name: str) -> None:
         """Take a file that the user chose; the target comes next."""
-        found = open_table(path, name)
+        found = open_folder(path, name) if path.is_dir() else open_table(path, name)
         with self._lock:
             self.close()
-            self.table, self.session, self.target = found, None, None
+            self.table, self.session, self.target, self.wish = found, None, None, None
             self._changed("table")
-        if not found.columns:
+        if not found.columns and not path.is_dir():
             self.open_target(None)
+
+    def read_as(self, form: SeriesForm | None) -> None:
+        """Read the file as series that lie in it in this form; None: as a table."""
+        if self.table is None:
+            raise BadUseError("choose a file first.")
+        self.table = read_as(self.table, form, self._n_jobs)
+
+    def add_labels(self, path: Path, name: str) -> None:
+        """Another table has the classes of the series."""
+        if self.table is None:
+            raise BadUseError("choose a file of series first, then the table of their classes.")
+        self.table = with_labels(self.table, path, name)
+        self._changed("table")
 
     def open_target(
         self,
@@ -144,7 +159,7 @@ class Bench(Telling):
     def hold_saved(self, session: Session) -> None:
         """Take over the session of a project."""
         about = dict(session.about)
-        self.hold(session, saved_table(session), about.get("target") or None)
+        self.hold(session, saved(session), about.get("target") or None)
         with self._lock:
             if self.table is not None and self.table.aside:
                 self.wish = Wish.from_text(about.get("rule", ""), len(classes_of(session)))
@@ -203,7 +218,9 @@ class Bench(Telling):
                 "left_out": {} if table is None else table.left_out,
                 "rows_out": "" if table is None else write_rows(table.rows_out),
                 "n_aside": 0 if table is None else len(table.aside),
-                "series": table is not None and table.indicators is not None,
+                "series": table.form.to_dict() if isinstance(table, ChosenSeries) else None,
+                "labels": "" if table is None else table.labels_name,
+                "notes": [] if table is None else table.notes,
                 "rule": None if self.wish is None else asdict(self.wish),
                 "target": self.target,
                 "open": session is not None,

@@ -49,7 +49,6 @@ def _report(session: Session, table: Chosen, model: NaiveBayesSelector) -> bytes
         left_out=dict(table.left_out),
         signals=table.signals,
         indicators=table.indicators,
-        include_rows=table.signals is not None,
         **given,
     )
     return page.encode()

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import hmac
 import json
-import secrets
 import tempfile
 import time
 import warnings
@@ -21,12 +20,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ...data.files.base import BadUseError, unzipped
+from ...data.files.base import BadUseError
 from ...explain.plain import Plain
 from ...explain.report.page import asset, page_style, part_script
 from .bench import Bench, Settings
 from .guard import Guard, Keys, let_in
 from .launch import open_saved
+from .seriesfile import read_form
+from .uploads import Uploads
 
 _KINDS = {
     ".html": "text/html",
@@ -78,6 +79,7 @@ class Studio:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         with tempfile.TemporaryDirectory(prefix="bayesieve-studio-") as folder:
             self.uploads = Path(folder)
+            self.received = Uploads(self.uploads, self.most_bytes)
             yield
             self.bench.close()
 
@@ -126,7 +128,9 @@ class Studio:
             "decisions": bench.decisions,
             "compared": bench.compared,
             "texts": bench.texts,
-            "room": lambda: self._room(int(request.query_params.get("bytes", "0"))),
+            "room": lambda: {
+                "most": self.received.room(int(request.query_params.get("bytes", "0")))
+            },
             "histograms": lambda: bench.histograms(_numbers(request.query_params.get("at", ""))),
         }
         return await _answered(answers.get(request.path_params["what"]))
@@ -144,10 +148,17 @@ class Studio:
             features = asked.get("features")
             rows = _text(asked, "rows", _MOST_WORDS) if "rows" in asked else None
             given = None if features is None else dict(features)
+            if asked.get("series") is not None:
+                bench.read_as(read_form(dict(asked["series"])))
             aside = asked.get("aside")
             aside = None if aside is None else bool(aside)
             bench.open_target(_text(asked, "target") or None, given, rows, aside)
             return bench.state()
+
+        def rule() -> dict[str, Plain]:
+            if "rule" not in asked:
+                raise BadUseError("say what the rule is to be, or null for none.")
+            return bench.set_rule(None if asked["rule"] is None else dict(asked["rule"]))
 
         def remember() -> dict[str, Plain]:
             bench.remember()
@@ -155,13 +166,12 @@ class Studio:
 
         changes: dict[str, Callable[[], dict[str, Plain]]] = {
             "target": target,
+            "folder": lambda: self._open_folder(_text(asked, "name")),
             "remember": remember,
             "edit": lambda: bench.edit(
                 _text(asked, "action"), list(asked.get("columns", [])), _text(asked, "note")
             ),
-            "rule": lambda: bench.set_rule(
-                None if asked.get("rule") is None else dict(asked["rule"])
-            ),
+            "rule": rule,
             "pick": lambda: bench.pick(int(asked["at"])),
             "halt": lambda: bench.halt(_text(asked, "what")),
             "search": lambda: bench.search(
@@ -180,56 +190,48 @@ class Studio:
     async def _upload(self, request: Request) -> Response:
         """A file that was dropped on the page: its name is a word to show, and never a path."""
         name = request.query_params.get("name", "")[-200:] or "table.csv"
-        ending, zipped = unzipped(Path("x" + "".join(Path(name).suffixes[-2:])))
-        ending = "".join(each for each in ending if each.isascii() and each.isalnum())[:20]
-        place = self.uploads / f"{secrets.token_hex(8)}.{ending}{'.gz' * zipped}"
+        use = request.query_params.get("as", "")
         try:
-            await self._receive(request, place)
+            place = self.received.place(name, use)
+            await self.received.receive(request, place)
         except BadUseError as error:
-            place.unlink(missing_ok=True)
             return JSONResponse({"refused": str(error)}, 413, headers={"Connection": "close"})
-        except BaseException:  # whoever sent it has gone
-            place.unlink(missing_ok=True)
-            raise
+        except OSError as error:
+            return _sorry(error)
+        opens = {"": self._open_upload, "labels": self.bench.add_labels}
+        take = opens.get(use, lambda *_: None)
 
         def opened() -> dict[str, Plain]:
-            before = None if self.bench.table is None else self.bench.table.path
             try:
-                if ending == "bayesieve":
-                    self.open_project(place)
-                    place.unlink()
-                else:
-                    self.bench.open_file(place, name)
+                take(place, name)
             except BaseException:
                 place.unlink(missing_ok=True)
                 raise
-            self._tidy(before)
             return self.bench.state()
 
         return await _answered(opened)
 
-    def _room(self, size: int) -> dict[str, Plain]:
-        """May a file of this many bytes come?"""
-        if size > self.most_bytes:
-            most = f"{self.most_bytes / 2**20:,.0f} MB"
-            raise BadUseError(
-                f"the file is larger than {most}; start bayesieve studio FILE instead."
-            )
-        return {"most": self.most_bytes}
+    @property
+    def _file(self) -> Path | None:
+        """That the workbench reads."""
+        return None if self.bench.table is None else self.bench.table.path
 
-    async def _receive(self, request: Request, place: Path) -> None:
-        size = 0
-        with place.open("xb") as file:
-            async for part in request.stream():
-                size += len(part)
-                self._room(size)
-                file.write(part)
+    def _open_upload(self, place: Path, name: str) -> None:
+        before = self._file
+        if place.suffix == ".bayesieve":
+            self.open_project(place)
+            place.unlink()
+        else:
+            self.bench.open_file(place, name)
+        self.received.tidy(before, self._file)
 
-    def _tidy(self, before: Path | None) -> None:
-        """A file that was dropped on the page before another one is not needed any more."""
-        now = None if self.bench.table is None else self.bench.table.path
-        if before is not None and before != now and before.parent == self.uploads:
-            before.unlink(missing_ok=True)
+    def _open_folder(self, name: str) -> dict[str, Plain]:
+        """The files that were sent one by one are a folder of series."""
+        folder = self.received.take_series()
+        before = self._file
+        self.bench.open_file(folder, name or "a folder")
+        self.received.tidy(before, self._file)
+        return self.bench.state()
 
     def open_project(self, path: Path) -> None:
         """A session that was saved; its file is not needed any more."""

@@ -43,6 +43,7 @@ class Chosen:
     rows_out : rows that are not learnt from.
     aside : rows on which decisions are judged, and which are not learnt from.
     given : how often each row counts beside; None: once.
+    labels, labels_name : a table with the classes of series, and what it is called.
     """
 
     name: str
@@ -54,6 +55,8 @@ class Chosen:
     rows_out: list[int] = field(default_factory=list)
     aside: list[int] = field(default_factory=list)
     given: NDArray[np.int64] | None = None
+    labels: Path | None = None
+    labels_name: str = ""
 
     def split(self, target: str | None) -> tuple[Foreign, Foreign]:
         """Columns and classes; what cannot be learnt from is left out, and told."""
@@ -141,6 +144,11 @@ class Chosen:
     @property
     def sentences(self) -> list[str]:
         """What each column says; none where its name says it."""
+        return []
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know of the rows."""
         return []
 
     @property

@@ -24,8 +24,19 @@ export const post = (what, data) => told(fetch(`/api/${what}`, {
   method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(data ?? {}),
 }));
 
-export const upload = async file => await get(`room?bytes=${file.size}`)
-  && told(fetch(`/api/upload?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file}));
+// use: what the file is for; "" is the table itself.
+export const upload = async (file, use = "") => await get(`room?bytes=${file.size}`)
+  && told(fetch(`/api/upload?name=${encodeURIComponent(file.name)}&as=${use}`, {method: "POST", body: file}));
+
+// A folder of series, file by file.
+export async function uploadFolder(files) {
+  let use = "first";
+  for (const file of files) {
+    if (!await upload(file, use)) return null;
+    use = "part";
+  }
+  return post("folder", {name: files[0].webkitRelativePath?.split("/")[0] ?? ""});
+}
 
 export function listen(heard) {
   const events = new EventSource("/api/events");
