@@ -94,10 +94,12 @@ def test_rules_come_and_go_and_follow_the_subset(start):
 )
 def test_wishes_that_cannot_be_kept_are_refused(start, wish, said):
     page, _ = opened(start())
-    page.post("/api/edit", json={"action": "add", "columns": [0, 8]})
+    before = page.post("/api/edit", json={"action": "add", "columns": [0, 8]}).json()
     refused = page.post("/api/rule", json={"rule": wish}).json()["refused"]
     assert any(word in refused for word in said.split("|")), refused
-    assert page.get("/api/state").json()["rule"] is None
+    after = page.get("/api/state").json()
+    for name in ("rule", "n_aside", "n_rows", "subset", "error", "log"):
+        assert after[name] == before[name], name
     assert page.get("/api/model").json()["rules"] == [None]
 
 

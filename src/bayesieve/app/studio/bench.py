@@ -388,15 +388,18 @@ class Bench(Telling):
             session, _ = self._open()
             assert self.table is not None
             wish = None if asked is None else Wish.read(asked, len(classes_of(session)))
+            before = session, self.table, self.wish
             if wish is not None and not self.table.aside:
                 rows = write_rows(self.table.rows_out)
                 self.open_target(self.target, chosen_models(session), rows, aside=True)
-            before, self.wish = self.wish, wish
+            self.wish = wish
             try:
                 with self._models:
                     self._ruled_model()
             except ValueError:
-                self.wish = before
+                self.wish = before[2]
+                if self.session is not session:
+                    self.hold(*before[:2], self.target)  # as if nothing had been asked
                 raise
             self._describe()
             return self._edited()

@@ -10,7 +10,8 @@ let order = [], top = 0, dragged = null, marked = null, searched = false;
 // An indicator is called by its sentence.
 const said = j => known.columns.sentences?.[j] ?? known.columns.names[j];
 
-const high = () => (innerWidth <= 720 ? 44 : 34);
+const spoken = () => Boolean(known.columns?.sentences?.length);
+const high = () => (innerWidth <= 720 ? 44 : 34) + (spoken() ? 44 : 0);
 
 export async function edit(action, columns, note) {
   const found = await post("edit", {action, columns, note: note ?? $("note").value});
@@ -73,7 +74,7 @@ function row(j, at, sets) {
   const group = state.groups.findIndex(each => each.includes(j));
   const loss = losses[j], worst = Math.max(1e-12, ...Object.values(losses));
   return h("li", {
-    class: [inside && "in", struck && "struck", j === active && "active"].filter(Boolean).join(" "), "data-column": j, draggable: "true", style: {top: `${at * high()}px`},
+    class: [spoken() && "spoken", inside && "in", struck && "struck", j === active && "active"].filter(Boolean).join(" "), "data-column": j, draggable: "true", style: {top: `${at * high()}px`},
     "aria-posinset": at + 1, "aria-setsize": order.length,
     ondragstart: event => { dragged = j; event.dataTransfer.setData("text/plain", name); },
     ondragover: event => { if (dragged !== null && dragged !== j) { event.preventDefault(); event.currentTarget.classList.add("over"); } },

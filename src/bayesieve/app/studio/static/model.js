@@ -23,7 +23,8 @@ function classes() {
 function nomogram(width) {
   const {features, problems} = model.portable, values = explorer?.state.problem === 0 ? explorer.state.values : null;
   if ($("for").value === $("against").value) return h("p", {class: "soft"}, "Choose two classes that differ.");
-  return Nomogram.picture(width, features, problems[0], {target: Number($("for").value), against: Number($("against").value), values});
+  const said = features.map((each, j) => ({...each, name: model.rows.spoken[j]?.sentence ?? each.name}));
+  return Nomogram.picture(width, said, problems[0], {target: Number($("for").value), against: Number($("against").value), values});
 }
 
 function nomogramLater() {

@@ -46,7 +46,7 @@ async function judge() {
   options(select, verdicts.map((each, k) => [String(k), String(each.name)]), String(wish.alarm));
   const slider = (id, text, min, max, value) => h("div", {class: "wish"}, h("label", {for: id}, text, " ", h("output", {id: `${id}-now`})), h("input", {id, type: "range", min, max, step: 1, value, oninput: show}));
   put($("decisions"),
-    h("p", {class: "small"}, `Wrong on ${percent(found.error)} of ${found.n_rows.toLocaleString("en")} rows. Each was judged by a model made anew of other rows, which the figure at the top is not: they may differ a little. The list itself was made with all rows.`),
+    h("p", {class: "small"}, `Wrong on ${percent(found.error)} of ${found.n_rows.toLocaleString("en")} rows. Each was judged by a model made anew of other rows, which the figure at the top is not: they may differ a little. The list itself was made with these rows too.`),
     h("div", {class: "bar"}, h("label", {for: "alarm"}, "Alarm for"), select),
     h("div", {id: "curve"}), h("p", {id: "curve-told", class: "small"}),
     slider("cost", "Missing one costs", 1, 100, wish.cost),
