@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from threading import RLock, Thread
+from threading import RLock
 from typing import TypedDict, cast
 
 import numpy as np
@@ -60,7 +60,7 @@ class Bench(Telling):
         self._n_jobs = n_jobs
         self._lock = RLock()
         self._models = RLock()
-        self._opened = 0
+        self._opened = self._looked = 0
         self._sample: Sample | None = None
         self._looks: list[Look] = []
         self._errors: list[float] = []
@@ -151,10 +151,8 @@ class Bench(Telling):
             self._leaders, self._figures = [], None
             self._opened += 1
             self._describe()
+            self._of_session(session, sample)  # the figures are there when a page asks
             self._changed("table")
-        asked = self._opened, session, sample
-        Thread(target=self._look_for_leaks, args=asked, daemon=True).start()
-        self._later()
 
     def hold_saved(self, session: Session) -> None:
         """Take over the session of a project."""
@@ -264,10 +262,21 @@ class Bench(Telling):
             "compared": self._other is not None,
         }
 
-    def columns(self) -> dict[str, Plain]:
-        """Names, kinds and flags of all columns, as lists: there may be many."""
-        session, _ = self._open()
+    def columns(self, first: bool = False) -> dict[str, Plain]:
+        """Names, kinds and flags of all columns, as lists: there may be many.
+
+        Parameters
+        ----------
+        first : does a page ask that has nothing yet?  What takes longer follows, and not before.
+        """
+        session, sample = self._open()
         with self._lock:
+            if self._looked != self._opened:
+                self._looked = self._opened
+                asked = self._opened, session, sample
+                self._beside(self._look_for_leaks, *asked)
+            if first:
+                self._later()
             found: dict[str, object] = {
                 "opened": self._opened,
                 "names": session.names,

@@ -123,7 +123,7 @@ class Studio:
         bench = self.bench
         answers: dict[str, Callable[[], dict[str, Plain]]] = {
             "state": bench.state,
-            "columns": bench.columns,
+            "columns": lambda: bench.columns(bool(request.query_params.get("first"))),
             "model": lambda: bench.model(_numbers(request.query_params.get("rows", ""))),
             "decisions": bench.decisions,
             "compared": bench.compared,

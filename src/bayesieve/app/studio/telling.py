@@ -1,7 +1,7 @@
 """What a workbench tells the pages that look at it."""
 
 from collections.abc import Callable
-from threading import Thread
+from threading import Timer
 from typing import cast
 
 from ...estimators.resident.running import CancelledError, Point
@@ -13,6 +13,9 @@ Told = Callable[[str, Plain], None]
 
 # Columns whose substitutes are looked for after an edit.
 _SUBSTITUTES = 40
+
+# Seconds that what takes longer leaves to the page.
+_PAUSE = 0.05
 
 
 class Telling:
@@ -55,8 +58,13 @@ class Telling:
     def _later(self) -> None:
         """What takes longer follows: losses, substitutes."""
         if self.session is not None:
-            asked = self.version, self.session
-            Thread(target=self._extras, args=asked, daemon=True).start()
+            self._beside(self._extras, self.version, self.session)
+
+    def _beside(self, work: Callable[..., None], *given: object) -> None:
+        """Begin with something that takes longer, once the page has what it waits for."""
+        timer = Timer(_PAUSE, work, given)
+        timer.daemon = True
+        timer.start()
 
     def _extras(self, version: int, session: Session) -> None:
         state = session.state

@@ -20,6 +20,14 @@ async function told(asked) {
 
 export const get = what => told(fetch(`/api/${what}`));
 
+// The same, of what was asked for before the scripts came; null where it was not, or was refused.
+export async function early(what) {
+  const asked = self.early?.[what];
+  if (!asked) return null;
+  delete self.early[what];
+  try { return await answer(asked); } catch { return null; }
+}
+
 export const post = (what, data) => told(fetch(`/api/${what}`, {
   method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(data ?? {}),
 }));

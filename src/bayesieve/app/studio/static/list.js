@@ -1,6 +1,6 @@
 // Part 3: all features; only the rows that can be seen are made.
 import {$, classColour, h, message, options, percent, put} from "./dom.js";
-import {get, post} from "./api.js";
+import {early, get, post} from "./api.js";
 import {changed, extras, known, part, take} from "./store.js";
 import {histogram} from "./charts.js";
 
@@ -183,11 +183,15 @@ function keys(event) {
   event.preventDefault();
 }
 
+let coming = false;
+
 async function fetchColumns() {
-  if (known.state.open && !known.columns) {
-    known.columns = await get("columns");
-    changed("columns");
-  }
+  if (!known.state.open || known.columns || coming) return;
+  coming = true;
+  let found = await early("columns");
+  if (found?.opened !== known.state.opened) found = await get("columns?first=1");
+  coming = false;
+  if (found?.opened === known.state.opened) { known.columns = found; changed("columns"); } else if (found) fetchColumns();
 }
 
 function heard(what) {
