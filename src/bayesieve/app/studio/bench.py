@@ -262,12 +262,10 @@ class Bench(Telling):
             "compared": self._other is not None,
         }
 
-    def columns(self, first: bool = False) -> dict[str, Plain]:
+    def columns(self) -> dict[str, Plain]:
         """Names, kinds and flags of all columns, as lists: there may be many.
 
-        Parameters
-        ----------
-        first : does a page ask that has nothing yet?  What takes longer follows, and not before.
+        Whoever asks first makes somebody look for leaks and families, which takes longer.
         """
         session, sample = self._open()
         with self._lock:
@@ -275,8 +273,6 @@ class Bench(Telling):
                 self._looked = self._opened
                 asked = self._opened, session, sample
                 self._beside(self._look_for_leaks, *asked)
-            if first:
-                self._later()
             found: dict[str, object] = {
                 "opened": self._opened,
                 "names": session.names,

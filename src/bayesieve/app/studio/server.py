@@ -123,7 +123,7 @@ class Studio:
         bench = self.bench
         answers: dict[str, Callable[[], dict[str, Plain]]] = {
             "state": bench.state,
-            "columns": lambda: bench.columns(bool(request.query_params.get("first"))),
+            "columns": bench.columns,
             "model": lambda: bench.model(_numbers(request.query_params.get("rows", ""))),
             "decisions": bench.decisions,
             "compared": bench.compared,
@@ -193,6 +193,11 @@ class Studio:
         use = request.query_params.get("as", "")
         try:
             place = self.received.place(name, use)
+        except BadUseError as error:
+            with contextlib.suppress(ValueError):  # who is cut off in the middle hears nothing
+                await _body(request)
+            return _sorry(error)
+        try:
             await self.received.receive(request, place)
         except BadUseError as error:
             return JSONResponse({"refused": str(error)}, 413, headers={"Connection": "close"})
@@ -257,7 +262,7 @@ class Studio:
                 loop.call_soon_threadsafe(queue.put_nowait, (what, data))
 
         async def stream() -> AsyncIterator[bytes]:
-            self.bench.listeners.append(told)
+            self.bench.welcome(told)
             self.n_pages += 1
             try:
                 yield _event("hello", {"version": self.bench.version})

@@ -55,6 +55,11 @@ class Telling:
         self._changed("state")
         self._later()
 
+    def welcome(self, listener: Told) -> None:
+        """Somebody listens from now on, and is told what takes longer."""
+        self.listeners.append(listener)
+        self._later()
+
     def _later(self) -> None:
         """What takes longer follows: losses, substitutes."""
         if self.session is not None:

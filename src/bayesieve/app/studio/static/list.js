@@ -189,7 +189,7 @@ async function fetchColumns() {
   if (!known.state.open || known.columns || coming) return;
   coming = true;
   let found = await early("columns");
-  if (found?.opened !== known.state.opened) found = await get("columns?first=1");
+  if (found?.opened !== known.state.opened) found = await get("columns");
   coming = false;
   if (found?.opened === known.state.opened) { known.columns = found; changed("columns"); } else if (found) fetchColumns();
 }

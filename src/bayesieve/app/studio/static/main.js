@@ -31,7 +31,7 @@ async function greet(version) {
   greeted = true;
   if (first === version) return;
   known.state = {...known.state, version: -1};
-  known.late = {version: -1};
+  known.late = {version: -1, losses: {}, substitutes: {}};
   take(await get("state"));
 }
 
