@@ -18,6 +18,7 @@ from bayesieve import Session, save_model
 from bayesieve.app.cli import app
 from bayesieve.app.studio.guard import POLICY
 from bayesieve.app.studio.launch import open_bench
+from bayesieve.explain.report.page import SCRIPTS, asset
 from studios import ODD, client, opened, rows, upload
 
 # -- who may come in ------------------------------------------------------------------------------
@@ -100,6 +101,17 @@ def test_only_files_of_the_page_are_served(start):
     names = ("..%2fserver.py", "server.py", "../guard.py", "%2e%2e%2fguard.py", "nope.js", "")
     for name in names:
         assert page.get(f"/static/{name}").status_code == 404, name
+        assert page.get(f"/static/report/{name}").status_code in (307, 404), name
+
+
+def test_the_parts_of_the_report_are_its_own_files(start):
+    page = client(start())
+    assert page.get("/static/report/parts.js").text == "\n".join(map(asset, SCRIPTS[:-1]))
+    assert page.get("/static/report/style.css").text == asset("colours.css") + asset("style.css")
+    static = Path(__file__).parents[2] / "src/bayesieve/app/studio/static"
+    text = "".join(each.read_text("utf-8") for each in static.iterdir())
+    for word in ("--c1:", "polyline", "Math.exp", "Math.log"):  # colours, lines and odds are its
+        assert word not in text, word
 
 
 def test_other_machines_need_a_password(start):
