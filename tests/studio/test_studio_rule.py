@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import polars as pl
-import pytest
 
 from bayesieve import NaiveBayesSelector, decide, load_model, save_model, to_python, to_sql
 from bayesieve.app.studio.table import draw_aside
@@ -82,24 +81,24 @@ def test_rules_come_and_go_and_follow_the_subset(start):
     assert page.post("/api/target", json=asked).json()["n_rows"] == 400
 
 
-@pytest.mark.parametrize(
-    ("wish", "said"),
-    [
-        ({"alarm": 2}, "alarm must be"),
-        ({"alarm": 0, "cost": -1}, "cost must be"),
-        ({"alarm": 0, "ceiling": 2}, "ceiling must be"),
-        ({"alarm": 0, "ceiling": 0.001}, "0.001|0.1 %"),
-        ({}, "alarm must be"),
-    ],
-)
-def test_wishes_that_cannot_be_kept_are_refused(start, wish, said):
+REFUSED = [
+    ({"alarm": 2}, "alarm must be"),
+    ({"alarm": 0, "cost": -1}, "cost must be"),
+    ({"alarm": 0, "ceiling": 2}, "ceiling must be"),
+    ({"alarm": 0, "ceiling": 0.001}, "cannot be kept"),
+    ({}, "alarm must be"),
+]
+
+
+def test_wishes_that_cannot_be_kept_are_refused(start):
     page, _ = opened(start())
     before = page.post("/api/edit", json={"action": "add", "columns": [0, 8]}).json()
-    refused = page.post("/api/rule", json={"rule": wish}).json()["refused"]
-    assert any(word in refused for word in said.split("|")), refused
-    after = page.get("/api/state").json()
-    for name in ("rule", "n_aside", "n_rows", "subset", "error", "log"):
-        assert after[name] == before[name], name
+    for wish, said in REFUSED:
+        refused = page.post("/api/rule", json={"rule": wish}).json()["refused"]
+        assert said in refused, refused
+        after = page.get("/api/state").json()
+        for name in ("rule", "n_aside", "n_rows", "subset", "error", "log"):
+            assert after[name] == before[name], (wish, name)
     assert page.get("/api/model").json()["rules"] == [None]
 
 

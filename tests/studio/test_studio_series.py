@@ -83,18 +83,26 @@ def test_indicators_are_those_of_signals_and_the_model_takes_raw_series(
     assert exported == shown
 
 
-def test_a_rule_of_series_keeps_whole_records_aside(start, tmp_path):
+def test_a_rule_of_series_keeps_whole_records_aside(start, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     frame = series_table(n=12, length=300)
+    frame.to_csv("signals.csv", index=False)
     running = start()
     page, state = opened_series(running, frame, {**LONG, "window": 100})
     assert (state["n_rows"], state["series"]["window"]) == (36, 100)
     assert any("windows of 12 record" in note for note in state["notes"])
     page.post("/api/edit", json={"action": "add", "columns": [0, 1]})
-    page.post("/api/rule", json={"rule": {"alarm": 0, "cost": 2}})
+    page.post("/api/rule", json={"rule": {"alarm": 0, "ceiling": 0.6}})
     table = running.bench.table
     groups = np.asarray(table.groups)
     assert len(table.aside) == 12
     assert not set(groups[table.aside]) & set(np.delete(groups, table.aside))
+    names = {}
+    exec(page.get("/api/export/code").text, names)
+    save_model(names["model"], "code.json")
+    shown = json.loads(page.get("/api/export/model").text)
+    assert shown.pop("log")
+    assert json.loads((tmp_path / "code.json").read_text()) == shown
 
 
 def test_wide_tables_and_folders_with_classes_in_a_file(start, long):
@@ -122,19 +130,22 @@ def test_wide_tables_and_folders_with_classes_in_a_file(start, long):
     assert (state["n_rows"], state["classes"]) == (40, ["calm", "step"])
 
 
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
-        ({"kind": "long"}, "which column names the series"),
-        ({"kind": "long", "id": "nope"}, "no column 'nope'"),
-        ({"kind": "round"}, "kind must be one of"),
-        ({"kind": "long", "id": "who", "window": 1}, "window must be"),
-        ({"kind": "long", "id": ["who"]}, "id must be the name of a column"),
-    ],
-)
-def test_forms_that_cannot_be_read_are_told(start, long, form, said):
-    _, state = opened_series(start(), long, form)
-    assert said in state["refused"]
+REFUSED = [
+    ({"kind": "long"}, "which column names the series"),
+    ({"kind": "long", "id": "nope"}, "no column 'nope'"),
+    ({"kind": "round"}, "kind must be one of"),
+    ({"kind": "long", "id": "who", "window": 1}, "window must be"),
+    ({"kind": "long", "id": ["who"]}, "id must be the name of a column"),
+    ({"kind": "table"}, "looks like points of series"),
+]
+
+
+def test_forms_that_cannot_be_read_are_told(start, long):
+    page = client(start())
+    upload(page, long)
+    for form, said in REFUSED:
+        answer = page.post("/api/target", json={"target": "kind", "series": form}).json()
+        assert said in answer["refused"], form
 
 
 def test_names_in_a_folder_are_no_paths(start):
@@ -147,15 +158,6 @@ def test_names_in_a_folder_are_no_paths(start):
     left = [each for each in running.studio.uploads.rglob("*") if each.is_file()]
     assert all(each.name == "table.csv" for each in left), (before, left)
     assert "choose a folder" in client(start()).post("/api/folder", json={}).json()["refused"]
-
-
-def test_a_table_of_points_says_what_it_is(start, long):
-    page = client(start())
-    upload(page, long)
-    assert (
-        "looks like points of series"
-        in page.post("/api/target", json={"target": "kind"}).json()["refused"]
-    )
 
 
 def test_the_command_takes_series(start, long, tmp_path):

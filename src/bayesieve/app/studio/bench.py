@@ -3,7 +3,7 @@
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import RLock
-from typing import TypedDict, cast
+from typing import TypedDict
 
 import numpy as np
 
@@ -311,10 +311,7 @@ class Bench(Telling):
             if self._whole is None:
                 self._whole = whole_table(session, sample)
             found = model_view(fitted, self._whole, session.y, self.table, rows or [])
-        told = cast("list[dict[str, object]]", found.pop("told"))[0]
-        return plain(
-            found | {"classes": told["classes"], "features": told["features"], "said": said}
-        )
+        return plain(found | {"said": said})
 
     def _ruled_model(self) -> NaiveBayesSelector:
         """The model as it decides: with its rule, where there is one."""

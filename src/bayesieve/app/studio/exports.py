@@ -58,7 +58,7 @@ def code(session: Session, table: Chosen, target: str | None, wish: Wish | None)
     """The whole program."""
     parts = [table.code(target), session.to_code()]
     if wish is not None:
-        parts.append(wish.code(classes_of(session), table.rows_code))
+        parts.append(wish.code(classes_of(session)))
     return "\n\n".join([*parts, *table.code_after]) + "\n"
 
 

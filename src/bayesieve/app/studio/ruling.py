@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import asdict, dataclass
-from typing import cast
 
 import numpy as np
 
-from ...checks import Array, Foreign, check_number, plain_value
+from ...checks import Foreign, check_number, plain_value
 from ...data.files.base import BadUseError
+from ...data.packed import PackedTable
 from ...data.tables import RawTable
 from ...estimators.resident.session import Session
 from ...estimators.selector import NaiveBayesSelector
@@ -66,12 +66,13 @@ class Wish:
             found["max_false_alarms"] = {classes[self.alarm]: self.ceiling}
         return found
 
-    def code(self, classes: list[Value], rows: str) -> str:
-        """Python that gives ``selector`` the same rule; `rows` takes rows of ``X``."""
+    def code(self, classes: list[Value]) -> str:
+        """Python that gives ``selector`` the same rule."""
         given = "".join(f", {name}={value!r}" for name, value in self.arguments(classes).items())
         return (
-            "from bayesieve import decide\n\n"
-            f"selector = decide(selector, {rows}, [y[i] for i in aside]{given})"
+            "from bayesieve import decide\n"
+            "from bayesieve.app.studio.ruling import rows_at\n\n"
+            f"selector = decide(selector, rows_at(X, aside), rows_at(y, aside){given})"
         )
 
     def to_text(self) -> str:
@@ -92,17 +93,25 @@ def classes_of(session: Session) -> list[Value]:
     return [plain_value(value) for value in np.unique(np.asarray(session.y)).tolist()]
 
 
-def rows_at(X: Foreign, rows: list[int]) -> object:
-    """Some rows of whatever a session holds."""
-    if isinstance(X, RawTable):
+def rows_at(X: Foreign, rows: list[int]) -> Foreign:
+    """Some rows of whatever a session holds.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.ruling import rows_at
+    >>> rows_at(["a", "b", "c"], [2, 0])
+    ['c', 'a']
+    """
+    if isinstance(X, RawTable | PackedTable):
         return X.take(np.array(rows, np.int64))
+    if isinstance(X, list | tuple):
+        return [X[i] for i in rows]
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def ruled(session: Session, table: Chosen, wish: Wish) -> NaiveBayesSelector:
     """The model of the present subset, with the rule made on the rows kept aside."""
-    y: Array = np.asarray(session.y)[table.aside]
-    given = wish.arguments(classes_of(session))
-    found = decide(session.model(), rows_at(session.X, table.aside), cast(Foreign, y), **given)
+    X, y = rows_at(session.X, table.aside), rows_at(session.y, table.aside)
+    found = decide(session.model(), X, y, **wish.arguments(classes_of(session)))
     found.log_ = found.estimator_.log_ = session.log
     return found

@@ -109,8 +109,6 @@ class ChosenSeries(Chosen):
         lines = [
             "from pathlib import Path",
             "",
-            "import numpy as np",
-            "",
             "from bayesieve import signals",
             "from bayesieve.app.learning import read_learning",
             "from bayesieve.data.files.form import SeriesForm",
@@ -121,11 +119,6 @@ class ChosenSeries(Chosen):
             "X, y, groups = pipeline.fit_columns(learning.table), learning.y, learning.groups",
         ]
         return "\n".join([*lines, *self.weights_code()])
-
-    @property
-    def rows_code(self) -> str:
-        """Python that takes the rows kept aside."""
-        return super().rows_code if self.path is None else "X.take(np.array(aside))"
 
     @property
     def code_after(self) -> list[str]:

@@ -170,13 +170,6 @@ class Chosen:
         """What they are called in code."""
         return "None" if self.groups is None else "groups"
 
-    @property
-    def rows_code(self) -> str:
-        """Python that takes the rows kept aside."""
-        if self.path is None:
-            return "X.iloc[aside] if hasattr(X, 'iloc') else X[aside]"
-        return "X[aside]"
-
     def weights(self, n_rows: int) -> NDArray[np.int64] | None:
         """How often each row counts; None where all do."""
         if not self.rows_out and not self.aside:

@@ -14,6 +14,7 @@ from ...estimators.resident.session import Session
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation.decision import Decision
 from ...evaluation.performance import performance
+from ...explain.model import ModelData
 from ...explain.report.content import Extras
 from ...explain.report.explored import explorer_data
 from .table import Chosen
@@ -51,8 +52,16 @@ def model_view(
         wanted=tuple(wanted),
     )
     found = explorer_data(model, rows, cast(Foreign, y), extras)
+    told = cast("list[ModelData]", found.pop("told"))[0]
     decision = getattr(model, "decision_", None)
-    return found | {"decision": _decision(decision) if isinstance(decision, Decision) else None}
+    return found | {
+        "decision": _decision(decision) if isinstance(decision, Decision) else None,
+        "classes": told["classes"],
+        "features": [
+            {name: each[name] for name in ("feature", "model", "importance")}
+            for each in cast("list[dict[str, object]]", told["features"])
+        ],
+    }
 
 
 def _decision(found: Decision) -> dict[str, object]:
