@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import GroupShuffleSplit, train_test_split
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
 from ...checks import Array, Foreign
 from ...data.files.base import BadUseError
@@ -203,7 +203,7 @@ def draw_aside(rows: list[int], y: Foreign, groups: Foreign = None) -> list[int]
         if groups is None:
             found = train_test_split(rows, test_size=1 / 3, stratify=mine, random_state=0)[1]
         else:
-            draw = GroupShuffleSplit(1, test_size=1 / 3, random_state=0)
+            draw = StratifiedGroupKFold(3, shuffle=True, random_state=0)
             of_rows = np.asarray(groups)[rows]
             found = [rows[i] for i in next(draw.split(rows, mine, of_rows))[1]]
     except ValueError as error:
