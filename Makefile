@@ -1,6 +1,8 @@
 # Everything runs in .venv, which the first target that needs it makes.
 PYTHON ?= python3
 BIN := .venv/bin
+# Bytecode is kept, even where the environment says otherwise: tests start a hundred processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test slow lint format bench parts docs package clean
 
