@@ -43,6 +43,8 @@ class Path:
     standard_error : float
         Standard error of the best score, or of its distance from the score chosen, where it helped
         to choose; otherwise NaN.
+    n_rows : (int, int)
+        Rows that guided, and rows that chose.
 
     Examples
     --------
@@ -54,6 +56,8 @@ class Path:
     >>> len(path), path.subset(path.chosen) == selector.selected_.tolist()
     (5, True)
     """
+
+    n_rows: tuple[int, int] = (0, 0)
 
     def __init__(
         self,
@@ -220,6 +224,9 @@ class Path:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw score and validation error against the number of features.
+
+        Bands: two standard errors on either side, where the score is a share of rows or a mean of
+        probabilities; of the many subsets visited, the best is surely too good.
 
         Parameters
         ----------
