@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples
 from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
+from ..criteria.words import read_as
 from ..data.folds import find_splits
 from ..data.html import Tabular
 from ..data.parts import read_groups_of_rows, validation_among
@@ -225,7 +226,7 @@ class Nested(Tabular):
         """A small table: mean and standard error over folds."""
         better = "higher" if self.higher_is_better else "lower"
         lines = [
-            f"{len(self.folds)} folds, criterion {self.criterion} ({better} is better)",
+            f"{len(self.folds)} folds, criterion {read_as(self.criterion)} ({better} is better)",
             f"{'':<18}{'mean':>10}{'std. error':>12}",
         ]
         lines += [

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..criteria.base import Key
+from ..criteria.words import read_as
 from ..data.html import frame_of, html_table
 from .objective import Objective, Verdicts
 from .progress import in_features
@@ -82,11 +83,14 @@ class Path:
 
     def _repr_html_(self) -> str:
         columns = self.to_dict()
+        if all(step.validation_key is None for step in self.steps):
+            del columns[self.validation_name]
         chosen = self.steps[self.chosen].n_features if self.chosen >= 0 else None
         said = ""
         if chosen is not None:
             said = f"; chosen: step {self.chosen}, {in_features(chosen)}"
-        return html_table(columns, f"{len(self)} subsets, criterion {self.criterion}{said}")
+        guide = read_as(self.criterion)
+        return html_table(columns, f"{len(self)} subsets, guided by {guide}{said}")
 
     def choose(
         self,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import platform
 from collections.abc import Iterable
 from importlib import metadata
@@ -21,7 +22,7 @@ from ...rankings.families import count_others
 from ...search.weight_path import WeightPath
 from ..bands import weighted_bands
 from ..portable import Portable
-from ..words import many, nth
+from ..words import few_digits, many, nth
 from .shape import PathData
 
 # What the score that guides is called where people read it.
@@ -236,7 +237,7 @@ def settings_of(model: Model) -> list[tuple[str, str]]:
         found += [
             ("estimator", "WeightedNaiveBayes: terms with weights for each class"),
             ("guided by", GUIDES["log-loss"]),
-            ("price of a term", f"{model.choice_['price']:.4g} nat"),
+            ("price of a term", _price(model.choice_["price"])),
             ("pairs of columns", "yes" if model.choice_["bins"] else "no"),
             ("ridge", f"{model.ridge:g}"),
         ]
@@ -245,6 +246,13 @@ def settings_of(model: Model) -> list[tuple[str, str]]:
         weight = model.class_weight
         found.append(("class weights", "none" if weight is None else str(weight)))
     return found + [(f"version of {name}", version) for name, version in _versions()]
+
+
+def _price(nat: float) -> str:
+    if math.isinf(nat):
+        return "no term at all"
+    times = few_digits(math.exp(min(nat, 30.0)))
+    return f"{nat:.4g} nat (the rows must become {times} times as likely)"
 
 
 def _versions() -> Iterable[tuple[str, str]]:
