@@ -38,6 +38,7 @@ parts: .venv/ready
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/whole_calls.py
 	$(BIN)/python benchmarks/densities.py
+	$(BIN)/python benchmarks/imports.py
 
 # The site lands in docs/_build/html; nothing is fetched while it is built.
 docs: .venv/docs
