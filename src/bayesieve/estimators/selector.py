@@ -343,6 +343,7 @@ class NaiveBayesSelector(
         self.selected_ = selected
         self.support_ = np.isin(np.arange(len(task.models)), selected)
         self.families_ = task.families
+        path.n_rows = (guiding.size, validating.size)
         self.path_ = path
         self.estimator_ = model
         self.guiding_rows_ = sample.rows[guiding]
