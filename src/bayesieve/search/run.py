@@ -186,7 +186,7 @@ def _later(table: Table, j: int, spec: ColumnSpec) -> Callable[[Rows | None], Lo
     """A packed table has the values already: ledgers need not keep them a second time."""
     if not isinstance(table, PackedTable):
         return None
-    values, codes = table.coded(j)
+    values, codes = table.kept(j)
     values = encode(spec, values)
     return partial(Lookup, *((None, values) if codes is None else (values, codes)))
 
