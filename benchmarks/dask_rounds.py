@@ -24,8 +24,9 @@ from bayesieve import NaiveBayesSelector
 from bayesieve.data.collection import read_collection
 from bayesieve.data.columns import ColumnSpec
 from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.cluster import Cluster, Given
-from bayesieve.engine.far.holder import serve
+from bayesieve.engine.far.cluster import Cluster
+from bayesieve.engine.far.given import Given
+from bayesieve.engine.far.holder import Holder, serve
 from bayesieve.engine.far.tasks import Wanted
 from bayesieve.engine.far.wire import Message
 from bayesieve.search.strategies.sweeps import PhaseSearch
@@ -80,7 +81,7 @@ def empty_round(client, n_candidates, repeats=300):
 def _answer_many(address, token, numbers):
     """Several holders in one process, each with a line of its own."""
     threads = [
-        threading.Thread(target=serve, args=(dial(address, token, number), []))
+        threading.Thread(target=serve, args=(dial(address, token, number), Holder([])))
         for number in numbers
     ]
     for thread in threads:

@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import Array, check_flag, check_number, plain_value
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, is_collection, read_table
+from ..data.targets import Targets
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
 from ..models.alike import BinarySpecs
-from ..models.base import Floats, Run, Settings, run_alone
+from ..models.base import Floats, Ints, Run, Settings, run_alone
 from ..models.columns import Summary, choose_models, summarise
 from ..models.counts import check_priors, check_smoothing
 from ..models.fitted import FittedBayes, fit_problem
@@ -72,6 +73,10 @@ class BayesFamily:
         """The model of all rows."""
         summaries = summarise(sample, models, self.rounded, class_weight)
         return self.finish(summaries, sample.targets.names if sample.targets.labelled else ())
+
+    def problems(self, targets: Targets) -> list[Ints]:
+        """Classes of all rows in each problem: one, or one a label."""
+        return list(targets.classes.T)
 
     def finish(
         self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone

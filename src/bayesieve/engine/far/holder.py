@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -252,9 +252,19 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
 
 
-def serve(line: socket.socket, parts: Sequence[CodedPart], n_threads: int = 1) -> int:
+class Answering(Protocol):
+    """Whoever answers for what it holds."""
+
+    def answer(self, message: Message) -> Message:
+        """The answer to a message; what went wrong is an answer too."""
+
+    def close(self) -> None:
+        """Let everything go."""
+
+
+def serve(line: socket.socket, holder: Answering) -> int:
     """Answer until the line is closed; how many questions there were."""
-    holder, n_questions = Holder(parts, n_threads), 0
+    n_questions = 0
     mouth = _Mouth(line)
     try:
         with contextlib.suppress(OSError):
