@@ -98,8 +98,6 @@ REFUSED = {
     "normal by a setting": ({"estimator": NaiveBayes(var_smoothing=1e-9)}, "normal distributions"),
     "one's own criterion": ({"criterion": Own()}, "'own' is your own: on a Dask collection"),
     "FBL": ({"search": "dependency"}, "search='dependency'"),
-    "families": ({"families": "auto"}, "families='auto'"),
-    "few": ({"preset": "few"}, "preset='few'"),
     "threads": ({"engine": "threads"}, "engine='threads' needs a table in memory"),
     "an engine": ({"engine": "spark"}, "engine"),
 }

@@ -46,29 +46,33 @@ def wide(n_columns=60):
     return frame
 
 
-def check_kills(moments):
-    frame = wide()
+def check_kills(moments, criterion):
+    frame, settings = wide(), {**SETTINGS, "criterion": criterion}
+    if criterion == "auc":
+        frame["target"] = frame["target"].replace("maybe", "no")
     X = frame.drop(columns="target")
-    expected = told(NaiveBayesSelector(**SETTINGS).fit(X, frame["target"]), X)
+    expected = told(NaiveBayesSelector(**settings).fit(X, frame["target"]), X)
     for moment in moments:
         with own_cluster() as cluster, distributed.Client(cluster) as client:
             start = time.monotonic()
-            NaiveBayesSelector(**SETTINGS).fit(cut(frame, 4), "target")
+            NaiveBayesSelector(**settings).fit(cut(frame, 4), "target")
             whole = time.monotonic() - start
             timer = kill_after(client, moment * whole)
-            found = NaiveBayesSelector(**SETTINGS).fit(cut(frame, 4), "target")
+            found = NaiveBayesSelector(**settings).fit(cut(frame, 4), "target")
             timer.join()
             assert told(found, X) == expected
 
 
-@pytest.mark.parametrize("moment", [0.3, 0.8])
-def test_a_worker_that_is_killed(moment):
-    check_kills([moment])
+# Rows are held in the first, columns in the second.
+@pytest.mark.parametrize(("moment", "criterion"), [(0.3, "probability"), (0.8, "auc")])
+def test_a_worker_that_is_killed(moment, criterion):
+    check_kills([moment], criterion)
 
 
 @pytest.mark.slow
-def test_workers_killed_at_any_moment():
-    check_kills(np.random.default_rng().uniform(0, 1, 20))
+@pytest.mark.parametrize("criterion", ["probability", "auc"])
+def test_workers_killed_at_any_moment(criterion):
+    check_kills(np.random.default_rng().uniform(0, 1, 20), criterion)
 
 
 def started(selector, ddf):

@@ -13,7 +13,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from ..checks import Array, as_fraction, choose, plain_value
+from ..checks import Array, Foreign, as_fraction, choose, plain_value
 from .kinds import only_texts
 from .tables import Table, _is_nan, read_table
 from .targets import Targets, read_labels
@@ -241,7 +241,7 @@ def read_sample(
 
 
 def judge_target(
-    y: Any, n_rows: int, rows: NDArray[np.int64], known: Any = None
+    y: Foreign, n_rows: int, rows: NDArray[np.int64], known: Foreign = None
 ) -> tuple[Targets, NDArray[np.int64], Array]:
     """What rows belong to, the class of each (of labels: which combination it has), the classes.
 

@@ -70,21 +70,6 @@ def check_far(asked: "NaiveBayesSelector", search: Search, criterion: Criterion)
             "search='dependency' compares columns with each other row by row: it is not offered on "
             "a Dask collection. Use 'forward', 'backward-forward' or another search."
         )
-    check_far_families(asked.families)
-
-
-def check_far_families(families: object) -> None:
-    """Refuse families that are to be found."""
-    if families is not None and not is_given(families):
-        raise ValueError(
-            "families='auto' (and preset='few') compares columns with each other row by row: on a "
-            "Dask collection give families as lists of columns, or None."
-        )
-
-
-def is_given(families: object) -> bool:
-    """Are these families that somebody has, rather than some to be found?"""
-    return not isinstance(families, str)
 
 
 def check_far_models(family: Family) -> None:
@@ -141,7 +126,6 @@ def gathered_weights(
     X, y, params : as users give them.
     """
     engine = engine_of(asked.engine, X)
-    check_far_families(asked.families)
     with _held(engine, model, X, y, params) as found:
         yield found
 

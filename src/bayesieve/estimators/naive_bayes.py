@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +27,6 @@ from ..models.registry import MODELS
 from ..models.unknown import warn_of_unknown
 from .batches import read_batch
 from .lazy import lazily, lazy_fit
-
-if TYPE_CHECKING:
-    from .votes import FeatureVotes
 
 
 @dataclass(frozen=True)
@@ -442,12 +439,3 @@ class NaiveBayes(AnyTable, BaseEstimator):
         check_is_fitted(self, "fitted_")
         warn_of_unknown(self.fitted_.specs, table := read_table(self, X, reset=False))
         return table
-
-
-def restrict_names(model: "NaiveBayes | FeatureVotes", columns: NDArray[np.int64]) -> None:
-    """Let a model know the names, the number and the feature models of the columns it kept."""
-    if isinstance(model, NaiveBayes) and isinstance(model.features, Mapping):
-        model.features = dict(enumerate(model.fitted_.feature_models))
-    model.n_features_in_ = len(columns)
-    if hasattr(model, "feature_names_in_"):
-        model.feature_names_in_ = model.feature_names_in_[columns]

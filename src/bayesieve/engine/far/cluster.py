@@ -25,6 +25,7 @@ from .tasks import (
     Told,
     Wanted,
     block_of,
+    comparable_block,
     count_classes,
     cut_block,
     encode_part,
@@ -189,6 +190,18 @@ class Cluster:
             mine = slice(at, at + BLOCK)
             args = (list(names[mine]), list(models[mine]), parts, sparse)
             found.append(self._submit(learn_block, *args))
+        return [spec for block in self._results(found) for spec in block]
+
+    def comparable(
+        self, collection: Collection, wanted: Sequence[Wanted], n_whole: int, n_parts: int
+    ) -> list[ColumnSpec]:
+        """What each column is like where columns are compared with each other."""
+        n_columns, found = len(collection.names), []
+        _, _, looked = self.look(collection, wanted, range(n_columns))
+        for block, at in enumerate(range(0, n_columns, BLOCK)):
+            parts = [self._submit(block_of, each, block) for each in looked]
+            names = [str(name) for name in collection.names[at : at + BLOCK]]
+            found.append(self._submit(comparable_block, names, parts, n_whole, n_parts))
         return [spec for block in self._results(found) for spec in block]
 
     def cut(

@@ -44,6 +44,17 @@ class Given:
         """Rows as codes."""
         return self.cluster.hold(self.collection, self.wanted, specs, self.sizes)
 
+    def comparable(self, n_whole: int, n_parts: int) -> list[ColumnSpec]:
+        """Columns as they are compared with each other, however often rows count.
+
+        Parameters
+        ----------
+        n_whole : whole numbers from 0 on, so many of them, are what they are.
+        n_parts : other numbers are told by the part of their column, of so many, that they are in.
+        """
+        once = [Wanted(each.number, each.rows) for each in self.wanted]
+        return self.cluster.comparable(self.collection, once, n_whole, n_parts)
+
     def deal(self, rows: FarRows, units: Sequence[Sequence[int]]) -> Dealt:
         """Columns of rows, each with all of them; dealt out once, however often they are asked for.
 

@@ -20,6 +20,7 @@ from ..fixed import FixedTables
 from ..lines import DenseRows, LineCells, Lines
 from ..threads import Threads
 from .part import CodedPart
+from .twins import ComparedRows
 from .weighed import WeighedRows
 from .wire import Message, receive, send
 
@@ -63,6 +64,7 @@ class Holder:
             "marks": self._marks,
             "nothing": lambda plain, arrays: arrays,
             **self._weighed.answers,
+            **ComparedRows(self._parts).answers,
         }
 
     def answer(self, message: Message) -> Message:

@@ -106,6 +106,22 @@ def learn_block(
     return found
 
 
+def comparable_block(
+    names: Sequence[str], parts: Sequence[Sequence[Look]], n_whole: int, n_parts: int
+) -> list[ColumnSpec]:
+    """The columns of a block as they are compared: texts, small whole numbers, or in parts."""
+    found = []
+    for j, name in enumerate(names):
+        looks = [part[j] for part in parts]
+        text = any(each.kind.text for each in looks)
+        values = np.empty(0) if text else np.concatenate([each.values for each in looks])
+        if text or not np.isin(values, np.arange(n_whole)).all():
+            found.append(learn_from(name, "", looks, True, 0 if text else n_parts))
+        else:
+            found.append(ColumnSpec(name, "", levels=np.arange(float(n_whole))))
+    return found
+
+
 def count_classes(
     part: Foreign, columns: Columns, wanted: Wanted, which: Sequence[int], seen: Seen
 ) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
