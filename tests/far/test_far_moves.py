@@ -12,6 +12,7 @@ from bayesieve.data.targets import Targets
 from bayesieve.engine.contract import AS_IT_IS, Measure, Units
 from bayesieve.engine.far.channel import Channel, dial
 from bayesieve.engine.far.column_holder import ColumnHolder
+from bayesieve.engine.far.counting import CountedRows
 from bayesieve.engine.far.holder import serve
 from bayesieve.engine.far.moves import DealtColumns, FarMoves, deal_out, moves_of
 from bayesieve.engine.far.part import CodedPart, RareCodes, deal
@@ -189,3 +190,32 @@ def test_a_part_gives_out_columns_however_it_keeps_them():
             whole = np.full(40, usual)
             whole[entries.indices] = entries.data
             np.testing.assert_array_equal(whole, codes)
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_counts_of_columns_however_they_are_kept(everything):
+    rng = np.random.default_rng(2)
+    columns = [rng.integers(0, 3, 30) * (rng.random(30) < 0.3) for _ in range(5)]
+    columns[3] += 300
+    kept = []
+    for column in columns[:3]:
+        rows = np.flatnonzero(column)
+        kept.append(RareCodes(0, rows.astype(np.int32), column[rows].astype(np.uint8)))
+    part = CodedPart.of([*kept, columns[4]], [columns[3]], 30)
+    rows = np.arange(30) if everything else np.sort(rng.choice(30, 40))
+    labels, weights = rng.integers(0, 2, rows.size), rng.integers(1, 4, rows.size).astype(float)
+    left_out = (np.empty(0, np.int64), np.array([0, 1, 5]), np.array([5, 9, 20]))
+    counted = CountedRows(part, rows, labels, weights, left_out, 2)
+    slots, n_codes = np.array([0, 1, 2, -1, 3]), np.array([3, 3, 3, 303, 3])
+    offsets = np.append(0, np.cumsum(len(left_out) * n_codes * 2))
+    total = np.zeros(offsets[-1])
+    task = counted.counter(slots, n_codes, offsets, total)
+    task(0, 2), task(2, 5)
+    for j, column in enumerate(columns):
+        expected = np.zeros((len(left_out), n_codes[j], 2))
+        for s, gone in enumerate(left_out):
+            for at, row in enumerate(rows):
+                if at not in gone:
+                    expected[s, column[row], labels[at]] += weights[at]
+        found = total[offsets[j] : offsets[j + 1]].reshape(expected.shape)
+        np.testing.assert_array_equal(found, expected)

@@ -110,7 +110,7 @@ class SparseProblem:
 
         moves, trained = self.moves, self.trained
         entries = moves.of_rows(self.scoring.training)
-        left_at, left_sets = _sets_of_rows(self.scoring.left_out, self.scoring.training.size)
+        left_at, left_sets = sets_of_rows(self.scoring.left_out, self.scoring.training.size)
         counts = np.empty((moves.codes.size, *totals.shape))
         count_moves(
             entries.pointers,
@@ -278,7 +278,7 @@ class _BayesTables:
         return fixed[..., 1::2] - fixed[..., ::2]
 
 
-def _sets_of_rows(left_out: tuple[Ints, ...], n_rows: int) -> tuple[Ints, Ints]:
+def sets_of_rows(left_out: tuple[Ints, ...], n_rows: int) -> tuple[Ints, Ints]:
     """The sets that leave out each row: where each row's part starts, and the sets."""
     rows = np.concatenate([*left_out, np.empty(0, np.int64)]).astype(np.int64)
     sets = np.repeat(np.arange(len(left_out)), [part.size for part in left_out])

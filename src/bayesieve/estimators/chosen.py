@@ -1,6 +1,5 @@
 """An estimator that chose columns and holds a model on them."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from ..data.tables import Table, is_collection, is_frame, read_table
 from ..models.priors import Priors, at_place
 from ..models.unknown import warn_of_unknown
 from .lazy import lazily, picked
-from .naive_bayes import NaiveBayes
-from .votes import FeatureVotes
 
 if TYPE_CHECKING:
     from ..explain.report.inline import ReportPage
@@ -123,12 +120,3 @@ class ChosenColumns(SelectorMixin):
             return lazily(self, "predict_log_proba", X, priors)
         chosen = self._told(X)
         return at_place(self.estimator_.fitted_, priors).log_proba(chosen)
-
-
-def restrict_names(model: NaiveBayes | FeatureVotes, columns: NDArray[np.int64]) -> None:
-    """Let a model know the names, the number and the feature models of the columns it kept."""
-    if isinstance(model, NaiveBayes) and isinstance(model.features, Mapping):
-        model.features = dict(enumerate(model.fitted_.feature_models))
-    model.n_features_in_ = len(columns)
-    if hasattr(model, "feature_names_in_"):
-        model.feature_names_in_ = model.feature_names_in_[columns]

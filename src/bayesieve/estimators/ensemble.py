@@ -19,9 +19,8 @@ from ..data.tables import Table, read_table
 from ..engine.sparse_tables import Scoring, SparseProblem
 from ..models.columns import read_moves
 from ..models.unknown import warn_of_unknown
-from .chosen import restrict_names
 from .defaults import DefaultEstimator
-from .naive_bayes import AnyTable, NaiveBayes
+from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .votes import FeatureVotes
 
 

@@ -439,3 +439,12 @@ class NaiveBayes(AnyTable, BaseEstimator):
         check_is_fitted(self, "fitted_")
         warn_of_unknown(self.fitted_.specs, table := read_table(self, X, reset=False))
         return table
+
+
+def restrict_names(model: BaseEstimator, columns: NDArray[np.int64]) -> None:
+    """Let a model know the names, the number and the feature models of the columns it kept."""
+    if isinstance(model, NaiveBayes) and isinstance(model.features, Mapping):
+        model.features = dict(enumerate(model.fitted_.feature_models))
+    model.n_features_in_ = len(columns)
+    if hasattr(model, "feature_names_in_"):
+        model.feature_names_in_ = model.feature_names_in_[columns]

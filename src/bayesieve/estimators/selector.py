@@ -31,10 +31,10 @@ from ..search.strategies.base import Search
 from ..search.strategies.started import StartedSearch
 from .auto import folds_of_fewer, settle, suit_folds
 from .callbacks import Watch, Watched, with_callbacks
-from .chosen import ChosenColumns, restrict_names
+from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .far import gathered
-from .naive_bayes import AnyTable, NaiveBayes
+from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .parameters import SETTINGS, asks_for_auto, chooser_of, gpu_of, judge_data, judge_parameters
 from .proof import prove
 from .reweigh import reweigh

@@ -25,10 +25,10 @@ from ..search.run import Clock
 from ..search.weight_path import WeightPath
 from ..search.weights import WeightStep
 from .auto import settle_weighted
-from .chosen import ChosenColumns, restrict_names
+from .chosen import ChosenColumns
 from .far import gathered_weights
 from .gpu import check_gpu_table
-from .naive_bayes import AnyTable, NaiveBayes
+from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .parameters import gpu_of
 from .weighting import WeightedFit, judge_parameters, judge_weighted, run_weighted
 
