@@ -41,6 +41,7 @@ def twins(seed, n_rows=240):
     found = {f"b{j}": column for j, column in enumerate(bits)}
     for j in range(6):
         found[f"t{j}"] = changed(rng, bits[j % 3], 0.005 * j, [0.0, 1.0])
+    found["below"] = np.where(bits[0] == 0, -0.0, 1.0)
     found["negated"] = 1 - bits[0]
     found["same"] = np.ones(n_rows)
     found["missing"] = changed(rng, bits[0], 0.01, [np.nan])

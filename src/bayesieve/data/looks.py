@@ -25,6 +25,7 @@ class Look(NamedTuple):
     kind: Kind
     values: Array
     counts: NDArray[np.float64 | np.int64]
+    below_zero: bool = False  #: a zero below zero, which is written otherwise, is among them
 
 
 def look(table: RawTable | SparseTable, j: int, repeats: NDArray[np.float64] | None = None) -> Look:
@@ -35,7 +36,7 @@ def look(table: RawTable | SparseTable, j: int, repeats: NDArray[np.float64] | N
     >>> import numpy as np
     >>> from bayesieve.data.looks import look
     >>> from bayesieve.data.tables import RawTable
-    >>> look(RawTable([np.array([0.0, 3.0, np.nan, 3.0])], ["a"], 4), 0)[1:]
+    >>> look(RawTable([np.array([0.0, 3.0, np.nan, 3.0])], ["a"], 4), 0)[1:3]
     (array([0., 3.]), array([1, 2]))
     """
     if isinstance(table, RawTable) and table.is_text(j):
@@ -50,10 +51,12 @@ def look(table: RawTable | SparseTable, j: int, repeats: NDArray[np.float64] | N
     share: Array | None = repeats
     if codes is not None:
         share = np.bincount(codes, repeats, minlength=values.size)
-    values, weight = count_distinct(np.asarray(values, np.float64), share)
+    values = np.asarray(values, np.float64)
+    below_zero = bool(np.signbit(values[values == 0]).any())
+    values, weight = count_distinct(values, share)
     odd = values[(values != 0) & (values != 1)]
     kind = Kind(False, values.size > 0, float(odd[0]) if odd.size else np.nan)
-    return Look(kind, values, weight)
+    return Look(kind, values, weight, below_zero)
 
 
 def merge_kinds(name: str, kinds: Sequence[Kind]) -> Kind:

@@ -58,10 +58,8 @@ def find_far(
 
 
 def _as_compared(table: FarTable) -> FarRows:
-    """Rows as codes of values, or of parts of a column; held anew unless all columns are binary."""
+    """Rows held anew as codes of values, or of parts of a column."""
     assert table.given is not None
-    if not table.is_sparse and set(table.known.models) <= {"bernoulli"}:
-        return table.held
     return table.given.hold(table.given.comparable(MISSING, PARTS))
 
 

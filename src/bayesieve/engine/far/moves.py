@@ -137,7 +137,7 @@ class FarMoves(MovedLines):
         self._untold = np.zeros(self._rows.size, bool)
         self._known: list[tuple[Units, _Owned]] = []
         setup = weakref.WeakMethod(self._messages)
-        columns.tell(self._number, lambda holder: _told(setup, holder))
+        columns.tell(self._number, lambda holder: _setup(setup, holder))
         weakref.finalize(self, columns.forget, self._number)
 
     def apply(self, columns: Sequence[int], sign: int) -> None:
@@ -269,7 +269,7 @@ class FarMoves(MovedLines):
         return [*found, Message("stand", {"ledger": self._number}, told)]
 
 
-def _told(setup: "weakref.WeakMethod[Foreign]", holder: int) -> list[Message]:
+def _setup(setup: "weakref.WeakMethod[Foreign]", holder: int) -> list[Message]:
     """What a ledger tells a holder; nothing where it is gone."""
     messages = setup()
     return [Message("nothing")] if messages is None else messages(holder)

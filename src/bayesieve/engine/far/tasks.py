@@ -114,11 +114,11 @@ def comparable_block(
     for j, name in enumerate(names):
         looks = [part[j] for part in parts]
         text = any(each.kind.text for each in looks)
-        values = np.empty(0) if text else np.concatenate([each.values for each in looks])
-        if text or not np.isin(values, np.arange(n_whole)).all():
-            found.append(learn_from(name, "", looks, True, 0 if text else n_parts))
-        else:
+        whole = not text and not any(each.below_zero for each in looks)
+        if whole and all(np.isin(each.values, np.arange(n_whole)).all() for each in looks):
             found.append(ColumnSpec(name, "", levels=np.arange(float(n_whole))))
+        else:
+            found.append(learn_from(name, "", looks, True, 0 if text else n_parts))
     return found
 
 
