@@ -14,7 +14,7 @@ from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns
 from ..rankings.far import far_columns
 from ..rankings.information import association_with
-from ..rankings.kernels.kinds import CHI2
+from ..rankings.kernels.kinds import CHI2, FREE
 from ..rankings.rank import discrete_columns
 from ..search.run import Task
 
@@ -78,7 +78,7 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
 
     Numbers: those that minimum description length does not cut.  Others: those whose chi-square
     with the class is not among the discoveries of Benjamini and Hochberg (1995).  With labels, none
-    is called silent.
+    is called silent; nor are columns that nobody may choose, since luck has nothing to take there.
 
     Parameters
     ----------
@@ -99,15 +99,20 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
         columns = far_columns(table, task.models, *told, refuse=False)
     else:
         columns = discrete_columns(table, task.models, *told, refuse=False)
-    free = (columns.n_levels - 1) * (np.unique(labels).size - 1.0)
+    choosable = np.zeros(len(task.models), bool)
+    choosable[[column for unit in task.units for column in unit]] = True
     number = np.array([not MODELS[model].nominal for model in task.models], bool)
-    silent = free == 0
+    silent = choosable & (columns.n_levels == 1)
     # Of columns with more levels than codes nothing is said.
-    counted = np.flatnonzero(~number & ~silent & (columns.n_levels <= MOST_CODES))
-    if counted.size:
-        wanted = np.zeros(silent.size, bool)
-        wanted[counted] = True
-        chi2 = association_with(CHI2, columns, labels, n_classes, threads, wanted)
+    wanted = choosable & ~number & ~silent & (columns.n_levels <= MOST_CODES)
+    if wanted.any():
+        chi2, free = (
+            association_with(kind, columns, labels, n_classes, threads, wanted)
+            for kind in (CHI2, FREE)
+        )
+        # A level that none of these rows has is not one more to be told apart.
+        silent |= wanted & (free == 0)
+        counted = wanted & (free > 0)
         silent[counted] = ~_discoveries(chdtrc(free[counted], chi2[counted]))
     return silent
 
