@@ -190,6 +190,24 @@ def test_rows_that_prove_a_search_do_not_choose_on_its_path(seed):
     assert str(proof) == str(alone)
 
 
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("split", ["two of a class", "one of a class", "two groups"])
+def test_where_nothing_can_be_put_aside_the_first_step_alone_proves(form, split):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (24, 6))
+    y = np.arange(24) // 2 if split == "two of a class" else np.arange(24) % 2
+    if split == "one of a class":
+        y = np.minimum(np.arange(24), 22)
+    groups = np.arange(24) // 12 if split == "two groups" else None
+    selector = NaiveBayesSelector(min_features=0).fit(form(X), y, groups=groups)
+    assert selector.proof_.by == "first step"
+    assert not selector.proof_.holds
+    assert selector.selected_.size == 0
+    if split != "one of a class":
+        found = NaiveBayesSelector().fit(form(np.c_[X, y == 0, y]), y, groups=groups)
+        assert found.selected_.size > 0
+
+
 def test_a_proof_needs_a_standard_error_of_what_guides():
     class Own(Criterion):
         name = "own"
