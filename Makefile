@@ -1,6 +1,8 @@
 # Everything runs in .venv, which the first target that needs it makes.
 PYTHON ?= python3
 BIN := .venv/bin
+# Bytecode is kept, even where the environment says otherwise: tests start a hundred processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test slow lint format bench parts docs package clean
 
@@ -36,6 +38,7 @@ parts: .venv/ready
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/whole_calls.py
 	$(BIN)/python benchmarks/densities.py
+	$(BIN)/python benchmarks/imports.py
 
 # The site lands in docs/_build/html; nothing is fetched while it is built.
 docs: .venv/docs

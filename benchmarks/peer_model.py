@@ -107,7 +107,8 @@ def fit_khiops(X, y):
 
     model = KhiopsClassifier(n_trees=0).fit(as_frame(X), y)
     predictors = model.model_report_.modeling_report.trained_predictors
-    return model, len(predictors[-1].selected_variables)
+    # None: nothing in the table tells anything.
+    return model, len(predictors[-1].selected_variables or ())
 
 
 def fit_ebm(X, y):

@@ -44,3 +44,17 @@ def opened(running, frame=None, target="kind"):
     answer = page.post("/api/target", json={"target": target})
     assert answer.status_code == 200, answer.text
     return page, answer.json()
+
+
+def series_table(n=40, length=120, seed=0):
+    """A long table of signals, half of which step up on their way."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for i in range(n):
+        values = rng.normal(size=length)
+        if i % 2:
+            values[rng.integers(length // 4, length // 2) :] += 3.0
+        kind = "step" if i % 2 else "calm"
+        part = pd.DataFrame({"who": f"m{i:02d}", "t": range(length), "value": values.round(3)})
+        found.append(part.assign(kind=kind))
+    return pd.concat(found, ignore_index=True)

@@ -9,38 +9,39 @@ import pytest
 from blocks import PYTHON, find_blocks
 
 DOCS = Path(__file__).parents[1] / "docs"
+PAGES = ("cookbook", "start")
+MISTAKE = "from bayesieve import WeightedNaiveBayes\nWeightedNaiveBayes(max_terms=[5])\n"
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """What mypy has learnt of the package serves all."""
-    return str(tmp_path_factory.mktemp("mypy"))
-
-
-@pytest.mark.parametrize("page", ["cookbook.md", "start.md"])
-def test_mypy_accepts_the_pages(tmp_path, page, cache):
-    code = "\n".join(each.text for each in find_blocks(DOCS / page) if each.language == PYTHON)
-    (tmp_path / "mine.py").write_text(code)
+def said(tmp_path_factory):
+    """What mypy says of all of it, in one run, since it reads the whole package first."""
+    place = tmp_path_factory.mktemp("mypy")
+    for page in PAGES:
+        blocks = find_blocks(DOCS / f"{page}.md")
+        code = "\n".join(each.text for each in blocks if each.language == PYTHON)
+        (place / f"{page}.py").write_text(code)
+    (place / "mistake.py").write_text(MISTAKE)
+    options = ["--check-untyped-defs", "--ignore-missing-imports", "--cache-dir", "cache"]
+    files = [f"{name}.py" for name in (*PAGES, "mistake")]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--check-untyped-defs", "--ignore-missing-imports",
-         "--cache-dir", cache, "mine.py"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "mypy", *options, *files],
+        cwd=place,
         capture_output=True,
         text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-
-
-def test_mypy_tells_a_mistake(tmp_path, cache):
-    (tmp_path / "mine.py").write_text(
-        "from bayesieve import WeightedNaiveBayes\nWeightedNaiveBayes(max_terms=[5])\n"
+        check=False,
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--ignore-missing-imports",
-         "--cache-dir", cache, "mine.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "max_terms" in done.stdout
+    assert done.returncode == 1, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_mypy_accepts_the_pages(page, said):
+    assert [line for line in said if line.startswith(f"{page}.py")] == []
+
+
+def test_mypy_tells_a_mistake_and_nothing_else(said):
+    errors = [line for line in said if ": error:" in line]
+    assert len(errors) == 1
+    assert errors[0].startswith("mistake.py:2")
+    assert "max_terms" in errors[0]

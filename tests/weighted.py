@@ -52,18 +52,20 @@ MODELS_OF_MIXED = ["bernoulli", "categorical", "bernoulli", "bernoulli", "catego
 
 def left_out_scores(X, y, models, weighing, step):
     """Scores of every row, its own class's counts without it: from the definition, one by one."""
-    n_classes = int(y.max()) + 1
-    totals = np.bincount(y, minlength=n_classes)
-    shares = (totals + 1) / (totals.sum() + n_classes)
     scores = np.tile(step.constants[0] / 64, (len(y), 1))
     for term, weights in zip(step.terms, step.weights[0] / 16, strict=True):
         for i in range(len(y)):
-            if term >= X.shape[1]:
-                said = _pair(y, weighing, term, i, shares)
-            else:
-                said = _single(X[:, term], y, models[term], i, shares)
-            scores[i] += weights * said
+            scores[i] += weights * left_out_ratio(X, y, models, weighing, term, i)
     return scores
+
+
+def left_out_ratio(X, y, models, weighing, term, i):
+    """What a term says of a row that is left out of its tables."""
+    totals = np.bincount(y)
+    shares = (totals + 1) / (totals.sum() + totals.size)
+    if term >= X.shape[1]:
+        return _pair(y, weighing, term, i, shares)
+    return _single(X[:, term], y, models[term], i, shares)
 
 
 def _single(column, y, model, i, shares):

@@ -193,7 +193,7 @@ def test_labels_from_other_files(table, tmp_path, monkeypatch, capsys):
     for path in (parquet, zipped):
         code, said, err = call(
             monkeypatch, capsys, "select", path, "--labels", "good,flood", "--out",
-            tmp_path / path.suffix, "--json", "--search", "forward",
+            tmp_path / path.suffix, "--json", "--search", "forward", "--resamples", 2,
         )  # fmt: skip
         assert code == 0, err
         found.append(json.loads(said)["selected"])

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import bayesieve
 from bayesieve import WeightedNaiveBayes, calibrate, load_model, nested, stability
+from bayesieve.__main__ import main
 from bayesieve.app.cli import app
 
 
@@ -105,17 +106,16 @@ def test_the_version_is_the_package_s():
         (["nested", "--estimator", "weighted", "--search", "forward"], "--estimator selector"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(table, arguments, word):
+def test_mistakes_are_told_in_a_sentence(table, arguments, word, monkeypatch, capsys):
     path, _ = table
     verb, *rest = arguments
-    done = subprocess.run(
-        [sys.executable, "-m", "bayesieve", verb, path, "--target", "kind", *rest],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2
-    assert word in done.stderr
-    assert "Traceback" not in done.stderr
+    monkeypatch.setattr("sys.argv", ["bayesieve", verb, str(path), "--target", "kind", *rest])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    said = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert word in said
+    assert "Traceback" not in said
 
 
 def test_a_warning_is_a_remark_without_our_files(table, tmp_path):

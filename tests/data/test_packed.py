@@ -255,6 +255,35 @@ def test_cells_are_as_small_as_their_values_allow():
     assert "1.2 MB in memory" in repr(packed)
 
 
+@pytest.mark.parametrize("block_cells", [7, 30, 2**22])
+def test_two_values_take_a_bit_unless_one_is_missing(block_cells, tmp_path):
+    rng = np.random.default_rng(1)
+    n = 83
+    codes = rng.integers(0, 2, (n, 4))
+    frame = pl.DataFrame({
+        "numbers": codes[:, 0] * 2.5 - 1, "texts": np.array(["no", "yes"])[codes[:, 1]],
+        "flags": codes[:, 2].astype(bool), "one": np.full(n, 7.0),
+        "gaps": [None if i == 40 else float(code) for i, code in enumerate(codes[:, 3])],
+    })  # fmt: skip
+    frame.write_csv(tmp_path / "table.csv")
+    for source in (frame, tmp_path / "table.csv"):
+        packed = pack(source, tmp_path, block_cells=block_cells)
+        assert [column.cells.nbytes for column in packed.packed] == [11, 11, 11, 11, 83]
+        plain = pack(frame.head(0).vstack(frame))
+        some = rng.permutation(n)[:20]
+        for j, name in enumerate(frame.columns):
+            np.testing.assert_array_equal(packed.column(j), plain.column(j))
+            wanted = np.asarray(frame[name].cast(pl.String if name == "texts" else pl.Float64))
+            np.testing.assert_array_equal(packed.column(j), wanted)
+            np.testing.assert_array_equal(packed.take(some).column(j), wanted[some])
+    # A column of bits as numbers: its values are looked up when they are read.
+    y = codes[:, 0] ^ (rng.random(n) < 0.2)
+    model = NaiveBayes({"numbers": "gaussian"})
+    selector = plain_selector(estimator=model, search="forward", cv="loo", validation=None)
+    one = selector.fit(packed, y).path_
+    assert [s.key for s in one.steps] == [s.key for s in selector.fit(frame, y).path_.steps]
+
+
 def test_identifiers_are_left_out_when_asked():
     frame = pl.DataFrame({
         "id": ["a", "b", None], "kind": ["u", "u", "v"], "number": [1, 2, 3],
@@ -275,7 +304,8 @@ def test_a_search_in_mapped_files_keeps_no_column_in_memory(tmp_path):
     peaks, answers = [], []
     for folder in (None, tmp_path):
         packed = pack(frame, folder, target="y")
-        assert packed.nbytes == n_rows * (n_bytes + 2 * n_numbers)
+        n_bits = n_bytes // 3  # of two values: eight rows to a byte
+        assert packed.nbytes == n_rows * (n_bytes - n_bits + 2 * n_numbers) + n_rows // 8 * n_bits
         numbers = dict.fromkeys(range(10, 15), "gaussian")
         selector = plain_selector(search="forward", max_features=2, random_state=0, n_jobs=2)
         selector.set_params(estimator=NaiveBayes(numbers))

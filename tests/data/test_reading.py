@@ -98,7 +98,7 @@ def test_columns_are_what_numpy_says(X, order, library):
     plain = X.astype(np.float64)
     models = choose_models("auto", table, "gaussian")
     plainly = choose_models("auto", table)
-    for j in range(X.shape[1]):
+    for j in {*range(min(X.shape[1], 8)), X.shape[1] - 1}:
         column = plain[:, j]
         assert np.array_equal(table.column(j), column, equal_nan=True)
         values, codes = table.coded(j)

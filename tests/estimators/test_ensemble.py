@@ -146,10 +146,30 @@ def test_trees_name_the_features_of_their_top_levels(data):
 
 @pytest.fixture(scope="module")
 def quick():
-    return papers.run("ruta", quick=True, seed=2, n_jobs=1)
+    """All methods on fewer reports than even the quick way takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        small = {"n_reports": 1000, "n_features": 120, "n_entries": 8000}
+        patch.setattr(
+            ruta,
+            "make_incidents",
+            lambda *at, **named: (
+                make_incidents(*at, **named) if at else make_incidents(**{**named, **small})
+            ),
+        )
+        patch.setattr(ruta, "_ENSEMBLE", (1600, 100, 6000))
+        return papers.run("ruta", quick=True, seed=2, n_jobs=1)
+
+
+@pytest.mark.slow
+def test_every_method_on_more_reports():
+    check_curves(papers.run("ruta", quick=True, seed=2, n_jobs=1))
 
 
 def test_every_method_has_a_curve(quick):
+    check_curves(quick)
+
+
+def check_curves(quick):
     rows = {r.row.split(" (")[0] for r in quick.records if r.table.startswith("Figures")}
     assert rows == set(ruta.METHODS)
     for record in quick.records:

@@ -3,8 +3,6 @@
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -28,6 +26,7 @@ from bayesieve import (
 )
 from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
 from bayesieve.search import GreedySearch
+from jitless import printed_both_ways
 from plain import plain_selector
 
 
@@ -441,19 +440,9 @@ print([step.gain for step in model.path_.steps], model.predict_proba(X).tolist()
 
 
 def test_without_the_jit_nothing_changes():
-    found = []
-    for disabled in ("0", "1"):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", _WITHOUT_JIT],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found.append(done.stdout)
-    assert found[0] == found[1]
-    assert "(" in found[0]
+    compiled, interpreted = printed_both_ways(_WITHOUT_JIT)
+    assert compiled == interpreted
+    assert "(" in compiled
 
 
 def test_pictures_of_pairs_and_paths(fitted):

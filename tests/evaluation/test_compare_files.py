@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bayesieve import compare
+from bayesieve.__main__ import main
 from bayesieve.evaluation.comparison import SCORES
 from bayesieve.evaluation.comparison.cell import Cell
 from bayesieve.evaluation.comparison.grid import Grid
@@ -168,17 +170,17 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
 VICTIM = """
 import sys
 from bayesieve import compare
-compare(["default", "gaussian-nb", "tree", "logistic"], ["iris", "wine"], seeds=6, folds=4,
+compare(["default", "gaussian-nb", "tree"], ["iris", "wine"], seeds=int(sys.argv[3]), folds=3,
         checkpoint=sys.argv[1], n_jobs=int(sys.argv[2]))
 """
 
 
-def kill(file, n_kills, n_jobs, rng):
+def kill(file, n_kills, n_jobs, n_seeds, rng):
     """Start it over and over, and kill it a while after the file has grown."""
     killed = 0
     while killed < n_kills:
         size = file.stat().st_size if file.exists() else 0
-        child = subprocess.Popen([sys.executable, "-c", VICTIM, str(file), str(n_jobs)])
+        child = subprocess.Popen([sys.executable, "-c", VICTIM, *map(str, (file, n_jobs, n_seeds))])
         while child.poll() is None:
             if file.exists() and file.stat().st_size > size:
                 time.sleep(rng.uniform(0, 0.3))
@@ -192,37 +194,48 @@ def kill(file, n_kills, n_jobs, rng):
     return killed
 
 
-def survive(tmp_path, n_kills, n_jobs, seed):
+def survive(tmp_path, n_kills, n_jobs, n_seeds):
     file = tmp_path / "file"
-    assert kill(file, n_kills, n_jobs, np.random.default_rng(seed)) >= 1
-    given = (["default", "gaussian-nb", "tree", "logistic"], ["iris", "wine"])
-    found = compare(*given, seeds=6, folds=4, checkpoint=file)
-    assert without_clocks(found) == without_clocks(compare(*given, seeds=6, folds=4))
+    assert kill(file, n_kills, n_jobs, n_seeds, np.random.default_rng(0)) >= 1
+    given = (["default", "gaussian-nb", "tree"], ["iris", "wine"])
+    found = compare(*given, seeds=n_seeds, folds=3, checkpoint=file)
+    assert without_clocks(found) == without_clocks(compare(*given, seeds=n_seeds, folds=3))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs SIGKILL")
 def test_a_kill_changes_nothing(tmp_path):
-    survive(tmp_path, 1, 1, 0)
+    survive(tmp_path, 1, 1, 3)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs SIGKILL")
 def test_many_kills_change_nothing(tmp_path):
-    survive(tmp_path, 12, 2, 1)
+    survive(tmp_path, 12, 2, 8)
 
 
 # -- the command line ----------------------------------------------------------------------------
 
 
-def call(*words):
-    source = Path(__file__).parents[2] / "src"
-    return subprocess.run(
-        [sys.executable, "-m", "bayesieve", *map(str, words)], check=False, capture_output=True,
-        text=True, env={**os.environ, "PYTHONPATH": str(source)},
-    )  # fmt: skip
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_the_verb(tmp_path, monkeypatch):
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """The command line in this process, which has imported everything."""
+
+    def run_it(*words):
+        monkeypatch.setattr("sys.argv", ["bayesieve", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return Done(int(stop.value.code or 0), *capsys.readouterr())
+
+    return run_it
+
+
+def test_the_verb(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     X, y = SETS["wine"]
     frame = X.assign(kind=np.where(y == 0, "a", "b"), name=[f"row {i}" for i in range(178)])
@@ -259,7 +272,7 @@ def test_the_verb(tmp_path, monkeypatch):
     assert not Path("o").exists()
 
 
-def test_a_papers_tables_as_csv_and_latex(tmp_path):
+def test_a_papers_tables_as_csv_and_latex(tmp_path, call):
     done = call("reproduce", "guyon", "--quick", "--csv", tmp_path / "t.csv", "--latex",
                 tmp_path / "t.tex", "--json")  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -165,7 +165,7 @@ def test_plain_values_and_text():
     assert "choice_optimism" not in plain["summary"]
     text = nested(plain_selector(random_state=0), X, y, cv=3, random_state=0).to_text()
     assert "choice optimism" in text
-    assert "probability (lower is better)" in text
+    assert "criterion expected error (lower is better)" in text
     assert np.isnan(found.standard_error([1.0]))
     assert found.standard_error([1.0, 3.0]) == 1.0
 

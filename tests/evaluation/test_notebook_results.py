@@ -5,15 +5,18 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayesieve import (
+    Families,
     NaiveBayes,
     NaiveBayesSelector,
     calibrate,
     evaluate_ranking,
+    explain_model,
     nested,
     rank,
+    relevance_matrix,
     stability,
 )
-from bayesieve.data.html import text_table
+from bayesieve.data.html import html_table, text_table
 from bayesieve.datasets import make_signals
 
 
@@ -36,10 +39,11 @@ def results(iris):
         "calibration": calibrated,
         "curve": evaluate_ranking(X, y, cv=3),
         "signals": make_signals(20, 2, random_state=0),
+        "families": Families(("a", "b", "c"), np.array([0, 0, 2])),
     }
 
 
-NAMES = ["ranking", "nested", "stability", "calibration", "curve", "signals"]
+NAMES = ["ranking", "nested", "stability", "calibration", "curve", "signals", "families"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,6 +102,30 @@ def test_hostile_names_are_text():
     page = rank(frame, [0, 1] * 5)._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_heads_stand_above_their_cells_and_gaps_are_empty():
+    page = html_table(
+        {"a": ["x"], "n": [1.5], "gap": [float("nan")], "text": ["12"]}, figures=["text"]
+    )
+    left = ' style="text-align:left"'
+    assert f"<th{left}>a</th><th>n</th><th>gap</th><th>text</th>" in page
+    assert f"<td{left}>x</td><td>1.5</td><td></td><td>12</td>" in page
+
+
+def test_a_path_is_guided_by_what_people_call_it(iris):
+    page = NaiveBayesSelector().fit(*iris).path_._repr_html_()
+    assert "guided by expected error" in page
+    assert "validation_error" not in page
+    assert "validation_error" in NaiveBayesSelector(validation=0.5).fit(*iris).path_._repr_html_()
+
+
+def test_no_nat_without_times_as_likely(iris):
+    model = NaiveBayes().fit(*iris)
+    for shown in (explain_model(model), relevance_matrix(*iris)):
+        page = shown._repr_html_()
+        assert "nat" in page
+        assert "times as likely" in page
 
 
 def test_text_tables_put_numbers_to_the_right():

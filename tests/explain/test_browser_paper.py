@@ -38,8 +38,8 @@ def printed(viewer, tmp_path):
         sheets = len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf.read_bytes()))
         page = viewer.new_page(viewport={"width": 900, "height": 1260})
         page.goto(f"{pdf.as_uri()}#toolbar=0")
-        for _ in range(40):
-            page.wait_for_timeout(250)
+        for _ in range(100):
+            page.wait_for_timeout(100)
             page.screenshot(path=tmp_path / "r.png")
             pixels = np.asarray(Image.open(tmp_path / "r.png").convert("RGB")).astype(int)
             if (pixels > 250).all(2).mean() > 0.3:  # the paper is there
@@ -73,8 +73,9 @@ def report(model, X, y, **options):
 def test_one_decision_is_one_page_with_its_bars(printed):
     X, y = mixed(1)
     model = NaiveBayes().fit(X, y)
-    for row in (2, 3, 5):
-        sheets, pixels = printed(report(model, X, y), "decision", row)
+    html = report(model, X, y)
+    for row in (2, 3):
+        sheets, pixels = printed(html, "decision", row)
         assert sheets == 1
         told = explain(model, X.iloc[[row]])[0]
         strongest = [bar.log_ratio for bar in told.evidence[1:4]]

@@ -11,6 +11,7 @@ from bayesieve import (
     NomogramDisplay,
     PathDisplay,
     RelevanceDisplay,
+    WeightedNaiveBayes,
     calibrate,
     explain,
     explain_model,
@@ -150,6 +151,59 @@ def test_displays(data):
     for display in (shown, path, relevance):
         display.figure_.canvas.draw()  # names that look like mathematics must not fail
         mpl.pyplot.close(display.figure_)
+
+
+def edges(ax):
+    """Lower and upper edge of the first band, size by size."""
+    outline = ax.collections[0].get_paths()[0].vertices
+    sizes = np.unique(outline[:, 0])
+    return {
+        int(n): (outline[outline[:, 0] == n, 1].min(), outline[outline[:, 0] == n, 1].max())
+        for n in sizes
+    }
+
+
+@pytest.mark.parametrize("criterion", ["error", "probability"])
+def test_bands_are_two_standard_errors_of_a_mean(data, criterion):
+    X, y = data
+    selector = plain_selector(search="forward", criterion=criterion, random_state=0).fit(X, y)
+    ax = plot_path(selector).ax_
+    assert len(ax.collections) == 2
+    n_rows = len(selector.guiding_rows_)
+    wanted = {}
+    for step in selector.path_.steps:
+        spread = 2 * np.sqrt(step.score * (1 - step.score) / n_rows)
+        wanted[step.n_features] = (step.score - spread, step.score + spread)
+    found = edges(ax)
+    assert list(found) == list(wanted)
+    for size, ends in wanted.items():
+        assert found[size] == pytest.approx(ends)
+    mpl.pyplot.close(ax.figure)
+
+
+def test_no_band_where_chance_is_not_known(data):
+    X, y = data
+    alone = plain_selector(criterion="log-likelihood", validation=None, cv=3).fit(X, y)
+    assert len(plot_path(alone).ax_.collections) == 0
+    both = plain_selector(criterion="log-likelihood", random_state=0).fit(X, y)
+    assert len(plot_path(both).ax_.collections) == 1  # the validation error's
+    mpl.pyplot.close("all")
+
+
+def test_bands_of_a_weighted_path(data):
+    X, y = data
+    model = WeightedNaiveBayes(price=0.0, pairs=False).fit(X, y)
+    assert len(plot_path(model).ax_.collections) == 0
+    ax = plot_path(model, X, y).ax_
+    found, wanted = edges(ax), {}
+    for step in model.path_.steps:
+        proba = model.at(len(step.terms)).predict_proba(X)
+        losses = -np.log(proba[np.arange(len(y)), np.searchsorted(model.classes_, y)])
+        spread = 2 * losses.std() / np.sqrt(len(y))
+        wanted.setdefault(len(step.terms), []).extend((step.loss - spread, step.loss + spread))
+    for size, ends in wanted.items():
+        assert found[size] == pytest.approx((min(ends), max(ends)), rel=1e-3)
+    mpl.pyplot.close("all")
 
 
 def test_an_impossible_value_has_the_longest_bar():

@@ -8,6 +8,7 @@ import pytest
 from clusters import table
 
 from bayesieve import NaiveBayesSelector, load_model
+from bayesieve.__main__ import main
 
 
 def run(*args):
@@ -71,8 +72,12 @@ def test_selecting_from_files(files, tmp_path, client, local):
         (("--engine", "dask", "--target", "target", "--groups", "g"), "--groups g names no column"),
     ],
 )
-def test_bad_use(files, tmp_path, more, words):
-    found = run(*files[1], "--out", tmp_path / "out", *more)
-    assert found.returncode == 2
-    assert words in " ".join(found.stderr.split())
-    assert "Traceback" not in found.stderr
+def test_bad_use(files, tmp_path, more, words, monkeypatch, capsys):
+    given = [*map(str, files[1]), "--out", str(tmp_path / "out"), *more]
+    monkeypatch.setattr("sys.argv", ["bayesieve", "select", *given])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    said = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert words in " ".join(said.split())
+    assert "Traceback" not in said

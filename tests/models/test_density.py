@@ -1,9 +1,5 @@
 """Densities on a grid against twins that follow their definitions."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +10,7 @@ from bayesieve import NaiveBayes
 from bayesieve.data.columns import encode, learn
 from bayesieve.models import MODELS, Settings, TrainingSets, build_columns, one_set
 from bayesieve.models.cuts import mdl_cuts
+from jitless import printed_both_ways
 from plain import plain_selector
 
 NAMES = ["density", *densities.DENSITIES]
@@ -260,19 +257,9 @@ print(NaiveBayesSelector(NaiveBayes("density"), cv="loo", random_state=0).fit(X,
 
 
 def test_the_same_without_the_jit():
-    outputs = []
-    for disabled in ("0", "1"):
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", WITHOUT_JIT],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1]
-    assert len(outputs[0]) > 1000
+    compiled, interpreted = printed_both_ways(WITHOUT_JIT)
+    assert compiled == interpreted
+    assert len(compiled) > 1000
 
 
 @pytest.mark.parametrize("base", [1.0, 100.0, 1e6, 1e9, 1e12, 1e-5])

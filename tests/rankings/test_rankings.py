@@ -1,9 +1,6 @@
 """Rankings and the ranked search."""
 
 import json
-import os
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -20,6 +17,7 @@ from bayesieve.engine.threads import Threads
 from bayesieve.rankings import MRMR, ChiSquare, DiscreteColumns, MutualInformation
 from bayesieve.rankings.rank import ranking_names
 from bayesieve.search import RankedSearch
+from jitless import printed_both_ways
 from plain import plain_selector
 from tables import binary_table
 
@@ -252,18 +250,6 @@ print(json.dumps(found))
 
 def test_scores_do_not_depend_on_the_compiler():
     names = [*ranking_names(), ["printed", "mixture-2"]]
-    found = {}
-    for disabled in ("0", "1"):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": _path()}
-        done = subprocess.run(
-            [sys.executable, "-c", _SCORES, json.dumps(names)],
-            env=environment, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        found[disabled] = json.loads(done.stdout)
-    assert len(found["0"]) > 3 * len(names) + 9
-    assert found["0"] == found["1"]
-
-
-def _path():
-    """Where this process found its modules."""
-    return os.pathsep.join(entry for entry in sys.path if entry)
+    compiled, interpreted = map(json.loads, printed_both_ways(_SCORES, json.dumps(names)))
+    assert len(compiled) > 3 * len(names) + 9
+    assert compiled == interpreted

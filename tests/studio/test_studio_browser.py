@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from bayesieve import load_model
 from bayesieve.app.studio.launch import open_bench
-from studios import ODD, rows
+from studios import ODD, rows, series_table
 
 playwright = pytest.importorskip("playwright.sync_api")
 NAMES = ["chromium", "chromium-browser", "google-chrome"]
@@ -146,6 +147,8 @@ def test_a_first_walk(open_page, start, csv, tmp_path):
     page.wait_for_selector("#visible li.in")
     assert inside(page) == shown
     assert error(page) == now
+    # What a column is worth comes again, too.
+    page.wait_for_selector("#visible li.in .worth i:not([style*='width: 0%'])")
     page.click("#log-part summary")
     assert "the sensor <b>lies</b>" in page.inner_text("#log")
 
@@ -208,7 +211,7 @@ def test_the_keyboard_is_enough(open_page, start, csv):
     page.focus("#start")
     page.keyboard.press("Enter")
     page.wait_for_selector("#start:not([disabled])")
-    page.wait_for_selector("#nomogram .feature")
+    page.wait_for_selector("#nomogram svg")
     for _ in range(120):  # every stop of the tab key is visible
         page.keyboard.press("Tab")
         box = page.evaluate(
@@ -272,20 +275,85 @@ def test_every_screen_can_be_used_by_all(open_page, start, csv, width, scheme):
     search(page)
     page.click("#visible li.in .name")
     page.wait_for_selector("#detail svg")
-    page.wait_for_selector("#nomogram .feature")
+    page.wait_for_selector("#nomogram svg")
+    page.fill("#row", "7")
     page.click("#show-row")
-    page.wait_for_selector("#evidence .scale")
-    with page.expect_response("**/api/row"):
-        page.fill("#evidence .typed >> nth=0", "1")
-        page.keyboard.press("Enter")
-    page.wait_for_selector("#evidence button")
+    page.wait_for_selector("#explorer #truth >> text=Row 7")
     page.click("#judge")
     page.wait_for_selector("#curve svg", timeout=60_000)
     page.click("#search summary")
     check(page)
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= width
-    assert " nat" not in page.inner_text("main")
+    assert " nat" not in page.inner_text("main") + page.inner_text("#explorer #bars")
+
+
+DECIDED = """found => found.map(item => {
+  const [, row, truth, , said] = item.innerText.match(/^row (\\d+) (.*?)( → (.*))?$/);
+  return [Number(row), said ?? truth];
+})"""
+
+
+def slide(page, name, value):
+    page.eval_on_selector(
+        f"#{name}", f"e => {{ e.value = {value}; e.dispatchEvent(new Event('input')); }}"
+    )
+
+
+def test_the_rule_of_the_sliders_is_that_of_the_model_file(open_page, start, tmp_path):
+    frame, path = rows(n=300), tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    running = start()
+    open_bench(running.bench, path, "kind")
+    running.bench.session.add("f0", "f1", "size")
+    page = open_page(running)
+    page.click("#judge")
+    page.wait_for_selector("#curve svg", timeout=60_000)
+    slide(page, "cost", 3)
+    slide(page, "unsure", 75)
+    slide(page, "ceiling", 30)
+    page.click("#make-rule")
+    page.wait_for_selector("#rule table")
+    assert "asking a person 0.25" in page.inner_text("#rule")
+    page.wait_for_selector("#explorer #rows li >> text=ask a person")
+    shown = dict(page.eval_on_selector_all("#explorer #rows li", DECIDED))
+    with page.expect_download() as download:
+        page.click("a[href='/api/export/model']")
+    download.value.save_as(tmp_path / "model.json")
+    decided = load_model(tmp_path / "model.json").predict(frame[["f0", "f1", "size"]])
+    wanted = ["ask a person" if each is None else each for each in decided]
+    assert [shown[i] for i in range(300)] == wanted
+    assert set(wanted) == {"no", "yes", "ask a person"}
+    page.click("#no-rule")
+    page.wait_for_selector("#rule:empty", state="attached")
+
+
+def test_series_show_the_span_behind_an_indicator(open_page, start, tmp_path):
+    path = tmp_path / "signals.csv"
+    series_table().to_csv(path, index=False)
+    running = start()
+    page = open_page(running)
+    drop(page, path)
+    page.wait_for_selector("#target-part:not([hidden])")
+    page.select_option("#shape", "long")
+    page.fill("#series-id", "who")
+    page.fill("#series-time", "t")
+    choose_target(page)
+    search(page)
+    sentences = running.bench.table.sentences
+    assert set(inside(page)) <= set(sentences)
+    assert "successive" in inside(page)[0] or "points" in inside(page)[0]
+    page.fill("#row", "1")
+    page.click("#show-row")
+    page.wait_for_selector("#explorer #signal svg .fired", state="attached")
+    told = page.inner_text("#explorer #signal")
+    assert any(sentence in told for sentence in sentences)
+    first, last = page.evaluate(
+        "() => { const at = document.querySelector('#explorer').shadowRoot; "
+        "const r = at.querySelector('svg .fired').getBBox(); return [r.x, r.x + r.width]; }"
+    )
+    assert 0 < first < last
+    check(page)
 
 
 def check(page):
@@ -341,7 +409,7 @@ def test_a_hundred_thousand_columns(open_page, start, tmp_path):
     }
     page.route("**/api/state", lambda route: route.fulfill(json=state))
     page.route("**/api/columns", lambda route: route.fulfill(json=columns))
-    page.route("**/api/model", lambda route: route.fulfill(json={"classes": [], "features": []}))
+    page.route("**/api/model", lambda route: route.fulfill(json={"refused": "not asked"}))
     page.route("**/api/texts", lambda route: route.fulfill(json={"code": "", "command": ""}))
     page.reload()
     page.wait_for_selector("#visible li.in")

@@ -132,16 +132,21 @@ def test_nonsense_is_refused_in_a_sentence_and_changes_nothing(start):
     running = start()
     page, _ = opened(running)
     page.post("/api/edit", json={"action": "add", "columns": [0, 1]})
-    for what in ("edit", "row", "pick", "halt", "target"):
+    for what in ("edit", "rule", "pick", "halt", "target"):
         for content in NONSENSE:
             answer = page.post(f"/api/{what}", content=content)
             assert answer.status_code == 200, (what, content[:80], answer.text)
-            if what != "row":
-                assert len(answer.json().get("refused", "")) > 10, (what, content[:80])
+            assert len(answer.json().get("refused", "")) > 10, (what, content[:80])
     for content in NONSENSE:
         if b"search" in content or b"preset" in content:
             assert "refused" in page.post("/api/search", content=content).json(), content[:80]
-    for path in ("row?at=x", "row?at=-1", "histograms?at=x", "histograms?at=99", "room?bytes=x"):
+    for path in (
+        "model?rows=x",
+        "model?rows=-1",
+        "histograms?at=x",
+        "histograms?at=99",
+        "room?bytes=x",
+    ):
         assert "refused" in page.get(f"/api/{path}").json(), path
     assert page.get("/api/state").json()["subset"] == [0, 1]
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):

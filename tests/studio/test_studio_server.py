@@ -18,6 +18,7 @@ from bayesieve import Session, save_model
 from bayesieve.app.cli import app
 from bayesieve.app.studio.guard import POLICY
 from bayesieve.app.studio.launch import open_bench
+from bayesieve.explain.report.page import SCRIPTS, asset
 from studios import ODD, client, opened, rows, upload
 
 # -- who may come in ------------------------------------------------------------------------------
@@ -100,6 +101,17 @@ def test_only_files_of_the_page_are_served(start):
     names = ("..%2fserver.py", "server.py", "../guard.py", "%2e%2e%2fguard.py", "nope.js", "")
     for name in names:
         assert page.get(f"/static/{name}").status_code == 404, name
+        assert page.get(f"/static/report/{name}").status_code in (307, 404), name
+
+
+def test_the_parts_of_the_report_are_its_own_files(start):
+    page = client(start())
+    assert page.get("/static/report/parts.js").text == "\n".join(map(asset, SCRIPTS[:-1]))
+    assert page.get("/static/report/style.css").text == asset("colours.css") + asset("style.css")
+    static = Path(__file__).parents[2] / "src/bayesieve/app/studio/static"
+    text = "".join(each.read_text("utf-8") for each in static.iterdir())
+    for word in ("--c1:", "polyline", "Math.exp", "Math.log"):  # colours, lines and odds are its
+        assert word not in text, word
 
 
 def test_other_machines_need_a_password(start):
@@ -281,17 +293,12 @@ def test_models_rows_and_decisions(start):
     page.post("/api/edit", json={"action": "add", "columns": [0, 1, 8]})
     model = page.get("/api/model").json()
     assert [each["feature"] for each in model["features"]] == ["f0", "f1", "size"]
-    row = page.get("/api/row", params={"at": 3}).json()
-    assert row["truth"] == rows()["kind"][3]
-    assert len(row["found"][0]["evidence"]) == 4
-    changes = {"size": "2.5", "f1": ""}
-    told = page.post("/api/row", json={"at": 3, "changes": changes}).json()["found"][0]
-    frame = rows()[["f0", "f1", "size"]].iloc[[3]].astype(float).assign(size=2.5, f1=float("nan"))
-    proba = running.bench.session.model().estimator_.predict_proba(pl.from_pandas(frame))[0]
-    assert told["probability"] == pytest.approx(proba[["no", "yes"].index(told["target"])], abs=0)
-    wrong = page.post("/api/row", json={"at": 3, "changes": {"size": "x"}}).json()["refused"]
-    assert "size must be a number" in wrong
-    assert "no row 999" in page.get("/api/row", params={"at": 999}).json()["refused"]
+    found = page.get("/api/model", params={"rows": "3"}).json()
+    at = found["rows"]["at"].index(3)
+    assert found["rows"]["truth"][at] == rows()["kind"][3]
+    assert found["rules"] == [None]
+    assert len(found["portable"]["problems"][0]["terms"]) == 3
+    assert "no row 999" in page.get("/api/model", params={"rows": "999"}).json()["refused"]
     verdicts = page.get("/api/decisions").json()["verdicts"]
     assert [each["name"] for each in verdicts] == ["no", "yes"]
     assert "remember a subset first" in page.get("/api/compared").json()["refused"]

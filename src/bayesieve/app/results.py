@@ -9,6 +9,7 @@ from typing import cast
 
 import numpy as np
 
+from ..criteria.words import read_as
 from ..data.files.atomic import write_text
 from ..data.files.output import check_folder, check_new, whole_folder
 from ..estimators.held import stands_for
@@ -137,7 +138,7 @@ def in_words(result: dict[str, Plain], n_columns: int) -> str:
         name = next(key for key in result if key.startswith("validation"))
         validated = cast(float, result[name])
         told = "" if np.isnan(validated) else f", {name.replace('_', ' ')} {validated:.4f}"
-        last = f"{result['criterion']} {result['score']:.4f}{told}"
+        last = f"{read_as(str(result['criterion']))} {result['score']:.4f}{told}"
     else:
         terms = f"{len(names)} term{'s' * (len(names) != 1)}"
         read = of[3:] if result["n_columns"] == n_columns else f"{result['n_columns']} {of}"

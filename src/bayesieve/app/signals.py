@@ -113,7 +113,7 @@ def signals(
     commands.check_resume(checkpoint, resume)
     check_result(out, force or resume)
     place = commands.read_priors(priors)
-    form = _form(data, series_id, time, channel, value, wide, (window, stride))
+    form = series_form(data, series_id, time, channel, value, wide, (window, stride))
     asked = read_asked(scores or [], quiet)
     if not quiet and not as_json:
         tell(f"reading {data}")
@@ -159,7 +159,7 @@ def _silent(line: str) -> None:
     """Nothing is said."""
 
 
-def _form(
+def series_form(
     data: Path,
     series_id: str | None,
     time: str | None,

@@ -31,6 +31,10 @@ class Learner(Protocol):
     def learn(self, first: int, series: "pl.Series") -> None:
         """See some rows, from row `first` on."""
 
+    @property
+    def missing(self) -> bool:
+        """Has a row no value?"""
+
     def names_rows(self, n_rows: int) -> bool:
         """Is every row's value a text of its own?"""
 
@@ -55,10 +59,13 @@ class Numbers:
         self._name = name
         self._known: NDArray[np.float64] | None = np.empty(0)
         self._infinite: int | None = None
+        self.missing = False
 
     def learn(self, first: int, series: "pl.Series") -> None:
         """See some rows."""
         values = _floats(series)
+        unknown = np.isnan(values)
+        self.missing |= bool(unknown.any())
         infinite = np.isinf(values)
         if self._infinite is None and infinite.any():
             self._infinite = first + int(infinite.argmax())
@@ -66,7 +73,7 @@ class Numbers:
             return
         # Most blocks bring nothing new: looking values up is quicker than sorting them.
         padded = np.append(self._known, np.nan)
-        new = values[(padded[np.searchsorted(self._known, values)] != values) & ~np.isnan(values)]
+        new = values[(padded[np.searchsorted(self._known, values)] != values) & ~unknown]
         if new.size:
             known = np.union1d(self._known, new)
             self._known = None if known.size > _MOST_NUMBERS else known
@@ -110,21 +117,21 @@ class Texts:
         self._categories = categories
         self._seen = pl.Series([], dtype=pl.String)
         self._more: list[pl.Series] = []
-        self._missing = False
+        self.missing = False
         self._levels = pl.Enum([])
 
     def learn(self, first: int, series: "pl.Series") -> None:
         """See some rows."""
         import polars as pl
 
-        self._missing |= series.null_count() > 0
+        self.missing |= series.null_count() > 0
         self._more.append(series.cast(pl.String).drop_nulls().unique())
         if sum(map(len, self._more)) > _UNSORTED + len(self._seen):
             self.distinct()
 
     def names_rows(self, n_rows: int) -> bool:
         """Is every row's text another one?"""
-        n_texts = len(self.distinct()) + self._missing
+        n_texts = len(self.distinct()) + self.missing
         return not self._categories and n_rows > 1 and n_texts == n_rows
 
     def values(self) -> Codes:
@@ -190,6 +197,11 @@ class Cells:
     def names_rows(self, n_rows: int) -> bool:
         """Is every row's text another one?"""
         return self._settled() is self._texts and self._texts.names_rows(n_rows)
+
+    @property
+    def missing(self) -> bool:
+        """Has a row no value?"""
+        return self._settled().missing
 
     def values(self) -> Codes | None:
         """What codes stand for."""

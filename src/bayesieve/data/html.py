@@ -1,7 +1,8 @@
 """Results as small tables: HTML for notebooks, data frames for everything else."""
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,10 @@ _MOST_ROWS = 60
 
 
 def html_table(
-    columns: Mapping[str, Sequence[object]], caption: str = "", most: int = _MOST_ROWS
+    columns: Mapping[str, Sequence[object]],
+    caption: str = "",
+    most: int = _MOST_ROWS,
+    figures: Collection[str] = (),
 ) -> str:
     """A table of plain values; long ones are cut, and say so.
 
@@ -21,11 +25,23 @@ def html_table(
     columns : names and values.
     caption : shown above.
     most : rows shown at most.
+    figures : columns of texts that are numbers, and stand to the right as such.
     """
     height = max((len(values) for values in columns.values()), default=0)
-    head = "".join(f"<th>{escape(str(name))}</th>" for name in columns)
+    # Numbers to the right, as notebooks put everything; texts to the left.
+    left = {
+        name: ' style="text-align:left"'
+        if name not in figures and any(isinstance(value, str) for value in values)
+        else ""
+        for name, values in columns.items()
+    }
+    head = "".join(f"<th{left[name]}>{escape(str(name))}</th>" for name in columns)
     rows = "".join(
-        "<tr>" + "".join(_cell(values[i]) for values in columns.values()) + "</tr>"
+        "<tr>"
+        + "".join(
+            f"<td{left[name]}>{escape(_shown(values[i]))}</td>" for name, values in columns.items()
+        )
+        + "</tr>"
         for i in range(min(height, most))
     )
     said = f"<caption>{escape(caption)}</caption>" if caption else ""
@@ -111,13 +127,7 @@ def text_table(columns: Mapping[str, Sequence[object]]) -> str:
     return "\n".join(lines)
 
 
-def _cell(value: object) -> str:
-    """Numbers to the right, as notebooks put everything; texts to the left."""
-    left = ' style="text-align:left"' if isinstance(value, str) else ""
-    return f"<td{left}>{escape(_shown(value))}</td>"
-
-
 def _shown(value: object) -> str:
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return f"{value:.5g}" if isinstance(value, float) else str(value)

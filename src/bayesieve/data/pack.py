@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_flag, check_number
+from ..checks import Array, check_flag, check_number
 from .columns import MOST_CODES
 from .distinct import Cells, Codes, Learner, Numbers, Texts
 from .files.sources import Source, open_source
-from .packed import PackedColumn, PackedTable, room_for
+from .packed import Bits, PackedColumn, PackedTable, room_for
 from .storage import Room
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# Values of a column that a bit tells apart, and the missing one.
+_TWO = 3
 
 
 def pack(
@@ -28,11 +32,12 @@ def pack(
     identifiers: bool = True,
     block_cells: int = 2**22,
 ) -> PackedTable:
-    """Read a table block by block and keep one byte a cell where that suffices.
+    """Read a table block by block and keep a bit or a byte a cell where that suffices.
 
     The result is taken as X by `NaiveBayesSelector`, `NaiveBayes` and `rank`, with the answers that
-    the whole table as a data frame would give.  Columns of at most 255 distinct values take one
-    byte a cell, numbers of up to 65535 and texts two (texts beyond, four), other numbers eight.
+    the whole table as a data frame would give.  Columns of two values, none of them missing, take
+    one bit a cell, those of at most 255 distinct values one byte, numbers of up to 65535 and texts
+    two (texts beyond, four), other numbers eight.
 
     With a `folder`, columns are mapped from a file there, and so is what a search makes of them:
     the table may be larger than memory.  This holds for the criteria ``"error"``,
@@ -177,16 +182,29 @@ def _store(
 ) -> tuple[PackedColumn, ...]:
     """All columns in one array, each from a multiple of 8 bytes on."""
     values = {j: each.values() for j, each in learners.items()}
-    dtypes = {j: _code_type(found) for j, found in values.items()}
-    sizes = [-(-n_rows * dtype.itemsize // 8) * 8 for dtype in dtypes.values()]
+    n_bits = {j: _bits_a_cell(found, learners[j].missing) for j, found in values.items()}
+    sizes = [-(-n_rows * bits // 64) * 8 for bits in n_bits.values()]
     flat = Room(folder)((sum(sizes),), np.uint8)
-    stored, at = {}, 0
-    for (j, dtype), size in zip(dtypes.items(), sizes, strict=True):
-        stored[j] = flat[at : at + n_rows * dtype.itemsize].view(dtype)
+    stored: dict[int, Array | Bits] = {}
+    at = 0
+    for (j, bits), size in zip(n_bits.items(), sizes, strict=True):
+        mine = flat[at : at + -(-n_rows * bits // 8)]
+        stored[j] = Bits(mine, n_rows) if bits == 1 else mine.view(_code_type(values[j]))
         at += size
     for j, first, series in _cells(source, list(learners), cells, again=True):
-        stored[j][first : first + len(series)] = learners[j].pack(series)
+        codes, kept = learners[j].pack(series), stored[j]
+        if isinstance(kept, Bits):
+            kept.put(first, codes)
+        else:
+            kept[first : first + len(series)] = codes
     return tuple(PackedColumn(values[j], stored[j]) for j in learners)
+
+
+def _bits_a_cell(values: Codes | None, missing: bool) -> int:
+    """One for two values, all of them known; else those of the smallest type."""
+    if values is not None and len(values) <= _TWO and not missing:
+        return 1
+    return 8 * _code_type(values).itemsize
 
 
 def _code_type(values: Codes | None) -> np.dtype[np.generic]:

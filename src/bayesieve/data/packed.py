@@ -1,10 +1,10 @@
-"""Tables packed to one byte a cell where that suffices, in memory or in a mapped file."""
+"""Tables packed to a bit or a byte a cell where that suffices, in memory or in a mapped file."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ..checks import Array
 from .storage import IN_MEMORY, Room
@@ -16,6 +16,50 @@ _CACHE_SHARE = 8
 _LEAST_CACHE = 2**25
 
 
+class Bits:
+    """Codes 0 and 1, eight rows to a byte; rows are read as they are asked for.
+
+    Parameters
+    ----------
+    flat : bytes of zeros to begin with.
+    n_rows : how many of their bits are rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.packed import Bits
+    >>> bits = Bits(np.zeros(2, np.uint8), 11)
+    >>> bits.put(3, np.array([1, 0, 1, 1]))
+    >>> np.asarray(bits).tolist(), bits[np.array([6, 4])].tolist()
+    ([0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0], [1, 0])
+    """
+
+    def __init__(self, flat: NDArray[np.uint8], n_rows: int):
+        self._flat, self.size = flat, n_rows
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the bytes."""
+        return self._flat.nbytes
+
+    def put(self, first: int, codes: Array) -> None:
+        """Write the codes of rows that have not been written, from row `first` on."""
+        byte, bit = divmod(first, 8)
+        padded = np.concatenate([np.zeros(bit, np.uint8), codes.astype(np.uint8)])
+        packed = np.packbits(padded, bitorder="little")
+        self._flat[byte : byte + packed.size] |= packed
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        found: NDArray[np.uint8] = self._flat[rows >> 3] >> (rows & 7).astype(np.uint8) & 1
+        return found
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[np.generic]:
+        codes = np.unpackbits(self._flat, count=self.size, bitorder="little")
+        return codes if dtype is None else codes.astype(dtype)
+
+
 class PackedColumn(NamedTuple):
     """One column: codes of few values, or numbers as they are.
 
@@ -23,11 +67,12 @@ class PackedColumn(NamedTuple):
     ----------
     values : distinct values, sorted, and the missing one (NaN or None) at the end; None where
         `cells` holds the numbers themselves.
-    cells : position of each row's value among `values`; or float64.
+    cells : position of each row's value among `values`, as bits where there are two and nothing is
+        missing; or float64.
     """
 
     values: Array | None
-    cells: Array
+    cells: Array | Bits
 
 
 class Lookup:
@@ -39,7 +84,7 @@ class Lookup:
     rows : the rows wanted, in this order.
     """
 
-    def __init__(self, values: Array | None, cells: Array, rows: NDArray[np.int64]):
+    def __init__(self, values: Array | None, cells: Array | Bits, rows: NDArray[np.int64]):
         self._values, self._cells, self._rows = values, cells, rows
 
     def __getitem__(self, part: slice) -> Array:
@@ -106,9 +151,8 @@ class PackedTable:
 
     def coded(self, j: int) -> tuple[Array, Array | None]:
         """Each value of a column, and which of them every row has; None: row by row as they are."""
-        values, cells = self.packed[j]
-        if self.rows is not None:
-            cells = cells[self.rows]
+        values, kept = self.packed[j]
+        cells: Array = np.asarray(kept) if self.rows is None else kept[self.rows]
         if values is None:
             return cells, None
         if self.rows is not None:
@@ -117,6 +161,13 @@ class PackedTable:
             cells = (np.cumsum(used) - 1).astype(cells.dtype)[cells]
             values = values[used]
         return values, cells
+
+    def kept(self, j: int) -> tuple[Array, Array | Bits | None]:
+        """As `coded`, but bits of a whole column stay bits."""
+        values, cells = self.packed[j]
+        if isinstance(cells, Bits) and values is not None and self.rows is None:
+            return values, cells
+        return self.coded(j)
 
     def column(self, j: int) -> Array:
         """One column, unpacked: float64, or texts with None where missing."""

@@ -34,6 +34,7 @@ from .callbacks import Watch, Watched, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .far import gathered
+from .luck import Paired, silent_columns, with_luck
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .parameters import SETTINGS, asks_for_auto, chooser_of, gpu_of, judge_data, judge_parameters
 from .proof import prove
@@ -114,7 +115,8 @@ class NaiveBayesSelector(
         standard error is that of the best subset's score on the rows that choose: binomial for the
         error, DeLong's for AUC, from the rows' values for the others. ``"proven"``: the smallest
         subset that is not told apart from the best, by one standard error of the difference between
-        the two on the same rows; and the smallest allowed, unless the search finds more than
+        the two on the same rows, or by what luck brings where columns that say nothing alone were
+        chosen among many; and the smallest allowed, unless the search finds more than
         chance: its first step is better than the luckiest of as many columns of noise would be, or
         whole searches of two thirds of the rows are better than no column at all on the other
         third, by two standard errors.
@@ -306,7 +308,7 @@ class NaiveBayesSelector(
         with Threads(count_threads(self.n_jobs), gpu_of(self.engine)) as threads:
             searching = Searching(asked, task, search, criterion, threads, clock, held)
             search = searching.informed(guiding, draw)
-            ledgers = searching.ledgers(guiding, validating)
+            ledgers = searching.ledgers(guiding, validating, search)
             journal = None
             if self.checkpoint is not None:
                 parts = task, model, search, criterion, ledgers.scored, (guiding, validating)
@@ -315,7 +317,7 @@ class NaiveBayesSelector(
             with Driver(journal, clock) as driver:
                 told = searching, search, driver
                 with self.watching(*told) if anyone else nullcontext() as watch:
-                    found = searching.run(ledgers, search, driver, watch)
+                    found = searching.run(ledgers, guiding, search, driver, watch)
             path = found.path
             proof = None
             if asked.choice == "proven":
@@ -341,6 +343,7 @@ class NaiveBayesSelector(
         self.selected_ = selected
         self.support_ = np.isin(np.arange(len(task.models)), selected)
         self.families_ = task.families
+        path.n_rows = (guiding.size, validating.size)
         self.path_ = path
         self.estimator_ = model
         self.guiding_rows_ = sample.rows[guiding]
@@ -392,17 +395,22 @@ class Searching:
             )
         )
 
-    def ledgers(self, guiding: Rows, validating: Rows) -> Ledgers:
+    def ledgers(self, guiding: Rows, validating: Rows, search: Search) -> Ledgers:
         """Who owns the rows, and the model of all of them."""
         make = sparse_ledgers if self.task.sparse else dense_ledgers
         if isinstance(self.task.table, FarTable):
             make = far_moves if self.task.sparse else far_ledgers
         if self.held is not None:
             return self.held.ledgers(make, self.task, guiding, validating, self.threads)
-        return make(self.task, guiding, validating, self.threads)
+        return make(self.task.seen_by(search), guiding, validating, self.threads)
 
     def run(
-        self, ledgers: Ledgers, search: Search, driver: Driver, watch: Watch | None = None
+        self,
+        ledgers: Ledgers,
+        guiding: Rows,
+        search: Search,
+        driver: Driver,
+        watch: Watch | None = None,
     ) -> Found:
         """Drive the search to its end, and choose."""
         task, criterion = self.task, self.criterion
@@ -424,7 +432,9 @@ class Searching:
         driver.drive(search, task.limits, objective, path, task.sizes, stop)
         who, choice = judge or guide, self.asked.choice
         margin = who.standard_error if choice == "one-se" else None
-        paired = who.paired_error if choice == "proven" else None
+        paired: Paired | None = who.paired_error if choice == "proven" else None
+        if paired is not None and judge is None:
+            paired = with_luck(paired, silent_columns(task, guiding, self.threads))
         path.choose(*task.sizes, margin, paired)
         return Found(path, guide, objective.n_tried)
 
@@ -432,8 +442,8 @@ class Searching:
         """The whole search on some rows; verdicts of its criterion on others."""
         mine = replace(self, task=replace(self.task, cv=folds_of_fewer(self.task, train)))
         search = mine.informed(train, np.random.RandomState(0))
-        ledgers = mine.ledgers(train, test)
+        ledgers = mine.ledgers(train, test, search)
         watch = None if self.held is None else self.held.halted
-        found = mine.run(ledgers, search, Driver(None, self.clock), watch)
+        found = mine.run(ledgers, train, search, Driver(None, self.clock), watch)
         assert ledgers.judge is not None
         return found.path, Settler(ledgers.judge, self.criterion, Units(found.path.members))

@@ -96,6 +96,10 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     engine : {"threads", "dask", "gpu"}, DaskEngine or GpuEngine, optional
         Who keeps the rows: this process, workers of a Dask cluster (for a Dask collection, by
         default those of the current client), or a GPU; the model is the same.
+    start : list, optional
+        Terms with which the path begins, in this order and without a price: columns, or pairs of
+        columns, such as ``["age", ("height", "weight")]``, or another model's `selected_`.  What
+        gets no weight leaves again, unlike columns in `keep`.  A pair asks for ``pairs=True``.
 
     Attributes
     ----------
@@ -167,6 +171,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         validation: object = None,
         preset: str | None = None,
         engine: object = None,
+        start: Iterable[object] | None = None,
     ):
         self.max_terms = max_terms
         self.pairs = pairs
@@ -192,6 +197,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.validation = validation
         self.preset = preset
         self.engine = engine
+        self.start = start
 
     def fit(
         self, X: object, y: object, sample_weight: object = None, groups: object = None

@@ -1,15 +1,14 @@
 """What a `WeightedNaiveBayes` is asked for, judged; and its paths, run."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose, column_indices
+from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose
 from ..data.parts import find_parts, group_numbers
 from ..data.sample import Sample, check_class_weight, class_factors, read_weights
 from ..engine.threads import Threads
@@ -28,8 +27,8 @@ from ..search.progress import WeightsLine
 from ..search.run import Clock
 from ..search.weighing import Weighing, WeightPlan
 from ..search.weights import WeightStep
-from .families import read_families
-from .parameters import check_validation, read_forbidden, read_groups, without
+from .parameters import check_validation
+from .weight_plan import read_plan, with_start_pairs
 
 if TYPE_CHECKING:
     from .weighted import WeightedNaiveBayes
@@ -158,14 +157,15 @@ def judge_weighted(
         CodedRows(columns, rows, labels, weights, sample.classes, class_weight)
         for labels in np.ascontiguousarray(sample.targets.classes.T)
     )
-    plan, families = _plan(model, sample, models, n_classes)
+    options = options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))
+    plan, families = read_plan(model, sample, models, n_classes)
     parts = None
     if model.validation is not None:
         parts = find_parts(model.validation, sample, groups, n_rows, draw)
     return Judged(
         problems,
         plan,
-        tuple(options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))),
+        with_start_pairs(plan, options, columns, n_classes),
         sample,
         read_log_priors(model.priors, n_classes),
         model.shared_terms,
@@ -215,68 +215,6 @@ def check_tables(models: Sequence[str], names: Sequence[str]) -> None:
                 f"column {name!r} is modelled as {model!r}, which has no table of counts; weighted "
                 f"terms need one of {', '.join(map(repr, known))}."
             )
-
-
-def _plan(
-    model: "WeightedNaiveBayes", sample: Sample, models: Sequence[str], n_classes: int
-) -> tuple[WeightPlan, Families | None]:
-    """What to do, and which column stands for which."""
-    names, families = sample.table.names, None
-    kept = set(column_indices("keep", model.keep, names))
-    forbidden = read_forbidden(model.forbid, names, kept)
-    units = without(read_groups(model.feature_groups, names), forbidden, names)
-    n_kept = sum(len(members) for members in units if kept & set(members))
-    if n_kept > int(model.max_terms):
-        raise ValueError(
-            f"max_terms must be at least {n_kept}, since keep, with its groups, names as many "
-            f"columns; got {model.max_terms}."
-        )
-    if model.families is not None:
-        families, units = read_families(model.families, sample.table, units, kept, forbidden)
-        # Nor may a pair hold a column that another one stands for.
-        forbidden = set(range(len(names))) - {j for members in units for j in members}
-    plan = WeightPlan(
-        float(model.smoothing),
-        float(model.ridge),
-        float(model.pair_price),
-        int(model.max_terms),
-        tuple(map(tuple, units)),
-        tuple(u for u, members in enumerate(units) if kept & set(members)),
-        frozenset(forbidden),
-        _monotone(model.monotone, names, models, n_classes),
-        model.missing == "evidence",
-    )
-    return plan, families
-
-
-def _monotone(
-    given: object, names: list[str], models: Sequence[str], n_classes: int
-) -> dict[int, int]:
-    """Columns whose evidence may only rise or fall, by position."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise TypeError(
-            f"monotone must be a mapping of columns to 1 (rises) or -1 (falls); got {given!r}."
-        )
-    if given and n_classes != 2:
-        raise ValueError(
-            f"monotone is for two classes: evidence for the second rises or falls; got {n_classes}."
-        )
-    found = {}
-    for key, sign in given.items():
-        (j,) = column_indices(f"monotone key {key!r}", [key], names)
-        if j in found:
-            raise ValueError(f"monotone names column {names[j]!r} twice; name it once.")
-        if isinstance(sign, bool) or not isinstance(sign, Real) or sign not in (1, -1):
-            raise ValueError(f"monotone[{key!r}] must be 1 (rises) or -1 (falls); got {sign!r}.")
-        if MODELS[models[j]].nominal and models[j] != "bernoulli":
-            raise ValueError(
-                f"monotone[{key!r}]: column {names[j]!r} is modelled as {models[j]!r}, whose "
-                "values have no order; use a feature model on the grid, such as 'density'."
-            )
-        found[j] = 1 if sign == 1 else -1
-    return found
 
 
 def run_weighted(

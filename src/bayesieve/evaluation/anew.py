@@ -2,6 +2,7 @@
 
 import warnings
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..models.shared import share
 from ..search.family import Family
+from .held_out import log_scores
 
 #: What chooses columns, and can do so again.
 Chooser = NaiveBayesSelector | WeightedNaiveBayes
@@ -24,9 +26,17 @@ Chooser = NaiveBayesSelector | WeightedNaiveBayes
 _FOLDS = 5
 
 
+class Anew(NamedTuple):
+    """What was said of every row by a model that has not seen it."""
+
+    proba: NDArray[np.float64]
+    decided: Array
+    scores: NDArray[np.float64] | None  #: of the classes, in nat; where they were asked for
+
+
 def decide_anew(
-    model: Chooser, read: Sample, groups: Array | None = None
-) -> tuple[NDArray[np.float64], Array] | None:
+    model: Chooser, read: Sample, groups: Array | None = None, scored: bool = False
+) -> Anew | None:
     """Probabilities and decisions of all rows; None where it cannot be done again on other rows:
     a class has too few of them, groups are too few, or `cv` names rows.
 
@@ -36,6 +46,7 @@ def decide_anew(
         its `validation` names, among those that were read, decide in the folds that have them.
     read : the rows it was fitted on.
     groups : of these rows; none is on both sides.
+    scored : are the scores of the classes asked for, too?
     """
     labelled, strata = read.targets.labelled, read.strata
     if np.bincount(strata).min() < _FOLDS and not labelled:
@@ -52,6 +63,7 @@ def decide_anew(
     target = read.targets.classes if labelled else read.classes[read.labels]
     width = len(read.targets.names) if labelled else len(read.classes)
     proba, decided = np.zeros((len(target), width)), np.empty_like(target)
+    scores = np.zeros((len(target), width)) if scored else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to say was said by the fit of all rows
         for train, test in splitter.split(np.zeros(len(target)), strata, groups):
@@ -70,7 +82,9 @@ def decide_anew(
             )
             chosen = table.take(test).pick(np.flatnonzero(mine.support_))
             decided[test], proba[test] = mine.estimator_.fitted_.best_and_proba(chosen)
-    return proba, decided
+            if scores is not None:
+                scores[test] = log_scores(mine.estimator_.fitted_, chosen)
+    return Anew(proba, decided, scores)
 
 
 def _names_rows(model: Chooser) -> bool:

@@ -11,7 +11,10 @@ from ..criteria.base import Criterion
 from ..criteria.row_values import auc_parts
 from ..data.sample import check_class_weight, class_factors
 from ..data.tables import Table
+from ..estimators.auto import settle
 from ..estimators.chosen import ChosenColumns
+from ..estimators.parameters import judge_parameters
+from ..estimators.selector import NaiveBayesSelector
 from ..models.fitted import FittedBayes
 from ..models.votes import FittedVotes
 
@@ -49,11 +52,28 @@ def held_out_score(
     classes = np.searchsorted(fitted.only.classes, target)
     worth = weights * _factors(selector, *trained)[classes]
     if not criterion.has_row_values:
-        sign = -1 if criterion.greater_is_better else 1
-        return sign * criterion.loss(
-            np.ldexp(sums.astype(float), -fitted.only.scale.bits), classes, worth
-        )
+        return as_reported(criterion, log_scores(fitted, chosen), classes, worth)
     return float(np.average(criterion.row_values(sums, unit, classes), weights=worth))
+
+
+def log_scores(fitted: FittedBayes, chosen: Table) -> Floats:
+    """Scores of the classes in nat, rows x classes: what a criterion of one's own reads."""
+    return np.ldexp(fitted.only.sums(chosen).astype(float), -fitted.only.scale.bits)
+
+
+def as_reported(
+    criterion: Criterion, scores: Floats, classes: NDArray[np.int64], weights: Floats
+) -> float:
+    """The loss of a criterion, with the sign in which people read it."""
+    sign = -1 if criterion.greater_is_better else 1
+    return float(sign * criterion.loss(scores, classes, weights))
+
+
+def own_criterion(selector: NaiveBayesSelector) -> Criterion | None:
+    """What guided it, where that is none of this package's and has a loss."""
+    _, criterion = judge_parameters(settle(selector))
+    ours = type(criterion).__module__.partition(".")[0] == "bayesieve"
+    return None if ours or type(criterion).loss is Criterion.loss else criterion
 
 
 def held_out_error(selector: ChosenColumns, table: Table, target: Array, weights: Floats) -> float:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples
 from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
+from ..criteria.words import read_as
 from ..data.folds import find_splits
 from ..data.html import Tabular
 from ..data.parts import read_groups_of_rows, validation_among
@@ -224,10 +225,8 @@ class Nested(Tabular):
     def to_text(self) -> str:
         """A small table: mean and standard error over folds."""
         better = "higher" if self.higher_is_better else "lower"
-        lines = [
-            f"{len(self.folds)} folds, criterion {self.criterion} ({better} is better)",
-            f"{'':<18}{'mean':>10}{'std. error':>12}",
-        ]
+        said = f"{len(self.folds)} folds, criterion {read_as(self.criterion)} ({better} is better)"
+        lines = [said, f"{'':<18}{'mean':>10}{'std. error':>12}"]
         lines += [
             f"{name.replace('_', ' '):<18}{self.mean(values):>10.4f}"
             f"{self.standard_error(values):>12.4f}"

@@ -1,6 +1,6 @@
 """How good a chosen model is: confusion, ROC curves, calibration, rates as the threshold moves."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TypedDict, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, plain_value
+from ..criteria.base import Criterion
 from ..data.parts import validation_among
 from ..data.sample import Sample, read_sample, read_weights
 from ..estimators.held import fitted_of, rows_of
@@ -21,6 +22,7 @@ from ..models.fitted import FittedBayes
 from ..models.unknown import warn_of_unknown
 from .anew import decide_anew
 from .given import Model, Value
+from .held_out import as_reported, log_scores, own_criterion
 from .refit import Reread, read_again, trained_on
 
 __all__ = ["Performance", "Verdict", "performance"]
@@ -48,6 +50,14 @@ class VerdictData(TypedDict):
     thresholds: list[list[float]]
 
 
+class OwnScoreData(TypedDict):
+    """`OwnScore` as plain data."""
+
+    name: str
+    value: float
+    greater_is_better: bool
+
+
 class PerformanceData(TypedDict):
     """`Performance` as plain data."""
 
@@ -59,6 +69,7 @@ class PerformanceData(TypedDict):
     classes: list[Value]
     confusion: list[list[float]] | None
     verdicts: list[VerdictData]
+    criterion: OwnScoreData | None
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,15 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class OwnScore:
+    """A criterion that a user has written, on the rows judged."""
+
+    name: str
+    value: float
+    greater_is_better: bool
+
+
+@dataclass(frozen=True)
 class Performance:
     """The chosen columns judged on rows that the judged tables do not come from.
 
@@ -124,6 +144,8 @@ class Performance:
     confusion : list of lists of int, or None
         True class x decision; None for labels.
     verdicts : list of Verdict
+    criterion : OwnScore or None
+        Name, value and direction of a criterion of one's own that guided the selection.
 
     Rows count by their weights, where they have some; class weights shape the tables only.
 
@@ -146,6 +168,7 @@ class Performance:
     classes: list[Value]
     confusion: list[list[float]] | None
     verdicts: list[Verdict]
+    criterion: OwnScore | None = None
 
     def to_dict(self) -> PerformanceData:
         """Plain data."""
@@ -253,7 +276,8 @@ def _of_weighted(
     anew = decide_anew(asked, read, _mates(groups, read))
     if anew is None:
         return None
-    return _judge("anew", fitted, *anew, read.classes[read.labels], read.weights)
+    truth = read.classes[read.labels]
+    return _judge("anew", fitted, anew.proba, anew.decided, truth, read.weights)
 
 
 def _mates(groups: ArrayLike | None, read: Sample) -> Array | None:
@@ -263,26 +287,50 @@ def _mates(groups: ArrayLike | None, read: Sample) -> Array | None:
 
 def _of_selector(again: Reread, groups: ArrayLike | None) -> Performance:
     read, fitted = again.read, again.selector.estimator_.fitted_
+    own = own_criterion(again.selector)
     truth = read.targets.classes
     truth = truth if fitted.labelled else read.classes[truth[:, 0]]
-    everything = np.arange(len(truth))
-    if not fitted.specs:
-        decided, proba = fitted.best_and_proba(again.chosen(everything))
-        return _judge("given", fitted, proba, decided, truth, read.weights)
     parts = [(again.guiding, again.validation)]
-    if not again.validation.size:
-        anew = decide_anew(again.selector, read, _mates(groups, read))
+    how = "validation"
+    if not fitted.specs:
+        everything = np.arange(len(truth))
+        how, parts = "given", [(everything, everything)]
+    elif not again.validation.size:
+        anew = decide_anew(again.selector, read, _mates(groups, read), scored=own is not None)
         if anew is not None:
-            return _judge("anew", fitted, *anew, truth, read.weights)
-        parts = _folds(truth)
-    found: list[tuple[Array, ...]] = []
+            found = _judge("anew", fitted, anew.proba, anew.decided, truth, read.weights)
+            return _with_own(found, own, anew.scores, read.labels, read.weights)
+        how, parts = "folds", _folds(truth)
+    said: list[tuple[Array, ...]] = []
+    scores = []
     for train, test in parts:
-        # A temperature is the selector's, not of its tables.
-        part = again.model_of(train).calibrated([each.temperature for each in fitted.problems])
-        decided, proba = part.best_and_proba(again.chosen(test))
-        found.append((proba, decided, truth[test], read.weights[test]))
-    how = "validation" if again.validation.size else "folds"
-    return _judge(how, fitted, *(np.concatenate(each) for each in zip(*found, strict=True)))
+        part = fitted
+        if how != "given":  # a temperature is the selector's, not of its tables
+            part = again.model_of(train).calibrated([each.temperature for each in fitted.problems])
+        rows = again.chosen(test)
+        decided, proba = part.best_and_proba(rows)
+        said.append((proba, decided, truth[test], read.weights[test]))
+        if own is not None:
+            scores.append(log_scores(part, rows))
+    judged = np.concatenate([test for _, test in parts])
+    found = _judge(how, fitted, *(np.concatenate(each) for each in zip(*said, strict=True)))
+    if own is None:
+        return found
+    return _with_own(found, own, np.concatenate(scores), read.labels[judged], read.weights[judged])
+
+
+def _with_own(
+    found: Performance,
+    own: Criterion | None,
+    scores: NDArray[np.float64] | None,
+    classes: NDArray[np.int64],
+    weights: NDArray[np.float64],
+) -> Performance:
+    """The same, with what a criterion of the user's own says of these rows."""
+    if own is None or scores is None:
+        return found
+    value = as_reported(own, scores, classes, weights)
+    return replace(found, criterion=OwnScore(own.name, value, own.greater_is_better))
 
 
 def _folds(y: Array) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

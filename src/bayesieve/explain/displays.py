@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Protocol, Self, TypedDict, Unpack
 from numpy.typing import ArrayLike
 
 from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
 from ..evaluation.given import Model, Value
 from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
+from ..search.weight_path import WeightPath
 from . import pictures as plotting
+from .bands import weighted_bands
 from .evidence import explain
 from .explanations import Explanation
 from .intervals import FeatureEvidence
@@ -201,12 +204,16 @@ class NomogramDisplay(_Display):
 
 
 class PathDisplay(_Display):
-    """Score and validation error of every subset a search visited.
+    """Score and validation error of every subset a search visited, or log-loss of weighted terms.
+
+    Bands are two standard errors on either side, as in a report.
 
     Parameters
     ----------
-    path : Path
-        A selector's `path_`.
+    path : Path or WeightPath
+        The `path_` of a selector, or of a `WeightedNaiveBayes`.
+    bands : list of float, optional
+        Standard errors of the states of a `WeightPath`; a `Path` knows its own.
 
     Examples
     --------
@@ -218,18 +225,36 @@ class PathDisplay(_Display):
     'number of features'
     """
 
-    def __init__(self, path: Path):
-        self.path = path
+    def __init__(self, path: Path | WeightPath, bands: list[float] | None = None):
+        self.path, self.bands = path, bands
 
     @classmethod
     def from_estimator(
-        cls, selector: NaiveBayesSelector, *, ax: "Axes | None" = None
+        cls,
+        model: NaiveBayesSelector | WeightedNaiveBayes,
+        X: object = None,
+        y: ArrayLike | None = None,
+        *,
+        ax: "Axes | None" = None,
     ) -> "PathDisplay":
-        """Draw the path of a fitted selector."""
-        return cls(selector.path_).plot(ax)
+        """Draw the path of a fitted model.
+
+        Parameters
+        ----------
+        model : NaiveBayesSelector or WeightedNaiveBayes
+        X, y : optional
+            What it was fitted on: a `WeightedNaiveBayes` needs them for its bands.
+        ax : matplotlib axes, optional
+        """
+        bands = None
+        if isinstance(model, WeightedNaiveBayes) and X is not None and y is not None:
+            bands = weighted_bands(model, X, y)
+        return cls(model.path_, bands).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> "PathDisplay":
         """Draw."""
+        if isinstance(self.path, WeightPath):
+            return self._keep(plotting.plot_weight_path(self.path, ax, self.bands))
         return self._keep(plotting.plot_path(self.path, ax))
 
 
@@ -315,8 +340,14 @@ def plot_nomogram(
     return NomogramDisplay.from_estimator(model, target=target, against=against, label=label, ax=ax)
 
 
-def plot_path(selector: NaiveBayesSelector, *, ax: "Axes | None" = None) -> PathDisplay:
-    """Draw what a selector's search visited; see `PathDisplay`.
+def plot_path(
+    model: NaiveBayesSelector | WeightedNaiveBayes,
+    X: object = None,
+    y: ArrayLike | None = None,
+    *,
+    ax: "Axes | None" = None,
+) -> PathDisplay:
+    """Draw what a search visited; see `PathDisplay.from_estimator`.
 
     Examples
     --------
@@ -327,7 +358,7 @@ def plot_path(selector: NaiveBayesSelector, *, ax: "Axes | None" = None) -> Path
     >>> plot_path(selector).path is selector.path_
     True
     """
-    return PathDisplay.from_estimator(selector, ax=ax)
+    return PathDisplay.from_estimator(model, X, y, ax=ax)
 
 
 def plot_relevance(

@@ -20,6 +20,7 @@ from ..rankings.families import count_others
 from .intervals import FeatureEvidence, average_evidence, divergence, grid_evidence, others_of
 from .plain import ModelData, Source
 from .together import weighted_features
+from .words import odds_in_words
 
 _TAIL = 3.0
 
@@ -153,7 +154,11 @@ class ModelExplanation:
 
     def _repr_html_(self) -> str:
         names, scores = zip(*self.ranked(), strict=True) if self.features else ((), ())
-        return html_table({"feature": list(names), "importance (nat)": list(scores)})
+        said = [f"{odds_in_words(score)} as likely" for score in scores]
+        said = ["no more likely" if each == "as as likely" else each for each in said]
+        columns = {"feature": list(names), "importance": said, "in nat": list(scores)}
+        caption = "How much more likely values are in a row's own class than in others, on average"
+        return html_table(columns, caption)
 
 
 def explain_model(

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, cast
 
+from .bands import mean_bands
 from .labels import short_names
 
 if TYPE_CHECKING:
@@ -174,7 +175,11 @@ def plot_path(path: "Path", ax: "Axes | None" = None) -> "Axes":
     steps = path.steps
     scores = [step.score for step in steps]
     validated = bool(steps) and steps[0].validation_key is not None
-    guide = {"error": "error", "probability": "error probability"}.get(path.criterion)
+    guide = {"error": "error", "probability": "expected error"}.get(path.criterion)
+    sizes = [step.n_features for step in steps]
+    n_guiding, n_validation = path.n_rows
+    if guide is not None and n_guiding:
+        _band(ax, sizes, scores, mean_bands(scores, n_guiding), _QUIET)
     # A score in other units than an error gets an axis of its own beside the validation error.
     guide_ax = ax.twinx() if guide is None and validated else ax
     guide = guide or path.criterion
@@ -188,6 +193,8 @@ def plot_path(path: "Path", ax: "Axes | None" = None) -> "Axes":
     heights = scores
     if validated:
         heights = [step.validation_error for step in steps]
+        if path.validation_name == "validation_error" and n_validation:
+            _band(ax, sizes, heights, mean_bands(heights, n_validation), _FOR)
         lines += ax.plot(
             *_by_phase(steps, heights), color=_FOR, linewidth=1.8, label="validation error"
         )
@@ -203,6 +210,19 @@ def plot_path(path: "Path", ax: "Axes | None" = None) -> "Axes":
     for each in (ax, guide_ax):
         _bare(each, *(("top",) if guide_ax is not ax else ("top", "right")))
     return ax
+
+
+def _band(
+    ax: "Axes", sizes: list[int], heights: list[float], errors: "Sequence[float]", colour: str
+) -> None:
+    """Two standard errors on either side; around all subsets where several have a size."""
+    around: dict[int, tuple[float, float]] = {}
+    for size, height, error in zip(sizes, heights, errors, strict=True):
+        low, high = around.get(size, (height, height))
+        around[size] = min(low, height - 2 * error), max(high, height + 2 * error)
+    x = sorted(around)
+    lows, highs = [around[size][0] for size in x], [around[size][1] for size in x]
+    ax.fill_between(x, lows, highs, color=colour, alpha=0.15, linewidth=0, label="_band")
 
 
 def _by_phase(steps: "list[Step]", heights: list[float]) -> tuple[list[float], list[float]]:
@@ -288,11 +308,22 @@ def plot_pair(
     return ax
 
 
-def plot_weight_path(path: "WeightPath", ax: "Axes | None" = None) -> "Axes":
-    """Leave-one-out log-loss against the number of terms; the chosen state is marked."""
+def plot_weight_path(
+    path: "WeightPath", ax: "Axes | None" = None, bands: "Sequence[float] | None" = None
+) -> "Axes":
+    """Leave-one-out log-loss against the number of terms; the chosen state is marked.
+
+    Parameters
+    ----------
+    path : of weighted terms.
+    ax : where to draw.
+    bands : standard errors of the states, of which two are drawn on either side.
+    """
     ax = new_axes(7, 4) if ax is None else ax
     sizes = [len(step.terms) for step in path.steps]
     losses = [step.loss for step in path.steps]
+    if bands is not None:
+        _band(ax, sizes, losses, bands, _FOR)
     ax.plot(sizes, losses, color=_FOR, marker=".")
     ax.axvline(sizes[path.chosen], color=_QUIET, linestyle=":")
     ax.set_xlabel("number of terms")

@@ -2,7 +2,6 @@
 
 import json
 import runpy
-import tomllib
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -112,6 +111,8 @@ def run_scores(path: Path) -> list[ScoreFamily]:
 
 
 def _read_toml(path: Path) -> ScoresAsked:
+    import tomllib
+
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except (UnicodeError, tomllib.TOMLDecodeError) as error:

@@ -55,7 +55,8 @@ class RelevanceMatrix:
         columns: dict[str, list[str] | list[float]] = {"feature": list(self.feature_names)}
         for name, row in zip(self.class_names, self.values, strict=True):
             columns[name] = row.tolist()
-        return html_table(columns, "divergence of each class from the others, in nat")
+        said = "divergence of each class from the others, in nat (1 nat: 2.7 times as likely)"
+        return html_table(columns, said)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw which features separate which class, each class scaled to its own sum.

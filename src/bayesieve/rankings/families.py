@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from ..checks import Array, as_fraction, check_number, column_indices
 from ..data.columns import encode, is_missing, learn
+from ..data.html import Tabular
 from ..data.storage import SILENT
 from ..data.tables import RawTable, Table, read_table
 
@@ -26,8 +27,8 @@ MISSING = 255
 _BLOCK = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Families:
+@dataclass(frozen=True, eq=False, repr=False)
+class Families(Tabular):
     """Which column stands for which.
 
     Attributes
@@ -82,6 +83,19 @@ class Families:
             else:
                 leader[leader == first] = column
         return Families(self.names, leader)
+
+    def to_columns(self) -> dict[str, list[object]]:
+        """One row a family of more than one: who leads, and for whom."""
+        return {
+            "feature": [leader for leader, *_ in self.shared],
+            "stands for": [", ".join(others) for _, *others in self.shared],
+        }
+
+    def caption(self) -> str:
+        """How many families there are."""
+        n, shared = len(self.names), len(self.shared)
+        told = f"{shared} of them of several columns" if shared else "each column for itself"
+        return f"{n} columns in {self.leaders.size} families, {told}"
 
     def to_text(self) -> str:
         """One line a family."""

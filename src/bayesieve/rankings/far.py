@@ -67,6 +67,7 @@ def far_columns(
     labels: NDArray[np.int64],
     weights: NDArray[np.float64],
     n_classes: int,
+    refuse: bool = True,
 ) -> FarColumns:
     """Columns as rankings read them; numbers are cut by minimum description length.
 
@@ -74,6 +75,7 @@ def far_columns(
     ----------
     table, models : all columns.
     rows, labels, weights : the rows to look at, ascending, with class and weight.
+    refuse : columns of too many levels; else they keep their number of levels.
     """
     if (weights != np.rint(weights)).any():
         raise ValueError(
@@ -89,7 +91,7 @@ def far_columns(
             levels = np.arange(found.size + 1, dtype=np.float64)
             specs[j] = ColumnSpec(table.names[j], models[j], levels=levels, cuts=found)
     n_levels = np.array([max(spec.n_codes - 1, 1) for spec in specs])
-    if (n_levels > MOST_CODES).any():
+    if refuse and (n_levels > MOST_CODES).any():
         j = int(np.argmax(n_levels > MOST_CODES))
         raise ValueError(
             f"column {table.names[j]!r} has {n_levels[j]} levels, but this ranking counts: at most "

@@ -153,10 +153,12 @@ def discrete_columns(
     labels: NDArray[np.int64],
     weights: NDArray[np.float64],
     n_classes: int,
+    refuse: bool = True,
 ) -> DiscreteColumns:
     """Codes of the given rows; continuous columns are cut by minimum description length.
 
-    `labels` and `weights` are those of the rows.
+    `labels` and `weights` are those of the rows.  Columns of more levels than there are codes are
+    refused; else they keep their number of levels, and nobody may read their codes.
     """
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"} and (weights == 1).all():
         return _present_bits(table, rows)
@@ -180,6 +182,8 @@ def discrete_columns(
             n_levels[j] = cuts.size + 1
             column = np.where(np.isnan(values), n_levels[j], np.searchsorted(cuts, values))
         if n_levels[j] > MOST_CODES:
+            if not refuse:
+                continue
             raise ValueError(
                 f"column {table.names[j]!r} has {n_levels[j]} levels, but this ranking counts: at "
                 f"most {MOST_CODES} are allowed. Join rare levels first."

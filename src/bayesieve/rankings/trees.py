@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
 from ..checks import check_number
 from ..engine.threads import Engine
@@ -60,6 +59,8 @@ class TreeLevels(RankingMethod):
         n_features: int,
     ) -> Ranking:
         """All columns; the score is the number of trees plus a fraction for the impurity."""
+        from sklearn.tree import DecisionTreeClassifier  # here, as importing it takes its time
+
         plans = self._plans(labels)
         removed = np.zeros((len(plans), columns.n_columns))
         used = np.zeros((len(plans), columns.n_columns))

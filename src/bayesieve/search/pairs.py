@@ -70,18 +70,42 @@ def coarse(rows: CodedRows, j: int, bins: int) -> Ints:
 
 
 def find_pairs(
-    problems: Sequence[CodedRows], allowed: Sequence[int], bins: int, threads: Threads
+    problems: Sequence[CodedRows],
+    allowed: Sequence[int],
+    bins: int,
+    threads: Threads,
+    asked: Sequence[tuple[int, int]] = (),
 ) -> list[Pair]:
-    """The pairs of largest interaction information, over all problems together.
-
-    I(ab; y) - I(a; y) - I(b; y), each less what chance would make of as many cells.  Where columns
-    say much the same it is below 0, and their pair may still be worth a term.
+    """Pairs that are worth a look, and those that somebody asks for.
 
     Parameters
     ----------
     problems : the same rows, with the classes of each problem.
     allowed : columns that may be in a pair.
     bins : of numbers.
+    threads : who runs the kernels.
+    asked : pairs that are offered whatever they tell.
+    """
+    found = _telling_pairs(problems, allowed, bins, threads)
+    known, rows = {pair.columns for pair in found}, problems[0]
+    more = [pair for pair in asked if pair not in known]
+    return found + [Pair((a, b), (coarse(rows, a, bins), coarse(rows, b, bins))) for a, b in more]
+
+
+def most_cells(columns: CodedColumns, pair: tuple[int, int], bins: int) -> int:
+    """Cells that a pair may have."""
+    specs = [columns.specs[j] for j in pair]
+    first, second = (bins if spec.on_grid else spec.n_codes - 1 for spec in specs)
+    return first * second
+
+
+def _telling_pairs(
+    problems: Sequence[CodedRows], allowed: Sequence[int], bins: int, threads: Threads
+) -> list[Pair]:
+    """The pairs of largest interaction information, over all problems together.
+
+    I(ab; y) - I(a; y) - I(b; y), each less what chance would make of as many cells.  Where columns
+    say much the same it is below 0, and their pair may still be worth a term.
     """
     rows = problems[0]
     if rows.n_classes > MOST_CLASSES:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..criteria.base import Key
+from ..criteria.words import read_as
 from ..data.html import frame_of, html_table
 from .objective import Objective, Verdicts
 from .progress import in_features
@@ -43,6 +44,8 @@ class Path:
     standard_error : float
         Standard error of the best score, or of its distance from the score chosen, where it helped
         to choose; otherwise NaN.
+    n_rows : (int, int)
+        Rows that guided, and rows that chose.
 
     Examples
     --------
@@ -54,6 +57,8 @@ class Path:
     >>> len(path), path.subset(path.chosen) == selector.selected_.tolist()
     (5, True)
     """
+
+    n_rows: tuple[int, int] = (0, 0)
 
     def __init__(
         self,
@@ -78,11 +83,14 @@ class Path:
 
     def _repr_html_(self) -> str:
         columns = self.to_dict()
+        if all(step.validation_key is None for step in self.steps):
+            del columns[self.validation_name]
         chosen = self.steps[self.chosen].n_features if self.chosen >= 0 else None
         said = ""
         if chosen is not None:
             said = f"; chosen: step {self.chosen}, {in_features(chosen)}"
-        return html_table(columns, f"{len(self)} subsets, criterion {self.criterion}{said}")
+        guide = read_as(self.criterion)
+        return html_table(columns, f"{len(self)} subsets, guided by {guide}{said}")
 
     def choose(
         self,
@@ -220,6 +228,9 @@ class Path:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw score and validation error against the number of features.
+
+        Bands: two standard errors on either side, where the score is a share of rows or a mean of
+        probabilities; of the many subsets visited, the best is surely too good.
 
         Parameters
         ----------

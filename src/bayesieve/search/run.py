@@ -7,7 +7,7 @@ takes the steps and knows checkpoints, a time limit and Ctrl-C.
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import lcm
@@ -62,11 +62,19 @@ class Task:
     sparse: bool  #: ledgers of sparse moves, rather than dense ones
     families: Families | None = None  #: only their leaders are in `units`
     start: tuple[int, ...] | None = None  #: units that the search begins with
+    looked_at: frozenset[int] | None = None  #: columns that may be chosen, if not all
 
     @property
     def table(self) -> Table:
         """The columns."""
         return self.sample.table
+
+    def seen_by(self, search: Search) -> "Task":
+        """The same, in which columns that the search will not look at need not be learnt."""
+        if search.among is None or self.start is not None:
+            return self
+        columns = (column for unit in search.among | {*self.keep} for column in self.units[unit])
+        return replace(self, looked_at=frozenset(columns))
 
     def factors(self, rows: Rows) -> list[Fraction]:
         """Weight of each class, as these rows balance it."""
@@ -127,6 +135,10 @@ class Ledgers(NamedTuple):
     scored: object  #: which rows train and which are scored, for a checkpoint
 
 
+# A column of which nothing is known.
+_NOTHING = "bernoulli", np.array([0.0, 1.0])
+
+
 def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
     """One reading of the table feeds the final model (all rows) and the ledgers."""
     sample, family = task.sample, cast(DenseFamily, task.family)
@@ -140,10 +152,13 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
         plans.append(DenseColumns(sets, lines, False, n_columns, room, guiding))
     class_weight = task.float_factors(np.arange(sample.labels.size))
     counter = Counter(sample.classes, sample.labels, sample.weights, class_weight)
-    repeats = sample.repeats
+    repeats, unread = sample.repeats, np.zeros(sample.labels.size, np.uint8)
     for j in range(n_columns):
-        spec, column = read_column(sample.table, j, task.models[j], family.rounded, repeats=repeats)
-        later = _later(sample.table, j, spec)
+        if task.looked_at is None or j in task.looked_at:
+            read = read_column(sample.table, j, task.models[j], family.rounded, repeats=repeats)
+            (spec, column), later = read, _later(sample.table, j, read[0])
+        else:
+            spec, column, later = ColumnSpec(task.table.names[j], *_NOTHING), unread, None
         counter.take(spec, column)
         guides = column[guiding]
         # Rows that a split trains on twice stand twice among those of the first plan.
@@ -171,7 +186,7 @@ def _later(table: Table, j: int, spec: ColumnSpec) -> Callable[[Rows | None], Lo
     """A packed table has the values already: ledgers need not keep them a second time."""
     if not isinstance(table, PackedTable):
         return None
-    values, codes = table.coded(j)
+    values, codes = table.kept(j)
     values = encode(spec, values)
     return partial(Lookup, *((None, values) if codes is None else (values, codes)))
 

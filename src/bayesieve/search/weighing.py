@@ -37,6 +37,7 @@ class WeightPlan:
     most : how many terms at most.
     units : columns that enter together.
     kept : units that are in from the start.
+    start : terms with which a path begins, a column or a pair of columns each.
     forbidden : columns that must not enter.
     monotone : columns whose evidence may only rise (1) or fall (-1).
     speaks : does it mean anything that a value is missing?
@@ -53,6 +54,12 @@ class WeightPlan:
     monotone: Mapping[int, int] = field(default_factory=dict)
     speaks: bool = False
     told: Callable[[int, float], None] | None = None
+    start: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def start_pairs(self) -> list[tuple[int, int]]:
+        """Those of the first terms that are pairs."""
+        return [(term[0], term[1]) for term in self.start if len(term) == 2]
 
 
 class Weighing:
@@ -80,7 +87,7 @@ class Weighing:
         self.singles = singles or [self._ratios(rows) for rows in problems]
         self.pairs: list[Pair] = []
         if bins:
-            self.pairs = find_pairs(problems, self._paired(), bins, threads)
+            self.pairs = find_pairs(problems, self._paired(), bins, threads, plan.start_pairs)
         self._counts = [rows.columns.pair_counts(rows, self.pairs) for rows in problems]
         self._pair_ratios = [
             [pair_ratios(counts, rows.summary) for counts in mine]
@@ -158,6 +165,7 @@ class Weighing:
             self._units,
             self._allowed,
             self.plan.kept,
+            self._start,
             float((first.weights * first.class_weight[first.labels]).sum()),
             _unit(first),
         )
@@ -185,6 +193,16 @@ class Weighing:
     def _units(self) -> tuple[tuple[int, ...], ...]:
         units = self.plan.units or tuple((j,) for j in range(self.n_columns))
         return (*units, *((self.n_columns + p,) for p in range(len(self.pairs))))
+
+    @property
+    def _start(self) -> tuple[int, ...]:
+        """The units with which a path begins."""
+        unit_of: dict[tuple[int, ...], int] = {
+            (term,): u for u, unit in enumerate(self._units) for term in unit
+        }
+        first = len(self._units) - len(self.pairs)
+        unit_of.update({pair.columns: first + p for p, pair in enumerate(self.pairs)})
+        return tuple(dict.fromkeys(unit_of[term] for term in self.plan.start))
 
     @cached_property
     def _allowed(self) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":

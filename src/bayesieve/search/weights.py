@@ -42,6 +42,7 @@ class WeightRules:
     units : terms that enter together.
     allowed : may the unit enter?
     kept : units that are in from the start, and stay.
+    start : units that come first, in this order, whatever they gain.
     n_rows : weight of all rows.
     shared : what a row of weight 1 counts in the ledgers.
     """
@@ -53,6 +54,7 @@ class WeightRules:
     units: tuple[tuple[int, ...], ...]
     allowed: NDArray[np.bool_]
     kept: tuple[int, ...] = ()
+    start: tuple[int, ...] = ()
     n_rows: float = 1.0
     shared: int = 1
 
@@ -216,8 +218,9 @@ class GreedyWeights:
         """One state after the other, the start first; where it goes on, those that are to come."""
         if not self._resumed:
             yield self.state(-1, 0.0)
-        for unit in self._rules.kept:
-            if unit not in self.units:
+        for unit in (*self._rules.start, *self._rules.kept):
+            stays = unit in self._rules.kept
+            if self.open[unit] or (stays and unit not in self.units):
                 yield self._add(unit, np.inf)
         # Units close as they come: a path that goes on has as many steps left as it had.
         come = int(self._rules.allowed.sum()) - int(self.open.sum())

@@ -142,7 +142,7 @@ class Reproduction:
             for row in dict.fromkeys(record.row for record in mine)
         ]
         head = [f"{c}, {kind}" if len(kinds[c]) > 1 else c for c in columns for kind in kinds[c]]
-        return Grid(("", *head), tuple(rows), caption=f"{self.title}. {table}; needs booktabs")
+        return Grid(("", *head), tuple(rows), caption=f"{self.title}. {table}")
 
     def _table(self, table: str) -> list[str]:
         mine = [record for record in self.records if record.table == table]

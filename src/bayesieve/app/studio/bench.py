@@ -1,43 +1,39 @@
 """The workbench: a session, the table behind it, and the pages that look at it."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from threading import RLock, Thread
-from typing import TypedDict, cast
+from threading import RLock
+from typing import TypedDict
 
 import numpy as np
 
 from ...checks import Foreign, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.files.base import BadUseError
+from ...data.files.form import SeriesForm
 from ...data.sample import Sample, read_sample
-from ...data.tables import SparseTable
+from ...data.tables import SparseTable, Table
 from ...estimators.auto import PRESETS
 from ...estimators.naive_bayes import NaiveBayes
-from ...estimators.resident.running import CancelledError, Point
 from ...estimators.resident.session import Session
 from ...estimators.selector import NaiveBayesSelector
-from ...evaluation.performance import performance
-from ...explain.evidence import explain
-from ...explain.model import explain_model
-from ...explain.plain import Plain, jsonable
+from ...explain.plain import Plain
 from ...models.registry import MODELS
 from ...rankings.families import find_families
 from ...search import SEARCHES
-from .exports import Export, code, command, export
-from .looks import Look, chosen_models, histogram, leaks, looks, one_row
-from .table import Chosen, open_table, read_rows, write_rows
-
-#: Called with the name of an event and its data, from any thread.
-Told = Callable[[str, Plain], None]
+from .exports import Export, Ruling, code, command, export
+from .looks import Look, chosen_models, histogram, leaks, looks
+from .ruling import Wish, classes_of, ruled
+from .seriesfile import ChosenSeries, open_folder, read_as, saved, with_labels
+from .table import Chosen, draw_aside, open_table, read_rows, write_rows
+from .telling import Telling, drawn, plain
+from .views import compared_view, decisions_view, model_view, whole_table
 
 #: What a person may do to columns.
 EDITS = ("add", "drop", "swap", "pin", "strike", "release", "group")
 
-# Columns whose substitutes are looked for after an edit, lines of the log on a page, rows that two
-# subsets decide otherwise.
-_SUBSTITUTES, _LINES, _ROWS = 40, 200, 200
+# Lines of the log on a page.
+_LINES = 200
 
 
 class Settings(TypedDict):
@@ -48,7 +44,7 @@ class Settings(TypedDict):
     criterion: str
 
 
-class Bench:
+class Bench(Telling):
     """Holds a session; every change is told to all who listen.
 
     Parameters
@@ -57,37 +53,54 @@ class Bench:
     """
 
     def __init__(self, n_jobs: int | None = None):
-        self.listeners: list[Told] = []
-        self.session: Session | None = None
+        super().__init__()
         self.table: Chosen | None = None
         self.target: str | None = None
-        self.version = 0  #: of the state; grows with every change
-        self.unsaved = False
+        self.wish: Wish | None = None  #: what is asked of decisions
         self._n_jobs = n_jobs
         self._lock = RLock()
         self._models = RLock()
-        self._opened = 0
+        self._opened = self._looked = 0
         self._sample: Sample | None = None
         self._looks: list[Look] = []
         self._errors: list[float] = []
         self._other: tuple[int, ...] | None = None
         self._leaders: list[int] = []
         self._figures: tuple[object, float, tuple[float, float]] | None = None
+        self._ruled: tuple[object, NaiveBayesSelector] | None = None
+        self._whole: Table | None = None
 
     # -- the table ------------------------------------------------------------------------------
 
     def open_file(self, path: Path, name: str) -> None:
         """Take a file that the user chose; the target comes next."""
-        found = open_table(path, name)
+        found = open_folder(path, name) if path.is_dir() else open_table(path, name)
         with self._lock:
             self.close()
-            self.table, self.session, self.target = found, None, None
+            self.table, self.session, self.target, self.wish = found, None, None, None
             self._changed("table")
-        if not found.columns:
+        if not found.columns and not path.is_dir():
             self.open_target(None)
 
+    def read_as(self, form: SeriesForm | None) -> None:
+        """Read the file as series that lie in it in this form; None: as a table."""
+        if self.table is None:
+            raise BadUseError("choose a file first.")
+        self.table = read_as(self.table, form, self._n_jobs)
+
+    def add_labels(self, path: Path, name: str) -> None:
+        """Another table has the classes of the series."""
+        if self.table is None:
+            raise BadUseError("choose a file of series first, then the table of their classes.")
+        self.table = with_labels(self.table, path, name)
+        self._changed("table")
+
     def open_target(
-        self, target: str | None, features: dict[str, str] | None = None, rows: str | None = None
+        self,
+        target: str | None,
+        features: dict[str, str] | None = None,
+        rows: str | None = None,
+        aside: bool | None = None,
     ) -> None:
         """Learn to tell the classes of a column.
 
@@ -96,23 +109,31 @@ class Bench:
         target : its name; None where the file holds its own.
         features : feature models, by column; None: as they look.
         rows : that are left out, such as ``"3, 17-20"``; None: as before.
+        aside : is a third of the rows kept aside for decisions?  None: as before.
         """
         if self.table is None:
             raise BadUseError("choose a file first.")
         table = self.table if rows is None else replace(self.table, rows_out=read_rows(rows))
         X, y = table.split(target)
+        kept = bool(table.aside) if aside is None else aside
+        out = set(table.rows_out)
+        every = [i for i in range(len(y)) if i not in out] if kept else []
+        table = replace(table, aside=draw_aside(every, y, table.groups) if kept else [])
         for name, model in (features or {}).items():
             choose(f"the feature model of {name!r}", model, MODELS)
         estimator = NaiveBayes(features=features) if features else None
-        old = self.session if (features, rows) != (None, None) else None
+        old = self.session if (features, rows, aside) != (None, None, None) else None
         asked = {"preset": "balanced", "n_jobs": self._n_jobs} if old is None else old.settings
         selector = NaiveBayesSelector(**{**asked, "estimator": estimator})
-        groups = None if old is None else old.params.get("groups")
+        groups = table.groups if old is None else old.params.get("groups")
         session = Session(X, y, selector, sample_weight=table.weights(len(y)), groups=groups)
         if old is not None and old.names == session.names:
             session.resume(old.state, old.log, old.points)
             read = f"feature models: {features or 'as they look'}"
-            session.note(read if rows is None else f"rows left out: {rows or 'none'}; {read}")
+            said = [] if rows is None else [f"rows left out: {rows or 'none'}"]
+            said += [] if aside is None else [f"a third of the rows kept aside: {aside}"]
+            session.note("; ".join([*said, read]))
+        self.wish = self.wish if old is not None and kept else None
         self.hold(session, table, target)
 
     def hold(self, session: Session, table: Chosen, target: str | None) -> None:
@@ -124,15 +145,37 @@ class Bench:
         with self._lock:
             self.close()
             session.heard = self._progress
-            session.about = {"name": table.name, "target": target or ""}
+            self._whole, self._ruled = None, None
             self.session, self.table, self.target = session, table, target
             self._sample, self._looks, self._errors, self._other = sample, found, [], None
             self._leaders, self._figures = [], None
             self._opened += 1
+            self._describe()
+            self._of_session(session, sample)  # the figures are there when a page asks
             self._changed("table")
-        asked = self._opened, session, sample
-        Thread(target=self._look_for_leaks, args=asked, daemon=True).start()
-        self._later()
+
+    def hold_saved(self, session: Session) -> None:
+        """Take over the session of a project."""
+        about = dict(session.about)
+        self.hold(session, saved(session), about.get("target") or None)
+        with self._lock:
+            if self.table is not None and self.table.aside:
+                self.wish = Wish.from_text(about.get("rule", ""), len(classes_of(session)))
+                self._describe()
+
+    def _describe(self) -> None:
+        """A project knows where its rows come from, and what is asked of decisions."""
+        session, table = self.session, self.table
+        assert session is not None
+        assert table is not None
+        session.about = {
+            **table.about,
+            "name": table.name,
+            "target": self.target or "",
+            "rows_out": write_rows(table.rows_out),
+            "aside": "yes" if table.aside else "",
+            "rule": "" if self.wish is None else self.wish.to_text(),
+        }
 
     def close(self) -> None:
         """A search under way is given up."""
@@ -172,6 +215,11 @@ class Bench:
                 "targets": [] if table is None else table.columns,
                 "left_out": {} if table is None else table.left_out,
                 "rows_out": "" if table is None else write_rows(table.rows_out),
+                "n_aside": 0 if table is None else len(table.aside),
+                "series": table.form.to_dict() if isinstance(table, ChosenSeries) else None,
+                "labels": "" if table is None else table.labels_name,
+                "notes": [] if table is None else table.notes,
+                "rule": None if self.wish is None else asdict(self.wish),
                 "target": self.target,
                 "open": session is not None,
                 "choices": {
@@ -183,7 +231,7 @@ class Bench:
             }
             if session is not None and self._sample is not None:
                 found |= self._of_session(session, self._sample)
-        return _plain(found)
+        return plain(found)
 
     def _of_session(self, session: Session, sample: Sample) -> dict[str, object]:
         state, running = session.state, session.running
@@ -208,66 +256,79 @@ class Bench:
             "log": session.log[-_LINES:],
             "undo": undo,
             "redo": redo,
-            "points": _drawn(session.points),
+            "points": drawn(session.points),
             "running": running is not None and running.active,
             "paused": running is not None and running.paused,
             "compared": self._other is not None,
         }
 
     def columns(self) -> dict[str, Plain]:
-        """Names, kinds and flags of all columns, as lists: there may be many."""
-        session, _ = self._open()
+        """Names, kinds and flags of all columns, as lists: there may be many.
+
+        Whoever asks first makes somebody look for leaks and families, which takes longer.
+        """
+        session, sample = self._open()
         with self._lock:
+            if self._looked != self._opened:
+                self._looked = self._opened
+                asked = self._opened, session, sample
+                self._beside(self._look_for_leaks, *asked)
             found: dict[str, object] = {
                 "opened": self._opened,
                 "names": session.names,
                 "kinds": [look["kind"] for look in self._looks],
                 "missing": [round(look["missing"], 4) for look in self._looks],
                 "flags": [look["flag"] for look in self._looks],
+                "sentences": [] if self.table is None else self.table.sentences,
                 "alone": self._errors,
                 "leaders": self._leaders,
             }
-        return _plain(found)
+        return plain(found)
 
     def histograms(self, columns: list[int]) -> dict[str, Plain]:
         """Rows by value and class of some columns."""
         _, sample = self._open()
         found = {str(j): histogram(sample, j) for j in self._places(columns)}
-        return _plain(found)
+        return plain(found)
 
-    def model(self) -> dict[str, Plain]:
-        """What the model of the present subset says."""
-        session, _ = self._open()
-        with self._models:
-            fitted = session.model()
-        label = fitted.estimator_.fitted_.labels[:1] or (None,)
-        return _plain(explain_model(fitted, label=label[0]).to_dict())
+    def model(self, rows: list[int] | None = None) -> dict[str, Plain]:
+        """What the model of the present subset says, and some rows to look at.
 
-    def row(self, at: int, changes: dict[str, str] | None = None) -> dict[str, Plain]:
-        """The evidence behind the decision on one row, or on one that differs from it in values."""
+        Parameters
+        ----------
+        rows : that somebody wants to look at; others are drawn.
+        """
         session, sample = self._open()
-        place = int(np.searchsorted(sample.rows, at))
-        if place == sample.rows.size or sample.rows[place] != at:
-            raise BadUseError(
-                f"there is no row {at}, or it is left out; the last row is {sample.rows[-1]}."
-            )
+        assert self.table is not None
+        said = ""
         with self._models:
-            model = session.model().estimator_
-            table = one_row(sample.table, place, sorted(session.state.subset), changes or {})
-            found = explain(model, table)
-        labels = sample.labels
-        truth = "" if sample.targets.labelled else plain_value(sample.classes[labels[place]])
-        each = [{**one.to_dict(), "row": at} for one in found]
-        return _plain({"truth": str(truth), "found": each})
+            try:
+                fitted = self._ruled_model()
+            except ValueError as error:
+                if self.wish is None or not session.state.subset:
+                    raise
+                fitted, said = session.model(), f"No rule: {error}"
+            if self._whole is None:
+                self._whole = whole_table(session, sample)
+            found = model_view(fitted, self._whole, session.y, self.table, rows or [])
+        return plain(found | {"said": said})
+
+    def _ruled_model(self) -> NaiveBayesSelector:
+        """The model as it decides: with its rule, where there is one."""
+        session, _ = self._open()
+        assert self.table is not None
+        if self.wish is None:
+            return session.model()
+        asked = (session.state.subset, self.wish, self._opened)
+        if self._ruled is None or self._ruled[0] != asked:
+            self._ruled = asked, ruled(session, self.table, self.wish)
+        return self._ruled[1]
 
     def decisions(self) -> dict[str, Plain]:
         """Detections and false alarms at every threshold, on rows that tables have not seen."""
         session, _ = self._open()
         with self._models:
-            fitted = session.model()
-        given: Foreign = session.params
-        judged = performance(fitted, session.X, cast(Foreign, session.y), **given)
-        return _plain(judged.to_dict())
+            return plain(decisions_view(session.model(), session))
 
     def remember(self) -> None:
         """Compare later subsets with this one."""
@@ -279,28 +340,7 @@ class Bench:
         session, sample = self._open()
         if self._other is None:
             raise BadUseError("remember a subset first, then change it.")
-        names = [sample.classes.tolist(), sample.labels.tolist()]
-        rows, mine = session.held_out()
-        _, other = session.held_out(list(self._other))
-        one, two = mine.argmax(1), other.argmax(1)
-        apart = np.flatnonzero(one != two)
-        found = {
-            "n_rows": len(rows),
-            "n_apart": len(apart),
-            "error": list(session.error()),
-            "other_error": list(session.error(list(self._other))),
-            "other": [session.names[j] for j in self._other],
-            "rows": [
-                {
-                    "row": int(sample.rows[rows[i]]),
-                    "truth": str(names[0][names[1][rows[i]]]),
-                    "now": str(names[0][one[i]]),
-                    "before": str(names[0][two[i]]),
-                }
-                for i in apart[:_ROWS]
-            ],
-        }
-        return _plain(found)
+        return plain(compared_view(session, sample, self._other))
 
     def texts(self) -> dict[str, Plain]:
         """The code and the command line, to copy."""
@@ -309,7 +349,7 @@ class Bench:
         if not session.state.subset:
             return {"code": "", "command": ""}
         return {
-            "code": code(session, self.table, self.target),
+            "code": code(session, self.table, self.target, self.wish),
             "command": command(session, self.table, self.target),
         }
 
@@ -318,7 +358,8 @@ class Bench:
         session, _ = self._open()
         assert self.table is not None
         with self._models:
-            found = export(kind, session, self.table, self.target)
+            ruling = Ruling(self._ruled_model, self.wish)
+            found = export(kind, session, self.table, self.target, ruling)
         self.unsaved = self.unsaved and kind != "project"
         return found
 
@@ -338,6 +379,31 @@ class Bench:
                     least = "two columns" if action == "swap" else "a column"
                     raise BadUseError(f"{action} needs {least}; got {columns!r}.")
                 getattr(session, action)(*self._places(columns), note=note)
+            return self._edited()
+
+    def set_rule(self, asked: dict[str, Foreign] | None) -> dict[str, Plain]:
+        """Decide by costs, a person to ask and a ceiling; or, by None, for the most probable class.
+
+        The rule is made on rows that the model has not seen: a third of them is kept aside.
+        """
+        with self._lock:
+            session, _ = self._open()
+            assert self.table is not None
+            wish = None if asked is None else Wish.read(asked, len(classes_of(session)))
+            before = session, self.table, self.wish
+            if wish is not None and not self.table.aside:
+                rows = write_rows(self.table.rows_out)
+                self.open_target(self.target, chosen_models(session), rows, aside=True)
+            self.wish = wish
+            try:
+                with self._models:
+                    self._ruled_model()
+            except ValueError:
+                self.wish = before[2]
+                if self.session is not session:
+                    self.hold(*before[:2], self.target)  # as if nothing had been asked
+                raise
+            self._describe()
             return self._edited()
 
     def pick(self, at: int) -> dict[str, Plain]:
@@ -376,70 +442,7 @@ class Bench:
             raise BadUseError(f"columns are numbered 0 to {n - 1}; got {odd[0]!r}.")
         return columns
 
-    # -- telling --------------------------------------------------------------------------------
-
     def _edited(self) -> dict[str, Plain]:
         self._changed("state")
         self._later()
         return self.state()
-
-    def _changed(self, what: str) -> None:
-        self.version += 1
-        self.unsaved = self.session is not None
-        self._tell(what, {"version": self.version})
-
-    def _tell(self, what: str, data: dict[str, Plain]) -> None:
-        for listener in list(self.listeners):
-            listener(what, data)
-
-    def _progress(self) -> None:
-        """A search has made a step, or ended."""
-        session = self.session
-        running = None if session is None else session.running
-        if session is None or running is None:
-            return
-        if running.active:
-            left = running.seconds_left
-            points = len(running.points)
-            data: dict[str, object] = {"points": _drawn(running.points[-1:]), "n": points}
-            data |= {"seconds": running.seconds, "left": left}
-            self._tell("progress", _plain(data))
-            return
-        failure = running.failure
-        if failure is not None and not isinstance(failure, CancelledError):
-            self._tell("failure", {"said": " ".join(str(failure).split())})
-        self._changed("state")
-        self._later()
-
-    def _later(self) -> None:
-        """What takes longer follows: losses, substitutes."""
-        if self.session is not None:
-            asked = self.version, self.session
-            Thread(target=self._extras, args=asked, daemon=True).start()
-
-    def _extras(self, version: int, session: Session) -> None:
-        state = session.state
-        found = {str(j): loss for j, loss in session.answers.losses_if_left(state).items()}
-        if version != self.version:
-            return
-        self._tell("losses", _plain({"version": version, "losses": found}))
-        for j in state.subset[:_SUBSTITUTES]:
-            if version != self.version:
-                return
-            best = session.answers.best_substitute(state, j)
-            if best is not None:
-                told = {"version": version, "column": j, "by": best.column, "loss": best.amount}
-                self._tell("substitute", _plain(told))
-
-
-def _plain(value: object) -> dict[str, Plain]:
-    """Plain data of an object: what is not finite is null."""
-    return cast(dict[str, Plain], jsonable(value))
-
-
-def _drawn(points: list[Point]) -> list[list[object]]:
-    """Points of a path as a page draws them."""
-    return [
-        [each["n_features"], each["score"], each["error"], each["spread"], each["action"]]
-        for each in points
-    ]

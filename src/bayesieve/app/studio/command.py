@@ -12,6 +12,7 @@ import typer
 
 from ...data.files.base import BadUseError
 from ..messages import say, tell
+from ..signals import series_form
 
 # Where a password may come from, for machines without a keyboard.
 _PASSWORD = "BAYESIEVE_STUDIO_PASSWORD"
@@ -19,7 +20,11 @@ _PASSWORD = "BAYESIEVE_STUDIO_PASSWORD"
 
 def studio(
     file: Annotated[
-        Path | None, typer.Argument(help="A table, or a project (.bayesieve).", metavar="[FILE]")
+        Path | None,
+        typer.Argument(
+            help="A table, series (--id, --wide, or a folder), or a project (.bayesieve).",
+            metavar="[FILE]",
+        ),
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column with the classes.")] = None,
     port: Annotated[int, typer.Option(help="0: one that is free.", min=0, max=65535)] = 0,
@@ -32,6 +37,26 @@ def studio(
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     idle: Annotated[float, typer.Option(help="Minutes without a page until it ends.", min=0)] = 10,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
+    series_id: Annotated[
+        str | None, typer.Option("--id", help="Column that says which series a row belongs to.")
+    ] = None,
+    time: Annotated[str | None, typer.Option(help="Of series: the column that says when.")] = None,
+    value: Annotated[
+        list[str] | None, typer.Option(help="Of series: a column of values; repeatable.")
+    ] = None,
+    channel: Annotated[
+        str | None, typer.Option(help="Of series: the column that names the channel of a row.")
+    ] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="One row is a whole series.")] = False,
+    labels: Annotated[
+        Path | None, typer.Option(help="Table of the classes of series, as in signals.")
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(help="Cut records into windows of so many points.", min=2)
+    ] = None,
+    stride: Annotated[
+        int | None, typer.Option(help="Points from one window to the next.", min=1)
+    ] = None,
 ) -> None:
     """Open a page on this machine: search, pin, strike and swap columns, live."""
     import webbrowser
@@ -45,6 +70,10 @@ def studio(
     except ImportError as error:
         raise ImportError(MISSING) from error
 
+    form = None
+    folder = file is not None and file.is_dir()
+    if file is not None and (series_id is not None or wide or folder):
+        form = series_form(file, series_id, time, channel, value, wide, (window, stride))
     password = None
     if host not in ("127.0.0.1", "localhost", "::1"):
         tell(
@@ -54,7 +83,7 @@ def studio(
         password = os.environ.get(_PASSWORD) or typer.prompt("password", hide_input=True)
     bench = Bench(jobs)
     file = _beginning(file, project)
-    open_bench(bench, file, target)
+    open_bench(bench, file, target, form, labels)
     bench.unsaved = False
     place = listen(host, port)
     keys = Keys(place.getsockname()[1], host, password)

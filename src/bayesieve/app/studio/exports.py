@@ -5,13 +5,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from ...checks import Foreign
+from ...checks import Foreign, choose
 from ...estimators.resident.session import Session
+from ...estimators.selector import NaiveBayesSelector
 from ...explain.code import to_sql
 from ...explain.function import to_python
 from ...explain.modelfile.file import save_model
 from ...explain.report import make_report
+from .ruling import Wish, classes_of
 from .table import Chosen
+
+
+class Ruling(NamedTuple):
+    """The model of the screen."""
+
+    model: Callable[[], NaiveBayesSelector]
+    wish: Wish | None
 
 
 class Export(NamedTuple):
@@ -29,30 +38,37 @@ def _written(write: Callable[[Path], object], name: str) -> bytes:
         return path.read_bytes()
 
 
-def _report(session: Session, table: Chosen) -> bytes:
+def _report(session: Session, table: Chosen, model: NaiveBayesSelector) -> bytes:
     given: Foreign = session.params
     page = make_report(
-        session.model(),
+        model,
         session.X,
         cast(Foreign, session.y),
         title=f"Selection from {table.name}",
         n_resamples=0,
         left_out=dict(table.left_out),
+        signals=table.signals,
+        indicators=table.indicators,
         **given,
     )
     return page.encode()
 
 
-def code(session: Session, table: Chosen, target: str | None) -> str:
+def code(session: Session, table: Chosen, target: str | None, wish: Wish | None) -> str:
     """The whole program."""
-    return f"{table.code(target)}\n\n{session.to_code()}\n"
+    parts = [table.code(target), session.to_code()]
+    if wish is not None:
+        parts.append(wish.code(classes_of(session)))
+    return "\n\n".join([*parts, *table.code_after]) + "\n"
 
 
 def command(session: Session, table: Chosen, target: str | None) -> str:
     """The command line, or why there is none."""
     if table.path is None:
         return "# The table came from a notebook: the command line reads files."
-    if table.rows_out:
+    if table.signals is not None:
+        return "# bayesieve signals chooses among indicators itself: use the code."
+    if table.rows_out or table.aside:
         return "# The command line cannot leave out rows: use the code."
     odd = [name for name, why in table.left_out.items() if "moments" in why]
     if odd:
@@ -63,22 +79,30 @@ def command(session: Session, table: Chosen, target: str | None) -> str:
         return "# " + " ".join(str(error).split())
 
 
-def export(kind: str, session: Session, table: Chosen, target: str | None) -> Export:
-    """One of the things that come out."""
-    if kind == "report":
-        return Export("report.html", "text/html", _report(session, table))
-    if kind == "model":
-        content = _written(lambda path: save_model(session.model(), path), "model.json")
-        return Export("model.json", "application/json", content)
-    if kind == "sql":
-        return Export("model.sql", "text/plain", to_sql(session.model()).encode())
-    if kind == "python":
-        return Export("model.py", "text/plain", to_python(session.model()).encode())
+def export(
+    kind: str, session: Session, table: Chosen, target: str | None, ruling: Ruling
+) -> Export:
+    """One of the things that come out.
+
+    Parameters
+    ----------
+    kind : which.
+    session, table, target : of what.
+    ruling : the model as the screen shows it, and the wish behind its rule.
+    """
     if kind == "code":
-        return Export("select.py", "text/plain", code(session, table, target).encode())
+        content = code(session, table, target, ruling.wish).encode()
+        return Export("select.py", "text/plain", content)
     if kind == "project":
         content = _written(session.save, "project")
         return Export("project.bayesieve", "application/zip", content)
-    raise ValueError(
-        f"export must be one of report, model, sql, python, code or project; got {kind!r}."
-    )
+    choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
+    model = ruling.model()
+    if kind == "report":
+        return Export("report.html", "text/html", _report(session, table, model))
+    if kind == "model":
+        content = _written(lambda path: save_model(table.whole(model), path), "model.json")
+        return Export("model.json", "application/json", content)
+    if kind == "sql":
+        return Export("model.sql", "text/plain", to_sql(model).encode())
+    return Export("model.py", "text/plain", to_python(model).encode())

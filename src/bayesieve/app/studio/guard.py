@@ -26,6 +26,9 @@ HEADERS = {
 
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
+# What whoever must show a password sees.
+_BEFORE = ("/login", "/static/style.css", "/static/report/colours.css")
+
 # What a page of another site, or a browser that hides where it comes from, says of itself.
 _OWN = ("same-origin", "none")
 
@@ -125,7 +128,7 @@ class Guard:
         right = hmac.compare_digest(token.encode(), keys.token.encode())
         if path == "/" and method == "GET" and right and keys.password is None:
             return let_in(keys)
-        if keys.password is not None and path in ("/login", "/static/style.css"):
+        if keys.password is not None and path in _BEFORE:
             return None
         if keys.password is not None and path == "/" and method == "GET":
             return RedirectResponse("/login", 303)

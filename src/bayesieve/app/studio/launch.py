@@ -11,9 +11,9 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from ...data.files.base import BadUseError
+from ...data.files.form import SeriesForm
 from ...estimators.resident.session import Session
 from .bench import Bench
-from .table import given_table
 
 if TYPE_CHECKING:
     from .guard import Keys
@@ -139,18 +139,34 @@ class Running:
 def open_saved(bench: Bench, path: Path, name: str) -> None:
     """A session that was saved; its file is not needed any more."""
     session = Session.load(path)
-    weights = session.params.get("sample_weight")
-    table = given_table(session.X, session.y, weights, session.about.get("name", name))
-    bench.hold(session, table, session.about.get("target") or None)
+    session.about.setdefault("name", name)
+    bench.hold_saved(session)
 
 
-def open_bench(bench: Bench, file: Path | None, target: str | None) -> None:
-    """Begin with a file, or a project."""
+def open_bench(
+    bench: Bench,
+    file: Path | None,
+    target: str | None,
+    form: SeriesForm | None = None,
+    labels: Path | None = None,
+) -> None:
+    """Begin with a file, or a project.
+
+    Parameters
+    ----------
+    bench : who takes it.
+    file, target : the table, or the project, and its column with the classes.
+    form, labels : how series lie in it, and the table that has their classes.
+    """
     if file is None:
         return
     if file.suffix == ".bayesieve":
         open_saved(bench, file, file.name)
         return
     bench.open_file(file, str(file))
-    if target is not None:
+    if form is not None:
+        bench.read_as(form)
+    if labels is not None:
+        bench.add_labels(labels, str(labels))
+    if target is not None or labels is not None:
         bench.open_target(target)

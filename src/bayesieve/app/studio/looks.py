@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.columns import is_missing
-from ...data.files.base import BadUseError
 from ...data.sample import Sample
-from ...data.tables import RawTable, SparseTable, Table
+from ...data.tables import SparseTable, Table
 from ...estimators.resident.session import Session
 
 # Bars of a histogram, and columns whose kind is looked for in all rows.
@@ -83,35 +82,6 @@ def chosen_models(session: Session) -> dict[str, str]:
     model = session.settings["estimator"]
     found = {} if model is None else model.features
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
-
-
-def one_row(table: Table, at: int, columns: list[int], changes: dict[str, str]) -> RawTable:
-    """Some columns of one row, with values that somebody typed in the place of its own.
-
-    Parameters
-    ----------
-    table, at, columns : which row of which table, and what of it.
-    changes : values by the names of columns; an empty text is a missing value.
-    """
-    found = []
-    for j in columns:
-        column, typed = table.column(j)[at : at + 1], changes.get(table.names[j])
-        if typed is not None and column.dtype == object:
-            column = np.array([typed or None], dtype=object)
-        elif typed is not None:
-            column = np.array([_number(table.names[j], typed)])
-        found.append(column)
-    return RawTable(found, [table.names[j] for j in columns], 1)
-
-
-def _number(name: str, typed: str) -> float:
-    try:
-        value = float(typed) if typed.strip() else np.nan
-    except ValueError:
-        value = np.inf
-    if np.isinf(value):
-        raise BadUseError(f"{name} must be a number, or empty where it is missing; got {typed!r}.")
-    return value
 
 
 def leaks(errors: list[float], labels: NDArray[np.int64]) -> list[int]:

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import hmac
 import json
-import secrets
 import tempfile
 import time
 import warnings
@@ -21,11 +20,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ...data.files.base import BadUseError, unzipped
+from ...data.files.base import BadUseError
 from ...explain.plain import Plain
+from ...explain.report.page import asset, page_style, part_script
 from .bench import Bench, Settings
 from .guard import Guard, Keys, let_in
 from .launch import open_saved
+from .seriesfile import read_form
+from .uploads import Uploads
 
 _KINDS = {
     ".html": "text/html",
@@ -61,6 +63,7 @@ class Studio:
             routes=[
                 Route("/", self._page),
                 Route("/login", self._login, methods=["GET", "POST"]),
+                Route("/static/report/{name}", self._report),
                 Route("/static/{name}", self._static),
                 Route("/api/events", self._events),
                 Route("/api/upload", self._upload, methods=["POST"]),
@@ -76,6 +79,7 @@ class Studio:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         with tempfile.TemporaryDirectory(prefix="bayesieve-studio-") as folder:
             self.uploads = Path(folder)
+            self.received = Uploads(self.uploads, self.most_bytes)
             yield
             self.bench.close()
 
@@ -86,6 +90,18 @@ class Studio:
 
     async def _static(self, request: Request) -> Response:
         return _asset(request.path_params["name"])
+
+    async def _report(self, request: Request) -> Response:
+        """The report's own parts: what it draws, the studio does not draw in another way."""
+        parts = {
+            "parts.js": ("text/javascript", part_script),
+            "colours.css": ("text/css", lambda: asset("colours.css")),
+            "style.css": ("text/css", page_style),
+        }
+        kind, text = parts.get(request.path_params["name"], ("", str))
+        if not kind:
+            return JSONResponse({"refused": "there is no such page."}, 404)
+        return Response(text().encode(), media_type=kind)
 
     async def _login(self, request: Request) -> Response:
         if self.keys.password is None:
@@ -108,15 +124,14 @@ class Studio:
         answers: dict[str, Callable[[], dict[str, Plain]]] = {
             "state": bench.state,
             "columns": bench.columns,
-            "model": bench.model,
+            "model": lambda: bench.model(_numbers(request.query_params.get("rows", ""))),
             "decisions": bench.decisions,
             "compared": bench.compared,
             "texts": bench.texts,
-            "room": lambda: self._room(int(request.query_params.get("bytes", "0"))),
-            "row": lambda: bench.row(int(request.query_params.get("at", "0"))),
-            "histograms": lambda: bench.histograms(
-                [int(each) for each in request.query_params.get("at", "").split(",") if each]
-            ),
+            "room": lambda: {
+                "most": self.received.room(int(request.query_params.get("bytes", "0")))
+            },
+            "histograms": lambda: bench.histograms(_numbers(request.query_params.get("at", ""))),
         }
         return await _answered(answers.get(request.path_params["what"]))
 
@@ -132,8 +147,18 @@ class Studio:
         def target() -> dict[str, Plain]:
             features = asked.get("features")
             rows = _text(asked, "rows", _MOST_WORDS) if "rows" in asked else None
-            bench.open_target(_text(asked, "target") or None, features and dict(features), rows)
+            given = None if features is None else dict(features)
+            if asked.get("series") is not None:
+                bench.read_as(read_form(dict(asked["series"])))
+            aside = asked.get("aside")
+            aside = None if aside is None else bool(aside)
+            bench.open_target(_text(asked, "target") or None, given, rows, aside)
             return bench.state()
+
+        def rule() -> dict[str, Plain]:
+            if "rule" not in asked:
+                raise BadUseError("say what the rule is to be, or null for none.")
+            return bench.set_rule(None if asked["rule"] is None else dict(asked["rule"]))
 
         def remember() -> dict[str, Plain]:
             bench.remember()
@@ -141,13 +166,12 @@ class Studio:
 
         changes: dict[str, Callable[[], dict[str, Plain]]] = {
             "target": target,
+            "folder": lambda: self._open_folder(_text(asked, "name")),
             "remember": remember,
             "edit": lambda: bench.edit(
                 _text(asked, "action"), list(asked.get("columns", [])), _text(asked, "note")
             ),
-            "row": lambda: bench.row(
-                int(asked["at"]), {k: str(v) for k, v in dict(asked.get("changes", {})).items()}
-            ),
+            "rule": rule,
             "pick": lambda: bench.pick(int(asked["at"])),
             "halt": lambda: bench.halt(_text(asked, "what")),
             "search": lambda: bench.search(
@@ -166,56 +190,53 @@ class Studio:
     async def _upload(self, request: Request) -> Response:
         """A file that was dropped on the page: its name is a word to show, and never a path."""
         name = request.query_params.get("name", "")[-200:] or "table.csv"
-        ending, zipped = unzipped(Path("x" + "".join(Path(name).suffixes[-2:])))
-        ending = "".join(each for each in ending if each.isascii() and each.isalnum())[:20]
-        place = self.uploads / f"{secrets.token_hex(8)}.{ending}{'.gz' * zipped}"
+        use = request.query_params.get("as", "")
         try:
-            await self._receive(request, place)
+            place = self.received.place(name, use)
         except BadUseError as error:
-            place.unlink(missing_ok=True)
+            with contextlib.suppress(ValueError):  # who is cut off in the middle hears nothing
+                await _body(request)
+            return _sorry(error)
+        try:
+            await self.received.receive(request, place)
+        except BadUseError as error:
             return JSONResponse({"refused": str(error)}, 413, headers={"Connection": "close"})
-        except BaseException:  # whoever sent it has gone
-            place.unlink(missing_ok=True)
-            raise
+        except OSError as error:
+            return _sorry(error)
+        opens = {"": self._open_upload, "labels": self.bench.add_labels}
+        take = opens.get(use, lambda *_: None)
 
         def opened() -> dict[str, Plain]:
-            before = None if self.bench.table is None else self.bench.table.path
             try:
-                if ending == "bayesieve":
-                    self.open_project(place)
-                    place.unlink()
-                else:
-                    self.bench.open_file(place, name)
+                take(place, name)
             except BaseException:
                 place.unlink(missing_ok=True)
                 raise
-            self._tidy(before)
             return self.bench.state()
 
         return await _answered(opened)
 
-    def _room(self, size: int) -> dict[str, Plain]:
-        """May a file of this many bytes come?"""
-        if size > self.most_bytes:
-            most = f"{self.most_bytes / 2**20:,.0f} MB"
-            raise BadUseError(
-                f"the file is larger than {most}; start bayesieve studio FILE instead."
-            )
-        return {"most": self.most_bytes}
+    @property
+    def _file(self) -> Path | None:
+        """That the workbench reads."""
+        return None if self.bench.table is None else self.bench.table.path
 
-    async def _receive(self, request: Request, place: Path) -> None:
-        size = 0
-        with place.open("xb") as file:
-            async for part in request.stream():
-                size += len(part)
-                self._room(size)
-                file.write(part)
+    def _open_upload(self, place: Path, name: str) -> None:
+        before = self._file
+        if place.suffix == ".bayesieve":
+            self.open_project(place)
+            place.unlink()
+        else:
+            self.bench.open_file(place, name)
+        self.received.tidy(before, self._file)
 
-    def _tidy(self, before: Path | None) -> None:
-        """A file that was dropped on the page before another one is not needed any more."""
-        now = None if self.bench.table is None else self.bench.table.path
-        if before is not None and before != now and before.parent == self.uploads:
-            before.unlink(missing_ok=True)
+    def _open_folder(self, name: str) -> dict[str, Plain]:
+        """The files that were sent one by one are a folder of series."""
+        folder = self.received.take_series()
+        before = self._file
+        self.bench.open_file(folder, name or "a folder")
+        self.received.tidy(before, self._file)
+        return self.bench.state()
 
     def open_project(self, path: Path) -> None:
         """A session that was saved; its file is not needed any more."""
@@ -241,7 +262,7 @@ class Studio:
                 loop.call_soon_threadsafe(queue.put_nowait, (what, data))
 
         async def stream() -> AsyncIterator[bytes]:
-            self.bench.listeners.append(told)
+            self.bench.welcome(told)
             self.n_pages += 1
             try:
                 yield _event("hello", {"version": self.bench.version})
@@ -286,6 +307,11 @@ def _merged(events: list[tuple[str, Plain]]) -> list[tuple[str, Plain]]:
 
 def _event(what: str, data: Plain) -> bytes:
     return f"event: {what}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _numbers(text: str) -> list[int]:
+    """Whole numbers, separated by commas."""
+    return [int(each) for each in text.split(",") if each]
 
 
 def _text(asked: dict[str, object], name: str, most: int = 2000) -> str:

@@ -7,12 +7,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
-from ...checks import Foreign
+from ...checks import Array, Foreign
 from ...data.files.base import BadUseError
 from ...data.files.formats import format_of, read_data
 from ...data.files.sources import open_source
+from ...data.series import SeriesTable
 from ...data.tables import read_table
+from ...estimators.resident.session import Session
+from ...estimators.selector import NaiveBayesSelector
+from ...estimators.signals import SignalPipeline
+from ...indicators.transformer import Indicators
 from ..odd_tables import is_moment
 from ..tables import Problem, read_problem
 
@@ -35,7 +41,9 @@ class Chosen:
     X, y : of a notebook.
     left_out : columns that are not learnt from, each with the reason.
     rows_out : rows that are not learnt from.
+    aside : rows on which decisions are judged, and which are not learnt from.
     given : how often each row counts beside; None: once.
+    labels, labels_name : a table with the classes of series, and what it is called.
     """
 
     name: str
@@ -45,7 +53,10 @@ class Chosen:
     y: Foreign = None
     left_out: dict[str, str] = field(default_factory=dict)
     rows_out: list[int] = field(default_factory=list)
+    aside: list[int] = field(default_factory=list)
     given: NDArray[np.int64] | None = None
+    labels: Path | None = None
+    labels_name: str = ""
 
     def split(self, target: str | None) -> tuple[Foreign, Foreign]:
         """Columns and classes; what cannot be learnt from is left out, and told."""
@@ -89,20 +100,115 @@ class Chosen:
             lines.append(f"X = X.drop({list(self.left_out)!r})")
         if self.given is not None:
             lines.append("# sample_weight: as it was given, 0 for rows left out.")
-        elif self.rows_out:
-            lines += ["sample_weight = [1] * len(y)", f"for row in {self.rows_out!r}:"]
-            lines.append("    sample_weight[row] = 0")
+        else:
+            lines += self.weights_code()
         return "\n".join(lines)
+
+    def weights_code(self) -> list[str]:
+        """Python that gives the rows left out, and those kept aside, no weight."""
+        if not self.rows_out and not self.aside:
+            return []
+        lines, gone = [], f"{self.rows_out!r}"
+        if self.aside:
+            gone = "aside" if not self.rows_out else f"{self.rows_out!r} + aside"
+            lines = [self._aside_code(), ""]
+        lines += ["sample_weight = [1] * len(y)", f"for row in {gone}:"]
+        return [*lines, "    sample_weight[row] = 0"]
+
+    def _aside_code(self) -> str:
+        """Python that draws the same rows, as `draw_aside` does."""
+        out = f" if i not in {self.rows_out!r}" if self.rows_out else ""
+        return "\n".join(
+            [
+                "from bayesieve.app.studio.table import draw_aside",
+                "",
+                f"aside = draw_aside([i for i in range(len(y)){out}], y, {self.groups_name})",
+            ]
+        )
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What a project must know to make its columns again."""
+        return {}
+
+    @property
+    def signals(self) -> SeriesTable | None:
+        """The series behind the rows, where there are some."""
+        return None
+
+    @property
+    def indicators(self) -> Indicators | None:
+        """What made the columns from series."""
+        return None
+
+    @property
+    def sentences(self) -> list[str]:
+        """What each column says; none where its name says it."""
+        return []
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know of the rows."""
+        return []
+
+    @property
+    def code_after(self) -> list[str]:
+        """Python that comes last."""
+        return []
+
+    def whole(self, model: NaiveBayesSelector) -> NaiveBayesSelector | SignalPipeline:
+        """A model with what makes its columns."""
+        return model
+
+    @property
+    def groups(self) -> Array | None:
+        """What rows share that never stand on both sides of a split."""
+        return None
+
+    @property
+    def groups_name(self) -> str:
+        """What they are called in code."""
+        return "None" if self.groups is None else "groups"
 
     def weights(self, n_rows: int) -> NDArray[np.int64] | None:
         """How often each row counts; None where all do."""
-        if not self.rows_out:
+        if not self.rows_out and not self.aside:
             return self.given
-        if self.rows_out[-1] >= n_rows:
+        if self.rows_out and self.rows_out[-1] >= n_rows:
             raise BadUseError(f"there is no row {self.rows_out[-1]}; the last one is {n_rows - 1}.")
         found = np.ones(n_rows, np.int64) if self.given is None else self.given.copy()
         found[self.rows_out] = 0
+        found[self.aside] = 0
         return found
+
+
+def draw_aside(rows: list[int], y: Foreign, groups: Foreign = None) -> list[int]:
+    """A third of the rows, on which decisions are judged: of every class, and of whole groups.
+
+    Parameters
+    ----------
+    rows : to draw from.
+    y : classes of all rows.
+    groups : what rows share that are never on both sides; None: nothing.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.table import draw_aside
+    >>> len(draw_aside(list(range(9)), ["a"] * 6 + ["b"] * 3))
+    3
+    """
+    classes = np.asarray(y)
+    mine = classes[rows] if classes.ndim == 1 else None
+    try:
+        if groups is None:
+            found = train_test_split(rows, test_size=1 / 3, stratify=mine, random_state=0)[1]
+        else:
+            draw = StratifiedGroupKFold(3, shuffle=True, random_state=0)
+            of_rows = np.asarray(groups)[rows]
+            found = [rows[i] for i in next(draw.split(rows, mine, of_rows))[1]]
+    except ValueError as error:
+        raise BadUseError(f"a third of the rows cannot be kept aside: {error}") from error
+    return sorted(int(row) for row in found)
 
 
 def read_rows(text: str) -> list[int]:
@@ -158,7 +264,7 @@ def open_table(path: Path, name: str) -> Chosen:
 def given_table(
     X: Foreign, y: Foreign, weights: Foreign = None, name: str = "the table of the notebook"
 ) -> Chosen:
-    """What a notebook, or a project, holds; rows without weight are left out."""
+    """What a notebook holds; rows without weight are left out."""
     read_table(BaseEstimator(), X, reset=True)
     found = Chosen(name, None, [], X, y)
     if weights is not None:
@@ -166,4 +272,14 @@ def given_table(
         found.rows_out = np.flatnonzero(given == 0).tolist()
         given = np.where(given == 0, 1, given)
         found.given = given if (given != 1).any() else None
+    return found
+
+
+def saved_table(session: Session) -> Chosen:
+    """What a project holds; of the rows without weight, some are kept aside."""
+    about, weights = session.about, session.params.get("sample_weight")
+    found = given_table(session.X, session.y, weights, about.get("name", "a project"))
+    if about.get("aside"):
+        gone, found.rows_out = found.rows_out, read_rows(about.get("rows_out", ""))
+        found.aside = sorted(set(gone) - set(found.rows_out))
     return found

@@ -5,7 +5,7 @@ import json
 import zipfile
 import zlib
 from os import PathLike
-from typing import TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +13,7 @@ import scipy.sparse
 from ...checks import Array, Foreign, check_file, plain_value
 from ...data.files.atomic import whole_file
 from ...data.sample import is_label_matrix, read_target
-from ...data.tables import SparseTable, Table, read_table
+from ...data.tables import RawTable, SparseTable, Table, read_table
 from ...search.path import frame_of
 from ..naive_bayes import NaiveBayes
 from ..selector import NaiveBayesSelector
@@ -46,6 +46,7 @@ class ProjectData(TypedDict):
     version: int
     names: list[str]
     named: bool
+    raw: NotRequired[bool]  #: a table with names that is no frame, such as indicators
     sparse: list[int] | None
     texts: dict[str, list[str | None]]
     classes: list[Foreign] | None
@@ -82,6 +83,7 @@ def write_project(session: Session, path: str | PathLike[str]) -> None:
         "version": VERSION,
         "names": list(table.names),
         "named": hasattr(reader, "feature_names_in_"),
+        "raw": isinstance(session.X, RawTable),
         "sparse": list(table.matrix.shape) if isinstance(table, SparseTable) else None,
         "texts": texts,
         "classes": classes,
@@ -262,6 +264,8 @@ def _rows(data: ProjectData, arrays: dict[str, Array]) -> object:
         for j, column in zip(arrays[f"{name}_at"].tolist(), arrays[name], strict=True):
             columns[j] = column.astype(np.float64)
     order = [columns[j] for j in range(len(data["names"]))]
+    if data.get("raw"):
+        return RawTable(order, [str(name) for name in data["names"]], len(order[0]))
     if data["named"]:
         lists = (column.tolist() for column in order)
         return frame_of(dict(zip(data["names"], lists, strict=True)))

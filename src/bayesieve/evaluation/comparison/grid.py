@@ -96,7 +96,7 @@ class Grid:
             name: [self.shown(i, j) for i in range(len(self.rows))]
             for j, name in enumerate(self.head)
         }
-        return html_table(columns, self.caption)
+        return html_table(columns, self.caption, figures=self.head[1:])
 
     def to_latex(self) -> str:
         r"""A tabular in the manner of booktabs."""
@@ -110,6 +110,7 @@ class Grid:
                 cells.append(rf"\textbf{{{text}}}" if (i, j) in self.best else text)
             lines.append(" & ".join(cells) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}"]
+        lines.insert(0, "% needs the package booktabs")
         if self.caption:
             lines.insert(0, "% " + " ".join(self.caption.split()))
         return "\n".join(lines) + "\n"

@@ -191,7 +191,7 @@ def by_set(found: "Comparison") -> Grid:
         tuple(rows),
         ("", *[score.form] * len(order)),
         frozenset(best),
-        f"{score.title}, mean of {found.folds} folds and {seeds}; needs the package booktabs",
+        f"{score.title}, mean of {found.folds} folds and {seeds}",
     )
 
 

@@ -21,22 +21,15 @@ from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
 from ..model import explain_model
 from ..plain import Plain
-from ..portable import BellTerms, Portable, PortableProblem, TableTerms, portable
+from ..portable import portable
 from ..shares import interval
 from .decided import class_codes, decided_data, drift_data, rule_data
+from .explored import in_nat
 from .found import fates, hashes_of, log_of, path_of, settings_of, term_fates
 from .judgement import Facts, judge
 from .looks import Told, looked_at
 from .rows import embedded_rows
-from .shape import (
-    AgreementData,
-    Content,
-    NatModel,
-    NatProblem,
-    NatTerms,
-    SelectionData,
-    StepTerms,
-)
+from .shape import AgreementData, Content, SelectionData
 
 
 @dataclass(frozen=True)
@@ -53,6 +46,7 @@ class Extras:
     random_state : which rows are drawn, where there are too many.
     no_stability : why there is none, where there is none.
     groups : of the rows; none is on both sides where the fit is repeated.
+    wanted : rows that are in the page whichever are drawn.
     """
 
     title: str = "bayesieve report"
@@ -64,6 +58,7 @@ class Extras:
     random_state: int = 0
     no_stability: str = ""
     groups: ArrayLike | None = None
+    wanted: tuple[int, ...] = ()
 
 
 def gather(
@@ -115,7 +110,7 @@ def gather(
         "fates": lines,
         "path": path_of(model, X, y) if judged["rows"] != "given" or selector else None,
         "model": models,
-        "portable": _in_nat(spoken, fitted),
+        "portable": in_nat(spoken, fitted),
         "performance": judged,
         "stability": agreement,
         "no_stability": extras.no_stability,
@@ -199,59 +194,6 @@ def _summary(fitted: FittedBayes, table: Table, y: ArrayLike) -> dict[str, Plain
         "place": None if fitted.place is None else fitted.place.tolist(),
     }
     return found
-
-
-def _in_nat(data: Portable, fitted: FittedBayes) -> NatModel:
-    """Integers beyond 2^53 do not survive in a page: terms in nat, and log 0 marked apart."""
-    return {
-        "features": data["features"],
-        "problems": [
-            _problem_in_nat(
-                problem, [f["cuts"] is not None for f in data["features"]], each.shares.tolist()
-            )
-            for problem, each in zip(data["problems"], fitted.problems, strict=True)
-        ],
-    }
-
-
-def _problem_in_nat(
-    problem: PortableProblem, on_grid: list[bool], shares: list[float]
-) -> NatProblem:
-    bits, impossible = problem["bits"], problem["impossible"]
-
-    def nat(fixed: int) -> list[float]:
-        never = bool(impossible) and fixed <= -impossible // 2
-        return [float(np.ldexp(fixed + impossible * never, -bits)), int(never)]
-
-    def terms(found: TableTerms | BellTerms, steps: bool) -> NatTerms | StepTerms | BellTerms:
-        if "table" not in found:
-            return found
-        silent = [nat(fixed) for fixed in found["silent"]]
-        if steps and not impossible:
-            # Whole numbers that are small where neighbours are near: a third of the letters.
-            whole = np.rint(np.ldexp(np.array(found["table"], float), -bits) * 1e10)
-            lines = np.diff(whole, axis=0, prepend=0).T.astype(int).tolist()
-            return {"steps": lines, "silent": silent}
-        table = [[nat(fixed) for fixed in row] for row in found["table"]]
-        return {"table": table, "silent": silent}
-
-    return {
-        "name": problem["name"],
-        "classes": problem["classes"],
-        "class_count": problem["class_count"],
-        "temperature": problem["temperature"],
-        "prior": [nat(fixed) for fixed in problem["prior"]],
-        "shares": shares,
-        "terms": [terms(*both) for both in zip(problem["terms"], on_grid, strict=True)],
-        "pairs": [
-            {
-                "columns": pair["columns"],
-                "groups": pair["groups"],
-                "table": [[nat(fixed) for fixed in row] for row in pair["table"]],
-            }
-            for pair in problem["pairs"]
-        ],
-    }
 
 
 def _stability(found: Stability | None, model: Model) -> AgreementData | None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import platform
 from collections.abc import Iterable
 from importlib import metadata
@@ -13,18 +14,16 @@ from numpy.typing import ArrayLike
 from ...checks import Array
 from ...data.tables import SparseTable, Table
 from ...estimators.chosen import ChosenColumns
-from ...estimators.held import fitted_of, rows_of, stands_for
+from ...estimators.held import stands_for
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.weighted import WeightedNaiveBayes
 from ...evaluation.given import Model
 from ...rankings.families import count_others
 from ...search.weight_path import WeightPath
+from ..bands import weighted_bands
 from ..portable import Portable
-from ..words import many, nth
+from ..words import few_digits, many, nth
 from .shape import PathData
-
-# States of a weighted path whose bands are drawn, and rows that these rest on.
-_MOST_STATES, _MOST_ROWS = 60, 5000
 
 # What the score that guides is called where people read it.
 GUIDES = {
@@ -106,7 +105,7 @@ def _states(model: WeightedNaiveBayes, X: object, y: ArrayLike) -> PathData:
         "n_guiding": n_rows,
         "n_validation": 0,
         "chosen": path.chosen,
-        "bands": _bands(model, X, y),
+        "bands": weighted_bands(model, X, y),
         "steps": [
             (
                 "t",
@@ -119,24 +118,6 @@ def _states(model: WeightedNaiveBayes, X: object, y: ArrayLike) -> PathData:
             for step in path.steps
         ],
     }
-
-
-def _bands(model: WeightedNaiveBayes, X: object, y: ArrayLike) -> list[float] | None:
-    """How far the mean log-loss of each state is off by chance: standard errors over the rows."""
-    path, truth = model.path_, np.asarray(y)
-    if fitted_of(model).labelled or len(path) > _MOST_STATES:
-        return None
-    found = []
-    for step in path.steps:
-        state = model.at(len(step.terms))
-        rows = rows_of(state, X)
-        some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _MOST_ROWS)).astype(np.int64)
-        problem = state.estimator_.fitted_.only
-        logs = problem.log_proba(problem.sums(rows.take(some)))
-        at = np.searchsorted(problem.classes, truth[some])
-        losses = -np.maximum(logs[np.arange(some.size), at], -700.0)
-        found.append(float(losses.std() / np.sqrt(some.size)))
-    return [float(f"{each:.4g}") for each in found]
 
 
 def _eight(value: float) -> float | None:
@@ -256,7 +237,7 @@ def settings_of(model: Model) -> list[tuple[str, str]]:
         found += [
             ("estimator", "WeightedNaiveBayes: terms with weights for each class"),
             ("guided by", GUIDES["log-loss"]),
-            ("price of a term", f"{model.choice_['price']:.4g} nat"),
+            ("price of a term", _price(model.choice_["price"])),
             ("pairs of columns", "yes" if model.choice_["bins"] else "no"),
             ("ridge", f"{model.ridge:g}"),
         ]
@@ -265,6 +246,13 @@ def settings_of(model: Model) -> list[tuple[str, str]]:
         weight = model.class_weight
         found.append(("class weights", "none" if weight is None else str(weight)))
     return found + [(f"version of {name}", version) for name, version in _versions()]
+
+
+def _price(nat: float) -> str:
+    if math.isinf(nat):
+        return "no term at all"
+    times = few_digits(math.exp(min(nat, 30.0)))
+    return f"{nat:.4g} nat (the rows must become {times} times as likely)"
 
 
 def _versions() -> Iterable[tuple[str, str]]:

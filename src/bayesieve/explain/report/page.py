@@ -12,6 +12,7 @@ from ..plain import jsonable
 from ..words import SILENT, chance_in_words, few_digits, rate_in_words
 from .curves import calibration_lines, detection_lines
 from .decided import decided_in_words
+from .explored import sources_of
 from .looks import yes_or_no
 from .pairs import classes_of, heat_maps, scaled
 from .shape import AgreementData, Content
@@ -50,7 +51,7 @@ _MOST_BARS = 25
 def render(content: Content) -> str:
     """The page."""
     environment = page_environment()
-    style, script = asset("style.css"), "\n".join(asset(name) for name in SCRIPTS)
+    style, script = page_style(), "\n".join(asset(name) for name in SCRIPTS)
     return environment.get_template("page.html.j2").render(
         **content,
         most_labels=MOST_LABELS,
@@ -63,6 +64,16 @@ def render(content: Content) -> str:
         style=style,
         script=script,
     )
+
+
+def page_style() -> str:
+    """The style of all pages: colours, and what is made of them."""
+    return asset("colours.css") + asset("style.css")
+
+
+def part_script() -> str:
+    """The parts of a report, without the page that puts them together: other pages use them too."""
+    return "\n".join(asset(name) for name in SCRIPTS[:-1])
 
 
 def page_environment() -> "jinja2.Environment":
@@ -102,9 +113,7 @@ def page_data(content: Content) -> dict[str, object]:
         "path": content["path"],
         "rows": content["rows"],
         "thresholds": [[v["name"], v["thresholds"]] for v in verdicts],
-        "sources": [
-            [[f["counts"], f["source"]] for f in model["features"]] for model in content["model"]
-        ],
+        "sources": sources_of(content["model"]),
         "roc": detection_lines(content, MOST_LINES),
         "calibration": calibration_lines(content, MOST_LINES),
         "stability": None if stable is None else _bars(stable),

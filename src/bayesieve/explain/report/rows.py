@@ -59,6 +59,8 @@ def embedded_rows(
     draw = np.random.RandomState(extras.random_state)
     most = min(MOST_ROWS, max(_MOST_CELLS // max(len(fitted.specs), 1), 50))
     at = _draw(selector, table.n_rows, most, draw)
+    wanted = np.array(extras.wanted, np.int64)
+    at = np.union1d(at, wanted)
     truth = np.asarray(y)
     validation = np.zeros(table.n_rows, bool)
     if selector is not None:
@@ -70,7 +72,7 @@ def embedded_rows(
         "validation": validation[at].tolist(),
         "values": _values(fitted, shown, table, at),
         "novelty": None if fitted.usual is None else _few(novelty_of(fitted, table.take(at))),
-        "signals": _signals(fitted, at, validation, series, extras.indicators),
+        "signals": _signals(fitted, wanted, at, validation, series, extras.indicators),
         "channels": [] if series is None else list(series.channels),
         "spoken": _spoken(fitted, extras.indicators),
     }
@@ -129,6 +131,7 @@ def _few_digits(spec: ColumnSpec, raw: NDArray[np.float64]) -> list[float | None
 
 def _signals(
     fitted: FittedBayes,
+    wanted: NDArray[np.int64],
     at: NDArray[np.int64],
     validation: NDArray[np.bool_],
     table: SeriesTable | None,
@@ -141,7 +144,7 @@ def _signals(
     found: dict[int, SignalData] = {}
     known = set() if indicators is None else set(indicators.names_)
     names = {j: spec.name for j, spec in enumerate(fitted.specs) if spec.name in known}
-    for i in pool[:_MOST_SIGNALS]:
+    for i in np.concatenate([wanted, pool[:_MOST_SIGNALS]]):
         series = table[int(i)]
         fired = {}
         if indicators is not None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ...evaluation.given import Value
 from ..explanations import Evidence, Explanation
 from ..words import SILENT, odds_in_words
-from .page import asset, page_environment
+from .page import page_environment, page_style
 
 # Width and height of the picture of a series, and how many of its points are drawn.
 _WIDTH, _HEIGHT, _MOST_POINTS = 600, 60, 600
@@ -61,9 +61,7 @@ def explanations_page(
         decisions.append({"name": name, "each": each, "bars": bars, "total": _total(each)})
     # Sentences need room, and yes and no little.
     widths = (30, 20, 32, 18) if names is None else (44, 10, 28, 18)
-    return template.render(
-        title=title, style=asset("style.css"), decisions=decisions, widths=widths
-    )
+    return template.render(title=title, style=page_style(), decisions=decisions, widths=widths)
 
 
 def _total(each: Explanation) -> str:

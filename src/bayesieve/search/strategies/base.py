@@ -146,6 +146,8 @@ class Search:
     may_end_early = False
     #: Does it ask for anything beside the objective?  So it does where it says what, in `given`.
     takes_hints: ClassVar[bool] = False
+    #: Units that it may add, where that is known before it starts; None: all.
+    among: frozenset[int] | None = None
     #: May its first phase begin with any subset?
     starts_anywhere: ClassVar[bool] = False
 

@@ -67,7 +67,7 @@ class _Among(Search):
     """A search that sees some units only."""
 
     search: Search
-    units: frozenset[int]
+    among: frozenset[int]
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
         return self.search.outlook(self._seen(objective), limits)
@@ -76,7 +76,7 @@ class _Among(Search):
         yield from self.search.steps(self._seen(objective), limits)
 
     def _seen(self, objective: Subset) -> Subset:
-        return cast(Subset, _Listed(objective, self.units))
+        return cast(Subset, _Listed(objective, self.among))
 
 
 class _Listed:

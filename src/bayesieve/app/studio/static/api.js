@@ -20,12 +20,31 @@ async function told(asked) {
 
 export const get = what => told(fetch(`/api/${what}`));
 
+// The same, of what was asked for before the scripts came; null where it was not, or was refused.
+export async function early(what) {
+  const asked = self.early?.[what];
+  if (!asked) return null;
+  delete self.early[what];
+  try { return await answer(asked); } catch { return null; }
+}
+
 export const post = (what, data) => told(fetch(`/api/${what}`, {
   method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(data ?? {}),
 }));
 
-export const upload = async file => await get(`room?bytes=${file.size}`)
-  && told(fetch(`/api/upload?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file}));
+// use: what the file is for; "" is the table itself.
+export const upload = async (file, use = "") => await get(`room?bytes=${file.size}`)
+  && told(fetch(`/api/upload?name=${encodeURIComponent(file.name)}&as=${use}`, {method: "POST", body: file}));
+
+// A folder of series, file by file.
+export async function uploadFolder(files) {
+  let use = "first";
+  for (const file of files) {
+    if (!await upload(file, use)) return null;
+    use = "part";
+  }
+  return post("folder", {name: files[0].webkitRelativePath?.split("/")[0] ?? ""});
+}
 
 export function listen(heard) {
   const events = new EventSource("/api/events");

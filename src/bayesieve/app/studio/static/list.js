@@ -1,13 +1,17 @@
 // Part 3: all features; only the rows that can be seen are made.
 import {$, classColour, h, message, options, percent, put} from "./dom.js";
-import {get, post} from "./api.js";
+import {early, get, post} from "./api.js";
 import {changed, extras, known, part, take} from "./store.js";
 import {histogram} from "./charts.js";
 
 const looks = new Map();
 let order = [], top = 0, dragged = null, marked = null, searched = false;
 
-const high = () => (innerWidth <= 720 ? 44 : 34);
+// An indicator is called by its sentence.
+const said = j => known.columns.sentences?.[j] ?? known.columns.names[j];
+
+const spoken = () => Boolean(known.columns?.sentences?.length);
+const high = () => (innerWidth <= 720 ? 44 : 34) + (spoken() ? 44 : 0);
 
 export async function edit(action, columns, note) {
   const found = await post("edit", {action, columns, note: note ?? $("note").value});
@@ -22,7 +26,7 @@ function sorted() {
   if (!columns) return [];
   const words = $("filter").value.toLowerCase();
   let found = columns.names.map((_, j) => j);
-  if (words) found = found.filter(j => columns.names[j].toLowerCase().includes(words));
+  if (words) found = found.filter(j => said(j).toLowerCase().includes(words) || columns.names[j].toLowerCase().includes(words));
   const folded = $("fold").checked && columns.leaders?.length && !words;
   const special = new Set([...state.subset, ...state.pinned, ...state.struck]);
   if (folded) found = found.filter(j => columns.leaders[j] === j || special.has(j));
@@ -32,7 +36,7 @@ function sorted() {
   const by = {
     in: (a, b) => (place.get(a) ?? 1e9) - (place.get(b) ?? 1e9) || struck.has(a) - struck.has(b) || rank(a) - rank(b) || a - b,
     alone: (a, b) => rank(a) - rank(b) || a - b,
-    name: (a, b) => (columns.names[a] < columns.names[b] ? -1 : 1),
+    name: (a, b) => (said(a) < said(b) ? -1 : 1),
     table: (a, b) => a - b,
   };
   return found.sort(by[$("sort").value]);
@@ -64,13 +68,13 @@ function button(text, label, pressed, disabled, tab, act) {
 }
 
 function row(j, at, sets) {
-  const {state, columns, active} = known, {losses} = extras(), name = columns.names[j];
+  const {state, columns, active} = known, {losses} = extras(), name = said(j);
   const inside = sets.in.has(j), pinned = sets.pinned.has(j), struck = sets.struck.has(j);
   const tab = j === active || (active === null && at === 0) ? "0" : "-1";
   const group = state.groups.findIndex(each => each.includes(j));
   const loss = losses[j], worst = Math.max(1e-12, ...Object.values(losses));
   return h("li", {
-    class: [inside && "in", struck && "struck", j === active && "active"].filter(Boolean).join(" "), "data-column": j, draggable: "true", style: {top: `${at * high()}px`},
+    class: [spoken() && "spoken", inside && "in", struck && "struck", j === active && "active"].filter(Boolean).join(" "), "data-column": j, draggable: "true", style: {top: `${at * high()}px`},
     "aria-posinset": at + 1, "aria-setsize": order.length,
     ondragstart: event => { dragged = j; event.dataTransfer.setData("text/plain", name); },
     ondragover: event => { if (dragged !== null && dragged !== j) { event.preventDefault(); event.currentTarget.classList.add("over"); } },
@@ -128,19 +132,19 @@ async function model(j, value) {
 function detail() {
   const {active: j, state, columns} = known, {losses, substitutes} = extras(), place = $("detail");
   if (j === null || !columns || !state.open) { put(place); return; }
-  const name = columns.names[j], look = looks.get(`${state.opened}:${j}`), by = substitutes[j];
+  const name = said(j), look = looks.get(`${state.opened}:${j}`), by = substitutes[j];
   const inside = state.subset.includes(j), group = state.groups.find(each => each.includes(j));
   const kinds = h("select", {"aria-label": `How ${name} is read`, onchange: event => model(j, event.target.value)});
-  options(kinds, state.choices.models.map(each => [each, each === "auto" ? "read as it looks" : each]), state.features?.[name] ?? "auto");
+  options(kinds, state.choices.models.map(each => [each, each === "auto" ? "read as it looks" : each]), state.features?.[columns.names[j]] ?? "auto");
   put(place,
     h("p", {}, h("strong", {}, name), ` · ${columns.kinds[j]}, ${percent(columns.missing[j], 0)} missing${columns.alone[j] === undefined || columns.alone[j] === null ? "" : `; alone wrong on ${percent(columns.alone[j])}`}`),
     look ? histogram(look, state.classes) : h("p", {class: "soft small"}, "…"),
-    inside && strength(name),
+    inside && strength(columns.names[j]),
     inside && losses[j] !== undefined && h("p", {}, losses[j] > 0 ? `Without it the model gets worse by ${amount(losses[j])}.` : "The model is as good without it."),
-    inside && by && h("p", {}, "Could be replaced by ", h("strong", {}, columns.names[by.by]), ` (${by.loss > 0 ? "worse" : "better"} by ${amount(Math.abs(by.loss))}) `,
+    inside && by && h("p", {}, "Could be replaced by ", h("strong", {}, said(by.by)), ` (${by.loss > 0 ? "worse" : "better"} by ${amount(Math.abs(by.loss))}) `,
       h("button", {onclick: () => edit("swap", [j, by.by]), disabled: state.pinned.includes(j)}, "Swap")),
     h("div", {class: "bar"}, kinds,
-      h("button", {onclick: () => mark(j)}, marked === null ? "Group with …" : marked === j ? "Not after all" : `Group with ${columns.names[marked]}`),
+      h("button", {onclick: () => mark(j)}, marked === null ? "Group with …" : marked === j ? "Not after all" : `Group with ${said(marked)}`),
       group && h("button", {onclick: () => edit("group", [j])}, "Leave its group")));
 }
 
@@ -179,11 +183,15 @@ function keys(event) {
   event.preventDefault();
 }
 
+let coming = false;
+
 async function fetchColumns() {
-  if (known.state.open && !known.columns) {
-    known.columns = await get("columns");
-    changed("columns");
-  }
+  if (!known.state.open || known.columns || coming) return;
+  coming = true;
+  let found = await early("columns");
+  if (found?.opened !== known.state.opened) found = await get("columns");
+  coming = false;
+  if (found?.opened === known.state.opened) { known.columns = found; changed("columns"); } else if (found) fetchColumns();
 }
 
 function heard(what) {

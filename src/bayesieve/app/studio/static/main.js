@@ -1,6 +1,6 @@
 // The page: five parts that look at one session.
 import {$, h, message, percent, put} from "./dom.js";
-import {get, listen} from "./api.js";
+import {early, get, listen} from "./api.js";
 import {changed, known, late, part, take} from "./store.js";
 import * as data from "./data.js";
 import * as search from "./search.js";
@@ -22,13 +22,26 @@ part(what => {
 
 for (const each of [data, search, list, model, out]) each.begin();
 
+// A server that was started again counts versions from the beginning.
+const begun = early("state").then(found => { if (found) take(found); return found?.version; });
+let greeted = false;
+
+async function greet(version) {
+  const first = greeted ? null : await begun;
+  greeted = true;
+  if (first === version) return;
+  known.state = {...known.state, version: -1};
+  known.late = {version: -1, losses: {}, substitutes: {}};
+  take(await get("state"));
+}
+
 listen(async (what, told) => {
   if (what === "progress") search.heard(told);
   else if (what === "failure") message(told.said);
   else if (what === "columns") list.refresh();
   else if (what === "losses") { late(told.version).losses = told.losses; changed("extras"); }
   else if (what === "substitute") { late(told.version).substitutes[told.column] = told; if (told.column === known.active) changed("extras"); }
-  else if (what === "hello") { known.state = {...known.state, version: -1}; known.late = {version: -1}; take(await get("state")); }
+  else if (what === "hello") greet(told.version);
   else if (told.version > known.state.version) take(await get("state"));
 });
 

@@ -1,12 +1,13 @@
 // Part 2: the search, and its path as it grows.
-import {$, message, options, percent, put} from "./dom.js";
+import {$, h, message, options, percent} from "./dom.js";
 import {post} from "./api.js";
 import {known, part, take} from "./store.js";
-import {bestOfSizes, pathChart} from "./charts.js";
+import {bestOfSizes} from "./charts.js";
+import {picture, room} from "./room.js";
 
 const PRESETS = ["few", "balanced", "accurate"];
 const HIGHER = ["log-likelihood", "auc", "penalised-auc"];
-let points = [], waiting = false;
+let points = [], waiting = false, redraw = null, trail = null;
 
 const words = {
   auto: "as the table asks", error: "wrong rows", probability: "expected share of wrong rows", "log-likelihood": "likelihood", auc: "ranking (AUC)", "penalised-auc": "ranking, fewer features preferred",
@@ -27,9 +28,24 @@ async function pick(at) {
   if (!known.state.running) take(await post("pick", {at}));
 }
 
+// Shares of wrong rows from 0 on, with two standard errors around them.
+function paint(width) {
+  const found = bestOfSizes(points, higher()).filter(([, at]) => points[at][2] !== null);
+  if (!found.length) { trail = null; return h("p", {class: "soft small"}, "No search yet."); }
+  const line = found.map(([size, at]) => [size, points[at][2], points[at][3], at, 0]);
+  const now = line.find(([size]) => size === known.state.subset?.length) ?? line.at(-1);
+  trail = Charts.trail(width, {lines: [{name: "wrong rows", kind: "judge", points: line}], chosen: now, log: false, zoom: false, what: "features", zero: true, format: share => percent(share, share < 0.04 && share > 0 ? 1 : 0)});
+  return trail;
+}
+
 function chart() {
   waiting = false;
-  put($("path"), pathChart(points, known.state.subset?.length, higher(), pick));
+  if (redraw) redraw(); else redraw = picture($("path"), paint);
+}
+
+function clicked(event) {
+  const svg = room($("path")).querySelector("svg");
+  if (trail && svg) pick(trail.nearest(event.clientX - svg.getBoundingClientRect().left));
 }
 
 export function heard(data) {
@@ -66,11 +82,12 @@ function draw(what) {
   if (document.activeElement !== slider) slider.value = Math.max(0, sizes.findIndex(size => size >= (state.subset?.length ?? 0)));
   $("size-now").textContent = `${sizes[slider.value] ?? ""} features`;
   slider.setAttribute("aria-valuetext", $("size-now").textContent);
-  if (state.open) chart(); else put($("path"));
+  if (state.open || redraw) chart();
 }
 
 export function begin() {
   part(draw);
+  $("path").addEventListener("click", clicked);
   $("start").addEventListener("click", () => search(false));
   $("anew").addEventListener("click", () => search(true));
   $("stop").addEventListener("click", () => halt("stop"));

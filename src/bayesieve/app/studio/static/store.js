@@ -1,7 +1,7 @@
 // What the page knows; parts hear of changes.
 const parts = [];
 
-export const known = {state: {open: false, targets: []}, columns: null, late: {version: -1}, active: null};
+export const known = {state: {open: false, targets: []}, columns: null, late: {version: -1, losses: {}, substitutes: {}}, active: null};
 
 // What takes longer comes later, sometimes before the state that it belongs to.
 export function late(version) {

@@ -118,8 +118,9 @@ const Charts = (() => {
     return withLegend(f.svg, lines.map(l => [l.name, tone(l.at)]));
   }
 
-  // lines: [{name, kind, points: [[size, value, spread or null, step]]}], chosen: [size, value]
-  function trail(width, {lines, chosen, log, zoom, what}) {
+  // lines: [{name, kind, points: [[size, value, spread or null, step]]}], chosen: [size, value];
+  // zero: from 0 on; format: of the values.
+  function trail(width, {lines, chosen, log, zoom, what, zero = false, format = t => String(Number(t.toPrecision(3)))}) {
     let all = lines.flatMap(l => l.points).filter(p => p[1] !== null);
     if (zoom) {
       const near = all.filter(p => p[0] <= 3 * chosen[0] + 3 && p[0] >= chosen[0] / 3 - 3);
@@ -131,8 +132,8 @@ const Charts = (() => {
     // A subset of no column has a place on a logarithmic axis, too.
     const x = {low: log ? Math.max(Math.min(...sizes), 0.6) : Math.min(...sizes), high: Math.max(Math.max(...sizes), Math.min(...sizes) + 1),
       log, label: `number of ${what}`, format: t => t < 1 && log ? "" : String(t)};
-    const y = log2 ? {low: low * 0.93, high: high * 1.07, log: true} : {low: low - pad, high: high + pad};
-    const f = frame(width, 300, {x, y: {...y, format: t => String(Number(t.toPrecision(3)))}, left: 54, kind: "trail",
+    const y = log2 ? {low: low * 0.93, high: high * 1.07, log: true} : {low: zero ? 0 : low - pad, high: high + pad};
+    const f = frame(width, Math.min(300, Math.max(width * 0.7, 200)), {x, y: {...y, format}, left: 54, kind: "trail",
       words: `${lines.map(l => l.name).join(" and ")} against the number of ${what}; chosen: ${chosen[0]}`});
     const at = n => f.across(Math.max(n, x.low));
     const inside = p => p[1] !== null && (!zoom || all.includes(p));

@@ -35,6 +35,7 @@ const Explorer = (() => {
     const {features, problems} = data.portable, rows = data.rows;
     const state = {problem: 0, values: features.map(() => null), prior: null, target: 1, against: 0, row: null, source: null};
     place.innerHTML = MARKUP;
+    place.classList.add("explorer");
     const byId = id => place.querySelector(`#${id}`), slot = name => place.querySelector(`[data-at="${name}"]`);
 
     const problem = () => problems[state.problem], rule = () => data.rules[state.problem];

@@ -41,11 +41,13 @@
   // -- the path ---------------------------------------------------------------------------------
   function startPath(path) {
     const what = path.kind === "columns" ? "columns" : "terms", slider = byId("path-step"), place = chart("path");
-    const spread = (value, n, at) => path.bands ? path.bands[at]
-      : value !== null && n && path.criterion !== "log-likelihood" && value > 0 && value < 1 ? Math.sqrt(value * (1 - value) / n) : null;
+    // What is a mean over rows of values from 0 to 1 is off by so much at most; of others it is not known.
+    const isMean = {4: ["error", "probability"].includes(path.criterion), 5: path.judge.startsWith("error")};
+    const spread = (value, n, at, which) => path.bands ? path.bands[at]
+      : isMean[which] && value !== null && n ? Math.sqrt(value * (1 - value) / n) : null;
     const keep = Math.ceil(path.steps.length / 1500);
     const some = path.steps.map((step, i) => [step, i]).filter(([step, i]) => i % keep === 0 || step[0] === "s" || i === path.chosen);
-    const line = (which, n) => some.map(([step, i]) => [step[3], step[which], spread(step[which], n, i), i, step[2]]);
+    const line = (which, n) => some.map(([step, i]) => [step[3], step[which], spread(step[which], n, i, which), i, step[2]]);
     const judged = path.steps.some(step => step[5] !== null);
     const lines = [{name: path.guide, kind: "guide", points: line(4, path.n_guiding)}];
     if (judged) lines.push({name: path.judge, kind: "judge", points: line(5, path.n_validation)});

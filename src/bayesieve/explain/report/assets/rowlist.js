@@ -42,6 +42,8 @@ const RowList = (() => {
     }
 
     const fromHash = () => {
+      // A page that shows another model has put another list in its place.
+      if (!place.isConnected) { window.removeEventListener("hashchange", fromHash); return; }
       const found = /^#row-(\d+)$/.exec(window.location.hash);
       if (found) go(Number(found[1]));
     };
