@@ -444,6 +444,7 @@ class Searching:
         search = mine.informed(train, np.random.RandomState(0))
         ledgers = mine.ledgers(train, test, search)
         watch = None if self.held is None else self.held.halted
-        found = mine.run(ledgers, train, search, Driver(None, self.clock), watch)
+        hidden = ledgers._replace(judge=None)  # who judges a search must not choose on its path
+        found = mine.run(hidden, train, search, Driver(None, self.clock), watch)
         assert ledgers.judge is not None
         return found.path, Settler(ledgers.judge, self.criterion, Units(found.path.members))
