@@ -45,7 +45,7 @@ class Proof:
     gain : float
         How much better than no column at all, by the criterion.
     standard_error : float
-        Of the gain.
+        Of the score of the column, or of the searches, which stands for that of the gain.
     needed : float
         So many standard errors it must have.
 
