@@ -145,6 +145,19 @@ def test_every_class_is_on_both_sides_or_rows_are_not_kept_aside():
         draw_aside(list(range(72)), y, alone)
     with pytest.raises(ValueError, match=re.escape("class 'rare' has one row only; leave it out")):
         draw_aside(list(range(73)), [*y, "rare"])
+    with pytest.raises(ValueError, match="no row is left: leave out fewer"):
+        draw_aside([], y)
+
+
+def test_a_rule_can_be_given_up_without_a_subset(start):
+    page, _ = opened(start(), rows(n=300))
+    page.post("/api/edit", json={"action": "add", "columns": [0, 1]})
+    page.post("/api/rule", json={"rule": WISH})
+    page.post("/api/edit", json={"action": "drop", "columns": [0, 1]})
+    assert page.post("/api/rule", json={"rule": None}).json()["rule"] is None
+    for odd in (5, "x", [1]):
+        refused = page.post("/api/rule", json={"rule": odd}).json()["refused"]
+        assert refused == "say what the rule is to be, or null for none."
 
 
 def test_series_that_cannot_be_read_leave_the_table_as_it_was(start):

@@ -399,7 +399,7 @@ class Bench(Telling):
             self.wish = wish
             try:
                 with self._models:
-                    self._ruled_model()
+                    _ = wish and self._ruled_model()  # who wants none may have no subset
             except ValueError:
                 self.wish = before[2]
                 if self.session is not session:

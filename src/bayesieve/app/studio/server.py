@@ -161,9 +161,10 @@ class Studio:
             return bench.state()
 
         def rule() -> dict[str, Plain]:
-            if "rule" not in asked:
+            given = asked.get("rule", "")
+            if not isinstance(given, dict | None):
                 raise BadUseError("say what the rule is to be, or null for none.")
-            return bench.set_rule(None if asked["rule"] is None else dict(asked["rule"]))
+            return bench.set_rule(given)
 
         def remember() -> dict[str, Plain]:
             bench.remember()

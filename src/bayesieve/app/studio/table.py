@@ -203,6 +203,8 @@ def draw_aside(rows: list[int], y: Foreign, groups: Foreign = None) -> list[int]
     """
     classes = np.asarray(y)
     mine = classes[rows] if classes.ndim == 1 else None
+    if not rows:
+        raise BadUseError("no row is left: leave out fewer.")
     if mine is not None:
         names, many = np.unique(mine, return_counts=True)
         if many.min() < 2:
