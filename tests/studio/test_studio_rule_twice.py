@@ -4,12 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_matrix
 
 from bayesieve import NaiveBayes, NaiveBayesSelector, Session, decide
 from bayesieve.app.studio.bench import Bench
 from bayesieve.app.studio.launch import open_bench, open_saved
 from bayesieve.app.studio.ruling import Wish
-from bayesieve.app.studio.table import draw_aside
+from bayesieve.app.studio.table import draw_aside, given_table
 from bayesieve.data.files.form import SeriesForm
 from studios import opened, rows, series_table
 
@@ -67,6 +68,19 @@ def test_another_target_has_no_rule(tmp_path):
     bench.set_rule(WISH)
     bench.open_target("other", {})
     assert bench.state()["rule"] is None
+
+
+def test_rows_of_any_sparse_matrix_are_kept_aside():
+    frame = rows(n=300)
+    X, y = frame.drop(columns=["kind", "size"]).to_numpy(), frame["kind"].to_numpy()
+    told = []
+    for table in (X, coo_matrix(X)):
+        bench = Bench(1)
+        bench.hold(Session(table, y), given_table(table, y), None)
+        bench.edit("add", [0, 1])
+        bench.set_rule(WISH)
+        told.append(bench.model()["decision"])
+    assert told[0] == told[1]
 
 
 def test_wishes_are_read_as_they_are_meant():

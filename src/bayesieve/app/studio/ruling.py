@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ...checks import Foreign, check_number, plain_value
 from ...data.files.base import BadUseError
@@ -108,6 +109,8 @@ def rows_at(X: Foreign, rows: list[int]) -> Foreign:
         return X.take(np.array(rows, np.int64))
     if isinstance(X, list | tuple):
         return [X[i] for i in rows]
+    if issparse(X):
+        return X.tocsr()[rows]  # not every sparse matrix can be asked for rows
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
