@@ -7,6 +7,9 @@
 - forward steps by error and by probability: worker processes beside as many threads, and what share
   of the rounds is not the slowest worker;
 - rounds and bytes a step, beside the bound that the documentation names.
+
+With ``--labels L``: forward steps by the AUC of L labels over sparse rows, whose columns are dealt
+out.
 """
 
 import argparse
@@ -17,6 +20,7 @@ import time
 
 import dask.array as da
 import numpy as np
+import scipy.sparse
 from dask import delayed
 from distributed import Client, LocalCluster
 
@@ -24,8 +28,9 @@ from bayesieve import NaiveBayesSelector
 from bayesieve.data.collection import read_collection
 from bayesieve.data.columns import ColumnSpec
 from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.cluster import Cluster, Given
-from bayesieve.engine.far.holder import serve
+from bayesieve.engine.far.cluster import Cluster
+from bayesieve.engine.far.given import Given
+from bayesieve.engine.far.holder import Holder, serve
 from bayesieve.engine.far.tasks import Wanted
 from bayesieve.engine.far.wire import Message
 from bayesieve.search.strategies.sweeps import PhaseSearch
@@ -48,6 +53,54 @@ def make_chunk(seed, n_rows, n_columns):
     low[:10] = np.linspace(100, 120, 10)
     X = (np.where(y[:, None] == 1, low, 256 - low) > X).astype(np.uint8)
     return np.column_stack([X, y])
+
+
+def make_sparse(seed, n_rows, n_columns, n_labels, share=0.01):
+    """Sparse rows, and labels of which every tenth column tells something."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, (n_rows, n_labels))
+    size = rng.poisson(share * n_rows * n_columns)
+    rows, columns = rng.integers(0, n_rows, size), rng.integers(0, n_columns, size)
+    told = (columns % 10 > 0) | (labels[rows, columns % n_labels] == 1) | (rng.random(size) < 0.5)
+    at = rows[told], columns[told]
+    return scipy.sparse.csr_array((np.ones(at[0].size), at), shape=(n_rows, n_columns)), labels
+
+
+def auc_steps(asked):
+    """Forward steps by the AUC of labels: workers that hold columns beside as many threads."""
+    n_parts = 2 * asked.workers
+    size = asked.rows // n_parts
+    given = [make_sparse(seed, size, asked.columns, asked.labels) for seed in range(n_parts)]
+    X, labels = scipy.sparse.vstack([rows for rows, _ in given]), np.vstack([y for _, y in given])
+    cluster = LocalCluster(
+        n_workers=asked.workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    )
+    with cluster, Client(cluster):
+        parts = [
+            da.from_delayed(delayed(rows), rows.shape, rows.dtype, meta=rows[:0])
+            for rows, _ in given
+        ]
+        start = time.perf_counter()
+        times, there, spent = steps_of(da.concatenate(parts), labels, "auc", asked.steps)
+        whole = time.perf_counter() - start
+    start = time.perf_counter()
+    near, here, _ = steps_of(X, labels, "auc", asked.steps, n_jobs=asked.workers)
+    alone = time.perf_counter() - start
+    assert repr(there.path_.steps) == repr(here.path_.steps)
+    rounds, sent, received, seconds, beyond = spent
+    return {
+        "rows": asked.rows,
+        "columns": asked.columns,
+        "labels": asked.labels,
+        "entries": int(X.nnz),
+        "seconds a step, workers": round(float(np.median(times[1:])), 4),
+        "seconds a step, threads": round(float(np.median(near[1:])), 4),
+        "rounds a step": rounds,
+        "bytes a step": int(sent + received),
+        "share beyond the slowest worker": round(float(beyond / seconds), 4),
+        "whole fit, workers": round(whole, 1),
+        "whole fit, threads": round(alone, 1),
+    }
 
 
 def empty_round(client, n_candidates, repeats=300):
@@ -80,7 +133,7 @@ def empty_round(client, n_candidates, repeats=300):
 def _answer_many(address, token, numbers):
     """Several holders in one process, each with a line of its own."""
     threads = [
-        threading.Thread(target=serve, args=(dial(address, token, number), []))
+        threading.Thread(target=serve, args=(dial(address, token, number), Holder([])))
         for number in numbers
     ]
     for thread in threads:
@@ -139,12 +192,12 @@ def steps_of(X, y, criterion, n_steps, **settings):
             objective.start((), "forward")
             for _ in range(n_steps):
                 moments.append(time.perf_counter())
-                tallies.extend(each.tally for each in CHANNELS)
+                tallies.extend(each.tally for each in CHANNELS[-1:])
                 unit, _ = objective.best_add(objective.addable())
                 objective.add(unit)
                 yield
             moments.append(time.perf_counter())
-            tallies.extend(each.tally for each in CHANNELS)
+            tallies.extend(each.tally for each in CHANNELS[-1:])
 
     selector = NaiveBayesSelector(
         search=Watched("forward"),
@@ -168,7 +221,11 @@ def main():
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--many", type=int, default=0, help="simulate so many workers, no more")
+    parser.add_argument("--labels", type=int, default=0, help="AUC of so many labels, no more")
     asked = parser.parse_args()
+    if asked.labels:
+        print(json.dumps(auc_steps(asked), indent=2))
+        return
     if asked.many:
         best, median = many_holders(asked.many, asked.columns)
         print(json.dumps({"workers": asked.many, "best ms": best, "median ms": median}))

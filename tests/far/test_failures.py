@@ -15,6 +15,7 @@ from bayesieve import NaiveBayesSelector
 from bayesieve.engine.far import channel, health
 
 distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")  # which distributed needs
 
 SETTINGS = {"search": "backward-forward", "cv": 4, "choice": "best", "reweigh": False}
 
@@ -61,17 +62,20 @@ def wide(n_columns=60):
     return frame
 
 
-def check_kills(client, moments):
+def check_kills(client, moments, criterion="probability"):
     """Fits during which a worker is killed; another takes its place for the next."""
-    frame = wide()
+    frame, settings = wide(), {**SETTINGS, "criterion": criterion}
+    if criterion == "auc":
+        frame["target"] = frame["target"].replace("maybe", "no")
     X = frame.drop(columns="target")
-    expected = told(NaiveBayesSelector(**SETTINGS).fit(X, frame["target"]), X)
-    start = time.monotonic()
-    NaiveBayesSelector(**SETTINGS).fit(cut(frame, 4), "target")
-    whole = time.monotonic() - start
+    expected = told(NaiveBayesSelector(**settings).fit(X, frame["target"]), X)
+    for _ in range(1 + (criterion == "auc")):  # at first, kernels are loaded
+        start = time.monotonic()
+        NaiveBayesSelector(**settings).fit(cut(frame, 4), "target")
+        whole = time.monotonic() - start
     for moment in moments:
         timer = kill_after(client, moment * whole)
-        found = NaiveBayesSelector(**SETTINGS).fit(cut(frame, 4), "target")
+        found = NaiveBayesSelector(**settings).fit(cut(frame, 4), "target")
         timer.join()
         assert told(found, X) == expected
 
@@ -81,11 +85,43 @@ def test_a_worker_that_is_killed():
         check_kills(client, [0.3, 0.8])
 
 
+class Killing:
+    """A forward search that kills a worker between two steps."""
+
+    pid = None
+
+    def steps(self, objective, limits):
+        objective.start((), "forward")
+        yield
+        for step in range(5):
+            if step == 3 and self.pid is not None:
+                os.kill(self.pid, signal.SIGKILL)
+            unit, _ = objective.best_add(objective.addable())
+            objective.add(unit)
+            yield
+
+
+def test_a_worker_that_holds_columns_is_killed():
+    frame, _, _ = table()
+    frame["target"] = frame["target"].replace("maybe", "no")
+    X, search = frame.drop(columns="target"), Killing()
+    selector = NaiveBayesSelector(
+        search=search, criterion="auc", cv=3, choice="best", reweigh=False
+    )
+    expected = told(selector.fit(X, frame["target"]), X)
+    with own_cluster() as cluster, distributed.Client(cluster) as client:
+        search.pid = pid_of_some_worker(client)
+        assert told(selector.fit(cut(frame, 4), "target"), X) == expected
+        with pytest.raises(ProcessLookupError):
+            os.kill(search.pid, 0)
+
+
 @pytest.mark.slow
-def test_workers_killed_at_any_moment():
+@pytest.mark.parametrize("criterion", ["probability", "auc"])
+def test_workers_killed_at_any_moment(criterion):
     for moment in np.random.default_rng().uniform(0, 1, 20):
         with own_cluster() as cluster, distributed.Client(cluster) as client:
-            check_kills(client, [moment])
+            check_kills(client, [moment], criterion)
 
 
 def started(selector, ddf):
@@ -135,9 +171,10 @@ def test_a_cluster_that_never_comes_back(who):
         if who == "scheduler":
             cluster.close()
         else:
+            # Who has said goodbye still answers on our channel, until its process ends.
+            workers = [psutil.Process(pid) for pid in client.run(os.getpid).values()]
             cluster.scale(0)
-            while client.nthreads():
-                time.sleep(0.1)
+            assert not psutil.wait_procs(workers, timeout=60)[1]
         start = time.monotonic()
         search.go.set()
         thread.join(60)
@@ -193,8 +230,10 @@ def test_nothing_is_left_behind(client):
             yield objective.start((), "forward")
             raise ZeroDivisionError
 
-    for search in ("forward", Broken()):
-        selector = NaiveBayesSelector(search=search, cv=3, choice="best")
+    frame["target"] = frame["target"].replace("maybe", "no")
+    # Rows are held in the first, columns as well in the others.
+    for search, criterion in (("forward", "error"), ("forward", "auc"), (Broken(), "auc")):
+        selector = NaiveBayesSelector(search=search, criterion=criterion, cv=3, choice="best")
         if search == "forward":
             selector.fit(cut(frame, 2), "target")
         else:

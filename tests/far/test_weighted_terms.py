@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
 from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.holder import serve
+from bayesieve.engine.far.holder import Holder, serve
 from bayesieve.engine.far.part import CodedPart
 from bayesieve.engine.far.rows import FarRows, Spans
 from bayesieve.engine.threads import Threads
@@ -121,8 +121,6 @@ def test_a_path_of_weights_goes_on(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"families": "auto"}, "families='auto'"),
-        ({"preset": "few"}, "preset='few'"),
         ({"features": {"few": "gaussian"}}, "'gaussian' is not offered"),
         ({"engine": "threads"}, "engine='threads' needs a table in memory"),
         ({"engine": "spark"}, "engine"),
@@ -183,7 +181,7 @@ class Held:
             return
         line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
         part = CodedPart.of(self.codes[:, self.parts[holder]], (), self.parts[holder].size)
-        threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
+        threading.Thread(target=serve, args=(line, Holder([part])), daemon=True).start()
 
     def cut_off(self, holder):
         self.lines.pop(holder).shutdown(socket.SHUT_RDWR)

@@ -15,7 +15,7 @@ from bayesieve.data.columns import encode, learn
 from bayesieve.engine.contract import AS_IT_IS, Units
 from bayesieve.engine.dense import DenseLedger, DenseTables
 from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.holder import serve
+from bayesieve.engine.far.holder import Holder, serve
 from bayesieve.engine.far.part import CodedPart
 from bayesieve.engine.far.rows import FarRows, Spans
 from bayesieve.engine.far.wire import TOKEN_BYTES, Message, receive, send
@@ -76,7 +76,7 @@ def test_strangers_are_not_heard():
         assert stranger.recv(1) == b""
         part = CodedPart.of([np.zeros(3, np.uint8)], (), 3)
         line = dial(channel.address, channel.token, 0)
-        threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
+        threading.Thread(target=serve, args=(line, Holder([part])), daemon=True).start()
         assert channel.ask(lambda holder: Message("nothing"))[0].op == "ok"
         for each in (silent, stranger):
             each.close()
@@ -88,7 +88,7 @@ def test_errors_of_holders_are_told():
     channel = Channel("127.0.0.1", 1, lambda holder: None)
     try:
         line = dial(channel.address, channel.token, 0)
-        thread = threading.Thread(target=serve, args=(line, []))
+        thread = threading.Thread(target=serve, args=(line, Holder([])))
         thread.start()
         with pytest.raises(RuntimeError, match="KeyError"):
             channel.ask(lambda holder: Message("unheard of"))
@@ -127,7 +127,7 @@ class Far:
             return
         part = CodedPart.of(self.codes[:, self.parts[holder]], (), self.parts[holder].size)
         line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
-        threading.Thread(target=serve, args=(line, [part]), daemon=True).start()
+        threading.Thread(target=serve, args=(line, Holder([part])), daemon=True).start()
 
     def cut_off(self, holder):
         self.lines.pop(holder).shutdown(socket.SHUT_RDWR)
@@ -227,7 +227,7 @@ def test_silence_is_no_long_answer(monkeypatch):
     def watch(number):
         if len(dialled) == 1:
             dialled.append(dial(channel.address, channel.token, number))
-            threading.Thread(target=serve, args=(dialled[1], []), daemon=True).start()
+            threading.Thread(target=serve, args=(dialled[1], Holder([])), daemon=True).start()
 
     channel = Channel("127.0.0.1", 1, watch)
     slow = holders.Holder.answer

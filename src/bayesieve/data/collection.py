@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator
 
-from ..checks import Array, Foreign
-from .tables import RawTable, SparseTable, read_table
+from ..checks import Foreign
+from .tables import RawTable, SparseTable, is_frame, read_table
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,13 @@ def _of_array(X: Foreign, y: Foreign) -> Collection:
         raise TypeError(f"X: allowed are numbers and booleans in a dask.array; got {X.dtype}.")
     if np.isnan(X.shape[1]):
         raise ValueError("X has an unknown number of columns; call X.compute_chunk_sizes() first.")
+    blocks = X.to_delayed()
     if X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    parts = tuple(X.to_delayed().ravel())
+        from dask import delayed
+
+        parts = tuple(delayed(join_blocks, pure=False)(list(row)) for row in blocks)
+    else:
+        parts = tuple(blocks.ravel())
     names = tuple(f"x{j}" for j in range(X.shape[1]))
     return Collection(parts, names, np.empty((0, X.shape[1]), X.dtype))
 
@@ -88,9 +93,22 @@ def _listed(names: Sequence[object]) -> str:
     return shown + (", ..." if len(names) > 8 else "")
 
 
+def join_blocks(blocks: Sequence[Foreign]) -> Foreign:
+    """Blocks of the same rows side by side, dense or sparse."""
+    blocks = [as_plain(block) for block in blocks]
+    if any(map(scipy.sparse.issparse, blocks)):
+        return scipy.sparse.hstack(blocks, format="csr")
+    return np.concatenate(blocks, axis=1)
+
+
+def as_plain(values: Foreign) -> Foreign:
+    """What the package `sparse` keeps, as scipy does; all else as it is."""
+    return values.to_scipy_sparse() if hasattr(values, "to_scipy_sparse") else values
+
+
 def read_part(
     part: Foreign, columns: tuple[Sequence[Foreign], Sequence[str]], number: int
-) -> RawTable | None:
+) -> RawTable | SparseTable | None:
     """The rows of a part; None where it has none.
 
     Parameters
@@ -108,15 +126,27 @@ def read_part(
                 f"{_listed(list(names))}; all partitions must have the same."
             )
         part = part[here]
+    if part.ndim != 2 or part.shape[1] != len(names):
+        raise ValueError(
+            f"chunk {number} of X has the shape {part.shape}, but the array has {len(names)} "
+            "columns; all chunks must have the same columns."
+        )
     if part.shape[0] == 0:
         return None
-    table = read_table(BaseEstimator(), part, reset=True)
+    table = read_table(BaseEstimator(), as_plain(part), reset=True)
+    told = [str(name) for name in names]
     if isinstance(table, SparseTable):
-        raise TypeError("X: chunks of a dask.array must be dense; got sparse ones.")
+        return SparseTable(table.matrix, told, table.n_rows)
     assert isinstance(table, RawTable)
-    return RawTable(table.columns, [str(name) for name in names], table.n_rows)
+    return RawTable(table.columns, told, table.n_rows)
 
 
-def as_values(values: Foreign) -> Array:
-    """One value a row, out of whatever a collection was computed to."""
+def as_values(values: Foreign) -> Foreign:
+    """One value a row, out of whatever a collection was computed to.
+
+    Labels keep their names, or stay sparse.
+    """
+    values = as_plain(values)
+    if scipy.sparse.issparse(values) or (is_frame(values) and values.shape[1] > 1):
+        return values
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)

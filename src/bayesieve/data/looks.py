@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..checks import Array
 from .columns import ColumnSpec, count_distinct, encode, is_missing, learn
-from .tables import RawTable
+from .tables import RawTable, SparseTable
 
 
 class Kind(NamedTuple):
@@ -25,9 +25,10 @@ class Look(NamedTuple):
     kind: Kind
     values: Array
     counts: NDArray[np.float64 | np.int64]
+    below_zero: bool = False  #: a zero below zero, which is written otherwise, is among them
 
 
-def look(table: RawTable, j: int, repeats: NDArray[np.float64] | None = None) -> Look:
+def look(table: RawTable | SparseTable, j: int, repeats: NDArray[np.float64] | None = None) -> Look:
     """Look at one column of a part.
 
     Examples
@@ -35,10 +36,10 @@ def look(table: RawTable, j: int, repeats: NDArray[np.float64] | None = None) ->
     >>> import numpy as np
     >>> from bayesieve.data.looks import look
     >>> from bayesieve.data.tables import RawTable
-    >>> look(RawTable([np.array([0.0, 3.0, np.nan, 3.0])], ["a"], 4), 0)[1:]
+    >>> look(RawTable([np.array([0.0, 3.0, np.nan, 3.0])], ["a"], 4), 0)[1:3]
     (array([0., 3.]), array([1, 2]))
     """
-    if table.is_text(j):
+    if isinstance(table, RawTable) and table.is_text(j):
         column = table.column(j)
         known = ~is_missing(column)
         weights = np.ones(column.size, np.int64) if repeats is None else repeats
@@ -50,10 +51,12 @@ def look(table: RawTable, j: int, repeats: NDArray[np.float64] | None = None) ->
     share: Array | None = repeats
     if codes is not None:
         share = np.bincount(codes, repeats, minlength=values.size)
-    values, weight = count_distinct(np.asarray(values, np.float64), share)
+    values = np.asarray(values, np.float64)
+    below_zero = bool(np.signbit(values[values == 0]).any())
+    values, weight = count_distinct(values, share)
     odd = values[(values != 0) & (values != 1)]
     kind = Kind(False, values.size > 0, float(odd[0]) if odd.size else np.nan)
-    return Look(kind, values, weight)
+    return Look(kind, values, weight, below_zero)
 
 
 def merge_kinds(name: str, kinds: Sequence[Kind]) -> Kind:
@@ -82,20 +85,33 @@ def sample_of(kinds: Sequence[Kind], names: Sequence[str]) -> RawTable:
 
 
 def learn_from(
-    name: str, model: str, looks: Sequence[Look], discrete: bool, grid_codes: int
+    name: str,
+    model: str,
+    looks: Sequence[Look],
+    discrete: bool,
+    grid_codes: int,
+    presence: bool = False,
 ) -> ColumnSpec:
-    """What a column is like, from all its parts: the same as from the whole of it."""
+    """What a column is like, from all its parts: the same as from the whole of it.
+
+    Parameters
+    ----------
+    name, model : of the column.
+    looks : what its parts hold.
+    discrete, grid_codes, presence : as for `learn`.
+    """
     text = any(each.kind.text for each in looks)
     # A part without a single known value says nothing of a column of texts.
     told = [each for each in looks if each.kind.text or not text]
     values = np.concatenate([each.values for each in told]) if told else np.empty(0)
     counts = np.concatenate([each.counts for each in told]) if told else np.empty(0, np.int64)
-    return learn(name, model, values, discrete, grid_codes=grid_codes, repeats=counts)
+    return learn(name, model, values, discrete, False, presence, grid_codes, counts)
 
 
-def encode_from(spec: ColumnSpec, table: RawTable, j: int) -> Array:
+def encode_from(spec: ColumnSpec, table: RawTable | SparseTable, j: int) -> Array:
     """Codes of one column of a part."""
-    values, codes = (table.column(j), None) if table.is_text(j) else table.coded(j)
+    text = isinstance(table, RawTable) and table.is_text(j)
+    values, codes = (table.column(j), None) if text else table.coded(j)
     assert spec.levels is not None
     if spec.levels.dtype == object and values.dtype != object:
         values = np.full(values.shape, None, dtype=object)  # nothing is known in this part

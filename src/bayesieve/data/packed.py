@@ -135,6 +135,11 @@ class PackedTable:
         return self.n_rows, len(self.names)
 
     @property
+    def is_sparse(self) -> bool:
+        """Are columns kept by the rows in which they are not 0?"""
+        return False
+
+    @property
     def columns(self) -> list[str]:
         """Names of the columns, as data frames call them."""
         return self.names

@@ -13,7 +13,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from ..checks import Array, as_fraction, choose, plain_value
+from ..checks import Array, Foreign, as_fraction, choose, plain_value
 from .kinds import only_texts
 from .tables import Table, _is_nan, read_table
 from .targets import Targets, read_labels
@@ -234,14 +234,30 @@ def read_sample(
     table = read_table(estimator, X, reset=reset)
     weights = read_weights(sample_weight, table, whole=whole)
     rows = np.flatnonzero(weights > 0)
+    targets, labels, classes = judge_target(y, table.n_rows, rows, known)
+    # A weight of 0 is the same as a row that is not there.
+    table = table if rows.size == table.n_rows else table.take(rows)
+    return Sample(table, targets, labels, weights[rows], classes, rows)
+
+
+def judge_target(
+    y: Foreign, n_rows: int, rows: NDArray[np.int64], known: Foreign = None
+) -> tuple[Targets, NDArray[np.int64], Array]:
+    """What rows belong to, the class of each (of labels: which combination it has), the classes.
+
+    Parameters
+    ----------
+    y : as users give it.
+    n_rows : how many there are.
+    rows : those with a positive weight.
+    known : the classes of an earlier batch, or None.
+    """
     if is_label_matrix(y):
-        targets = read_labels(y, table.n_rows).take(rows)
+        targets = read_labels(y, n_rows).take(rows)
         # Rows with the same labels are alike to whoever splits them.
         labels = np.unique(targets.classes, axis=0, return_inverse=True)[1].ravel()
-        table = table if rows.size == table.n_rows else table.take(rows)
-        labels = labels.astype(np.int64)
-        return Sample(table, targets, labels, weights[rows], np.array([0, 1]), rows)
-    classes, labels = read_target(y, table.n_rows)
+        return targets, labels.astype(np.int64), np.array([0, 1])
+    classes, labels = read_target(y, n_rows)
     if known is not None:
         unknown = np.setdiff1d(classes, known)
         if unknown.size:
@@ -251,18 +267,15 @@ def read_sample(
             )
         labels = np.searchsorted(known, classes)[labels]
         classes = np.asarray(known)
-    some_left_out = rows.size < table.n_rows
+    some_left_out = rows.size < n_rows
     if some_left_out:
-        # A weight of 0 is the same as a row that is not there.
-        table = table.take(rows)
-        labels, weights = labels[rows], weights[rows]
+        labels = labels[rows]
         if known is None:
             left, labels = np.unique(labels, return_inverse=True)
             classes = classes[left]
     check_several_classes(classes, some_left_out)
     labels = labels.astype(np.int64)
-    targets = Targets(labels[:, None], len(classes), (str(classes[-1]),))
-    return Sample(table, targets, labels, weights, classes, rows)
+    return Targets(labels[:, None], len(classes), (str(classes[-1]),)), labels, classes
 
 
 def split_rows(

@@ -33,6 +33,23 @@ class Moves:
         """How many columns."""
         return self.usual.size
 
+    def column(self, f: int) -> NDArray[np.int64]:
+        """Codes of one column, of all rows."""
+        entries = self.entries
+        found = np.full(entries.shape[0], self.usual[f])
+        mine = slice(entries.indptr[f], entries.indptr[f + 1])
+        kinds = entries.data[mine].astype(np.int64) - 1
+        found[entries.indices[mine]] = self.codes[self.first[f] + kinds]
+        return found
+
+    def rows_of(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Delta rows of some columns, and the place of each one's column among these."""
+        owner = np.repeat(np.arange(self.n_columns), np.diff(self.first))
+        place = np.full(self.n_columns, -1)
+        place[columns] = np.arange(columns.size)
+        rows = np.flatnonzero(place[owner] >= 0)
+        return rows, place[owner[rows]]
+
     def of_rows(self, rows: NDArray[np.int64]) -> "Entries":
         """Entries of some rows, renumbered; a row may come several times."""
         whole = rows.size == self.entries.shape[0] and (rows == np.arange(rows.size)).all()

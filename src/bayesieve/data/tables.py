@@ -53,6 +53,11 @@ class RawTable:
         """Rows and columns."""
         return self.n_rows, len(self.names)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Are columns kept by the rows in which they are not 0?"""
+        return False
+
     @cached_property
     def narrow(self) -> NarrowColumns:
         """The columns of small whole numbers, read when they are first asked for."""
@@ -113,6 +118,11 @@ class SparseTable:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.n_rows, len(self.names)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Are columns kept by the rows in which they are not 0?"""
+        return True
 
     def column(self, j: int) -> NDArray[np.float64]:
         """One column, zeros filled in."""

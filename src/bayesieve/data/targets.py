@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ..checks import plain_value
 from .tables import is_frame
 
 
@@ -90,7 +91,8 @@ def read_labels(y: Any, n_rows: int) -> Targets:
     if odd.any():
         i, j = np.argwhere(odd)[0]
         raise ValueError(
-            f"y: a matrix of labels must hold 0 and 1 only; got {y[i, j]!r} at row {i}, label "
-            f"{names[j]!r}. Give one class a row for several classes."
+            "y: a matrix of labels must hold 0 and 1 only; got "
+            f"{plain_value(y[i, j])!r} at row {i}, label {names[j]!r}. Give one class a row for "
+            "several classes."
         )
     return Targets(y.astype(np.int64), 2, tuple(names), labelled=True)

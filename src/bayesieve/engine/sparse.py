@@ -5,6 +5,7 @@ from copy import copy
 
 import numpy as np
 
+from ..checks import Array
 from ..data.kernels.options import ROW_KINDS
 from ..data.targets import Targets
 from ..models.base import Ints
@@ -18,7 +19,67 @@ from .threads import Threads
 _FEW = 16
 
 
-class SparseLedger:
+class MovedLines:
+    """Lines, their sums, and what can be told of these whoever knows the columns.
+
+    Parameters
+    ----------
+    problem : rows, targets, and which lines are scored.
+    tables : the terms.
+    factors : what a line of each class counts.
+    lines : which of the problem's lines; all by default.
+    """
+
+    def __init__(
+        self,
+        problem: SparseProblem,
+        tables: SparseTables,
+        factors: tuple[int, ...],
+        lines: Ints | None = None,
+    ):
+        self._tables = tables
+        scored = problem.scoring
+        every = np.arange(scored.rows.size) if lines is None else lines
+        self._rows, self._sets = scored.rows[every], scored.sets[every]
+        self._ends = np.searchsorted(self._sets, np.arange(scored.ends.size), side="right")
+        self._targets: Targets = problem.targets.take(self._rows)
+        self._weights = problem.weights[self._rows].astype(np.int64)
+        self.outline = Outline(
+            self._targets.n_classes,
+            self._targets.names,
+            self._targets.labelled,
+            factors,
+            tables.scale.bits,
+            tables.scale.bound,
+        )
+        self._offset = tables.offset
+        self._sums = np.zeros((tables.offset.shape[1], self._rows.size), np.int64)
+
+    def totals(self) -> Ints:
+        """Weight of the lines: problems x folds x classes."""
+        found = np.zeros(
+            (self._targets.n_groups, self._ends.size, self.outline.n_classes), np.int64
+        )
+        for g, classes in enumerate(self._targets.classes.T):
+            np.add.at(found[g], (self._sets, classes), self._weights)
+        return found
+
+    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
+        """No way is faster than the exact one: nothing is ruled out."""
+        n = len(which)
+        return Bounds(np.zeros(n), np.full(n, np.inf))
+
+    def _told(self, sums: Ints, offset: Ints) -> Iterator[Scores]:
+        """All lines at once; of log-odds, the first class stands at 0."""
+        whole = sums + offset[self._sets].T
+        if self._targets.odds:
+            found = np.stack([np.zeros_like(whole), whole], axis=-1)
+        else:
+            found = whole.T[None]
+        yield Scores(self._rows, self._sets, self._weights, self._targets.classes.T, found)
+
+
+class SparseLedger(MovedLines):
     """Integer sums for sparse columns: log-odds of each label, or a sum for each class.
 
     A column has a usual value; lines with another value move by the difference.  What the usual
@@ -41,13 +102,8 @@ class SparseLedger:
         threads: Threads,
         lines: Ints | None = None,
     ):
-        self._problem, self._tables, self._threads = problem, tables, threads
-        scored = problem.scoring
-        every = np.arange(scored.rows.size) if lines is None else lines
-        self._rows, self._sets = scored.rows[every], scored.sets[every]
-        self._ends = np.searchsorted(self._sets, np.arange(scored.ends.size), side="right")
-        self._targets: Targets = problem.targets.take(self._rows)
-        self._weights = problem.weights[self._rows].astype(np.int64)
+        super().__init__(problem, tables, factors, lines)
+        self._problem, self._threads = problem, threads
         entries = problem.moves.of_rows(self._rows)
         self._entries = EntryArrays(
             entries.pointers,
@@ -58,17 +114,7 @@ class SparseLedger:
             tables.base,
             tables.delta,
         )
-        self.outline = Outline(
-            self._targets.n_classes,
-            self._targets.names,
-            self._targets.labelled,
-            factors,
-            tables.scale.bits,
-            tables.scale.bound,
-        )
-        self._offset = tables.offset
-        self._sums = np.zeros((tables.offset.shape[1], self._rows.size), np.int64)
-        self._moved: list[int] = []  # since the strata were sorted
+        self._moved: list[Array] = []  # lines, since the strata were sorted
         self._strata: Strata | None = None
 
     def cut(self, n_parts: int) -> list["SparseLedger"]:
@@ -97,19 +143,31 @@ class SparseLedger:
 
     # -- the contract --------------------------------------------------------------------------
 
-    def totals(self) -> Ints:
-        """Weight of the lines: problems x folds x classes."""
-        found = np.zeros(
-            (self._targets.n_groups, self._ends.size, self.outline.n_classes), np.int64
-        )
-        for g, classes in enumerate(self._targets.classes.T):
-            np.add.at(found[g], (self._sets, classes), self._weights)
-        return found
-
     def apply(self, columns: Sequence[int], sign: int) -> None:
         """Let columns join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
         self._offset = self._move(self._sums, self._offset, columns, sign)
-        self._moved += [int(f) for f in columns]
+        pointers = self._entries.pointers
+        self._moved += [self._entries.lines[pointers[f] : pointers[f + 1]] for f in columns]
+
+    def changes(self, joining: Sequence[int], leaving: Sequence[int]) -> Ints:
+        """By how much columns that join and leave would move the lines; the ledger stays."""
+        found = np.zeros_like(self._sums)
+        self._move(found, self._offset, joining, 1)
+        self._move(found, self._offset, leaving, -1)
+        return found
+
+    def stand(self, lines: Ints, sums: Ints, offset: Ints) -> None:
+        """Where lines stand, and all others beside them, as somebody who knows all columns says.
+
+        Parameters
+        ----------
+        lines, sums : some lines, and their sums, problems x lines.
+        offset : what the usual values say.
+        """
+        self._offset = offset
+        if lines.size:
+            self._sums[:, lines] = sums
+            self._moved.append(lines)
 
     def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
         """Exact losses: by class, or doubled concordant pairs of each problem and fold."""
@@ -119,26 +177,16 @@ class SparseLedger:
         by_class = self._scan_odds if self._targets.odds else self._scan_classes
         return by_class(measure, flat, which, sign)
 
-    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
-        """No way is faster than the exact one: nothing is ruled out."""
-        n = len(which)
-        return Bounds(np.zeros(n), np.full(n, np.inf))
-
     def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
         """One step after the other."""
         return walk(self, measure, units, which, signs)
 
     def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
-        """All lines at once; of log-odds, the first class stands at 0."""
+        """All lines at once."""
         sums = self._sums.copy()
         offset = self._move(sums, self._offset, joining, 1)
         offset = self._move(sums, offset, leaving, -1)
-        whole = sums + offset[self._sets].T
-        if self._targets.odds:
-            found = np.stack([np.zeros_like(whole), whole], axis=-1)
-        else:
-            found = whole.T[None]
-        yield Scores(self._rows, self._sets, self._weights, self._targets.classes.T, found)
+        return self._told(sums, offset)
 
     # -- sums and answers ----------------------------------------------------------------------
 
@@ -154,7 +202,7 @@ class SparseLedger:
         """Lines by score, and the concordant pairs as they are."""
         if self._strata is None:
             self._strata = Strata(self._targets.classes, self._weights, self._ends)
-        return self._strata, self._strata.pairs(self._sums, self._entries, self._moved)
+        return self._strata, self._strata.pairs(self._sums, self._moved)
 
     def _scan_odds(self, measure: Measure, flat: UnitArrays, which: Ints, sign: int) -> Ints:
         from .kernels.odds import scan_odds

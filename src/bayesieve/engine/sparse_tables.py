@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..models.base import (
     Ints,
     Scale,
     Settings,
+    Statistics,
     Terms,
     TrainingSets,
     in_units_of_scale,
@@ -23,6 +25,7 @@ from ..models.base import (
 from ..models.columns import build_columns
 from ..models.counts import binary_mean, prior_terms
 from ..models.registry import MODELS
+from ..models.votes import count_votes
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class SparseProblem:
     scoring: Scoring
     class_weight: Floats
 
-    @property
+    @cached_property
     def trained(self) -> Targets:
         """What the training rows belong to."""
         return self.targets.take(self.scoring.training)
@@ -79,6 +82,68 @@ class SparseProblem:
     def training_weights(self) -> Floats:
         """How often each training row counts."""
         return self.weights[self.scoring.training]
+
+    def sets_of(self, classes: Ints, class_weight: Floats) -> TrainingSets:
+        """Who trains, by what the training rows belong to."""
+        scoring = self.scoring
+        return TrainingSets(
+            classes, self.training_weights, scoring.left_out, class_weight, scoring.training
+        )
+
+    def statistics(self, f: int, problem: int) -> Statistics:
+        """Statistics of a column that is not binary, for one class problem."""
+        spec, values = self.specs[f], self.values[f]
+        column = self.moves.column(f)[self.scoring.training]
+        sets = self.sets_of(self.trained.classes[:, problem], self.class_weight)
+        numbers = column if values is None else values[column]
+        return MODELS[spec.model].statistics(numbers, spec.n_codes, sets)
+
+    def binary_counts(self, at: Ints, totals: Floats) -> Floats:
+        """Counts of binary columns: columns x sets x codes x class columns.
+
+        Parameters
+        ----------
+        at : the columns.
+        totals : weight of the training rows, sets x class columns.
+        """
+        from ..data.kernels.exact import count_moves
+
+        moves, trained = self.moves, self.trained
+        entries = moves.of_rows(self.scoring.training)
+        left_at, left_sets = sets_of_rows(self.scoring.left_out, self.scoring.training.size)
+        counts = np.empty((moves.codes.size, *totals.shape))
+        count_moves(
+            entries.pointers,
+            entries.lines,
+            entries.kinds,
+            moves.first,
+            trained.member,
+            self.training_weights,
+            left_at,
+            left_sets,
+            counts,
+        )
+        found = np.zeros((at.size, totals.shape[0], 3, totals.shape[1]))
+        found[np.arange(at.size), :, moves.usual[at]] = totals
+        rows, of = moves.rows_of(at)
+        found[of, :, moves.codes[rows]] += counts[rows]
+        where: Any = (of, slice(None), moves.usual[at[of]])
+        np.subtract.at(found, where, counts[rows])
+        return found
+
+    def vote_counts(self, classes: Ints) -> Floats:
+        """Counts of binary columns by two classes: sets x columns x codes x 2.
+
+        Parameters
+        ----------
+        classes : of the training rows.
+        """
+        training, found = self.scoring.training, []
+        for left_out in self.scoring.left_out:
+            at = np.delete(np.arange(training.size), left_out)
+            weights = self.weights[training[at]]
+            found.append(count_votes(self.moves, training[at], weights, classes[at]))
+        return np.stack(found)
 
 
 class SparseTables(NamedTuple):
@@ -116,7 +181,7 @@ class _BayesTables:
         self._class_weight = np.tile(problem.class_weight, self._trained.n_groups)
         self._totals = np.stack([self._class_counts(left) for left in problem.scoring.left_out])
         self._binary = np.array([spec.model == "bernoulli" for spec in problem.specs])
-        self._counts = self._binary_counts()
+        self._counts = problem.binary_counts(np.flatnonzero(self._binary), self._totals)
         (binary, prior, spoken), scale = in_units_of_scale(self._make)
         self.found = self._assemble(binary, prior, spoken, scale)
 
@@ -147,7 +212,7 @@ class _BayesTables:
         at = np.flatnonzero(self._binary)
         fixed = self._odds(scale.fix(binary))
         base[at] = fixed[np.arange(at.size), :, moves.usual[at]]
-        rows, of = self._delta_rows()
+        rows, of = moves.rows_of(at)
         delta[rows] = fixed[of, :, moves.codes[rows]] - base[at[of]]
         for f, found in spoken.items():
             table = self._odds(scale.fix(found))
@@ -155,13 +220,6 @@ class _BayesTables:
             base[f] = table[:, moves.usual[f]]
             delta[mine] = table[:, moves.codes[mine]].swapaxes(0, 1) - base[f]
         return SparseTables(self._odds(scale.fix(prior)), base, delta, scale)
-
-    def _delta_rows(self) -> tuple[Ints, Ints]:
-        """Delta rows of the binary columns, and the number of each one's column among these."""
-        first = self._problem.moves.first
-        owner = np.repeat(np.arange(first.size - 1), np.diff(first))
-        rows = np.flatnonzero(self._binary[owner])
-        return rows, np.cumsum(self._binary)[owner[rows]] - 1
 
     def _class_counts(self, left_out: Ints) -> Floats:
         """Weight of every class column over the training rows but these."""
@@ -184,34 +242,6 @@ class _BayesTables:
             None if impossible is None else impossible.reshape(n_sets, -1),
         )
 
-    def _binary_counts(self) -> Floats:
-        """Counts of all binary columns at once: columns x sets x codes x class columns."""
-        from ..data.kernels.exact import count_moves
-
-        scoring, moves, totals = self._problem.scoring, self._problem.moves, self._totals
-        entries = moves.of_rows(scoring.training)
-        left_at, left_sets = _sets_of_rows(scoring.left_out, scoring.training.size)
-        counts = np.empty((moves.codes.size, *totals.shape))
-        count_moves(
-            entries.pointers,
-            entries.lines,
-            entries.kinds,
-            moves.first,
-            self._trained.member,
-            self._weights,
-            left_at,
-            left_sets,
-            counts,
-        )
-        at = np.flatnonzero(self._binary)
-        statistics = np.zeros((at.size, totals.shape[0], 3, totals.shape[1]))
-        statistics[np.arange(at.size), :, moves.usual[at]] = totals
-        rows, of = self._delta_rows()
-        statistics[of, :, moves.codes[rows]] += counts[rows]
-        where: Any = (of, slice(None), moves.usual[at[of]])
-        np.subtract.at(statistics, where, counts[rows])
-        return statistics
-
     def _count_terms(self, bits: int) -> Terms:
         """Terms of all binary columns at once: columns x sets x codes x class columns."""
         smoothing, counts = self._settings.smoothing, self._counts
@@ -223,28 +253,15 @@ class _BayesTables:
 
     def _column_terms(self, f: int, bits: int) -> Terms:
         """Terms of another column: sets x codes x class columns, problem by problem."""
-        problem, moves = self._problem, self._problem.moves
+        problem = self._problem
         spec, values = problem.specs[f], problem.values[f]
-        model = MODELS[spec.model]
-        entries = moves.entries
-        column = np.full(entries.shape[0], moves.usual[f])
-        mine = slice(entries.indptr[f], entries.indptr[f + 1])
-        kinds = entries.data[mine].astype(np.int64) - 1
-        column[entries.indices[mine]] = moves.codes[moves.first[f] + kinds]
-        column = column[problem.scoring.training]
-        n_codes = spec.n_codes if values is None else values.size
+        codes = np.arange(spec.n_codes) if values is None else values
+        settings = replace(self._settings, class_weight=problem.class_weight, bits=bits)
         parts = []
-        for classes in self._trained.classes.T:
-            scoring = problem.scoring
-            sets = TrainingSets(
-                classes, self._weights, scoring.left_out, problem.class_weight, scoring.training
-            )
-            statistics = model.statistics(
-                column if values is None else values[column], spec.n_codes, sets
-            )
-            settings = replace(self._settings, class_weight=problem.class_weight, bits=bits)
-            terms = build_columns([spec], [statistics], settings, sets.n_sets)[0]
-            parts.append(terms.of(np.arange(n_codes) if values is None else values))
+        for g in range(self._trained.n_groups):
+            statistics = problem.statistics(f, g)
+            terms = build_columns([spec], [statistics], settings, self._totals.shape[0])[0]
+            parts.append(terms.of(codes))
         finite = np.concatenate([part.finite for part in parts], axis=-1)
         if all(part.impossible is None for part in parts):
             return Terms(finite)
@@ -261,7 +278,7 @@ class _BayesTables:
         return fixed[..., 1::2] - fixed[..., ::2]
 
 
-def _sets_of_rows(left_out: tuple[Ints, ...], n_rows: int) -> tuple[Ints, Ints]:
+def sets_of_rows(left_out: tuple[Ints, ...], n_rows: int) -> tuple[Ints, Ints]:
     """The sets that leave out each row: where each row's part starts, and the sets."""
     rows = np.concatenate([*left_out, np.empty(0, np.int64)]).astype(np.int64)
     sets = np.repeat(np.arange(len(left_out)), [part.size for part in left_out])

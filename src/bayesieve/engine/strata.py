@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels.arrays import EntryArrays, StrataArrays
+from ..checks import Array
+from .kernels.arrays import StrataArrays
 
 Ints = NDArray[np.int64]
 
@@ -40,31 +41,28 @@ class Strata:
         self._pairs = np.zeros((n_groups, ends.size), np.int64)
         self._begun = False
 
-    def pairs(self, sums: Ints, entries: EntryArrays, moved: list[int]) -> Ints:
+    def pairs(self, sums: Ints, moved: list[Array]) -> Ints:
         """Doubled number of concordant pairs as the sums are now: problems x folds.
 
         Parameters
         ----------
         sums : problems x lines.
-        entries : which lines a column moves.
-        moved : columns that have moved since this was asked last; forgotten afterwards.
+        moved : lines that have moved since this was asked last; forgotten afterwards.
         """
         if moved or not self._begun:
-            self._sort(sums, self._gone(entries, set(moved)))
+            self._sort(sums, self._gone(moved))
             self._begun = True
             moved.clear()
         return self._pairs
 
-    def _gone(self, entries: EntryArrays, moved: set[int]) -> NDArray[np.bool_] | None:
+    def _gone(self, moved: list[Array]) -> NDArray[np.bool_] | None:
         """Lines that have changed, or None where sorting anew is cheaper."""
-        pointers = entries.pointers
-        n_moved = sum(int(pointers[f + 1] - pointers[f]) for f in moved)
         n_lines = self._order.shape[1]
-        if not self._begun or n_moved >= _MERGE * n_lines:
+        if not self._begun or sum(lines.size for lines in moved) >= _MERGE * n_lines:
             return None
         gone = np.zeros(n_lines, bool)
-        for f in moved:
-            gone[entries.lines[pointers[f] : pointers[f + 1]]] = True
+        for lines in moved:
+            gone[lines] = True
         return gone
 
     def _sort(self, sums: Ints, gone: NDArray[np.bool_] | None) -> None:

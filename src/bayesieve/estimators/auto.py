@@ -14,7 +14,6 @@ from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
 from ..data.sample import Sample
-from ..data.tables import SparseTable
 from ..models.registry import MODELS
 from ..search.run import Task
 from ..search.strategies.shortlist import ShortlistSearch
@@ -184,7 +183,7 @@ def _leaves_one_out(selector: "NaiveBayesSelector", sample: Sample) -> bool:
     estimator = NaiveBayes() if selector.estimator is None else selector.estimator
     if not isinstance(estimator, NaiveBayes) or estimator.smoothing == "mean":
         return False
-    if isinstance(sample.table, SparseTable) or sample.targets.labelled:
+    if sample.table.is_sparse or sample.targets.labelled:
         return False
     criterion = _criterion(selector)
     models = estimator.family().choose_models(sample.table)

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from ..checks import choose, column_indices
 from ..data.tables import Table
-from ..rankings.families import Families, find_in_table
+from ..engine.far.table import FarTable
+from ..rankings.families import Families, Nearness, find_in_table
+from ..rankings.far_families import find_far
 
 
 def read_families(
@@ -58,10 +60,12 @@ def _heirs(leader: NDArray[np.int64], barred: set[int]) -> list[int]:
 def _find(table: Table, alone: list[int], kept: Iterable[int], barred: set[int]) -> Families:
     """Near-twins among the columns that move alone; those that may be chosen lead."""
     leader = np.arange(len(table.names))
+    order = [*sorted(kept), *(j for j in alone if j not in barred)]
+    if alone and isinstance(table, FarTable):
+        return find_far(table, alone, [j for j in order if j in set(alone)], Nearness())
     if alone:
         where = {j: at for at, j in enumerate(alone)}
         part = table if len(alone) == len(table.names) else table.pick(np.array(alone))
-        order = [*sorted(kept), *(j for j in alone if j not in barred)]
         found = find_in_table(part, [where[j] for j in order if j in where])
         leader[alone] = np.array(alone)[found.leader]
     return Families(tuple(table.names), leader)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import Foreign, choose
+from ..criteria.auc import AUC
 from ..criteria.base import Criterion
 from ..criteria.rows import RowCriterion
 from ..data.collection import read_collection
@@ -25,7 +26,6 @@ from ..search.strategies.base import Search
 from ..search.strategies.dependency import DependencySearch
 from .naive_bayes import NaiveBayes
 from .parameters import gpu_of, judge_parameters
-from .votes import FeatureVotes
 
 if TYPE_CHECKING:
     from .selector import NaiveBayesSelector
@@ -60,33 +60,16 @@ def engine_of(engine: object, X: object) -> DaskEngine:
 
 def check_far(asked: "NaiveBayesSelector", search: Search, criterion: Criterion) -> None:
     """Refuse by name what cannot be divided over the rows."""
-    if isinstance(asked.estimator, FeatureVotes):
-        raise ValueError("estimator: FeatureVotes cannot be searched on a Dask collection yet.")
-    if not isinstance(criterion, RowCriterion):
+    if not isinstance(criterion, RowCriterion | AUC):
         raise ValueError(
-            f"criterion {criterion.name!r} compares rows of all partitions, or is your own: on a "
-            "Dask collection use 'error', 'probability' or 'log-likelihood'."
+            f"criterion {criterion.name!r} is your own: on a Dask collection use 'error', "
+            "'probability', 'log-likelihood', 'auc' or 'penalised-auc'."
         )
     if isinstance(search, DependencySearch):
         raise ValueError(
             "search='dependency' compares columns with each other row by row: it is not offered on "
             "a Dask collection. Use 'forward', 'backward-forward' or another search."
         )
-    check_far_families(asked.families)
-
-
-def check_far_families(families: object) -> None:
-    """Refuse families that are to be found."""
-    if families is not None and not is_given(families):
-        raise ValueError(
-            "families='auto' (and preset='few') compares columns with each other row by row: on a "
-            "Dask collection give families as lists of columns, or None."
-        )
-
-
-def is_given(families: object) -> bool:
-    """Are these families that somebody has, rather than some to be found?"""
-    return not isinstance(families, str)
 
 
 def check_far_models(family: Family) -> None:
@@ -143,7 +126,6 @@ def gathered_weights(
     X, y, params : as users give them.
     """
     engine = engine_of(asked.engine, X)
-    check_far_families(asked.families)
     with _held(engine, model, X, y, params) as found:
         yield found
 
@@ -173,8 +155,10 @@ def far_fit(model: NaiveBayes, X: object, y: object, sample_weight: object) -> F
         sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
         family.check_sample(sample)
         assert isinstance(sample.table, FarTable)
-        sets = one_set(sample.labels, sample.weights, np.ones(len(sample.classes)))
-        held = sample.table.held
-        counts = held.count(sets, np.arange(sample.labels.size))
-    found = sets.class_counts[0], sets.class_weight, held.specs, tuple(counts)
-    return family.finish([Summary(sample.classes, *found)])
+        held, summaries = sample.table.held, []
+        for labels in family.problems(sample.targets):
+            sets = one_set(labels, sample.weights, np.ones(len(sample.classes)))
+            counts = tuple(held.count(sets, np.arange(labels.size)))
+            found = sets.class_counts[0], sets.class_weight, held.specs, counts
+            summaries.append(Summary(sample.classes, *found))
+    return family.finish(summaries, sample.targets.names if sample.targets.labelled else ())

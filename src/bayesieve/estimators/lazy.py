@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Foreign
+from ..data.collection import as_plain
 from ..data.tables import keep_names
 from ..models.fitted import FittedBayes
 
@@ -98,6 +99,7 @@ def _columns(model: Foreign, method: str) -> list[str] | None:
 
 def _ask(model: Foreign, method: str, priors: Foreign, part: Foreign) -> Foreign:
     """A partition may have no rows."""
+    part = as_plain(part)
     if part.shape[0]:
         return getattr(model, method)(part, priors=priors)
     columns = _columns(model, method)

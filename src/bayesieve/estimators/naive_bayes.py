@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import Array, check_flag, check_number, plain_value
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, is_collection, read_table
+from ..data.targets import Targets
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
 from ..models.alike import BinarySpecs
-from ..models.base import Floats, Run, Settings, run_alone
+from ..models.base import Floats, Ints, Run, Settings, run_alone
 from ..models.columns import Summary, choose_models, summarise
 from ..models.counts import check_priors, check_smoothing
 from ..models.fitted import FittedBayes, fit_problem
@@ -26,9 +27,6 @@ from ..models.registry import MODELS
 from ..models.unknown import warn_of_unknown
 from .batches import read_batch
 from .lazy import lazily, lazy_fit
-
-if TYPE_CHECKING:
-    from .votes import FeatureVotes
 
 
 @dataclass(frozen=True)
@@ -72,6 +70,10 @@ class BayesFamily:
         """The model of all rows."""
         summaries = summarise(sample, models, self.rounded, class_weight)
         return self.finish(summaries, sample.targets.names if sample.targets.labelled else ())
+
+    def problems(self, targets: Targets) -> list[Ints]:
+        """Classes of all rows in each problem: one, or one a label."""
+        return list(targets.classes.T)
 
     def finish(
         self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone
@@ -439,7 +441,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         return table
 
 
-def restrict_names(model: "NaiveBayes | FeatureVotes", columns: NDArray[np.int64]) -> None:
+def restrict_names(model: BaseEstimator, columns: NDArray[np.int64]) -> None:
     """Let a model know the names, the number and the feature models of the columns it kept."""
     if isinstance(model, NaiveBayes) and isinstance(model.features, Mapping):
         model.features = dict(enumerate(model.fitted_.feature_models))

@@ -11,7 +11,6 @@ from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
 from ..data.parts import read_groups_of_rows
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
-from ..data.tables import SparseTable
 from ..engine.gpu.engine import GpuEngine
 from ..models.registry import MODELS
 from ..search import SEARCHES
@@ -333,7 +332,7 @@ def _is_sparse(family: Family, criterion: Criterion, sample: Sample) -> bool:
             f"{family.name} counts and knows no probabilities: criterion must be 'auc' or "
             f"'penalised-auc'; got {criterion.name!r}."
         )
-    sparse = isinstance(sample.table, SparseTable) or sample.targets.labelled
+    sparse = sample.table.is_sparse or sample.targets.labelled
     if not sparse and family.form != "moves":
         return criterion.form == "moves"
     if criterion.form == "lines":
@@ -387,7 +386,7 @@ def _check_loo(
     reason = None
     if family.form == "moves":
         reason = family.name
-    elif isinstance(sample.table, SparseTable):
+    elif sample.table.is_sparse:
         reason = "sparse columns"
     elif sample.targets.labelled:
         reason = "several labels"

@@ -20,7 +20,7 @@ from ..engine.contract import Units
 from ..engine.far.table import FarTable
 from ..engine.threads import Threads, count_threads
 from ..search.checkpoint.opening import open_journal
-from ..search.far import far_ledgers
+from ..search.far import far_ledgers, far_moves
 from ..search.held import HeldRows, ProofEndedError
 from ..search.hints import RowHints
 from ..search.objective import Objective, Settler
@@ -399,7 +399,7 @@ class Searching:
         """Who owns the rows, and the model of all of them."""
         make = sparse_ledgers if self.task.sparse else dense_ledgers
         if isinstance(self.task.table, FarTable):
-            make = far_ledgers
+            make = far_moves if self.task.sparse else far_ledgers
         if self.held is not None:
             return self.held.ledgers(make, self.task, guiding, validating, self.threads)
         return make(self.task.seen_by(search), guiding, validating, self.threads)

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import Array, choose
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
+from ..data.targets import Targets
 from ..engine.sparse_tables import SparseProblem, SparseTables
 from ..engine.vote_tables import vote_tables
-from ..models.base import Floats
-from ..models.columns import choose_models
+from ..models.base import Floats, Ints, Run, run_alone
+from ..models.columns import Summary, choose_models
 from ..models.unknown import warn_of_unknown
-from ..models.votes import FittedVotes, fit_votes
+from ..models.votes import FittedVotes, fit_votes, votes_of, voting_problems
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,18 @@ class VotesFamily:
     ) -> FittedVotes:
         """Which values vote; what votes mean is counted for the columns that are kept."""
         return fit_votes(sample, models, self.orientation == "rare")
+
+    def problems(self, targets: Targets) -> list[Ints]:
+        """Classes of all rows in each problem that votes are counted for."""
+        return voting_problems(targets, self.orientation == "rare")
+
+    def finish(
+        self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone
+    ) -> FittedVotes:
+        """Which values vote, of what was counted."""
+        counts = [np.stack([each[0] for each in found.statistics]) for found in summaries]
+        first, rare = summaries[0], self.orientation == "rare"
+        return votes_of(counts, rare, first.classes, labels, first.specs)
 
     def restrict(self, fitted: FittedVotes, columns: Sequence[int], sample: Sample) -> FittedVotes:
         """Some columns, whose votes are counted anew."""

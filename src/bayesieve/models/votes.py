@@ -108,36 +108,70 @@ def fit_votes(sample: Sample, models: Sequence[str], rare: bool) -> FittedVotes:
     """
     moves, specs, _ = read_moves(sample.table, models)
     every, targets = np.arange(sample.table.n_rows), sample.targets
-    found = votes_for(moves, every, sample.weights, targets, rare)
+    counts = [
+        count_votes(moves, every, sample.weights, classes)
+        for classes in voting_problems(targets, rare)
+    ]
     labels = targets.names if targets.labelled else ()
-    return FittedVotes(sample.classes, labels, tuple(specs), found, np.empty((0, 0)))
+    return votes_of(counts, rare, sample.classes, labels, specs)
 
 
-def votes_for(
-    moves: Moves,
-    rows: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    targets: Targets,
+def votes_of(
+    counts: Sequence[Floats],
     rare: bool,
-) -> NDArray[np.int64]:
-    """The value of each binary column that votes, as these rows show it: labels x columns."""
+    classes: Array,
+    labels: Sequence[str],
+    specs: Sequence[ColumnSpec],
+) -> FittedVotes:
+    """The same of what was counted.
+
+    Parameters
+    ----------
+    counts : of each problem that votes are counted for: columns x codes x 2.
+    rare : the rarer value votes, the same for all labels.
+    classes, labels : the two classes, and names of the labels; none for classes.
+    specs : what each column is like.
+    """
+    found = np.stack([votes_for(each, rare) for each in counts])
+    if rare:
+        found = np.repeat(found, max(len(labels), 1), axis=0)
+    return FittedVotes(classes, tuple(labels), tuple(specs), found, np.empty((0, 0)))
+
+
+def voting_problems(targets: Targets, rare: bool) -> list[Ints]:
+    """The problems that votes are counted for: all together, or each label for itself."""
+    return [targets.positive.astype(np.int64)] if rare else list(targets.classes.T)
+
+
+def count_votes(
+    moves: Moves, rows: NDArray[np.int64], weights: NDArray[np.float64], classes: Ints
+) -> Floats:
+    """Weight of some rows by column, code and class.
+
+    Parameters
+    ----------
+    moves : all rows.
+    rows, weights, classes : the rows that count, with weight and class.
+    """
     entries = moves.of_rows(rows)
     columns = np.repeat(np.arange(moves.n_columns), np.diff(entries.pointers))
     codes = moves.codes[moves.first[columns] + entries.kinds]
-    problems = [targets.positive.astype(np.int64)] if rare else list(targets.classes.T)
-    found = []
-    for kinds in problems:
-        counts = np.zeros((moves.n_columns, 3, 2))
-        np.add.at(counts, (columns, codes, kinds[entries.lines]), weights[entries.lines])
-        total = np.bincount(kinds, weights, 2)
-        counts[np.arange(moves.n_columns), moves.usual] += total - counts.sum(1)
-        if rare:
-            zeros, ones = counts[:, 0].sum(1), counts[:, 1].sum(1)
-            tied = counts[:, 1, 1] >= counts[:, 0, 1]
-            votes = np.where(ones == zeros, tied, ones < zeros)
-        else:
-            # Shares among positives and negatives compared without dividing: both may be empty.
-            known = counts[:, :2].sum(1)
-            votes = counts[:, 1, 1] * known[:, 0] >= counts[:, 1, 0] * known[:, 1]
-        found.append(votes.astype(np.int64))
-    return np.stack(found * targets.n_groups if rare else found)
+    counts = np.zeros((moves.n_columns, 3, 2))
+    np.add.at(counts, (columns, codes, classes[entries.lines]), weights[entries.lines])
+    total = np.bincount(classes, weights, 2)
+    counts[np.arange(moves.n_columns), moves.usual] += total - counts.sum(1)
+    return counts
+
+
+def votes_for(counts: Floats, rare: bool) -> Ints:
+    """The value of each binary column that votes, as counts (columns x codes x 2) show it."""
+    if rare:
+        zeros, ones = counts[:, 0].sum(1), counts[:, 1].sum(1)
+        tied = counts[:, 1, 1] >= counts[:, 0, 1]
+        votes = np.where(ones == zeros, tied, ones < zeros)
+    else:
+        # Shares among positives and negatives compared without dividing: both may be empty.
+        known = counts[:, :2].sum(1)
+        votes = counts[:, 1, 1] * known[:, 0] >= counts[:, 1, 0] * known[:, 1]
+    found: Ints = votes.astype(np.int64)
+    return found

@@ -275,3 +275,9 @@ class MixedColumns:
 def by_score(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int64]:
     """Best first; the lowest column first among equals."""
     return np.argsort(-np.asarray(scores), kind="stable").astype(np.int64)
+
+
+def check_apart(n_classes: int) -> None:
+    """A ranking needs rows that differ in what they belong to."""
+    if n_classes < 2:
+        raise ValueError("y must tell rows apart; got the same labels in all of them.")

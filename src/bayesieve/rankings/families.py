@@ -14,14 +14,14 @@ from ..data.html import Tabular
 from ..data.storage import SILENT
 from ..data.tables import RawTable, Table, read_table
 
-# What two columns may agree in: small whole numbers, texts, or where they stand among the rows.
-_WHOLE, _TEXT, _PLACE = 0, 1, 2
+#: What two columns may agree in: small whole numbers, texts, or where they stand among the rows.
+WHOLE, TEXT, PLACE = 0, 1, 2
 
-# Numbers that are not small and whole agree where they stand in the same part of so many.
-_PARTS = 16
+#: Numbers that are not small and whole agree where they stand in the same part of so many.
+PARTS = 16
 
-# The code of a missing value beside small whole numbers and parts.
-_MISSING = 255
+#: The code of a missing value beside small whole numbers and parts.
+MISSING = 255
 
 # Columns of a table that are unpacked together.
 _BLOCK = 64
@@ -104,6 +104,34 @@ class Families(Tabular):
         )
 
 
+@dataclass(frozen=True)
+class Nearness:
+    """What near-twins are.
+
+    Parameters
+    ----------
+    agreement, jaccard : as in `find_families`.
+
+    Examples
+    --------
+    >>> from bayesieve.rankings.families import Nearness
+    >>> Nearness().most(1000), Nearness().rare
+    (20, Fraction(1, 10))
+    """
+
+    agreement: float = 0.98
+    jaccard: float = 0.9
+
+    def most(self, n_rows: int) -> int:
+        """On how many rows they may disagree."""
+        return int((1 - _exact(self.agreement)) * n_rows)
+
+    @property
+    def rare(self) -> Fraction:
+        """On which share of the rows in which either departs they may."""
+        return 1 - _exact(self.jaccard)
+
+
 def count_others(others: list[str]) -> str:
     """The columns that one stands for, counted and named.
 
@@ -162,11 +190,11 @@ def find_families(
     check_number("jaccard", jaccard, low=0.0, high=1.0)
     table = read_table(BaseEstimator(), X, reset=True)
     leading = column_indices("first", first, table.names)
-    return find_in_table(table, leading, float(agreement), float(jaccard))
+    return find_in_table(table, leading, Nearness(float(agreement), float(jaccard)))
 
 
 def find_in_table(
-    table: Table, first: Iterable[int] = (), agreement: float = 0.98, jaccard: float = 0.9
+    table: Table, first: Iterable[int] = (), nearness: Nearness | None = None
 ) -> Families:
     """The same for a table that was read."""
     from .kernels.families import lead, pack_codes
@@ -181,7 +209,8 @@ def find_in_table(
         usual[j], departs[j] = pack_codes(codes, n_codes, words)
         bits.append(words.ravel())
     sizes = np.array([each.size for each in bits], np.int64)
-    few, rare = (Fraction(1) - _exact(least) for least in (agreement, jaccard))
+    nearness = Nearness() if nearness is None else nearness
+    rare = nearness.rare
     order = np.array(list(dict.fromkeys([*first, *range(n_columns)])), np.int64)
     leader = np.empty(n_columns, np.int64)
     lead(
@@ -194,7 +223,7 @@ def find_in_table(
         departs,
         order,
         table.n_rows,
-        int(few * table.n_rows),
+        nearness.most(table.n_rows),
         np.array([rare.numerator, rare.denominator]),
         leader,
     )
@@ -214,12 +243,12 @@ def _coded_columns(table: Table) -> Iterator[tuple[int, Array]]:
         for j, slot in enumerate(narrow.slots.tolist()):
             if slot < 0:
                 raw = part.column(j)
-                yield (_PLACE, _places(raw)) if raw.dtype != object else (_TEXT, _texts(raw, texts))
+                yield (PLACE, _places(raw)) if raw.dtype != object else (TEXT, _texts(raw, texts))
                 continue
             codes = narrow.cells[slot]
             if narrow.missing[slot] and narrow.most[slot] <= 1:
-                codes = np.where(codes == SILENT, np.uint8(_MISSING), codes)
-            yield _WHOLE, codes
+                codes = np.where(codes == SILENT, np.uint8(MISSING), codes)
+            yield WHOLE, codes
 
 
 def _parts(table: Table) -> Iterator[RawTable]:
@@ -235,9 +264,9 @@ def _parts(table: Table) -> Iterator[RawTable]:
 
 def _places(raw: NDArray[np.float64]) -> NDArray[np.uint8]:
     """In which part of its column every number stands."""
-    spec = learn("", "", raw, discrete=True, grid_codes=_PARTS)
+    spec = learn("", "", raw, discrete=True, grid_codes=PARTS)
     codes = encode(spec, raw)
-    return np.where(np.isnan(raw), np.uint8(_MISSING), codes)
+    return np.where(np.isnan(raw), np.uint8(MISSING), codes)
 
 
 def _texts(raw: Array, known: dict[str, int]) -> NDArray[np.int64]:

@@ -1,13 +1,13 @@
 """Rankings of columns that others hold: counts travel, and the codes of columns that are taken."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ..checks import Foreign
+from ..checks import Foreign, check_number
 from ..data.collection import read_collection
 from ..data.columns import MOST_CODES, ColumnSpec
 from ..engine.far.cluster import DaskEngine
@@ -18,7 +18,7 @@ from ..engine.threads import Threads
 from ..models.base import TrainingSets
 from ..models.columns import choose_models
 from ..models.registry import MODELS
-from .base import DiscreteColumns, Ranking, RankingMethod
+from .base import DiscreteColumns, Ranking, RankingMethod, check_apart
 from .greedy import LazyRanking, rest_after
 from .information import ChiSquare, MutualInformation, information_with
 from .pairs import MIFS, MRMR
@@ -189,6 +189,8 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
     """
     check_divisible(method)
     collection = read_collection(X, y)
+    if n_features:
+        check_number("n_features", n_features, low=1, high=len(collection.names), whole=True)
     with DaskEngine().cluster() as cluster:
         models = choose_models
         sample = far_sample(
@@ -196,8 +198,10 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
         )
         table = sample.table
         assert isinstance(table, FarTable)
-        every, n_classes = np.arange(sample.labels.size), len(sample.classes)
+        every, n_classes = np.arange(sample.labels.size), int(sample.labels.max()) + 1
+        check_apart(n_classes)
         known = table.known.models
         columns = far_columns(table, known, every, sample.labels, sample.weights, n_classes)
         most = n_features or len(table.names)
-        return rank_far(method, columns, sample.labels, n_classes, most)
+        found = rank_far(method, columns, sample.labels, n_classes, most)
+    return replace(found, names=tuple(table.names))

@@ -17,7 +17,16 @@ from ..models.columns import choose_models, read_column
 from ..models.cuts import mdl_cuts
 from ..models.registry import MODELS
 from . import RANKINGS
-from .base import DISCRETE, MIXED, DiscreteColumns, MixedColumns, OwnRanking, Ranking, RankingMethod
+from .base import (
+    DISCRETE,
+    MIXED,
+    DiscreteColumns,
+    MixedColumns,
+    OwnRanking,
+    Ranking,
+    RankingMethod,
+    check_apart,
+)
 from .columns import mixed_columns
 
 
@@ -97,8 +106,7 @@ def rank_table(
     """Rank what was read."""
     present, labels = np.unique(labels, return_inverse=True)
     n_classes = present.size
-    if n_classes < 2:
-        raise ValueError("y must tell rows apart; got the same labels in all of them.")
+    check_apart(n_classes)
     most = len(table.names) if n_features is None else int(n_features)
     models = choose_models("auto", table)
     rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)

@@ -5,8 +5,9 @@ from typing import Any, Protocol, TypeAlias
 
 from ..data.sample import Sample
 from ..data.tables import Table
+from ..data.targets import Targets
 from ..engine.sparse_tables import SparseProblem, SparseTables
-from ..models.base import Floats, Run, Settings, run_alone
+from ..models.base import Floats, Ints, Run, Settings, run_alone
 from ..models.columns import Summary
 from ..models.fitted import FittedBayes
 
@@ -55,6 +56,14 @@ class Family(Protocol):
     ) -> Fitted:
         """The model of all rows, as a value."""
 
+    def problems(self, targets: Targets) -> list[Ints]:
+        """Classes of all rows in each problem that is counted."""
+
+    def finish(
+        self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone
+    ) -> Fitted:
+        """The model of what was counted, one summary a problem."""
+
     def restrict(self, fitted: Fitted, columns: Sequence[int], sample: Sample) -> Fitted:
         """Some columns of a model of all rows."""
 
@@ -64,11 +73,6 @@ class Family(Protocol):
 
 class DenseFamily(Family, Protocol):
     """Models that can be asked line by line."""
-
-    def finish(
-        self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone
-    ) -> FittedBayes:
-        """The model of what was counted."""
 
     def settings(self, fitted: FittedBayes, class_weight: Floats) -> Settings:
         """Settings of tables that are learnt on some of the rows of a model."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..engine.contract import Ledger
 from ..engine.dense import DenseTables
+from ..engine.far.moves import FarMoves, FarProblem
 from ..engine.far.table import FarTable
 from ..engine.fixed import FixedTables
 from ..engine.lines import Lines, TableColumns, validation_lines
@@ -15,14 +16,15 @@ from ..models.columns import Summary
 from ..models.counts import check_priors
 from .family import DenseFamily
 from .run import Ledgers, Rows, Task
+from .sparse import scorings_of
 
 
 def far_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
     """The ledgers of a search; tables and the final model are made here, of merged counts."""
     sample, table = task.sample, cast(FarTable, task.sample.table)
     family, scored = cast(DenseFamily, task.family), task.scored(guiding)
-    summary = summary_of(task, table)
-    fitted = family.finish([summary], (), threads.run)
+    (summary,) = summaries = summaries_of(task, table)
+    fitted = family.finish(summaries, (), threads.run)
     settings = family.settings(fitted, scored.sets.class_weight)
     priors = check_priors(family.priors, len(sample.classes))
     known = [bool(counts[:, :-1].size) and not counts[:, -1].any() for counts in summary.statistics]
@@ -51,10 +53,39 @@ def far_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -
     return Ledgers(guide, judge, fitted, reads)
 
 
-def summary_of(task: Task, table: FarTable) -> Summary:
-    """Counts of all rows; asked for once."""
+def far_moves(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
+    """The same where columns are dealt out with all rows: sparse tables, labels, votes, AUC."""
+    sample, table, family = task.sample, cast(FarTable, task.sample.table), task.family
+    assert table.given is not None
+    names = sample.targets.names if sample.targets.labelled else ()
+    fitted = family.finish(summaries_of(task, table), names, threads.run)
+    dealt = table.given.deal(table.held, task.units)
+    class_weight, factors = task.float_factors(guiding), task.whole_factors(guiding)
+    scorings, found = scorings_of(task, guiding, validating), []
+    for each in scorings:
+        problem = FarProblem(
+            dealt.moves,
+            table.held.specs,
+            [None] * len(table.held.specs),
+            sample.targets,
+            sample.weights,
+            each,
+            class_weight,
+            held=table.held,
+        )
+        tables = family.sparse_tables(problem, fitted)
+        found.append(FarMoves(dealt.columns, problem, tables, factors))
+    return Ledgers(found[0], found[1] if validating.size else None, fitted, scorings[0])
+
+
+def summaries_of(task: Task, table: FarTable) -> list[Summary]:
+    """Counts of all rows, a summary of each problem; one round for each."""
     sample = task.sample
     weight = task.float_factors(np.arange(sample.labels.size))
-    sets = one_set(sample.labels, sample.weights, weight)
-    counts = table.held.count(sets, np.arange(sample.labels.size))
-    return Summary(sample.classes, sets.class_counts[0], weight, table.held.specs, tuple(counts))
+    found = []
+    for classes in task.family.problems(sample.targets):
+        sets = one_set(classes, sample.weights, weight)
+        counts = tuple(table.held.count(sets, np.arange(classes.size)))
+        told = sets.class_counts[0], weight, table.held.specs, counts
+        found.append(Summary(sample.classes, *told))
+    return found

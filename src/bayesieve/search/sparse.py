@@ -16,10 +16,7 @@ def sparse_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads
     class_weight = task.float_factors(np.arange(sample.labels.size))
     fitted = family.fit(sample, task.models, class_weight)
     moves, specs, values = read_moves(task.table, task.models, family.rounded, sample.repeats)
-    scorings = [_scoring(task, guiding)]
-    if validating.size:
-        nothing = (np.empty(0, np.int64),)
-        scorings.append(Scoring(guiding, nothing, validating, np.array([validating.size])))
+    scorings = scorings_of(task, guiding, validating)
     class_weight, factors = task.float_factors(guiding), task.whole_factors(guiding)
     found = []
     for each in scorings:
@@ -29,6 +26,15 @@ def sparse_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads
         tables = family.sparse_tables(problem, fitted)
         found.append(SparseLedger(problem, tables, factors, threads))
     return Ledgers(found[0], found[1] if validating.size else None, fitted, scorings[0])
+
+
+def scorings_of(task: Task, guiding: Rows, validating: Rows) -> list[Scoring]:
+    """Which rows train and which are scored: of the guide, and of the judge where there is one."""
+    found = [_scoring(task, guiding)]
+    if validating.size:
+        nothing = (np.empty(0, np.int64),)
+        found.append(Scoring(guiding, nothing, validating, np.array([validating.size])))
+    return found
 
 
 def _scoring(task: Task, guiding: Rows) -> Scoring:

@@ -3,7 +3,6 @@
 import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -14,22 +13,29 @@ from ...data.collection import Collection, as_values
 from ...data.columns import ColumnSpec
 from ...data.looks import Kind, merge_kinds
 from ...data.tables import is_collection
+from ..contract import Ints
 from .channel import Channel
 from .health import GONE, LOST, Health
+from .moves import DealtColumns
+from .part import deal
 from .rows import FarRows, Spans
 from .tasks import (
     BLOCK,
     Seen,
+    Told,
     Wanted,
     block_of,
+    comparable_block,
     count_classes,
     cut_block,
     encode_part,
-    hold,
+    hold_pieces,
+    hold_rows,
     item_of,
-    kinds_of,
     learn_block,
     look_at,
+    rows_in,
+    told_of,
 )
 
 
@@ -147,40 +153,55 @@ class Cluster:
         from dask import delayed
 
         # The parts themselves: of fewer columns Dask would make fewer parts.
-        counts = [delayed(len)(part) for part in collection.parts]
+        counts = [delayed(rows_in, pure=False)(part) for part in collection.parts]
         return [int(n) for n in self._results(self._computed(counts))]
 
     def look(
-        self, collection: Collection, wanted: Sequence[Wanted]
-    ) -> tuple[list[int], list[Kind], Foreign]:
-        """Rows of each part, the kind of each column, and what stays with the workers."""
+        self, collection: Collection, wanted: Sequence[Wanted], valued: Sequence[int] = ()
+    ) -> tuple[list[Told], list[Kind], Foreign]:
+        """What each part tells, the kind of each column, and what stays with the workers.
+
+        Parameters
+        ----------
+        collection, wanted : the parts, and which of their rows.
+        valued : of sparse parts, the columns whose values count, rather than their presence.
+        """
         from dask import delayed
 
-        names = collection.names
+        names, box = collection.names, delayed(tuple(valued), traverse=False)
         looked = self._computed(
             [
-                delayed(look_at, pure=False)(part, collection.columns, each)
+                delayed(look_at, pure=False)(part, collection.columns, each, box)
                 for part, each in zip(collection.parts, wanted, strict=True)
             ]
         )
-        told = self._results([self._submit(kinds_of, each) for each in looked])
-        kinds = [each for _, each in told]
-        merged = [
-            merge_kinds(str(name), column)
-            for name, column in zip(names, zip(*kinds, strict=True), strict=True)
-        ]
-        return [n_rows for n_rows, _ in told], merged, looked
+        told = self._results([self._submit(told_of, each) for each in looked])
+        by_column = zip(*(each.kinds for each in told), strict=True)
+        merged = [merge_kinds(str(n), kinds) for n, kinds in zip(names, by_column, strict=True)]
+        return told, merged, looked
 
     def learn(
-        self, looked: Foreign, names: Sequence[str], models: Sequence[str]
+        self, looked: Foreign, names: Sequence[str], models: Sequence[str], sparse: bool = False
     ) -> list[ColumnSpec]:
         """What each column is like."""
         found = []
         for block, at in enumerate(range(0, len(names), BLOCK)):
             parts = [self._submit(block_of, each, block) for each in looked]
             mine = slice(at, at + BLOCK)
-            args = (list(names[mine]), list(models[mine]), parts)
+            args = (list(names[mine]), list(models[mine]), parts, sparse)
             found.append(self._submit(learn_block, *args))
+        return [spec for block in self._results(found) for spec in block]
+
+    def comparable(
+        self, collection: Collection, wanted: Sequence[Wanted], n_whole: int, n_parts: int
+    ) -> list[ColumnSpec]:
+        """What each column is like where columns are compared with each other."""
+        n_columns, found = len(collection.names), []
+        _, _, looked = self.look(collection, wanted, range(n_columns))
+        for block, at in enumerate(range(0, n_columns, BLOCK)):
+            parts = [self._submit(block_of, each, block) for each in looked]
+            names = [str(name) for name in collection.names[at : at + BLOCK]]
+            found.append(self._submit(comparable_block, names, parts, n_whole, n_parts))
         return [spec for block in self._results(found) for spec in block]
 
     def cut(
@@ -247,13 +268,44 @@ class Cluster:
             tuple(tuple((int(ends[k]), int(ends[k + 1])) for k in parts) for _, parts in groups),
             int(ends[-1]),
         )
+        groups_of = [(worker, [coded[k] for k in parts]) for worker, parts in groups]
+        return FarRows(self._held(hold_rows, groups_of), spans, specs, coded)
+
+    def hold_columns(
+        self, rows: FarRows, columns: Callable[[int], Sequence[Sequence[int]]], usual: Ints
+    ) -> DealtColumns:
+        """Columns of rows that are held already, dealt out over the workers with all their rows.
+
+        Parameters
+        ----------
+        rows : whoever holds them.
+        columns : given the number of workers, the columns of each.
+        usual : the code of each column that most rows have.
+        """
+        workers = sorted(self._client.nthreads()) or [""]
+        dealt = columns(len(workers))
+        groups = []
+        for worker, mine in zip(workers, dealt, strict=False):
+            slots, codes = rows.slots[list(mine)].tolist(), usual[list(mine)].tolist()
+            pieces = [self._submit(deal, part, slots, codes, pure=False) for part in rows.parts]
+            groups.append((worker, pieces))
+        return DealtColumns(self._held(hold_pieces, groups), dealt)
+
+    def _held(self, task: Foreign, groups: Sequence[tuple[str, list[Foreign]]]) -> Channel:
+        """A channel to long tasks, one a worker, each of which answers for what it is given.
+
+        Parameters
+        ----------
+        task : what workers run.
+        groups : where, and what it is given.
+        """
         holds: list[Foreign] = []
 
         def start(number: int) -> Foreign:
-            worker, parts = groups[number]
+            worker, given = groups[number]
             where = {"workers": [worker], "allow_other_workers": True, "pure": False}
             known = (number, channel.address, channel.token, secure)
-            made = self._submit(hold, *known, *(coded[k] for k in parts), **where)
+            made = self._submit(task, *known, *given, **where)
             self._kept.append(made)
             return made
 
@@ -268,7 +320,7 @@ class Cluster:
         self._channels.append(channel)
         secure = self._client.scheduler.address.startswith("tls://")
         holds += map(start, range(len(groups)))
-        return FarRows(channel, spans, specs)
+        return channel
 
     def _placed(self, futures: Sequence[Foreign]) -> list[tuple[str, list[int]]]:
         """Workers, and the parts that each has."""
@@ -326,56 +378,3 @@ class Cluster:
                     raise self._health.failure(future)
             if all(future.status == "finished" for future in futures):
                 return
-
-
-@dataclass(frozen=True)
-class Given:
-    """A collection as it was given to a fit: what it takes to read its rows once more.
-
-    Parameters
-    ----------
-    cluster, collection : where, and what.
-    wanted, sizes : which rows of each part count, and how many each has.
-    """
-
-    cluster: Cluster
-    collection: Collection
-    wanted: tuple[Wanted, ...]
-    sizes: tuple[int, ...]
-
-    def hold(self, specs: Sequence[ColumnSpec]) -> FarRows:
-        """Rows as codes."""
-        return self.cluster.hold(self.collection, self.wanted, specs, self.sizes)
-
-    def cut(
-        self,
-        which: Sequence[int],
-        rows: NDArray[np.int64],
-        labels: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        n_classes: int,
-    ) -> list[NDArray[np.float64]]:
-        """Where numbers are cut, as some rows (numbered among those that count) have it."""
-        seen, first = [], 0
-        for wanted, size in zip(self.wanted, self.sizes, strict=True):
-            mine = np.arange(size) if wanted.rows is None else wanted.rows
-            at = slice(*np.searchsorted(rows, [first, first + mine.size]))
-            seen.append(Seen(mine[rows[at] - first], labels[at], weights[at], n_classes))
-            first += mine.size
-        return self.cluster.cut(self.collection, self.wanted, which, seen)
-
-
-def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[Wanted]:
-    """Which rows of each part count, and how often.
-
-    Parameters
-    ----------
-    sizes : rows of each part.
-    weights : of all rows.
-    """
-    found = []
-    once = bool((weights[weights > 0] == 1).all())
-    for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
-        rows = np.flatnonzero(part > 0)
-        found.append(Wanted(number, rows, None if once else part[rows]))
-    return found

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from ..dense import DenseLedger
 from ..fixed import FixedTables
 from ..lines import DenseRows, LineCells, Lines
 from ..threads import Threads
+from .counting import CountedRows
 from .part import CodedPart
+from .twins import ComparedRows
 from .weighed import WeighedRows
 from .wire import Message, receive, send
 
@@ -63,6 +65,7 @@ class Holder:
             "marks": self._marks,
             "nothing": lambda plain, arrays: arrays,
             **self._weighed.answers,
+            **ComparedRows(self._parts).answers,
         }
 
     def answer(self, message: Message) -> Message:
@@ -92,8 +95,6 @@ class Holder:
 
     def _count(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
         """Weight of the rows by training set, code and class, of all columns end to end."""
-        from ...data.kernels.exact import count_by_class
-
         slots, n_codes, rows, labels, weights, left, starts = arrays
         rows, labels, left = (each.astype(np.int64) for each in (rows, labels, left))
         weights = np.ones(rows.size) if plain["plain"] else weights.astype(np.float64)
@@ -101,33 +102,15 @@ class Holder:
         offsets = np.cumsum([0, *(n_sets * n_codes.astype(np.int64) * n_classes)])
         total = np.zeros(offsets[-1])
         for part, here, first in self._pieces(rows):
-            mine, out, ends = rows[here] - first, [], [0]
+            left_out = []
             for lo, hi in pairwise(starts):
                 one = left[lo:hi]
                 cut = np.searchsorted(one, [here.start, here.stop])
-                out.append(one[cut[0] : cut[1]] - here.start)
-                ends.append(ends[-1] + out[-1].size)
-            gone, cuts = np.concatenate(out), np.array(ends, np.int64)
-            everything = np.array_equal(mine, np.arange(part.n_rows))
-
-            def task(
-                lo: int,
-                hi: int,
-                part: CodedPart = part,
-                mine: Ints = mine,
-                here: slice = here,
-                gone: Ints = gone,
-                cuts: Ints = cuts,
-                everything: bool = everything,
-            ) -> None:
-                for j in range(lo, hi):
-                    counts = np.empty((n_sets, int(n_codes[j]), n_classes))
-                    column = part.column(int(slots[j]))
-                    column = column if everything else column[mine]
-                    count_by_class(column, labels[here], weights[here], gone, cuts, counts)
-                    total[offsets[j] : offsets[j + 1]] += counts.ravel()
-
-            self._threads.run(task, slots.size, slots.size * mine.size)
+                left_out.append(one[cut[0] : cut[1]] - here.start)
+            told = (labels[here], weights[here], tuple(left_out), n_classes)
+            counted = CountedRows(part, rows[here] - first, *told)
+            task = counted.counter(slots, n_codes, offsets, total)
+            self._threads.run(task, slots.size, slots.size * (here.stop - here.start))
         return [total]
 
     def _codes(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
@@ -252,9 +235,19 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
 
 
-def serve(line: socket.socket, parts: Sequence[CodedPart], n_threads: int = 1) -> int:
+class Answering(Protocol):
+    """Whoever answers for what it holds."""
+
+    def answer(self, message: Message) -> Message:
+        """The answer to a message; what went wrong is an answer too."""
+
+    def close(self) -> None:
+        """Let everything go."""
+
+
+def serve(line: socket.socket, holder: Answering) -> int:
     """Answer until the line is closed; how many questions there were."""
-    holder, n_questions = Holder(parts, n_threads), 0
+    n_questions = 0
     mouth = _Mouth(line)
     try:
         with contextlib.suppress(OSError):

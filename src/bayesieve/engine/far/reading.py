@@ -3,24 +3,19 @@
 from collections.abc import Callable
 
 import numpy as np
+import scipy.sparse
 
 from ...checks import Foreign
 from ...data.collection import Collection
 from ...data.looks import sample_of
-from ...data.sample import (
-    Sample,
-    check_several_classes,
-    is_label_matrix,
-    read_target,
-    read_weights,
-)
-from ...data.tables import RawTable, keep_names
-from ...data.targets import Targets
+from ...data.sample import Sample, judge_target, read_weights
+from ...data.tables import RawTable, SparseTable, Table, keep_names
 from ...models.registry import MODELS
 from ...models.shared import Known
-from .cluster import Cluster, Given, wanted_of
+from .cluster import Cluster
+from .given import Given, wanted_of
 from .table import FarTable
-from .tasks import Wanted
+from .tasks import Told, Wanted
 
 
 def check_mergeable(models: list[str]) -> None:
@@ -37,7 +32,7 @@ def far_sample(
     cluster: Cluster,
     collection: Collection,
     estimator: Foreign,
-    choose_models: Callable[[RawTable], list[str]],
+    choose_models: Callable[[Table], list[str]],
     y: object,
     sample_weight: object = None,
 ) -> Sample:
@@ -52,8 +47,6 @@ def far_sample(
     """
     keep_names(estimator, collection.face, reset=True)
     y = cluster.gather(y if collection.target is None else collection.target)
-    if is_label_matrix(y):
-        raise ValueError("y: a matrix of labels is not offered on a Dask collection; give classes.")
     names = [str(name) for name in collection.names]
     weights, wanted = None, [Wanted(number) for number in range(len(collection.parts))]
     if sample_weight is not None:
@@ -61,27 +54,42 @@ def far_sample(
         shape = RawTable([np.empty(0)] * len(names), names, sum(sizes))
         weights = read_weights(sample_weight, shape, whole=True)
         wanted = wanted_of(sizes, weights)
-    sizes, kinds, looked = cluster.look(collection, wanted)
+    if_sparse = _models_of_sparse(choose_models, names)
+    valued = [j for j, model in enumerate(if_sparse) if model != "bernoulli"]
+    parts, kinds, looked = cluster.look(collection, wanted, valued)
+    sizes = [part.n_rows for part in parts]
     n_rows = sum(sizes)
     if not n_rows:
         raise ValueError("X is empty: no partition has a row.")
     weights = np.ones(n_rows) if weights is None else weights
-    classes, labels = read_target(y, n_rows)
     rows = np.flatnonzero(weights > 0)
-    if rows.size < n_rows:
-        left, labels = np.unique(labels[rows], return_inverse=True)
-        classes = classes[left]
-    check_several_classes(classes, rows.size < n_rows)
-    told = sample_of(kinds, names)
-    models = choose_models(told)
+    targets, labels, classes = judge_target(y, n_rows, rows)
+    sparse, told = _are_sparse(parts), sample_of(kinds, names)
+    models = if_sparse if sparse else choose_models(told)
     check_mergeable(models)
-    specs = cluster.learn(looked, names, models)
+    specs = cluster.learn(looked, names, models, sparse)
     del looked
     given = Given(cluster, collection, tuple(wanted), tuple(sizes))
     held = given.hold(specs)
     known = Known(tuple(models), {(j, False): spec for j, spec in enumerate(specs)})
     at = {"rows": held, "face": collection.face, "n_given": n_rows, "given": given}
-    table = FarTable(told.columns, names, rows.size, known, **at)
-    labels = labels.astype(np.int64)
-    targets = Targets(labels[:, None], len(classes), (str(classes[-1]),))
+    table = FarTable(told.columns, names, rows.size, known, **at, chunks_sparse=sparse)
     return Sample(table, targets, labels, weights[rows], classes, rows)
+
+
+def _models_of_sparse(choose_models: Callable[[Table], list[str]], names: list[str]) -> list[str]:
+    """The feature models of columns, should they turn out to be sparse: no value tells them."""
+    nothing = scipy.sparse.csc_array((1, len(names)))
+    return choose_models(SparseTable(nothing, names, 1))
+
+
+def _are_sparse(parts: list[Told]) -> bool:
+    """Are the chunks sparse?  All are, or none."""
+    kinds = {part.sparse for part in parts} - {None}
+    if len(kinds) > 1:
+        odd = next(k for k, part in enumerate(parts) if part.sparse)
+        raise TypeError(
+            f"X: chunk {odd} is sparse and others are dense; all chunks of a dask.array must be of "
+            "one kind."
+        )
+    return kinds == {True}

@@ -1,6 +1,5 @@
 """Rows far away, seen from where a search runs: every question is one round."""
 
-import itertools
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,14 +8,15 @@ from typing import Protocol
 
 import numpy as np
 
-from ...checks import Array
+from ...checks import Array, Foreign
 from ...data.columns import ColumnSpec
 from ...models.base import Floats, TrainingSets
 from ..contract import Bounds, Ints, Measure, Outline, Scores, Units
 from ..fixed import FixedTables
 from ..lines import Lines, fits_a_byte
 from ..partitioned import check_adds
-from .channel import Channel, Make
+from .asking import Asking
+from .channel import Channel
 from .wire import Message, narrow
 
 
@@ -66,7 +66,7 @@ class Opening(Protocol):
         """First the ledger itself, then what was asked about."""
 
 
-class FarRows:
+class FarRows(Asking):
     """Rows of codes that others hold.
 
     Parameters
@@ -74,31 +74,31 @@ class FarRows:
     channel : to those who hold them.
     spans : who holds which.
     specs : what each column is like.
+    parts : the rows themselves, for whoever can hand them on.
 
     Attributes
     ----------
     slots : where each column stands with its holders: among those of a byte a cell, or below 0.
     """
 
-    def __init__(self, channel: Channel, spans: Spans, specs: Sequence[ColumnSpec]):
-        self._channel, self._spans = channel, spans
-        self.specs = tuple(specs)
+    def __init__(
+        self,
+        channel: Channel,
+        spans: Spans,
+        specs: Sequence[ColumnSpec],
+        parts: Sequence[Foreign] = (),
+    ):
+        self._spans = spans
+        self.specs, self.parts = tuple(specs), tuple(parts)
         coded = np.array([fits_a_byte(spec) for spec in specs], bool)
         self.slots = np.where(coded, np.cumsum(coded) - 1, -np.cumsum(~coded))
         self._n_codes = np.array([spec.n_codes for spec in specs], np.int64)
-        self._numbers = itertools.count()
-        self._forgotten: list[int] = []
-        self._ask(lambda holder: Message("nothing"))
+        super().__init__(channel)
 
     @property
     def n_rows(self) -> int:
         """How many rows."""
         return self._spans.n_rows
-
-    @property
-    def channel(self) -> Channel:
-        """To those who hold them."""
-        return self._channel
 
     def count(
         self, sets: TrainingSets, training: Ints, columns: Sequence[int] | None = None
@@ -134,7 +134,7 @@ class FarRows:
             )
             return Message("count", {"n_classes": sets.n_classes, "plain": ones}, arrays)
 
-        total = np.sum([answer.arrays[0] for answer in self._ask(make)], axis=0)
+        total = np.sum([answer.arrays[0] for answer in self.ask_each(make)], axis=0)
         shapes = [(sets.n_sets, int(n), sets.n_classes) for n in n_codes]
         ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
         parts = np.split(total, ends[:-1])
@@ -143,7 +143,7 @@ class FarRows:
     def codes(self, j: int) -> Array:
         """Codes of one column, of all rows."""
         slot = int(self.slots[j])
-        answers = self._ask(lambda holder: Message("codes", {"slots": [slot]}))
+        answers = self.ask_each(lambda holder: Message("codes", {"slots": [slot]}))
         found = np.empty(self.n_rows, answers[0].arrays[0].dtype)
         for holder, answer in enumerate(answers):
             found[self._spans.numbers(holder)] = answer.arrays[0]
@@ -156,7 +156,7 @@ class FarRows:
         def make(holder: int) -> Message:
             return Message("marks", {"slots": slots}, (narrow(self._spans.numbers(holder)),))
 
-        found: Ints = np.sum([a.arrays[0] for a in self._ask(make)], axis=0, dtype=np.uint64)
+        found: Ints = np.sum([a.arrays[0] for a in self.ask_each(make)], axis=0, dtype=np.uint64)
         return found
 
     def ledger(self, tables: FixedTables, lines: Lines, factors: tuple[int, ...]) -> "FarLedger":
@@ -165,27 +165,9 @@ class FarRows:
 
     # -- for ledgers ---------------------------------------------------------------------------
 
-    def next_number(self) -> int:
-        """A number for a ledger, which no other has."""
-        return next(self._numbers)
-
     def open(self, number: int, opening: "Opening") -> None:
         """Let every holder open its part of a ledger, now and whenever one is replaced."""
-        self._ask(lambda holder: opening.messages(holder, self._spans)[0])
-        self._channel.setups[number] = lambda holder: opening.messages(holder, self._spans)
-
-    def forget(self, number: int) -> None:
-        """Nobody asks this ledger any more; holders hear of it with the next question."""
-        self._channel.setups.pop(number, None)
-        self._forgotten.append(number)
-
-    def ask(self, message: Message) -> list[Message]:
-        """The same question to all."""
-        return self._ask(lambda holder: message)
-
-    def ask_each(self, make: Make) -> list[Message]:
-        """To each a question of its own."""
-        return self._ask(make)
+        self.tell(number, lambda holder: opening.messages(holder, self._spans))
 
     def held_by(self, holder: int, rows: Ints) -> Ints:
         """Which of these rows a holder has."""
@@ -199,22 +181,6 @@ class FarRows:
     def numbers(self, holder: int) -> Ints:
         """The rows of a holder, in its own order."""
         return self._spans.numbers(holder)
-
-    @property
-    def n_holders(self) -> int:
-        """How many hold rows."""
-        return self._channel.n_holders
-
-    def _ask(self, make: Make) -> list[Message]:
-        gone = [self._forgotten.pop() for _ in range(len(self._forgotten))]
-        if not gone:
-            return self._channel.ask(make)
-
-        def with_news(holder: int) -> Message:
-            message = make(holder)
-            return message._replace(plain={**message.plain, "forget": gone})
-
-        return self._channel.ask(with_news)
 
 
 @dataclass(frozen=True)

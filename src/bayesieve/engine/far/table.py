@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import Array, Foreign
+from ...data.tables import RawTable
 from ...models.shared import SharedTable
-from .cluster import Given
+from .given import Given
 from .rows import FarRows
 
 
@@ -23,12 +24,19 @@ class FarTable(SharedTable):
     face : a table of no rows, with names and types as the user has them.
     n_given : rows that were given, those without weight included.
     given : the collection.
+    chunks_sparse : are its parts sparse?
     """
 
     rows: FarRows | None = None
     face: Foreign = None
     n_given: int = 0
     given: Given | None = None
+    chunks_sparse: bool = False
+
+    @property
+    def is_sparse(self) -> bool:
+        """Are columns kept by the rows in which they are not 0?"""
+        return self.chunks_sparse
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,7 +60,14 @@ class FarTable(SharedTable):
             "had and not the values. Call compute() and fit on the table."
         )
 
-    def pick(self, columns: NDArray[np.int64]) -> "FarTable":
-        """Refused as well."""
-        self.column(int(columns[0]))
-        return self
+    def pick(self, columns: NDArray[np.int64]) -> RawTable:
+        """Some columns, whose codes come here; refused where codes are intervals of values."""
+        found = []
+        for j in columns.tolist():
+            spec = self.held.specs[j]
+            if spec.cuts is not None or spec.levels is None:
+                self.column(j)
+            levels = np.asarray(spec.levels)
+            missing: Foreign = None if levels.dtype == object else np.nan
+            found.append(np.append(levels, missing)[self.codes(j)])
+        return RawTable(found, [self.names[j] for j in columns], self.n_rows)

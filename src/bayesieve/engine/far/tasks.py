@@ -1,21 +1,23 @@
 """What Dask runs where the rows are: look at a part, learn columns, encode a part, hold parts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import Foreign
+from ...checks import Array, Foreign
 from ...data.collection import read_part
 from ...data.columns import ColumnSpec
 from ...data.looks import Kind, Look, encode_from, learn_from, look
+from ...data.tables import RawTable, SparseTable
 from ...models.cuts import mdl_borders
 from ...models.registry import MODELS
 from ..lines import fits_a_byte
 from .channel import dial
-from .holder import serve
-from .part import CodedPart
+from .column_holder import ColumnHolder
+from .holder import Answering, Holder, serve
+from .part import CodedPart, Piece, RareCodes
 
 #: Names of the columns of a table, and of those beside them.
 Columns = tuple[Sequence[Foreign], Sequence[str]]
@@ -41,31 +43,48 @@ class Seen(NamedTuple):
     n_classes: int
 
 
+def rows_in(part: Foreign) -> int:
+    """How many rows a part has."""
+    return int(part.shape[0])
+
+
 class Looked(NamedTuple):
     """What a part told: its rows, the kinds of its columns, and what they hold, by blocks."""
 
     n_rows: int
     kinds: list[Kind]
     blocks: list[list[Look]]
+    sparse: bool | None  #: None where there are no rows to tell
 
 
-def look_at(part: Foreign, columns: Columns, wanted: Wanted) -> Looked:
-    """Look at all columns of a part."""
+class Told(NamedTuple):
+    """What a part told, but for the values of its columns."""
+
+    n_rows: int
+    kinds: list[Kind]
+    sparse: bool | None
+
+
+_NOTHING = Look(Kind(False, False, np.nan), np.empty(0), np.empty(0, np.int64))
+
+
+def look_at(part: Foreign, columns: Columns, wanted: Wanted, valued: Sequence[int]) -> Looked:
+    """Look at all columns of a part; of a sparse one at those whose values count."""
     table = read_part(part, columns, wanted.number)
+    sparse = None if table is None else isinstance(table, SparseTable)
     if table is not None and wanted.rows is not None:
         table = table.take(wanted.rows) if wanted.rows.size else None
-    if table is None:
-        nothing = Look(Kind(False, False, np.nan), np.empty(0), np.empty(0, np.int64))
-        looks = [nothing] * len(columns[0])
-    else:
-        looks = [look(table, j, wanted.repeats) for j in range(len(columns[0]))]
+    looks = [_NOTHING] * len(columns[0])
+    if table is not None:
+        for j in valued if sparse else range(len(looks)):
+            looks[j] = look(table, j, wanted.repeats)
     blocks = [looks[at : at + BLOCK] for at in range(0, len(looks), BLOCK)]
-    return Looked(int(part.shape[0]), [each.kind for each in looks], blocks)
+    return Looked(rows_in(part), [each.kind for each in looks], blocks, sparse)
 
 
-def kinds_of(looked: Looked) -> tuple[int, list[Kind]]:
+def told_of(looked: Looked) -> Told:
     """Rows and kinds alone."""
-    return looked.n_rows, looked.kinds
+    return Told(looked.n_rows, looked.kinds, looked.sparse)
 
 
 def block_of(looked: Looked, at: int) -> list[Look]:
@@ -74,7 +93,7 @@ def block_of(looked: Looked, at: int) -> list[Look]:
 
 
 def learn_block(
-    names: Sequence[str], models: Sequence[str], parts: Sequence[Sequence[Look]]
+    names: Sequence[str], models: Sequence[str], parts: Sequence[Sequence[Look]], sparse: bool
 ) -> list[ColumnSpec]:
     """What the columns of a block are like, from all parts."""
     found = []
@@ -83,7 +102,23 @@ def learn_block(
         if any(each.kind.text for each in looks):
             looks = [each for each in looks if each.kind.text]
         known = MODELS[model]
-        found.append(learn_from(name, model, looks, known.discrete, known.grid_codes))
+        found.append(learn_from(name, model, looks, known.discrete, known.grid_codes, sparse))
+    return found
+
+
+def comparable_block(
+    names: Sequence[str], parts: Sequence[Sequence[Look]], n_whole: int, n_parts: int
+) -> list[ColumnSpec]:
+    """The columns of a block as they are compared: texts, small whole numbers, or in parts."""
+    found = []
+    for j, name in enumerate(names):
+        looks = [part[j] for part in parts]
+        text = any(each.kind.text for each in looks)
+        whole = not text and not any(each.below_zero for each in looks)
+        if whole and all(np.isin(each.values, np.arange(n_whole)).all() for each in looks):
+            found.append(ColumnSpec(name, "", levels=np.arange(float(n_whole))))
+        else:
+            found.append(learn_from(name, "", looks, True, 0 if text else n_parts))
     return found
 
 
@@ -138,14 +173,45 @@ def encode_part(
     if table is None:
         nothing = np.empty(0, np.uint8)
         return CodedPart.of([nothing for _ in coded], [nothing for _ in others], 0)
-    codes = (encode_from(specs[j], table, j) for j in coded)
+    codes = (_codes_of(specs[j], table, j) for j in coded)
     return CodedPart.of(codes, (encode_from(specs[j], table, j) for j in others), table.n_rows)
 
 
-def hold(
+def _codes_of(spec: ColumnSpec, table: RawTable | SparseTable, j: int) -> Array | RareCodes:
+    """Codes of one column; of a sparse one those that are rare."""
+    if isinstance(table, RawTable):
+        return encode_from(spec, table, j)
+    if spec.presence:
+        matrix = table.matrix
+        rows = matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]].astype(np.int32)
+        return RareCodes(0, rows, np.ones(rows.size, np.uint8))
+    codes = encode_from(spec, table, j)
+    usual = int(np.bincount(codes).argmax())
+    rows = np.flatnonzero(codes != usual).astype(np.int32)
+    return RareCodes(usual, rows, codes[rows].astype(np.uint8))
+
+
+def hold_rows(
     number: int, address: tuple[str, int], token: bytes, secure: bool, *parts: CodedPart
 ) -> int:
-    """Hold parts and answer for them until nobody asks any more; how many questions there were."""
+    """Hold parts of the rows until nobody asks any more; how many questions there were."""
+    return _hold(lambda n_threads: Holder(parts, n_threads), number, address, token, secure)
+
+
+def hold_pieces(
+    number: int, address: tuple[str, int], token: bytes, secure: bool, *pieces: Piece
+) -> int:
+    """The same for columns, with all their rows."""
+    return _hold(lambda n_threads: ColumnHolder(pieces, n_threads), number, address, token, secure)
+
+
+def _hold(
+    holder: Callable[[int], Answering],
+    number: int,
+    address: tuple[str, int],
+    token: bytes,
+    secure: bool,
+) -> int:
     from distributed import get_worker, secede
 
     worker = get_worker()
@@ -159,4 +225,4 @@ def hold(
         ) from error
     # A long wait: the worker's other work gets another thread.
     secede()
-    return serve(line, parts, worker.state.nthreads)
+    return serve(line, holder(worker.state.nthreads))
