@@ -55,6 +55,7 @@ NAMED = pd.DataFrame(X, columns=["age", "weight", "height", "dose"])
         ({"feature_groups": [[]]}, ValueError, r"feature_groups\[0\] is empty"),
         ({"feature_groups": "ab"}, TypeError, "feature_groups must be a list of lists"),
         ({"feature_groups": [0, 1]}, TypeError, r"feature_groups\[0\] must be a list"),
+        ({"keep": ["q"]}, ValueError, "keep: 'q' is not among the columns of X; allowed are '"),
         ({"keep": [7]}, ValueError, "keep: column 7 is not among the columns of X; .*0 to 3"),
         ({"keep": "x0"}, TypeError, "keep must be a list of column names or numbers; got 'x0'"),
         ({"keep": [0, 1, 2], "max_features": 2}, ValueError, "keep asks for 3 columns"),

@@ -151,6 +151,16 @@ def as_fraction(number: float) -> Fraction | None:
     return found if float(found) == number else None
 
 
+# So many names are shown where one was not found.
+_SHOWN = 8
+
+
+def _some_of(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(repr(name) for name in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
 def column_indices(parameter: str, keys: object, names: list[str]) -> list[int]:
     """Column numbers from names or numbers."""
     if isinstance(keys, str) or not isinstance(keys, Iterable):
@@ -164,7 +174,10 @@ def column_indices(parameter: str, keys: object, names: list[str]) -> list[int]:
             if key not in names:
                 near = difflib.get_close_matches(key, names, 1, 0.4)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise ValueError(f"{parameter}: {key!r} is not among the columns of X.{hint}")
+                raise ValueError(
+                    f"{parameter}: {key!r} is not among the columns of X; allowed are "
+                    f"{_some_of(names)}.{hint}"
+                )
             found.append(names.index(key))
         elif isinstance(key, Integral) and not isinstance(key, bool):
             if not 0 <= int(key) < len(names):

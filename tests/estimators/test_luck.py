@@ -7,8 +7,10 @@ from scipy.stats import chi2_contingency, false_discovery_control
 from scipy.stats.contingency import crosstab
 
 from bayesieve import NaiveBayesSelector
+from bayesieve.criteria import Criterion
 from bayesieve.engine.threads import Threads
 from bayesieve.estimators.luck import evenly, mean_of_largest, silent_columns, with_luck
+from bayesieve.estimators.selector import Searching
 from bayesieve.search import PhaseSearch, ShortlistSearch
 from bayesieve.search.run import Task
 
@@ -54,6 +56,13 @@ def asked(X, y, monkeypatch, weights=None, **options):
     return found[0]
 
 
+def by_chi2(X, y):
+    """Columns that are no discovery, by scipy; rows of missing values (-1) are left out."""
+    tables = (crosstab(x[x >= 0], y[x >= 0]).count for x in X.T)
+    chances = [chi2_contingency(table, correction=False)[1] for table in tables]
+    return false_discovery_control(chances) > 0.1
+
+
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_silent_columns_by_their_definition(form, weighted, monkeypatch):
@@ -64,15 +73,64 @@ def test_silent_columns_by_their_definition(form, weighted, monkeypatch):
     X[:, 4] = 1
     weights = rng.integers(1, 4, 250) if weighted else np.ones(250, int)
     rows = np.repeat(np.arange(250), weights)
-    # A constant column says nothing, whatever the test.
-    chances = [
-        chi2_contingency(crosstab(X[rows, j], y[rows]).count, correction=False)[1] if j != 4 else 1
-        for j in range(20)
-    ]
-    wanted = false_discovery_control(chances) > 0.1
+    # A constant column says nothing, and there is no test of it.
+    tested = np.delete(np.arange(20), 4)
+    wanted = np.ones(20, bool)
+    wanted[tested] = by_chi2(X[rows][:, tested], y[rows])
     found = asked(form(X), y, monkeypatch, weights, cv=5)
     assert 3 < wanted.sum() < 17
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_levels_and_classes_that_no_row_has_are_not_told_apart(weighted, monkeypatch):
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 3, 400)
+    chance = 0.4 + np.linspace(0, 0.3, 12) * (y[:, None] == 1)
+    X = (rng.random((400, 12)) < chance).astype(int)
+    X += 2 * rng.integers(0, 2, (400, 12))
+    X[y == 2, 6:] = -1
+    # Rows that validate have thirty levels more.
+    guides = np.arange(400) < 300
+    X[~guides] = rng.integers(0, 34, (100, 12))
+    text = np.where(X < 0, None, X.astype(str).astype(object))
+    weights = rng.integers(1, 3, 400) if weighted else np.ones(400, int)
+    rows = np.repeat(np.arange(300), weights[:300])
+    task = asked_task(text, y, monkeypatch, weights, validation=~guides, choice="best")
+    with Threads(1) as threads:
+        found = silent_columns(task, np.arange(300), threads)
+    wanted = by_chi2(X[rows], y[rows])
+    assert 2 < wanted.sum() < 11
+    np.testing.assert_array_equal(found, wanted)
+
+
+def asked_task(X, y, monkeypatch, weights, **options):
+    """What a selector's fit searches."""
+    tasks = []
+    ours = Searching.run
+
+    def spied(self, *told):
+        tasks.append(self.task)
+        return ours(self, *told)
+
+    monkeypatch.setattr(Searching, "run", spied)
+    NaiveBayesSelector(search="forward", max_features=1, **options).fit(X, y, sample_weight=weights)
+    return tasks[0]
+
+
+@pytest.mark.parametrize("how", ["forbid", "families"])
+def test_columns_that_nobody_may_choose_change_nothing(how):
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 400)
+    X = (rng.random((400, 30)) < 0.4 + 0.12 * (np.arange(30) < 12) * y[:, None]).astype(float)
+    noise = (rng.random((400, 600)) < 0.4).astype(float)
+    options = {"forbid": range(30, 630)} if how == "forbid" else {}
+    if how == "families":
+        options["families"] = [[29, *range(30, 630)]]
+    one = NaiveBayesSelector(max_features=30).fit(X, y)
+    other = NaiveBayesSelector(max_features=30, **options).fit(np.hstack([X, noise]), y)
+    assert one.selected_.size > 3
+    np.testing.assert_array_equal(other.selected_, one.selected_)
 
 
 def test_numbers_that_get_no_cut_are_silent(monkeypatch):
@@ -117,6 +175,51 @@ def test_of_a_wide_table_one_column_that_says_all_is_enough(preset):
     X = (rng.random((200, 6000)) < 0.1).astype(np.uint8)
     X[:, 7] = np.where(rng.random(200) < 0.1, 1 - y, y)
     assert NaiveBayesSelector(preset=preset).fit(X, y).selected_.tolist() == [7]
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_rows_that_prove_a_search_do_not_choose_on_its_path(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 300)
+    X = (rng.random((300, 40)) < 0.4).astype(float)
+    guides = np.arange(300) % 5 < 3
+    selector = NaiveBayesSelector(search="forward", cv=5, choice="proven", min_features=0)
+    alone = selector.fit(X[guides], y[guides]).proof_
+    assert alone.by == "folds"
+    proof = selector.set_params(validation=~guides).fit(X, y).proof_
+    assert str(proof) == str(alone)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("split", ["two of a class", "one of a class", "two groups"])
+def test_where_nothing_can_be_put_aside_the_first_step_alone_proves(form, split):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (24, 6))
+    y = np.arange(24) // 2 if split == "two of a class" else np.arange(24) % 2
+    if split == "one of a class":
+        y = np.minimum(np.arange(24), 22)
+    groups = np.arange(24) // 12 if split == "two groups" else None
+    selector = NaiveBayesSelector(min_features=0).fit(form(X), y, groups=groups)
+    assert selector.proof_.by == "first step"
+    assert not selector.proof_.holds
+    assert selector.selected_.size == 0
+    if split != "one of a class":
+        found = NaiveBayesSelector().fit(form(np.c_[X, y == 0, y]), y, groups=groups)
+        assert found.selected_.size > 0
+
+
+def test_a_proof_needs_a_standard_error_of_what_guides():
+    class Own(Criterion):
+        name = "own"
+
+        def loss(self, scores, classes, weights):
+            return float(weights @ (scores.argmax(axis=1) != classes))
+
+    selector = NaiveBayesSelector(criterion=Own(), choice="proven", validation=0.4, random_state=0)
+    with pytest.raises(ValueError, match="choice='proven' needs a standard error, which criterion"):
+        selector.fit([[0], [1]] * 10, [0, 1] * 10)
+    chosen = selector.set_params(choice="one-se").fit([[0], [1]] * 10, [0, 1] * 10)
+    assert chosen.selected_.tolist() == [0]
 
 
 @pytest.mark.parametrize("keep", [[], [35]])

@@ -15,6 +15,7 @@ from bayesieve import NaiveBayesSelector
 from bayesieve.engine.far import channel, health
 
 distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")  # which distributed needs
 
 SETTINGS = {"search": "backward-forward", "cv": 4, "choice": "best", "reweigh": False}
 
@@ -170,9 +171,10 @@ def test_a_cluster_that_never_comes_back(who):
         if who == "scheduler":
             cluster.close()
         else:
+            # Who has said goodbye still answers on our channel, until its process ends.
+            workers = [psutil.Process(pid) for pid in client.run(os.getpid).values()]
             cluster.scale(0)
-            while client.nthreads():
-                time.sleep(0.1)
+            assert not psutil.wait_procs(workers, timeout=60)[1]
         start = time.monotonic()
         search.go.set()
         thread.join(60)

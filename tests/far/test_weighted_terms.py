@@ -121,8 +121,6 @@ def test_a_path_of_weights_goes_on(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"families": "auto"}, "families='auto'"),
-        ({"preset": "few"}, "preset='few'"),
         ({"features": {"few": "gaussian"}}, "'gaussian' is not offered"),
         ({"engine": "threads"}, "engine='threads' needs a table in memory"),
         ({"engine": "spark"}, "engine"),

@@ -24,7 +24,7 @@ def test_odd_columns_are_flagged(start):
     frame["twin"] = frame["f3"]
     page, state = opened(start(), frame)
     assert state["left_out"] == {"who": "names every row", "when": "holds moments in time"}
-    for _ in range(100):
+    for _ in range(600):
         columns = page.get("/api/columns").json()
         if columns["alone"]:
             break

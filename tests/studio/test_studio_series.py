@@ -171,3 +171,6 @@ def test_the_command_takes_series(start, long, tmp_path):
     path = str(tmp_path / "signals.csv")
     done = CliRunner().invoke(app, ["studio", path, "--wide", "--time=t", "--no-browser"])
     assert "--time does not go with a wide table" in str(done.exception)
+    for odd in (["--window=50"], ["--time=t"], ["--value=value"], [f"--labels={path}"]):
+        done = CliRunner().invoke(app, ["studio", path, *odd, "--no-browser", "--idle=0"])
+        assert "say how the series lie in signals.csv: --id COLUMN" in str(done.exception), odd

@@ -67,7 +67,7 @@ class Criterion:
     ...     name = "margin"
     ...     def loss(self, scores, classes, weights):
     ...         own = scores[np.arange(len(classes)), classes]
-    ...         return -float(weights @ (own - scores.mean(axis=1)))
+    ...         return -float(np.average(own - scores.mean(axis=1), weights=weights))
     >>> X = np.array([[0, 1], [0, 0], [1, 1], [1, 0]] * 3)
     >>> y = np.array([0, 0, 1, 1] * 3)
     >>> selector = NaiveBayesSelector(criterion=Margin(), validation=None).fit(X, y)
@@ -90,7 +90,8 @@ class Criterion:
     def loss(self, scores: Floats, classes: Ints, weights: Floats) -> float:
         """Loss (lower is better) of log-scores, lines x classes, against the true classes.
 
-        It is reported as it is, and with the other sign where `greater_is_better`.
+        It is reported as it is, and with the other sign where `greater_is_better`.  Take a mean of
+        the rows rather than a sum: `nested` compares parts that are not of one size.
         """
         raise NotImplementedError(
             f"criterion {type(self).__name__!r} must define loss(scores, classes, weights)."

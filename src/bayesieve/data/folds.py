@@ -65,7 +65,10 @@ def find_splits(
         try:
             folds = check_cv(int(cv), mine, classifier=True)
             if groups is not None and np.unique(group_numbers(groups[theirs])).size < 2:
-                raise ValueError("groups has one group only, which cannot be on both sides")
+                raise ValueError(
+                    "groups has one group only, which cannot be on both sides of a fold; give "
+                    "groups of two values at least, or leave groups out."
+                )
             if groups is not None:
                 folds = StratifiedGroupKFold(int(cv))
             found = list(folds.split(mine, mine, ordered))

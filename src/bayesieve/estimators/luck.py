@@ -14,7 +14,7 @@ from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns
 from ..rankings.far import far_columns
 from ..rankings.information import association_with
-from ..rankings.kernels.kinds import CHI2
+from ..rankings.kernels.kinds import CHI2, FREE
 from ..rankings.rank import discrete_columns
 from ..search.run import Task
 
@@ -46,7 +46,7 @@ def with_luck(paired: Paired, silent: NDArray[np.bool_]) -> Paired:
     >>> from bayesieve.estimators.luck import with_luck
     >>> margin = with_luck(lambda one, best: 0.01, np.arange(100) > 1)
     >>> margin([0], [0, 1]), round(margin([0, 1], [0, 1, 7]), 4)
-    (0.01, 0.0267)
+    (0.01, 0.0266)
     """
 
     def margin(one: Sequence[int], best: Sequence[int]) -> float:
@@ -78,7 +78,7 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
 
     Numbers: those that minimum description length does not cut.  Others: those whose chi-square
     with the class is not among the discoveries of Benjamini and Hochberg (1995).  With labels, none
-    is called silent.
+    is called silent; nor are columns that nobody may choose, since luck has nothing to take there.
 
     Parameters
     ----------
@@ -99,15 +99,20 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
         columns = far_columns(table, task.models, *told, refuse=False)
     else:
         columns = discrete_columns(table, task.models, *told, refuse=False)
-    free = (columns.n_levels - 1) * (np.unique(labels).size - 1.0)
+    choosable = np.zeros(len(task.models), bool)
+    choosable[[column for unit in task.units for column in unit]] = True
     number = np.array([not MODELS[model].nominal for model in task.models], bool)
-    silent = free == 0
+    silent = choosable & (columns.n_levels == 1)
     # Of columns with more levels than codes nothing is said.
-    counted = np.flatnonzero(~number & ~silent & (columns.n_levels <= MOST_CODES))
-    if counted.size:
-        wanted = np.zeros(silent.size, bool)
-        wanted[counted] = True
-        chi2 = association_with(CHI2, columns, labels, n_classes, threads, wanted)
+    wanted = choosable & ~number & ~silent & (columns.n_levels <= MOST_CODES)
+    if wanted.any():
+        chi2, free = (
+            association_with(kind, columns, labels, n_classes, threads, wanted)
+            for kind in (CHI2, FREE)
+        )
+        # A level that none of these rows has is not one more to be told apart.
+        silent |= wanted & (free == 0)
+        counted = wanted & (free > 0)
         silent[counted] = ~_discoveries(chdtrc(free[counted], chi2[counted]))
     return silent
 
@@ -129,7 +134,7 @@ def evenly(rows: NDArray[np.int64], strata: NDArray[np.int64], most: int) -> NDA
     >>> import numpy as np
     >>> from bayesieve.estimators.luck import evenly
     >>> evenly(np.arange(8), np.array([0, 1, 0, 1, 0, 1, 0, 1]), 4)
-    array([0, 3, 4, 7])
+    array([0, 1, 4, 7])
     """
     if rows.size <= most:
         return rows

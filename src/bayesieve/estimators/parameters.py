@@ -146,7 +146,8 @@ def check_choice(choice: object, chooser: Criterion) -> None:
     if choice != "best" and not has_standard_error(chooser):
         raise ValueError(
             f"choice={choice!r} needs a standard error, which criterion {chooser.name!r} does not "
-            "have; use choice='best', a criterion known by name, or a validation part."
+            "have; use choice='best', a criterion known by name, or a validation part with "
+            "choice='one-se'."
         )
 
 
@@ -245,7 +246,9 @@ def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]
     check_validation(selector.validation)
     if isinstance(selector.cv, str):
         choose("cv", selector.cv, ["train", "loo"])
-    check_choice(selector.choice, chooser_of(selector, criterion))
+    # A proof is by the criterion that guides, whoever chooses.
+    proven = isinstance(selector.choice, str) and selector.choice == "proven"
+    check_choice(selector.choice, criterion if proven else chooser_of(selector, criterion))
     check_flag("progress", selector.progress)
     check_flag("reweigh", selector.reweigh)
     if selector.reweigh:

@@ -45,7 +45,7 @@ class Proof:
     gain : float
         How much better than no column at all, by the criterion.
     standard_error : float
-        Of the gain.
+        Of the score of the column, or of the searches, which stands for that of the gain.
     needed : float
         So many standard errors it must have.
 
@@ -76,7 +76,9 @@ class Proof:
 
 
 def prove(path: Path, guide: Settler, task: Task, guiding: Rows, explore: Explore) -> Proof | None:
-    """The first step of a search where that is enough; else folds.  None: nothing to prove.
+    """The first step of a search where that is enough, or folds cannot be had; else folds.
+
+    None: nothing to prove.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def prove(path: Path, guide: Settler, task: Task, guiding: Rows, explore: Explor
     first = _first_step(path, guide, len(task.units))
     if first is not None and first.holds:
         return first
-    return _around(task, guiding, explore)
+    return _around(task, guiding, explore) or first
 
 
 def _first_step(path: Path, guide: Settler, n_units: int) -> Proof | None:
@@ -123,9 +125,12 @@ def _around(task: Task, guiding: Rows, explore: Explore) -> Proof | None:
 
 
 def _thirds(task: Task, guiding: Rows) -> Iterator[tuple[Rows, Rows]]:
+    """Rows that guide and rows that judge; none where classes or groups are too small for it."""
     sample = task.sample
     rows = evenly(guiding, sample.strata, MOST_ROWS)
-    if rows.size < 2 * _FOLDS:
+    if rows.size < 2 * _FOLDS or np.bincount(sample.strata[rows]).max() < _FOLDS:
+        return
+    if _n_groups(task, rows) < _FOLDS:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds
@@ -133,5 +138,14 @@ def _thirds(task: Task, guiding: Rows) -> Iterator[tuple[Rows, Rows]]:
         splits = find_splits(cv, sample.strata[rows], sample.rows[rows], task.groups, task.n_rows)
         for train, test in splits:
             # Every class must have rows to learn from.
-            if np.isin(sample.labels, sample.labels[rows[train]]).all():
+            taught = np.isin(sample.labels, sample.labels[rows[train]]).all()
+            # A search of one group has no folds.
+            if taught and _n_groups(task, rows[train]) > 1:
                 yield rows[train], rows[test]
+
+
+def _n_groups(task: Task, rows: Rows) -> int:
+    """How many groups there are among rows; each row is one where nobody named any."""
+    if task.groups is None:
+        return rows.size
+    return len(set(task.groups[task.sample.rows[rows]].tolist()))

@@ -422,8 +422,9 @@ class Searching:
         )
         units = Units(path.members)
         guide = Settler(ledgers.guide, criterion, units)
-        there, chooser = ledgers.judge, chooser_of(self.asked, criterion)
-        judge = None if there is None else Settler(there, chooser, units)
+        judge = None
+        if self.asked.validation is not None and ledgers.judge is not None:
+            judge = Settler(ledgers.judge, chooser_of(self.asked, criterion), units)
         objective = Objective(driver.verdicts(guide), units, task.keep)
         told = None if judge is None else driver.verdicts(judge)
         objective.listeners.append(Recorder(path, told))
@@ -443,8 +444,7 @@ class Searching:
         search = mine.informed(train, np.random.RandomState(0))
         ledgers = mine.ledgers(train, test, search)
         watch = None if self.held is None else self.held.halted
-        # Rows that judge neither guide nor choose, also where a part of the others was to choose.
-        own = ledgers._replace(judge=None)
-        found = mine.run(own, train, search, Driver(None, self.clock), watch)
+        hidden = ledgers._replace(judge=None)  # who judges a search must not choose on its path
+        found = mine.run(hidden, train, search, Driver(None, self.clock), watch)
         assert ledgers.judge is not None
         return found.path, Settler(ledgers.judge, self.criterion, Units(found.path.members))

@@ -105,6 +105,11 @@ def read_terms(start: object, names: list[str]) -> list[tuple[int, ...]]:
     found = []
     for at, term in enumerate(start):
         alone = isinstance(term, str | Integral)
+        if not alone and not isinstance(term, Iterable):
+            raise TypeError(
+                f"start[{at}] must be a column, by name or number, or a pair of two; got {term!r}. "
+                "Of a mask, give np.flatnonzero(mask)."
+            )
         columns = column_indices(f"start[{at}]", [term] if alone else term, names)
         if len(set(columns)) != len(columns) or len(columns) not in (1, 2):
             raise ValueError(

@@ -22,7 +22,7 @@ from ...models.registry import MODELS
 from ...rankings.families import find_families
 from ...search import SEARCHES
 from .exports import Export, Ruling, code, command, export
-from .looks import Look, chosen_models, histogram, leaks, looks
+from .looks import Look, chosen_models, histogram, leaks, learner, looks
 from .ruling import Wish, classes_of, ruled
 from .seriesfile import ChosenSeries, open_folder, read_as, saved, with_labels
 from .table import Chosen, draw_aside, open_table, read_rows, write_rows
@@ -107,7 +107,7 @@ class Bench(Telling):
         Parameters
         ----------
         target : its name; None where the file holds its own.
-        features : feature models, by column; None: as they look.
+        features : feature models, by column; None: as before, or as they look.
         rows : that are left out, such as ``"3, 17-20"``; None: as before.
         aside : is a third of the rows kept aside for decisions?  None: as before.
         """
@@ -121,18 +121,19 @@ class Bench(Telling):
         table = replace(table, aside=draw_aside(every, y, table.groups) if kept else [])
         for name, model in (features or {}).items():
             choose(f"the feature model of {name!r}", model, MODELS)
-        estimator = NaiveBayes(features=features) if features else None
         old = self.session if (features, rows, aside) != (None, None, None) else None
+        if table.path is not None and target != self.target:
+            old = None  # it tells other classes apart
         asked = {"preset": "balanced", "n_jobs": self._n_jobs} if old is None else old.settings
-        selector = NaiveBayesSelector(**{**asked, "estimator": estimator})
+        selector = NaiveBayesSelector(**{**asked, "estimator": learner(old, features)})
         groups = table.groups if old is None else old.params.get("groups")
         session = Session(X, y, selector, sample_weight=table.weights(len(y)), groups=groups)
         if old is not None and old.names == session.names:
             session.resume(old.state, old.log, old.points)
-            read = f"feature models: {features or 'as they look'}"
             said = [] if rows is None else [f"rows left out: {rows or 'none'}"]
             said += [] if aside is None else [f"a third of the rows kept aside: {aside}"]
-            session.note("; ".join([*said, read]))
+            said += [] if features is None else [f"feature models: {features or 'as they look'}"]
+            session.note("; ".join(said))
         self.wish = self.wish if old is not None and kept else None
         self.hold(session, table, target)
 
@@ -160,7 +161,7 @@ class Bench(Telling):
         self.hold(session, saved(session), about.get("target") or None)
         with self._lock:
             if self.table is not None and self.table.aside:
-                self.wish = Wish.from_text(about.get("rule", ""), len(classes_of(session)))
+                self.wish = Wish.from_text(about.get("rule", ""), session)
                 self._describe()
 
     def _describe(self) -> None:
@@ -319,10 +320,12 @@ class Bench(Telling):
         assert self.table is not None
         if self.wish is None:
             return session.model()
-        asked = (session.state.subset, self.wish, self._opened)
+        asked = (session.model(), self.wish)
         if self._ruled is None or self._ruled[0] != asked:
             self._ruled = asked, ruled(session, self.table, self.wish)
-        return self._ruled[1]
+        found = self._ruled[1]
+        found.log_ = found.estimator_.log_ = session.log  # which goes on while the rule stays
+        return found
 
     def decisions(self) -> dict[str, Plain]:
         """Detections and false alarms at every threshold, on rows that tables have not seen."""
@@ -392,12 +395,11 @@ class Bench(Telling):
             wish = None if asked is None else Wish.read(asked, len(classes_of(session)))
             before = session, self.table, self.wish
             if wish is not None and not self.table.aside:
-                rows = write_rows(self.table.rows_out)
-                self.open_target(self.target, chosen_models(session), rows, aside=True)
+                self.open_target(self.target, aside=True)
             self.wish = wish
             try:
                 with self._models:
-                    self._ruled_model()
+                    _ = wish and self._ruled_model()  # who wants none may have no subset
             except ValueError:
                 self.wish = before[2]
                 if self.session is not session:

@@ -71,8 +71,8 @@ def studio(
         raise ImportError(MISSING) from error
 
     form = None
-    folder = file is not None and file.is_dir()
-    if file is not None and (series_id is not None or wide or folder):
+    of_series = (series_id, time, value, channel, wide, labels, window, stride)
+    if file is not None and (any(of_series) or file.is_dir()):
         form = series_form(file, series_id, time, channel, value, wide, (window, stride))
     password = None
     if host not in ("127.0.0.1", "localhost", "::1"):

@@ -5,10 +5,12 @@ from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
 
 from ...data.columns import is_missing
 from ...data.sample import Sample
 from ...data.tables import SparseTable, Table
+from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.resident.session import Session
 
 # Bars of a histogram, and columns whose kind is looked for in all rows.
@@ -82,6 +84,22 @@ def chosen_models(session: Session) -> dict[str, str]:
     model = session.settings["estimator"]
     found = {} if model is None else model.features
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
+def learner(session: Session | None, features: dict[str, str] | None) -> BaseEstimator | None:
+    """Who learns from now on: as in a session, but for the feature models of columns.
+
+    Parameters
+    ----------
+    session : that goes on; None: there is none.
+    features : feature models, by column; None: as they are, or as they look.
+    """
+    before: BaseEstimator | None = None if session is None else session.settings["estimator"]
+    if session is not None and features in (None, chosen_models(session)):
+        return before
+    if before is None or "features" not in before.get_params(deep=False):
+        return NaiveBayes(features=features) if features else None
+    return clone(before).set_params(features=features or "auto")
 
 
 def leaks(errors: list[float], labels: NDArray[np.int64]) -> list[int]:

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ...checks import Foreign, check_number, plain_value
 from ...data.files.base import BadUseError
@@ -49,9 +50,9 @@ class Wish:
             given = asked.get(name)
             return None if given is None else float(check_number(name, given, low=low, high=high))
 
-        alarm = int(check_number("alarm", asked.get("alarm"), low=0, high=n_classes - 1))
-        ask, ceiling = number("ask", 0.0, 1e6), number("ceiling", 0.0, 1.0)
-        return cls(alarm, number("cost", 0.0, 1e6) or 1.0, ask, ceiling)
+        alarm = check_number("alarm", asked.get("alarm"), low=0, high=n_classes - 1, whole=True)
+        cost, ask = number("cost", 0.0, 1e6), number("ask", 0.0, 1e6)
+        return cls(int(alarm), 1.0 if cost is None else cost, ask, number("ceiling", 0.0, 1.0))
 
     def arguments(self, classes: list[Value]) -> dict[str, Foreign]:
         """What `decide` takes."""
@@ -80,17 +81,19 @@ class Wish:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_text(cls, text: str, n_classes: int) -> "Wish | None":
+    def from_text(cls, text: str, session: Session) -> "Wish | None":
         """The same, read back; None for no wish."""
         found = json.loads(text) if text else None
-        return cls.read(found, n_classes) if isinstance(found, dict) else None
+        return cls.read(found, len(classes_of(session))) if isinstance(found, dict) else None
 
 
 def classes_of(session: Session) -> list[Value]:
-    """The classes of a model, as code writes them."""
+    """The classes of a model, as code writes them: those of rows that count."""
     if getattr(session.y, "ndim", 1) > 1:
         raise BadUseError("y has labels: make a rule for them in Python, by decide(model, X, y).")
-    return [plain_value(value) for value in np.unique(np.asarray(session.y)).tolist()]
+    y, weights = np.asarray(session.y), session.params.get("sample_weight")
+    counted = y if weights is None else y[np.asarray(weights) > 0]
+    return [plain_value(value) for value in np.unique(counted).tolist()]
 
 
 def rows_at(X: Foreign, rows: list[int]) -> Foreign:
@@ -106,12 +109,12 @@ def rows_at(X: Foreign, rows: list[int]) -> Foreign:
         return X.take(np.array(rows, np.int64))
     if isinstance(X, list | tuple):
         return [X[i] for i in rows]
+    if issparse(X):
+        return X.tocsr()[rows]  # not every sparse matrix can be asked for rows
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def ruled(session: Session, table: Chosen, wish: Wish) -> NaiveBayesSelector:
     """The model of the present subset, with the rule made on the rows kept aside."""
     X, y = rows_at(session.X, table.aside), rows_at(session.y, table.aside)
-    found = decide(session.model(), X, y, **wish.arguments(classes_of(session)))
-    found.log_ = found.estimator_.log_ = session.log
-    return found
+    return decide(session.model(), X, y, **wish.arguments(classes_of(session)))

@@ -89,7 +89,7 @@ class ChosenSeries(Chosen):
     @property
     def groups(self) -> Array | None:
         """Records of windows, which are never on both sides of a split."""
-        return None if self.learning is None else self.learning.groups
+        return self.together if self.learning is None else self.learning.groups
 
     @property
     def notes(self) -> list[str]:

@@ -148,17 +148,23 @@ class Studio:
             features = asked.get("features")
             rows = _text(asked, "rows", _MOST_WORDS) if "rows" in asked else None
             given = None if features is None else dict(features)
-            if asked.get("series") is not None:
-                bench.read_as(read_form(dict(asked["series"])))
             aside = asked.get("aside")
             aside = None if aside is None else bool(aside)
-            bench.open_target(_text(asked, "target") or None, given, rows, aside)
+            before = bench.table
+            try:
+                if asked.get("series") is not None:
+                    bench.read_as(read_form(dict(asked["series"])))
+                bench.open_target(_text(asked, "target") or None, given, rows, aside)
+            except BaseException:
+                bench.table = before  # the session's own, whatever else was tried
+                raise
             return bench.state()
 
         def rule() -> dict[str, Plain]:
-            if "rule" not in asked:
+            given = asked.get("rule", "")
+            if not isinstance(given, dict | None):
                 raise BadUseError("say what the rule is to be, or null for none.")
-            return bench.set_rule(None if asked["rule"] is None else dict(asked["rule"]))
+            return bench.set_rule(given)
 
         def remember() -> dict[str, Plain]:
             bench.remember()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
-from ...checks import Array, Foreign
+from ...checks import Array, Foreign, plain_value
 from ...data.files.base import BadUseError
 from ...data.files.formats import format_of, read_data
 from ...data.files.sources import open_source
@@ -44,6 +44,7 @@ class Chosen:
     aside : rows on which decisions are judged, and which are not learnt from.
     given : how often each row counts beside; None: once.
     labels, labels_name : a table with the classes of series, and what it is called.
+    together : what rows of a project share that are never on both sides of a split; None: nothing.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Chosen:
     given: NDArray[np.int64] | None = None
     labels: Path | None = None
     labels_name: str = ""
+    together: Array | None = None
 
     def split(self, target: str | None) -> tuple[Foreign, Foreign]:
         """Columns and classes; what cannot be learnt from is left out, and told."""
@@ -99,7 +101,9 @@ class Chosen:
         if self.path is not None and self.left_out:
             lines.append(f"X = X.drop({list(self.left_out)!r})")
         if self.given is not None:
-            lines.append("# sample_weight: as it was given, 0 for rows left out.")
+            lines += [self._aside_code(), ""] if self.aside else []
+            also = " and those kept aside" if self.aside else ""
+            lines.append(f"# sample_weight: as it was given, 0 for rows left out{also}.")
         else:
             lines += self.weights_code()
         return "\n".join(lines)
@@ -163,7 +167,7 @@ class Chosen:
     @property
     def groups(self) -> Array | None:
         """What rows share that never stand on both sides of a split."""
-        return None
+        return self.together
 
     @property
     def groups_name(self) -> str:
@@ -199,16 +203,40 @@ def draw_aside(rows: list[int], y: Foreign, groups: Foreign = None) -> list[int]
     """
     classes = np.asarray(y)
     mine = classes[rows] if classes.ndim == 1 else None
+    if not rows:
+        raise BadUseError("no row is left: leave out fewer.")
+    if mine is not None:
+        names, many = np.unique(mine, return_counts=True)
+        if many.min() < 2:
+            name = plain_value(names[many.argmin()])
+            raise BadUseError(
+                f"a third of the rows cannot be kept aside: class {name!r} has one row only; "
+                "leave it out."
+            )
     try:
         if groups is None:
             found = train_test_split(rows, test_size=1 / 3, stratify=mine, random_state=0)[1]
         else:
             draw = StratifiedGroupKFold(3, shuffle=True, random_state=0)
-            of_rows = np.asarray(groups)[rows]
-            found = [rows[i] for i in next(draw.split(rows, mine, of_rows))[1]]
+            folds = draw.split(rows, mine, np.asarray(groups)[rows])
+            # Of few groups, a fold may hold none of a class, or all.
+            both = (at for _, at in folds if mine is None or _on_both_sides(mine, at))
+            found = [rows[i] for i in next(both)]
+    except StopIteration as error:
+        raise BadUseError(
+            "a third of the rows cannot be kept aside: rows that belong together stay together, "
+            "and some class has them in too few groups."
+        ) from error
     except ValueError as error:
         raise BadUseError(f"a third of the rows cannot be kept aside: {error}") from error
     return sorted(int(row) for row in found)
+
+
+def _on_both_sides(classes: Array, aside: Array) -> bool:
+    """Is every class among the rows kept aside, and among the others?"""
+    n_classes = np.unique(classes).size
+    parts = (classes[aside], np.delete(classes, aside))
+    return all(np.unique(part).size == n_classes for part in parts)
 
 
 def read_rows(text: str) -> list[int]:
@@ -279,6 +307,8 @@ def saved_table(session: Session) -> Chosen:
     """What a project holds; of the rows without weight, some are kept aside."""
     about, weights = session.about, session.params.get("sample_weight")
     found = given_table(session.X, session.y, weights, about.get("name", "a project"))
+    groups = session.params.get("groups")
+    found.together = None if groups is None else np.asarray(groups)
     if about.get("aside"):
         gone, found.rows_out = found.rows_out, read_rows(about.get("rows_out", ""))
         found.aside = sorted(set(gone) - set(found.rows_out))

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import EXACT
-from .kinds import CHI2, CONDITIONAL, JOINT, REPEATED, UNCERTAINTY
+from .kinds import CHI2, CONDITIONAL, FREE, JOINT, REPEATED, UNCERTAINTY
 
 _GRAIN = 2.0**40
 
@@ -92,10 +92,25 @@ def _chi2(joint, margin):
 
 
 @njit(**EXACT)
+def _free(joint, margin):
+    """Degrees of freedom of the chi-square: rows and columns that hold nothing do not count."""
+    if _sums(joint, margin) <= 0.0:
+        return 0.0
+    n_rows = n_columns = 0
+    for a in range(joint.shape[0]):
+        n_rows += joint[a].sum() > 0.0
+    for b in range(joint.shape[1]):
+        n_columns += margin[b] > 0.0
+    return (n_rows - 1.0) * (n_columns - 1.0)
+
+
+@njit(**EXACT)
 def of_two(kind, joint, margin):
-    """How two variables go together: INFORMATION, CHI2 or UNCERTAINTY of a table of counts."""
+    """How two variables go together: a table of counts by one of the kinds for two."""
     if kind == CHI2:
         return _chi2(joint, margin)
+    if kind == FREE:
+        return _free(joint, margin)
     if kind == UNCERTAINTY:
         return _uncertainty(joint, margin)
     return rounded(_information(joint, margin)[0])

@@ -17,8 +17,9 @@ const asked = () => ({
 // Where on the curve a wish would stand, of rows judged by models made anew.
 function place() {
   const {thresholds} = verdict(), {cost, ceiling} = asked();
-  const least = ceiling === null ? 0 : Math.max(0, thresholds.findIndex(([, , f]) => (f ?? 0) <= ceiling));
-  return ceiling !== null && cost === 1 ? least : Math.max(least, thresholds.findIndex(([t]) => t >= 1 / (1 + cost)));
+  const first = holds => { const at = thresholds.findIndex(holds); return at < 0 ? thresholds.length - 1 : at; };
+  const least = ceiling === null ? 0 : first(([, , f]) => (f ?? 0) <= ceiling);
+  return ceiling !== null && cost === 1 ? least : Math.max(least, first(([t]) => t >= 1 / (1 + cost)));
 }
 
 function drawCurve(width) {

@@ -95,7 +95,8 @@ const Nomogram = (() => {
       const points = nat => at((nat - s.least) / unit);
       if (s.flat) flatScale(svg, s, y + head + 22, points);
       else curve(svg, s, y + head + 8, y + head + 66, points, right);
-      svg.append(label(s.name, y + head + (s.flat ? 22 : 40)));
+      // Above its curve, where there is no room beside it.
+      svg.append(label(s.name, y + head + (s.flat ? 22 : room ? 40 : 24)));
       if (values !== null && s.at !== undefined && values[s.at] !== null && values[s.at] !== -1) {
         const nat = s.ratio(values[s.at]), clipped = Math.min(Math.max(nat, s.least), s.most);
         const high = s.flat ? y + head + 22 : y + head + 66 - (Math.min(Math.max(values[s.at], s.low), s.high) - s.low) / (s.high - s.low || 1) * 58;
