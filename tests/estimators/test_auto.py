@@ -206,6 +206,24 @@ def test_folds_prove_by_their_definition(monkeypatch):
     assert proof.holds == (gain > 2 * np.sqrt(variance))
 
 
+def test_rows_that_prove_do_not_choose_where_a_part_was_to_choose(monkeypatch):
+    X, y = binary(150, 12, strength=0.05, seed=2)
+    asked = {"criterion": "probability", "choice": "proven", "reweigh": False, "min_features": 0}
+    guide, validating = np.split(np.random.default_rng(0).permutation(150), [110])
+    guide = np.sort(guide)
+    proof = NaiveBayesSelector(cv=5, validation=validating, **asked).fit(X, y).proof_
+    assert proof.by == "folds"
+    monkeypatch.setattr("bayesieve.estimators.selector.prove", lambda *_: None)
+    X, y, gain, variance = X[guide], y[guide], 0.0, 0.0
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        chosen = NaiveBayesSelector(cv=5, **asked).fit(X[train], y[train]).selected_
+        after = losses(X, y, chosen, train, test)
+        gain += (losses(X, y, [], train, test) - after).sum()
+        variance += np.square(after - after.mean()).sum()
+    assert proof.gain == pytest.approx(gain / y.size, abs=1e-9)
+    assert proof.standard_error == pytest.approx(np.sqrt(variance) / y.size, abs=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["binary", "numbers"])
 def test_noise_is_left_alone(kind):
     kept = []

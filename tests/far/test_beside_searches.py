@@ -44,6 +44,30 @@ def test_rankings_of_collections(method, n_features):
     assert here.names == there.names
 
 
+def test_columns_that_are_numbered_are_called_as_in_memory():
+    frame, _, _ = table()
+    X, y = frame.drop(columns="target"), frame["target"]
+    X.columns = range(X.shape[1])
+    there = dd.from_pandas(X, npartitions=2, sort=False)
+    near, far = (NaiveBayesSelector(**PLAIN, keep=["x3"]).fit(rows, y) for rows in (X, there))
+    assert near.path_.names == far.path_.names
+    for found in (near, far):
+        assert not hasattr(found, "feature_names_in_")
+        assert "x3" in {spec.name for spec in found.estimator_.fitted_.specs}
+    assert rank(there, y, "mrmr").names == rank(X, y, "mrmr").names == tuple(near.path_.names)
+    odd = there.assign(**{"7": there[7]}).drop(columns=7)
+    with pytest.raises(TypeError, match="string names"):
+        NaiveBayesSelector(**PLAIN).fit(odd, y)
+
+
+def test_levels_below_zero_are_zero():
+    column = np.array([-0.0, 1.0, 0.0, -1.0, 2.0, -0.0] * 5)
+    X, y = np.c_[column, np.where(column == 0, -0.0, column)], np.arange(30) % 2
+    for rows in (X, X[::-1], da.from_array(X, chunks=(7, 2))):
+        for spec in NaiveBayes("categorical").fit(rows, y).fitted_.specs:
+            assert [str(level) for level in spec.levels] == ["-1.0", "0.0", "1.0", "2.0"]
+
+
 def test_what_is_said_of_collections_is_lazy():
     frame, _, _ = table()
     X = frame.drop(columns="target")

@@ -35,6 +35,24 @@ class Collection:
         """What a part must have: columns of the table, and others beside them."""
         return self.names, self.beside
 
+    @property
+    def told(self) -> list[str]:
+        """What columns are called."""
+        return told_names(self.names)
+
+
+def told_names(names: Sequence[Foreign]) -> list[str]:
+    """What columns are called, as in memory: those that are numbered rather than named, by x0 on.
+
+    Examples
+    --------
+    >>> from bayesieve.data.collection import told_names
+    >>> told_names(["age", "sex"]), told_names([0, 1])
+    (['age', 'sex'], ['x0', 'x1'])
+    """
+    named = all(isinstance(name, str) for name in names)
+    return [str(name) if named else f"x{j}" for j, name in enumerate(names)]
+
 
 def read_collection(X: Foreign, y: Foreign = None) -> Collection:
     """Judge a collection, before any of its rows is read.
@@ -134,7 +152,7 @@ def read_part(
     if part.shape[0] == 0:
         return None
     table = read_table(BaseEstimator(), as_plain(part), reset=True)
-    told = [str(name) for name in names]
+    told = told_names(names)
     if isinstance(table, SparseTable):
         return SparseTable(table.matrix, told, table.n_rows)
     assert isinstance(table, RawTable)

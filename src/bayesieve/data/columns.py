@@ -212,7 +212,9 @@ def _distinct(known: Array) -> Array:
     if known.dtype == object:
         # Plain texts, whatever they are the names of.
         return np.array(sorted(map(str, set(known.tolist()))), dtype=object)
-    return np.unique(known)
+    found = np.unique(known)
+    # A zero below zero is zero, whichever of the two comes first.
+    return found + 0.0 if found.dtype.kind == "f" else found
 
 
 def _gridded(

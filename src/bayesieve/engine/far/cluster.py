@@ -168,7 +168,7 @@ class Cluster:
         """
         from dask import delayed
 
-        names, box = collection.names, delayed(tuple(valued), traverse=False)
+        names, box = collection.told, delayed(tuple(valued), traverse=False)
         looked = self._computed(
             [
                 delayed(look_at, pure=False)(part, collection.columns, each, box)
@@ -177,7 +177,7 @@ class Cluster:
         )
         told = self._results([self._submit(told_of, each) for each in looked])
         by_column = zip(*(each.kinds for each in told), strict=True)
-        merged = [merge_kinds(str(n), kinds) for n, kinds in zip(names, by_column, strict=True)]
+        merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
         return told, merged, looked
 
     def learn(
@@ -200,7 +200,7 @@ class Cluster:
         _, _, looked = self.look(collection, wanted, range(n_columns))
         for block, at in enumerate(range(0, n_columns, BLOCK)):
             parts = [self._submit(block_of, each, block) for each in looked]
-            names = [str(name) for name in collection.names[at : at + BLOCK]]
+            names = collection.told[at : at + BLOCK]
             found.append(self._submit(comparable_block, names, parts, n_whole, n_parts))
         return [spec for block in self._results(found) for spec in block]
 

@@ -47,7 +47,7 @@ def far_sample(
     """
     keep_names(estimator, collection.face, reset=True)
     y = cluster.gather(y if collection.target is None else collection.target)
-    names = [str(name) for name in collection.names]
+    names = collection.told
     weights, wanted = None, [Wanted(number) for number in range(len(collection.parts))]
     if sample_weight is not None:
         sizes = cluster.count_rows(collection)
