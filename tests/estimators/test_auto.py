@@ -37,7 +37,7 @@ def test_what_auto_stands_for():
     found = NaiveBayesSelector().fit(X, y).settings_
     assert n_folds(found) == 10
     assert found == {
-        "search": PhaseSearch("forward", patience=20),
+        "search": PhaseSearch("forward", patience=20, least_gain=0.005),
         "criterion": "probability",
         "cv": found["cv"],
         "validation": None,
@@ -118,7 +118,7 @@ def test_a_wide_table_is_cut_by_a_ranking(monkeypatch):
     monkeypatch.setattr("bayesieve.estimators.auto._CUT", 12)
     selector = NaiveBayesSelector().fit(X, y)
     assert selector.settings_["search"] == ShortlistSearch(
-        PhaseSearch("forward", patience=20), size=12
+        PhaseSearch("forward", patience=20, least_gain=0.005), size=12
     )
     allowed = set(rank(X, y, "mutual-information").order[:12].tolist())
     visited = {unit for step in selector.path_.steps for unit in step.units}

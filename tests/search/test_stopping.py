@@ -168,6 +168,32 @@ def test_the_command_line_goes_on(tmp_path):
     assert "--resume needs --checkpoint" in str(select("--resume").exception)
 
 
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.3])
+def test_small_gains_are_waited_out_unless_they_add_up(share):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 300)
+    X = (rng.random((300, 30)) < 0.3 + 0.3 * y[:, None] * (np.arange(30) < 4)).astype(float)
+    settings = {"criterion": "probability", "cv": 5, "validation": None}
+    whole = plain_selector(search="forward-backward", **settings).fit(X, y).path_
+    search = PhaseSearch("forward", patience=3, least_gain=share)
+    path = plain_selector(search=search, **settings).fit(X, y).path_
+    first = [step for step in whole.steps if step.phase == 0]
+    wanted, best, counted, last = first[:1], first[0].key, first[0].key, -1
+    for at, step in enumerate(first[1:]):
+        wanted.append(step)
+        if step.key < best:
+            best = step.key
+            if counted - step.key >= share * (first[0].key - step.key):
+                counted, last = step.key, at
+        if at - last >= 3:
+            break
+    found = [step for step in path.steps if step.phase == 0]
+    assert [step.units for step in found] == [step.units for step in wanted]
+    assert 3 < len(found) < len(first)
+    with pytest.raises(ValueError, match="least_gain"):
+        plain_selector(search=PhaseSearch("forward", least_gain=2)).fit(X, y)
+
+
 def test_patience_ends_a_phase_after_steps_without_a_gain():
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 300)

@@ -37,8 +37,9 @@ FEW = 10
 #: At most so many terms of a weighted model.
 TERMS = {"few": FEW, "balanced": 20, "accurate": 60, None: 60}
 
-# Steps without a better subset after which a phase ends.
-_PATIENCE = 20
+# Steps without a better subset after which a phase ends; together they must bring this share of all
+# that was gained, or a table of many rows is searched for gains that nobody would keep.
+_PATIENCE, _LEAST_GAIN = 20, 0.005
 
 # Tables with more columns are cut to so many by a ranking.
 _WIDE, _CUT = 5000, 1000
@@ -126,7 +127,8 @@ def _most(selector: "NaiveBayesSelector", sample: Sample | None) -> int | None:
 def _search(selector: "NaiveBayesSelector", sample: Sample | None) -> object:
     if selector.n_features is not None:
         return "forward-backward"
-    search = PhaseSearch("forward", patience=_PATIENCE)
+    least = 0.0 if selector.preset == "accurate" else _LEAST_GAIN
+    search = PhaseSearch("forward", patience=_PATIENCE, least_gain=least)
     if sample is None or len(sample.table.names) <= _WIDE:
         return search
     return ShortlistSearch(search, size=_CUT)

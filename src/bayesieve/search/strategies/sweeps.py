@@ -136,6 +136,30 @@ class GreedySearch(Search):
         yield from sweep(self.direction, objective, limits, self.stop == "no-improvement")
 
 
+class _Gains:
+    """Which losses are worth waiting for.
+
+    Parameters
+    ----------
+    share : of all that was gained since the first loss.
+    """
+
+    def __init__(self, share: float):
+        self._share = share
+        self._first: Loss | None = None
+        self._last: Loss | None = None
+
+    def see(self, loss: Loss) -> bool:
+        """Is it below the last one that was, by enough?"""
+        if self._first is None or self._last is None:
+            self._first = self._last = loss
+            return True
+        if self._share and self._last - loss < self._share * (self._first - loss):
+            return False
+        self._last = loss
+        return True
+
+
 @dataclass(frozen=True)
 class PhaseSearch(Search):
     """Whole forward and backward phases in turn, each from the best subset so far.
@@ -151,22 +175,27 @@ class PhaseSearch(Search):
         Direction of the first phase.
     patience : int, optional
         A phase ends after so many steps in a row without a better subset; by default, at its end.
+    least_gain : float, default=0.0
+        For `patience`, subsets are better only where they bring at least this share of what the
+        search has brought altogether: small steps are waited out unless they add up.
 
     Examples
     --------
     >>> from bayesieve.search import PhaseSearch
     >>> PhaseSearch("forward", patience=20)
-    PhaseSearch(first='forward', patience=20)
+    PhaseSearch(first='forward', patience=20, least_gain=0.0)
     """
 
     starts_anywhere: ClassVar[bool] = True
 
     first: str
     patience: int | None = None
+    least_gain: float = 0.0
 
     def check(self) -> None:
         """Judge the parameters."""
         check_direction("search.first", self.first)
+        check_number("search.least_gain", self.least_gain, low=0, high=1)
         if self.patience is not None:
             check_number("search.patience", self.patience, low=1, whole=True)
 
@@ -184,15 +213,17 @@ class PhaseSearch(Search):
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Phases until one of them does not improve."""
         direction = self.first
-        best = Best(limits)
+        best, gains = Best(limits), _Gains(self.least_gain)
         start = first_subset(direction, objective)
         while True:
             before = best.rank
             objective.start(start, direction)
             best.see(objective)
+            gains.see(objective.score())
             last = -1
             for at, _ in enumerate(sweep(direction, objective, limits)):
-                last = at if best.see(objective) else last
+                if best.see(objective) and gains.see(objective.score()):
+                    last = at
                 yield
                 if self.patience is not None and at - last >= self.patience:
                     break
