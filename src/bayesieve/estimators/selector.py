@@ -64,8 +64,8 @@ class NaiveBayesSelector(
         The model and its settings; ``NaiveBayes()`` by default.  Nested parameters, such as
         ``estimator__features``, work with the default too.
     search : str or search object, default="auto"
-        ``"auto"``: forward and backward phases in turn, each until 20 steps bring next to
-        nothing; tables of more than 5000 columns are cut to the best 1000 by mutual information first.
+        ``"auto"``: forward and backward phases in turn, each until 20 steps bring next to nothing;
+        tables of more than 5000 columns are cut to the best 1000 by mutual information first.
         ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
         ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
         (Pudil's floating searches), ``"ranked"`` (walks a ranking), ``"dependency"`` (FBL, Cortizo
