@@ -51,7 +51,7 @@ def told(selector, X):
         "settings": repr(selector.settings_),
         "specs": repr([vars(spec) for spec in fitted.specs]),
         "probabilities": selector.predict_proba(X).tobytes(),
-        "names": selector.feature_names_in_.tolist(),
+        "names": list(getattr(selector, "feature_names_in_", ())),
     }
 
 

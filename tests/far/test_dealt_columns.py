@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from clusters import table
+from clusters import table, told
 from dask import delayed
 
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, rank
@@ -42,21 +42,6 @@ def in_chunks(X, ends, wrap=sp.csr_array, cut_at=None):
             row.append(da.from_delayed(made, (hi - lo, b - a), X.dtype))
         rows.append(da.concatenate(row, axis=1))
     return da.concatenate(rows, axis=0)
-
-
-def told(selector, X):
-    """All that a fit found, as text."""
-    return {
-        "selected": selector.selected_.tolist(),
-        "path": repr(selector.path_.steps),
-        "chosen": selector.path_.chosen,
-        "standard error": repr(selector.path_.standard_error),
-        "tried": selector.n_tried_,
-        "proof": repr(selector.proof_),
-        "settings": repr(selector.settings_),
-        "specs": repr([vars(spec) for spec in selector.estimator_.fitted_.specs]),
-        "probabilities": selector.predict_proba(X).tobytes(),
-    }
 
 
 def same(settings, X, y, there, target, **params):

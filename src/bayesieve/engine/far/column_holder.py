@@ -1,7 +1,6 @@
 """Whoever holds columns, with all their rows, answers for them: AUC compares rows of all parts."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from ..sparse import SparseLedger
 from ..sparse_tables import Scoring, SparseProblem, SparseTables
 from ..threads import Threads
 from .part import Piece
-from .wire import Message
+from .wire import Answers, Message, answered
 
 
 class _Held(NamedTuple):
@@ -52,7 +51,7 @@ class ColumnHolder:
         self._rows = np.concatenate(rows)[order].astype(np.int32)
         self._codes = np.concatenate([piece.codes for piece in pieces])[order]
         self._ledgers: dict[int, _Held] = {}
-        self._answers: dict[str, Callable[[dict[str, Foreign], tuple[Array, ...]], Foreign]] = {
+        self._answers: Answers = {
             "open": self._open,
             "units": self._units,
             "stand": self._stand,
@@ -63,14 +62,7 @@ class ColumnHolder:
 
     def answer(self, message: Message) -> Message:
         """The answer to a message; what went wrong is an answer too."""
-        start = time.perf_counter()
-        try:
-            for number in message.plain.get("forget", ()):
-                self._ledgers.pop(number, None)
-            found = self._answers[message.op](message.plain, message.arrays)
-            return Message("ok", {"seconds": time.perf_counter() - start}, tuple(found))
-        except Exception as error:
-            return Message("error", {"text": f"{type(error).__name__}: {error}"})
+        return answered(message, self._answers, lambda number: self._ledgers.pop(number, None))
 
     def close(self) -> None:
         """Let the threads go."""

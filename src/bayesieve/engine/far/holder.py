@@ -3,8 +3,7 @@
 import contextlib
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -23,7 +22,7 @@ from .counting import CountedRows
 from .part import CodedPart
 from .twins import ComparedRows
 from .weighed import WeighedRows
-from .wire import Message, receive, send
+from .wire import Answers, Message, answered, receive, send
 
 #: Seconds between two signs of life of a holder that works.
 BEAT = 3.0
@@ -53,7 +52,7 @@ class Holder:
         self._threads = Threads(n_threads)
         self._ledgers: dict[int, _Held] = {}
         self._weighed = WeighedRows(self._parts, self._threads)
-        self._answers: dict[str, Callable[[dict[str, Foreign], tuple[Array, ...]], Foreign]] = {
+        self._answers: Answers = {
             "count": self._count,
             "open": self._open,
             "units": self._units,
@@ -70,15 +69,11 @@ class Holder:
 
     def answer(self, message: Message) -> Message:
         """The answer to a message; what went wrong is an answer too."""
-        start = time.perf_counter()
-        try:
-            for number in message.plain.get("forget", ()):
-                self._ledgers.pop(number, None)
-                self._weighed.forget(number)
-            found = self._answers[message.op](message.plain, message.arrays)
-            return Message("ok", {"seconds": time.perf_counter() - start}, tuple(found))
-        except Exception as error:
-            return Message("error", {"text": f"{type(error).__name__}: {error}"})
+        return answered(message, self._answers, self._forget)
+
+    def _forget(self, number: int) -> None:
+        self._ledgers.pop(number, None)
+        self._weighed.forget(number)
 
     def close(self) -> None:
         """Let the threads go."""

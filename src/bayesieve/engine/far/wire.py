@@ -8,6 +8,8 @@ import json
 import math
 import socket
 import struct
+import time
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +51,29 @@ class Message(NamedTuple):
     op: str
     plain: dict[str, Foreign] = {}  # noqa: RUF012
     arrays: tuple[Array, ...] = ()
+
+
+#: What is done for a message by this name, with its plain data and arrays.
+Answers = Mapping[str, Callable[[dict[str, Foreign], tuple[Array, ...]], Foreign]]
+
+
+def answered(message: Message, answers: Answers, forget: Callable[[int], object]) -> Message:
+    """The answer to a message, and how long it took; what went wrong is an answer too.
+
+    Parameters
+    ----------
+    message : what is asked.
+    answers : what can be done.
+    forget : lets a ledger go, by its number.
+    """
+    start = time.perf_counter()
+    try:
+        for number in message.plain.get("forget", ()):
+            forget(number)
+        found = answers[message.op](message.plain, message.arrays)
+        return Message("ok", {"seconds": time.perf_counter() - start}, tuple(found))
+    except Exception as error:
+        return Message("error", {"text": f"{type(error).__name__}: {error}"})
 
 
 class BrokenFrameError(ConnectionError):
