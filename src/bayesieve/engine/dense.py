@@ -344,19 +344,27 @@ class DenseLedger:
     # -- answers -------------------------------------------------------------------------------
 
     def _count_errors(self, slots: UnitSlots, which: Ints, sign: int) -> Ints:
-        from .kernels.errors import count_errors, margins
+        from .kernels.errors import count_errors, count_whole, margins
 
         if "ahead" not in self._derived:
             self._derived["ahead"] = self._padded(np.int64)
             margins(self._sums, self._lines, self._derived["ahead"])
         ahead, (_, terms) = self._derived["ahead"], self._terms()
+        whole = self._has_whole_tiles()
         found = np.empty((which.size, self.outline.n_classes), np.int64)
 
         def task(lo: int, hi: int) -> None:
-            count_errors(ahead, self._lines, terms, slots.first, which, sign, lo, hi, found)
+            asked = (terms, slots.first, which, sign, lo, hi, found)
+            count_errors(ahead, self._lines, whole, *asked)
+            if whole:
+                count_whole(ahead, self._lines, *asked)
 
         self._threads.run(task, which.size, which.size * self._sums.shape[1])
         return found
+
+    def _has_whole_tiles(self) -> bool:
+        """Are there tiles that kernels have a quicker way for?"""
+        return self.outline.n_classes == 2 and self._rows.lines.has_whole_tiles
 
     def _padded(self, dtype: DTypeLike) -> Array:
         """Room for classes x lines, as wide as the codes are; 1 where no line is."""
@@ -365,18 +373,25 @@ class DenseLedger:
     def _scan(self, kind: int, slots: UnitSlots, which: Ints, sign: int) -> tuple[Floats, float]:
         """Approximate losses, and how far each may be from the truth."""
         from .kernels.dense import log_own, posterior, scan
+        from .kernels.two_classes import scan_whole
 
         unit = self._tables.scale.unit
         if "posterior" not in self._derived:
-            self._derived["posterior"] = self._padded(np.float32)
-            posterior(self._sums, unit, self._derived["posterior"])
+            room, n_lines = self._padded(np.float32), self._sums.shape[1]
+            self._threads.run(
+                lambda lo, hi: posterior(self._sums, unit, lo, hi, room), n_lines, self._sums.size
+            )
+            self._derived["posterior"] = room
         post, linear = self._derived["posterior"], self._tables.linear[sign]
         _, terms = self._terms()
-        weights = self._lines.weights.astype(np.float64)
+        weights, whole = self._lines.weights.astype(np.float64), self._has_whole_tiles()
         found = np.empty((which.size, self.outline.n_classes))
 
         def task(lo: int, hi: int) -> None:
-            scan(kind, post, self._lines, weights, terms, linear, slots.first, which, lo, hi, found)
+            asked = (terms, linear, slots.first, which, lo, hi, found)
+            scan(kind, post, self._lines, whole, weights, *asked)
+            if whole:
+                scan_whole(kind, post, self._lines, *asked)
 
         self._threads.run(task, which.size, which.size * self._sums.shape[1])
         loss = found @ self._float_factors
@@ -398,38 +413,16 @@ class DenseLedger:
         _, kept = self._terms()
 
         def task(lo: int, hi: int) -> None:
+            told = (kind, self._sums, self._lines)
             if self._planes is not None:
-                settle(
-                    kind,
-                    self._sums,
-                    self._lines,
-                    kept,
-                    slots.arrays,
-                    which,
-                    sign,
-                    *scales,
-                    lo,
-                    hi,
-                    out,
-                )
+                settle(*told, kept, slots.arrays, which, sign, *scales, lo, hi, out)
                 return
             for j in range(lo, hi):
                 members = units.members[which[j]] if which[j] >= 0 else ()
                 mine, terms = self._terms(members)
                 alone = UnitArrays(np.array([0, len(members)]), mine)
-                settle(
-                    kind,
-                    self._sums,
-                    self._lines,
-                    terms,
-                    alone,
-                    np.minimum(which[j : j + 1], 0),
-                    sign,
-                    *scales,
-                    0,
-                    1,
-                    out[j : j + 1],
-                )
+                asked = np.minimum(which[j : j + 1], 0)
+                settle(*told, terms, alone, asked, sign, *scales, 0, 1, out[j : j + 1])
 
         # Exact values cost about ten scans.
         self._threads.run(task, which.size, 10 * which.size * self._sums.shape[1])

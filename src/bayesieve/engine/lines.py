@@ -97,6 +97,12 @@ class Lines:
         """As the kernels read them."""
         return LineArrays(self.pieces, self.sets, self.tiles, self.classes, self.weights)
 
+    @cached_property
+    def has_whole_tiles(self) -> bool:
+        """Is a tile as wide as it may be, of one piece, and does every line count once?"""
+        whole = (np.diff(self.tiles) == 1) & (np.diff(self.pieces[self.tiles]) == BLOCK)
+        return not self.weights.size and bool(whole.any())
+
     @property
     def line_sets(self) -> NDArray[np.int64]:
         """Table set of every line."""
@@ -222,7 +228,7 @@ class LineCells:
         self._rows.append(row)
 
     def _put_bits(self, codes: Array) -> None:
-        from .kernels.dense import pack_bits
+        from .kernels.tiles import pack_bits
 
         if not self.bits.shape[0]:
             self.bits = self._room((self._n_columns, self.bits.shape[1]), np.uint8)

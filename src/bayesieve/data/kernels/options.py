@@ -10,6 +10,10 @@ EXACT: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
 SCAN: dict[str, Any] = {**EXACT, "fastmath": True}
 
 
+# The same without the promise that no number on the way is infinite.
+SCAN_ANY: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}}
+
+
 # Rows handled together: the scratch of a block stays in the first-level cache.
 BLOCK = 512
 

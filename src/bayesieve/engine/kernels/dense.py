@@ -11,40 +11,10 @@ check for that keeps a loop from being vectorised.
 import numpy as np
 from numba import njit
 
-from ...data.kernels.exact import FAR, exp_fixed, log_fixed
+from ...data.kernels.exact import FAR, exp_fixed, logs_from_one
 from ...data.kernels.options import BLOCK, BYTES, ERROR, EXACT, LANES, PROBABILITY, SCAN
-
-
-@njit(**EXACT)
-def pack_bits(column, lines, out):
-    """Cells of 0 and 1 as bits: those of tile t in the BYTES bytes from t x BYTES on.
-
-    Bit g of byte i is line g x BYTES + i of its tile, so that a mask and a vector of bytes give as
-    many lines in their order.
-    """
-    pieces, tiles = lines.pieces, lines.tiles
-    for t in range(tiles.size - 1):
-        cells = column[pieces[tiles[t]] : pieces[tiles[t + 1]]]
-        packed = out[t * BYTES : (t + 1) * BYTES]
-        packed[:] = 0
-        for i in range(cells.size):
-            packed[i % BYTES] |= np.uint8(np.int64(cells[i] != 0) << (i // BYTES))
-
-
-@njit(**EXACT)
-def unpack_bits(bits, t, cells):
-    """Cells of tile t as bytes, each 0 or not 0; without slices, whose counting takes longer."""
-    packed = bits[t * BYTES : (t + 1) * BYTES]
-    for i in range(BYTES):
-        byte = packed[i]
-        cells[i] = byte & np.uint8(1)
-        cells[BYTES + i] = byte & np.uint8(2)
-        cells[2 * BYTES + i] = byte & np.uint8(4)
-        cells[3 * BYTES + i] = byte & np.uint8(8)
-        cells[4 * BYTES + i] = byte & np.uint8(16)
-        cells[5 * BYTES + i] = byte & np.uint8(32)
-        cells[6 * BYTES + i] = byte & np.uint8(64)
-        cells[7 * BYTES + i] = byte & np.uint8(128)
+from .tiles import TOGETHER, unpack_bits, whole_runs
+from .two_classes import log_products, set_aside
 
 
 @njit(**EXACT)
@@ -87,41 +57,6 @@ def _add_terms(work, at, code, table_set, terms, slot, sign):
 
 
 @njit(**EXACT)
-def _normaliser(sums, i, unit):
-    """The largest sum of a line, and the total of all classes relative to it."""
-    top = sums[0, i]
-    for k in range(1, sums.shape[0]):
-        top = max(top, sums[k, i])
-    total = 0.0
-    for k in range(sums.shape[0]):
-        total += np.exp((sums[k, i] - top) * unit)
-    return top, total
-
-
-@njit(**EXACT)
-def posterior(sums, unit, out):
-    """Posterior probabilities in float32, normalised per line; for scans only."""
-    n_classes, n_lines = sums.shape
-    for i in range(n_lines):
-        top, total = _normaliser(sums, i, unit)
-        for k in range(n_classes):
-            out[k, i] = np.exp((sums[k, i] - top) * unit) / total
-
-
-@njit(**EXACT)
-def log_own(sums, lines, unit, out):
-    """Weighted sum of log P(own class) by class, in float64; for scans only."""
-    pieces, tiles, classes, weights = lines.pieces, lines.tiles, lines.classes, lines.weights
-    out[:] = 0.0
-    for t in range(classes.size):
-        y = classes[t]
-        for i in range(pieces[tiles[t]], pieces[tiles[t + 1]]):
-            top, total = _normaliser(sums, i, unit)
-            weight = weights[i] if weights.size else 1
-            out[y] += weight * ((sums[y, i] - top) * unit - np.log(total))
-
-
-@njit(**EXACT)
 def _wrong(work, y, size, value):
     """1 where another class wins; ties go to the lowest class."""
     for i in range(size):
@@ -147,17 +82,24 @@ def _improbable(work, y, size, unit, grain, odds, value):
 
 
 @njit(**EXACT)
-def _surprise(work, y, size, unit, grain, value):
+def _surprise(work, y, size, unit, grain, room, value):
     """-log P(Y = y), rounded to the grain."""
-    n_classes = work.shape[0]
+    top, total, shifts, logs = room[0], room[1], room[2], room[3]
+    n_classes, own = work.shape[0], work[y]
     for i in range(size):
-        top = 0.0
-        for k in range(n_classes):
-            top = max(top, (work[k, i] - work[y, i]) * unit)
-        total = 0.0
-        for k in range(n_classes):
-            total += exp_fixed(max((work[k, i] - work[y, i]) * unit - top, -FAR))
-        value[i] = np.int64(np.floor((top + log_fixed(total)) * grain + 0.5))
+        top[i] = 0.0
+        total[i] = 0.0
+    for k in range(n_classes):
+        mine = work[k]
+        for i in range(size):
+            top[i] = max(top[i], (mine[i] - own[i]) * unit)
+    for k in range(n_classes):
+        mine = work[k]
+        for i in range(size):
+            total[i] += exp_fixed(max((mine[i] - own[i]) * unit - top[i], -FAR))
+    logs_from_one(total[:size], np.float64(n_classes), shifts, logs)
+    for i in range(size):
+        value[i] = np.int64(np.floor((top[i] + logs[i]) * grain + 0.5))
 
 
 @njit(**EXACT)
@@ -194,7 +136,7 @@ def settle(kind, sums, lines, terms, units, candidates, sign, unit, grain, lo, h
     n_classes = sums.shape[0]
     work = np.empty((n_classes, BLOCK), np.int64)
     value = np.empty(BLOCK, np.int64)
-    odds = np.empty(BLOCK)
+    room = np.empty((4, BLOCK))
     cells = np.zeros(BLOCK + LANES, np.uint8)
     for j in range(lo, hi):
         c = candidates[j]
@@ -210,9 +152,9 @@ def settle(kind, sums, lines, terms, units, candidates, sign, unit, grain, lo, h
             if kind == ERROR:
                 _wrong(work, y, size, value)
             elif kind == PROBABILITY:
-                _improbable(work, y, size, unit, grain, odds, value)
+                _improbable(work, y, size, unit, grain, room[0], value)
             else:
-                _surprise(work, y, size, unit, grain, value)
+                _surprise(work, y, size, unit, grain, room, value)
             if weights.size:
                 for i in range(size):
                     out[j, y] += value[i] * weights[start + i]
@@ -221,30 +163,67 @@ def settle(kind, sums, lines, terms, units, candidates, sign, unit, grain, lo, h
                     out[j, y] += value[i]
 
 
-#: Tiles that candidates are scanned on in turn.
-TOGETHER = 8
+@njit(**EXACT)
+def _relative(sums, start, size, unit, far, room):
+    """Exponentials of sums beside the largest of their line, and in the last row their total.
+
+    Twice half the exponent, to reach as far as twice FAR: no scan's factor makes up for that.
+    `far` gets that largest sum.
+    """
+    n_classes = sums.shape[0]
+    total = room[n_classes]
+    for k in range(n_classes):
+        mine = sums[k, start : start + size]
+        for i in range(size):
+            far[i] = mine[i] if k == 0 else max(far[i], mine[i])
+    for k in range(n_classes):
+        mine, out = sums[k, start : start + size], room[k]
+        for i in range(size):
+            half = exp_fixed(max((mine[i] - far[i]) * unit * 0.5, -FAR))
+            out[i] = half * half
+            total[i] = out[i] if k == 0 else total[i] + out[i]
 
 
-# Gains multiplied before their exponent is set aside: each is between e^-65 and e^65.
-_TOGETHER = 8
+@njit(**EXACT)
+def posterior(sums, unit, lo, hi, out):
+    """Posterior probabilities in float32, normalised per line, of lines lo..hi; for scans only."""
+    n_classes = sums.shape[0]
+    room, far = np.empty((n_classes + 1, BLOCK)), np.empty(BLOCK, np.int64)
+    for start in range(lo, hi, BLOCK):
+        size = min(BLOCK, hi - start)
+        _relative(sums, start, size, unit, far, room)
+        for k in range(n_classes):
+            mine = out[k, start : start + size]
+            for i in range(size):
+                mine[i] = room[k, i] / room[n_classes, i]
 
 
-_STRIDE = BLOCK // _TOGETHER
-
-
-_LN2 = 0.6931471805599453
-
-
-_EXPONENT_BIAS = 1023
-
-
-_MANTISSA_BITS = 52
-
-
-_MANTISSA = (1 << _MANTISSA_BITS) - 1
-
-
-_ONE = _EXPONENT_BIAS << _MANTISSA_BITS
+@njit(**EXACT)
+def log_own(sums, lines, unit, out):
+    """Weighted sum of log P(own class) by class, in float64; for scans only."""
+    pieces, tiles, classes, weights = lines.pieces, lines.tiles, lines.classes, lines.weights
+    n_classes = sums.shape[0]
+    room, far = np.empty((n_classes + 1, BLOCK)), np.empty(BLOCK, np.int64)
+    out[:] = 0.0
+    for t in range(classes.size):
+        y, start, end = classes[t], pieces[tiles[t]], pieces[tiles[t + 1]]
+        size, own, total = end - start, sums[y, start:end], room[n_classes]
+        _relative(sums, start, size, unit, far, room)
+        if weights.size:
+            for i in range(size):
+                log = (own[i] - far[i]) * unit - np.log(total[i])
+                out[y] += weights[start + i] * log
+            continue
+        behind, product = 0.0, 1.0
+        for i in range(size):
+            behind += (own[i] - far[i]) * unit
+        # Totals are between 1 and the number of classes: eight at a time are far from overflow.
+        for i in range(size):
+            product *= total[i]
+            if i % 8 == 7 or i == size - 1:
+                behind -= np.log(product)
+                product = 1.0
+        out[y] += behind
 
 
 @njit(**SCAN)
@@ -293,24 +272,18 @@ def _denominators(post, linear, base, code, first, den):
 
 
 @njit(**SCAN)
-def _sum_log(gain, size, product, bits):
-    """Sum of the logarithms of a tile: products, exponents set aside, one logarithm."""
+def _sum_log(gain, size, product, mantissas):
+    """Sum of the logarithms of a tile."""
     for i in range(size, BLOCK):
         gain[i] = 1.0
-    for i in range(_STRIDE):
+    for i in range(BYTES):
         product[i] = gain[i]
-    for together in range(1, _TOGETHER):
-        more = gain[together * _STRIDE : (together + 1) * _STRIDE]
-        for i in range(_STRIDE):
+        mantissas[i] = 1.0
+    for together in range(1, BLOCK // BYTES):
+        more = gain[together * BYTES : (together + 1) * BYTES]
+        for i in range(BYTES):
             product[i] *= more[i]
-    exponent = 0
-    for i in range(_STRIDE):
-        exponent += (bits[i] >> _MANTISSA_BITS) - _EXPONENT_BIAS
-        bits[i] = (bits[i] & _MANTISSA) | _ONE
-    rest = 1.0
-    for i in range(_STRIDE):
-        rest *= product[i]
-    return exponent * _LN2 + np.log(rest)
+    return log_products(set_aside(product, mantissas), mantissas)
 
 
 @njit(**SCAN)
@@ -331,10 +304,11 @@ def _sum_improbable(probable, weights):
 
 
 @njit(**SCAN)
-def scan(kind, post, lines, weights, terms, linear, slots, candidates, lo, hi, out):
+def scan(kind, post, lines, leaves, weights, terms, linear, slots, candidates, lo, hi, out):
     """Sums by true class for single coded features lo..hi.
 
-    PROBABILITY: of P(Y != y).  LOG_LIKELIHOOD: of the change of log P(Y = y).
+    PROBABILITY: of P(Y != y).  LOG_LIKELIHOOD: of the change of log P(Y = y).  Where it
+    `leaves` them, whole tiles of columns of two values are for `scan_whole`.
     """
     pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
     n_codes, offsets = terms.n_codes, terms.offsets
@@ -344,16 +318,20 @@ def scan(kind, post, lines, weights, terms, linear, slots, candidates, lo, hi, o
     den1 = np.empty(BLOCK + LANES, np.float32)
     gain = np.empty(BLOCK + LANES, np.float32)
     ones = np.ones(BLOCK + LANES, np.float32)
-    product = np.empty(_STRIDE)
-    bits = product.view(np.int64)
+    product, mantissas = np.empty(BYTES), np.empty(BYTES)
+    runs = np.empty(TOGETHER, np.int64)
     out[lo:hi] = 0.0
-    n_tiles = classes.size
-    # Some tiles at a time: what is known of their lines stays in the caches.
-    for top in range(0, n_tiles, TOGETHER):
+    for top in range(0, classes.size, TOGETHER):
+        last = min(top + TOGETHER, classes.size)
+        if leaves:
+            whole_runs(lines, top, last - top, runs)
         for j in range(lo, hi):
             slot = slots[candidates[j]]
             n_values, row = n_codes[slot], terms.rows[slot]
-            for t in range(top, min(top + TOGETHER, n_tiles)):
+            some = leaves and n_values == 2
+            for t in range(last if some and runs[0] == last else top, last):
+                if some and runs[t - top] > t:
+                    continue
                 y = classes[t]
                 start, end = pieces[tiles[t]], pieces[tiles[t + 1]]
                 size = end - start
@@ -387,4 +365,4 @@ def scan(kind, post, lines, weights, terms, linear, slots, candidates, lo, hi, o
                     for i in range(size):
                         out[j, y] += tile_weights[i] * np.log(np.float64(gain[i]))
                 else:
-                    out[j, y] += _sum_log(gain, size, product, bits)
+                    out[j, y] += _sum_log(gain, size, product, mantissas)

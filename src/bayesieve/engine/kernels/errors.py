@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit
 
-from ...data.kernels.options import BLOCK, EXACT, LANES
-from .dense import TOGETHER, unpack_bits
+from ...data.kernels.options import BLOCK, BYTES, EXACT, LANES
+from .tiles import TOGETHER, unpack_bits, whole_runs
 
 
 @njit(**EXACT)
@@ -61,6 +61,67 @@ def _count_right(ahead, start, end, code, table, base, y, sign):
 
 
 @njit(**EXACT)
+def _count_right_whole(margin, cells, n_tiles, zero, one):
+    """How many lines of whole tiles stay right: two values, two classes, no weights."""
+    right = 0
+    for t in range(n_tiles):
+        for i in range(BLOCK):
+            right += np.int64(margin[t, i] >= (one if cells[t, i] != 0 else zero))
+    return right
+
+
+@njit(**EXACT)
+def _unpack(bits, row, first, n_tiles, cells):
+    """Cells of some tiles, each 0 or not 0."""
+    for t in range(n_tiles):
+        for i in range(BYTES):
+            byte = bits[row, first + t, i]
+            cells[t, i] = byte & np.uint8(1)
+            cells[t, BYTES + i] = byte & np.uint8(2)
+            cells[t, 2 * BYTES + i] = byte & np.uint8(4)
+            cells[t, 3 * BYTES + i] = byte & np.uint8(8)
+            cells[t, 4 * BYTES + i] = byte & np.uint8(16)
+            cells[t, 5 * BYTES + i] = byte & np.uint8(32)
+            cells[t, 6 * BYTES + i] = byte & np.uint8(64)
+            cells[t, 7 * BYTES + i] = byte & np.uint8(128)
+
+
+@njit(**EXACT)
+def count_whole(ahead, lines, terms, slots, candidates, sign, lo, hi, out):
+    """Add the errors in whole tiles, of columns of two values: two classes, no weights."""
+    classes = lines.classes
+    bits = terms.bits.reshape(terms.bits.shape[0], classes.size, BYTES)
+    cells = np.empty((TOGETHER, BLOCK), np.uint8)
+    margin = np.empty((TOGETHER, BLOCK), np.int64)
+    runs = np.empty(TOGETHER, np.int64)
+    for top in range(0, classes.size, TOGETHER):
+        n_tiles = min(TOGETHER, classes.size - top)
+        whole_runs(lines, top, n_tiles, runs)
+        first = top
+        while first < top + n_tiles:
+            y, end = classes[first], runs[first - top]
+            n, start = end - first, lines.pieces[lines.tiles[first]]
+            for t in range(n):
+                margin[t] = ahead[1 - y, start + t * BLOCK : start + (t + 1) * BLOCK]
+            for j in range(lo, hi if n else lo):
+                slot = slots[candidates[j]]
+                row = terms.rows[slot]
+                if terms.n_codes[slot] != 2:
+                    continue
+                base = terms.offsets[slot] + lines.sets[lines.tiles[first]] * 4
+                zero = _needed(terms.table, base, 1 - y, y, sign)
+                one = _needed(terms.table, base + 2, 1 - y, y, sign)
+                if row < 0:
+                    _unpack(bits, -1 - row, first, n, cells)
+                    right = _count_right_whole(margin, cells, n, zero, one)
+                else:
+                    mine = terms.codes[row, start : start + n * BLOCK].reshape(n, BLOCK)
+                    right = _count_right_whole(margin, mine, n, zero, one)
+                out[j, y] += n * BLOCK - right
+            first = max(end, first + 1)
+
+
+@njit(**EXACT)
 def _right(ahead, first, code, n_values, table, base, y, sign, need, right):
     """Which lines of a piece stay right, for a column of any number of values."""
     n_classes = ahead.shape[0]
@@ -81,11 +142,12 @@ def _right(ahead, first, code, n_values, table, base, y, sign, need, right):
 
 
 @njit(**EXACT)
-def count_errors(ahead, lines, terms, slots, candidates, sign, lo, hi, out):
+def count_errors(ahead, lines, leaves, terms, slots, candidates, sign, lo, hi, out):
     """Errors by true class for single coded features, straight from the margins.
 
     A line stays right when its margin over every class k exceeds what the feature gives k more
-    than the line's own class: one comparison a class.
+    than the line's own class: one comparison a class.  Where it `leaves` them, whole tiles
+    of columns of two values are for `count_whole`.
     """
     pieces, sets, tiles, classes = lines.pieces, lines.sets, lines.tiles, lines.classes
     weights = lines.weights
@@ -93,15 +155,20 @@ def count_errors(ahead, lines, terms, slots, candidates, sign, lo, hi, out):
     n_classes = ahead.shape[0]
     cells = np.zeros(BLOCK + LANES, np.uint8)
     right = np.empty(BLOCK + LANES, np.uint8)
-    need = np.empty(256, np.int64)
+    need, runs = np.empty(256, np.int64), np.empty(TOGETHER, np.int64)
     out[lo:hi] = 0
-    n_tiles = classes.size
-    for top in range(0, n_tiles, TOGETHER):
+    for top in range(0, classes.size, TOGETHER):
+        last = min(top + TOGETHER, classes.size)
+        if leaves:
+            whole_runs(lines, top, last - top, runs)
         for j in range(lo, hi):
             slot = slots[candidates[j]]
             n_values, row = n_codes[slot], terms.rows[slot]
             simple = n_values == 2 and n_classes <= 4 and weights.size == 0
-            for t in range(top, min(top + TOGETHER, n_tiles)):
+            some = leaves and n_values == 2
+            for t in range(last if some and runs[0] == last else top, last):
+                if some and runs[t - top] > t:
+                    continue
                 y = classes[t]
                 start = pieces[tiles[t]]
                 size = pieces[tiles[t + 1]] - start
