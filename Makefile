@@ -32,7 +32,7 @@ parts: .venv/ready
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/indicators.py
 	$(BIN)/python benchmarks/exhaustive.py
-	$(BIN)/python benchmarks/sparse.py
+	$(BIN)/python benchmarks/sparse_reports.py
 	$(BIN)/python benchmarks/relevance.py
 	$(BIN)/python benchmarks/stream.py
 	$(BIN)/python benchmarks/memory.py

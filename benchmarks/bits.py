@@ -1,6 +1,6 @@
 """Columns of 0 and 1 as bits beside bytes, in turns in one run.
 
-    python -P benchmarks/bits.py [--rows N] [--columns P] [--classes K] [--rounds R]
+    python benchmarks/bits.py [--rows N] [--columns P] [--classes K] [--rounds R]
 
 Prints nanoseconds a cell of the best of all candidates, by criterion, and the room that the columns
 take.  Without arguments: 3000 x 810 x 4, then 10^6 x 1000 x 2 (1.2 GB of memory).

@@ -1,7 +1,6 @@
 """What a round costs on a Dask cluster, and what two workers do beside two threads.
 
-`python -P benchmarks/dask_rounds.py [--rows N] [--columns P] [--steps S]` prints, all in one run
-(-P, because Dask looks for a module `sparse` and must not find the benchmark of that name):
+`python benchmarks/dask_rounds.py [--rows N] [--columns P] [--steps S]` prints, all in one run:
 
 - an empty round (ask everyone, add int64 answers) over our channel and by Dask's actors;
 - forward steps by error and by probability: worker processes beside as many threads, and what share

@@ -1,5 +1,6 @@
 """Where rows are compared, columns are dealt out: AUC, labels, sparse chunks and votes."""
 
+from functools import partial
 from itertools import pairwise, product
 
 import dask.array as da
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sparse
 from clusters import table, told
 from dask import delayed
 
@@ -205,24 +207,24 @@ def test_the_same_search_in_full(kind, target):
         assert near == far
 
 
-class Coordinates:
-    """What the package `sparse` shows of its arrays."""
-
-    def __init__(self, rows):
-        self.matrix = sp.coo_array(rows)
-        self.shape, self.ndim, self.dtype = self.matrix.shape, 2, self.matrix.dtype
-
-    def to_scipy_sparse(self):
-        return self.matrix
-
-
-@pytest.mark.parametrize("wrap", [sp.csr_matrix, sp.csc_array, Coordinates])
+@pytest.mark.parametrize(
+    "wrap",
+    [sp.csr_matrix, sp.csc_array, sparse.COO.from_scipy_sparse, sparse.GCXS.from_scipy_sparse],
+)
 def test_sparse_chunks_of_any_kind_cut_anyhow(wrap):
     X, labels, _ = sparse_rows()
     settings = {"criterion": "auc", "search": "forward", "cv": 3, **PLAIN}
     target = da.from_array(labels, chunks=(70, 3))
     near, far = same(settings, X, labels, in_chunks(X, [50], wrap, cut_at=5), target)
     assert near == far
+
+
+@pytest.mark.parametrize("left_out", [1.0, np.nan])
+def test_sparse_chunks_that_leave_out_something_else_are_refused(left_out):
+    X, labels, _ = sparse_rows()
+    there = in_chunks(X.toarray(), [50], partial(sparse.COO.from_numpy, fill_value=left_out))
+    with pytest.raises(ValueError, match=rf"fill_value=0\), these leave out {left_out}: make them"):
+        NaiveBayesSelector(criterion="auc", **PLAIN).fit(there, labels)
 
 
 def test_names_of_labels_and_sparse_labels():
@@ -249,7 +251,7 @@ def test_models_of_sparse_rows_and_labels():
 
 def test_what_is_said_of_sparse_chunks_is_lazy():
     X, labels, _ = sparse_rows()
-    there = in_chunks(X, [30, 90], Coordinates)
+    there = in_chunks(X, [30, 90], sparse.COO.from_scipy_sparse)
     selector = NaiveBayesSelector(criterion="auc", cv=3, **PLAIN).fit(there, labels)
     np.testing.assert_array_equal(selector.predict(there).compute(), selector.predict(X))
     there = in_chunks(X, [30, 90])

@@ -121,7 +121,15 @@ def join_blocks(blocks: Sequence[Foreign]) -> Foreign:
 
 def as_plain(values: Foreign) -> Foreign:
     """What the package `sparse` keeps, as scipy does; all else as it is."""
-    return values.to_scipy_sparse() if hasattr(values, "to_scipy_sparse") else values
+    if not hasattr(values, "to_scipy_sparse"):
+        return values
+    left_out = getattr(values, "fill_value", 0)
+    if left_out != 0:
+        raise ValueError(
+            "sparse chunks must leave out zeros only (fill_value=0), these leave out "
+            f"{left_out}: make them dense, X.map_blocks(lambda block: block.todense())"
+        )
+    return values.to_scipy_sparse()
 
 
 def read_part(

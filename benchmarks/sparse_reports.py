@@ -1,6 +1,6 @@
 """Sparse multi-label selection by AUC: simulated incident reports, beside scikit-learn.
 
-    python benchmarks/sparse.py [--reports 50000 --features 11852]
+    python benchmarks/sparse_reports.py [--reports 50000 --features 11852]
 
 One forward scan over all candidates, greedy forward search to 49 features, diversified search with
 naive Bayes and with votes, elimination; the peak memory of a fit; and how time grows with the
