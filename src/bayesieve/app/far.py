@@ -10,6 +10,7 @@ import polars as pl
 from ..checks import Foreign, choose
 from ..data.files.base import BadUseError
 from ..engine import DaskEngine, GpuEngine
+from ..engine.far.cluster import check_address
 from ..engine.threads import count_threads
 from ..estimators.deploy import deploy
 from ..estimators.selector import NaiveBayesSelector
@@ -48,6 +49,10 @@ def select_files(
     odd = [str(file) for file in files if file.suffix != ".parquet"]
     if odd:
         raise BadUseError(f"--engine dask reads Parquet files; got {odd[0]}.")
+    lost = [str(file) for file in files if not file.exists()]
+    if lost:
+        raise BadUseError(f"{lost[0]}: there is no such file; give Parquet files that exist.")
+    _check_alike(files)
     place = read_priors(options.weights[1])
     with _cluster(options.scheduler, shared["n_jobs"]) as client:
         import dask.dataframe as dd
@@ -79,6 +84,22 @@ def select_files(
     path = chooser.path_.to_dict()
     write_result(out, selector, chosen_columns, path, None, options.safe_csv)
     return summary(chooser, names, out), len(names)
+
+
+def _check_alike(files: Sequence[Path]) -> None:
+    """Refuse files of unequal columns: Dask would leave out what the first has not."""
+    first: set[str] = set()
+    for file in files:
+        try:
+            names = set(pl.read_parquet_schema(file))
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise BadUseError(f"{file} cannot be read as Parquet: {error}") from error
+        odd = sorted(names ^ (first or names))
+        if odd:
+            raise BadUseError(
+                f"{file} and {files[0]} must have the same columns; {odd[0]!r} is in one only."
+            )
+        first = names
 
 
 def check_engine(
@@ -118,6 +139,7 @@ def _cluster(scheduler: str | None, n_jobs: int | None) -> Iterator[Foreign]:
             '--engine dask needs Dask, which is not installed; pip install "bayesieve[dask]".'
         ) from error
     if scheduler is not None:
+        check_address("--scheduler", scheduler)
         try:
             client = distributed.Client(scheduler, timeout=20, set_as_default=False)
         except OSError as error:
