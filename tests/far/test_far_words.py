@@ -10,7 +10,14 @@ import pandas as pd
 import pytest
 from clusters import cut, table, told
 
-from bayesieve import DaskEngine, NaiveBayes, NaiveBayesSelector, explain, find_families
+from bayesieve import (
+    DaskEngine,
+    NaiveBayes,
+    NaiveBayesSelector,
+    explain,
+    find_families,
+    plot_evidence,
+)
 from bayesieve.search import RankedSearch, ShortlistSearch
 
 PLAIN = {"search": "forward", "cv": 3, "choice": "best", "reweigh": False, "validation": None}
@@ -132,6 +139,7 @@ def test_what_needs_a_table_in_memory_says_so(client, rows):
     for ask in (
         lambda: selector.report(collection, rows["target"]),
         lambda: explain(selector, collection),
+        lambda: plot_evidence(selector, collection),
         lambda: find_families(collection),
     ):
         with pytest.raises(TypeError, match="X must be a table in memory here") as error:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 
+from ..data.tables import is_collection
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..evaluation.given import Model, Value
@@ -100,7 +101,10 @@ class EvidenceDisplay(_Display):
         ax : matplotlib axes, optional
         """
         one = [row]
-        rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
+        if is_collection(X):  # which explain refuses in words
+            rows = X
+        else:
+            rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
         return cls(explain(model, rows, target=target, against=against)[0]).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, most: int = 20) -> "EvidenceDisplay":
