@@ -337,19 +337,23 @@ class DenseLedger:
         return slots, TermArrays(*held, tables.n_codes, tables.offsets, tables.table, planes)
 
     def _slots(self, units: Units) -> UnitSlots:
-        if self._units is None or self._units.units is not units:
-            self._units = UnitSlots(units, self._tables)
-        return self._units
+        found = self._units
+        if found is None or found.units is not units:
+            self._units = found = UnitSlots(units, self._tables)
+        return found
 
     # -- answers -------------------------------------------------------------------------------
 
     def _count_errors(self, slots: UnitSlots, which: Ints, sign: int) -> Ints:
         from .kernels.errors import count_errors, count_whole, margins
 
-        if "ahead" not in self._derived:
-            self._derived["ahead"] = self._padded(np.int64)
-            margins(self._sums, self._lines, self._derived["ahead"])
-        ahead, (_, terms) = self._derived["ahead"], self._terms()
+        ahead = self._derived.get("ahead")
+        if ahead is None:
+            # Told to nobody before it is full: other threads may ask the same ledger.
+            ahead = self._padded(np.int64)
+            margins(self._sums, self._lines, ahead)
+            self._derived["ahead"] = ahead
+        _, terms = self._terms()
         whole = self._has_whole_tiles()
         found = np.empty((which.size, self.outline.n_classes), np.int64)
 
