@@ -21,7 +21,11 @@ NAMED = pd.DataFrame(X, columns=["age", "weight", "height", "dose"])
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"search": "foward"}, ValueError, "search must be one of .*'foward'.*mean 'forward'"),
+        (
+            {"search": "foward"},
+            ValueError,
+            "search must be one of .* or 'auto'; got 'foward'.*mean 'forward'",
+        ),
         ({"search": 3}, TypeError, "search must be one of .*got 3"),
         ({"search": GreedySearch("up")}, ValueError, "search.direction must be one of"),
         ({"search": GreedySearch("forward", "soon")}, ValueError, "search.stop must be one of"),
@@ -30,9 +34,13 @@ NAMED = pd.DataFrame(X, columns=["age", "weight", "height", "dose"])
             ValueError,
             "no-improvement.*n_features",
         ),
-        ({"criterion": "eror"}, ValueError, "criterion must be one of .*mean 'error'"),
+        (
+            {"criterion": "eror"},
+            ValueError,
+            "criterion must be one of .* or 'auto'; .*mean 'error'",
+        ),
         ({"criterion": None}, TypeError, "criterion must be one of .*None"),
-        ({"cv": "lo"}, ValueError, "cv must be one of 'train', 'loo'; got 'lo'.*mean 'loo'"),
+        ({"cv": "lo"}, ValueError, "'loo', 'auto', a number of folds or .*'lo'.*mean 'loo'"),
         ({"cv": 1}, ValueError, "cv must be from 2 to the number of guiding rows"),
         ({"cv": 50}, ValueError, r"cv must be from 2 to .*\(20\); got 50"),
         ({"cv": 2.5}, TypeError, "cv must be .* got 2.5"),
@@ -59,7 +67,7 @@ NAMED = pd.DataFrame(X, columns=["age", "weight", "height", "dose"])
         ({"keep": [7]}, ValueError, "keep: column 7 is not among the columns of X; .*0 to 3"),
         ({"keep": "x0"}, TypeError, "keep must be a list of column names or numbers; got 'x0'"),
         ({"keep": [0, 1, 2], "max_features": 2}, ValueError, "keep asks for 3 columns"),
-        ({"class_weight": "balance"}, ValueError, "class_weight must be one of 'balanced'"),
+        ({"class_weight": "balance"}, ValueError, "class_weight must be 'balanced' or weights by"),
         ({"class_weight": {2: 1.0}}, ValueError, "class_weight names class 2; allowed are 0, 1"),
         ({"class_weight": {1: 0}}, ValueError, r"class_weight\[1\] must be a positive number"),
         ({"class_weight": 3}, TypeError, "class_weight must be None, 'balanced' or a mapping"),

@@ -26,7 +26,11 @@ _MANY = 4
 
 
 def choose(
-    name: str, value: object, allowed: Iterable[str], meant: Mapping[str, str] | None = None
+    name: str,
+    value: object,
+    allowed: Iterable[str],
+    meant: Mapping[str, str] | None = None,
+    beside: str = "",
 ) -> str:
     """A name among the allowed ones, or an error that names the nearest.
 
@@ -35,6 +39,7 @@ def choose(
     name, value : the parameter and what came.
     allowed : names that are known.
     meant : what names of other libraries are called here.
+    beside : what else may be given, which is not for this function to accept.
     """
     allowed = list(allowed)
     if isinstance(value, str) and value in allowed:
@@ -45,7 +50,10 @@ def choose(
     if isinstance(value, str) and value.lower() in (meant or {}):
         hint = f" Did you mean {(meant or {})[value.lower()]}?"
     error = ValueError if isinstance(value, str) else TypeError
-    raise error(f"{name} must be one of {listed}; got {value!r}.{hint}")
+    asked = listed if beside and len(allowed) == 1 else f"one of {listed}"
+    if beside:
+        asked += f", {beside}" if " or " in beside else f" or {beside}"
+    raise error(f"{name} must be {asked}; got {value!r}.{hint}")
 
 
 def listed_names(names: Iterable[str]) -> str:

@@ -90,7 +90,7 @@ def test_kept_columns_lead_and_forbidden_ones_do_not():
 @pytest.mark.parametrize(
     ("families", "words"),
     [
-        ("all", "families must be one of 'auto'; got 'all'"),
+        ("all", "families must be 'auto' or lists of columns; got 'all'"),
         (3, "families must be None, 'auto', what find_families found, or a list of lists"),
         ([["a0", "zz"]], r"families\[0\]: 'zz' is not among the columns of X"),
         ([["a0", "a1"], ["a1", "b0"]], "families must not overlap; column 'a1' is named twice"),

@@ -175,7 +175,7 @@ def test_refusals():
 
     X, y = binary_table(60, 4)
     with pytest.raises(
-        ValueError, match="choice must be one of 'best', 'one-se', 'proven'; got 'one-sd'"
+        ValueError, match="choice must be one of 'best', 'one-se', 'proven' or 'auto'; got 'one-sd'"
     ):
         plain_selector(choice="one-sd").fit(X, y)
     with pytest.raises(ValueError, match="'margin' does not have"):

@@ -10,6 +10,9 @@ from ..checks import Array
 from .columns import ColumnSpec, count_distinct, encode, is_missing, learn
 from .tables import RawTable, SparseTable
 
+# Up to so many codes, comparing bytes with each is quicker than counting them in one pass.
+_FEW = 8
+
 
 class Kind(NamedTuple):
     """What a column holds."""
@@ -49,7 +52,9 @@ def look(table: RawTable | SparseTable, j: int, repeats: NDArray[np.float64] | N
         return Look(Kind(True, False, np.nan), values, counts)
     values, codes = table.coded(j)
     share: Array | None = repeats
-    if codes is not None:
+    if codes is not None and repeats is None and values.size <= _FEW:
+        share = np.array([np.count_nonzero(codes == code) for code in range(values.size)])
+    elif codes is not None:
         share = np.bincount(codes, repeats, minlength=values.size)
     values = np.asarray(values, np.float64)
     below_zero = bool(np.signbit(values[values == 0]).any())
@@ -116,4 +121,7 @@ def encode_from(spec: ColumnSpec, table: RawTable | SparseTable, j: int) -> Arra
     if spec.levels.dtype == object and values.dtype != object:
         values = np.full(values.shape, None, dtype=object)  # nothing is known in this part
     column = encode(spec, values)
-    return column if codes is None else column[codes]
+    if codes is None:
+        return column
+    # Mostly a part has all values of its column, and its codes are those of the whole.
+    return codes if np.array_equal(column, np.arange(column.size)) else column[codes]

@@ -99,7 +99,7 @@ def check_class_weight(class_weight: Any, classes: Array) -> dict[int, float] | 
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return class_weight
     if isinstance(class_weight, str):
-        choose("class_weight", class_weight, ["balanced"])
+        choose("class_weight", class_weight, ["balanced"], beside="weights by class")
     if not isinstance(class_weight, Mapping):
         raise TypeError(
             "class_weight must be None, 'balanced' or a mapping of classes to weights; got "

@@ -157,7 +157,7 @@ def scoring(
     class_weight = np.array([float(factor) for factor in factors])
 
     if isinstance(cv, str):
-        choose("cv", cv, ["train", "loo"])
+        choose("cv", cv, ["train", "loo"], beside="a number of folds")
         loo = cv == "loo"
         lines = Lines.sort(guiding, mine if loo else np.zeros_like(mine), mine, weights[guiding])
         return Scored(one_set(mine, weights[guiding], class_weight, guiding), lines, loo, guiding)

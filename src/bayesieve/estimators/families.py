@@ -32,7 +32,7 @@ def read_families(
     together = {j for members in units if len(members) > 1 for j in members}
     alone = [j for j in range(len(table.names)) if j not in together]
     if isinstance(given, str):
-        choose("families", given, ["auto"])
+        choose("families", given, ["auto"], beside="lists of columns")
         found = _find(table, alone, kept, set(forbidden))
     else:
         found = _listed(given, table)

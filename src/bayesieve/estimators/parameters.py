@@ -142,7 +142,7 @@ def check_reachable(size: int, units: list[list[int]], keep: list[int]) -> None:
 
 def check_choice(choice: object, chooser: Criterion) -> None:
     """The best subset, or a smaller one within the standard error of the criterion that chooses."""
-    choose("choice", choice, ["best", "one-se", "proven"])
+    choose("choice", choice, ["best", "one-se", "proven"], beside="'auto'")
     if choice != "best" and not has_standard_error(chooser):
         raise ValueError(
             f"choice={choice!r} needs a standard error, which criterion {chooser.name!r} does not "
@@ -175,7 +175,7 @@ def check_validation(validation: object) -> None:
 def check_search(search: object, known: Mapping[str, Search], n_features: object) -> Search:
     """A search by name, or an object with `steps`, whose parameters it judges itself."""
     if isinstance(search, type) or not callable(getattr(search, "steps", None)):
-        search = known[choose("search", search, known)]
+        search = known[choose("search", search, known, beside="'auto'")]
     if not isinstance(search, Search):
         search = OwnSearch(cast(Steps, search))
     search.check()
@@ -240,12 +240,14 @@ def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]
     search = check_search(selector.search, SEARCHES, selector.n_features)
     criterion = selector.criterion
     if not isinstance(criterion, Criterion):
-        criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE)]
+        criterion = CRITERIA[choose("criterion", criterion, CRITERIA, _ELSEWHERE, "'auto'")]
     criterion.check()
     check_start(selector.start, search)
     check_validation(selector.validation)
     if isinstance(selector.cv, str):
-        choose("cv", selector.cv, ["train", "loo"])
+        choose(
+            "cv", selector.cv, ["train", "loo"], beside="'auto', a number of folds or a splitter"
+        )
     # A proof is by the criterion that guides, whoever chooses.
     proven = isinstance(selector.choice, str) and selector.choice == "proven"
     check_choice(selector.choice, criterion if proven else chooser_of(selector, criterion))

@@ -90,9 +90,9 @@ def judge_parameters(model: "WeightedNaiveBayes") -> None:
     if not isinstance(model.pairs, str):
         check_flag("pairs", model.pairs)
     else:
-        choose("pairs", model.pairs, ["auto"])
+        choose("pairs", model.pairs, ["auto"], beside="True or False")
     if isinstance(model.price, str):
-        choose("price", model.price, ["auto"])
+        choose("price", model.price, ["auto"], beside="a number from 0")
     else:
         check_number("price", model.price, low=0.0)
     check_number("pair_price", model.pair_price, low=0.0)

@@ -101,6 +101,11 @@ class TrainingSets:
         return self.class_weight.size
 
     @cached_property
+    def told_weights(self) -> Floats:
+        """The weights, or nothing where every row counts once."""
+        return np.empty(0) if (self.weights == 1.0).all() else self.weights
+
+    @cached_property
     def left_out_flat(self) -> tuple[Ints, Ints]:
         """The rows left out, end to end, and where each set's part starts."""
         pointers = np.cumsum([0, *(rows.size for rows in self.left_out)])

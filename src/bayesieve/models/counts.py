@@ -44,7 +44,7 @@ class CountModel(FeatureModel):
         from ..data.kernels.exact import count_by_class
 
         counts = np.empty((sets.n_sets, n_codes, sets.n_classes))
-        count_by_class(column, sets.labels, sets.weights, *sets.left_out_flat, counts)
+        count_by_class(column, sets.labels, sets.told_weights, *sets.left_out_flat, counts)
         return counts
 
     def merge(self, one: Floats, other: Floats) -> Floats:

@@ -160,7 +160,8 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
         else:
             spec, column, later = ColumnSpec(task.table.names[j], *_NOTHING), unread, None
         counter.take(spec, column)
-        guides = column[guiding]
+        # Rows ascend, each once: as many as there are, are all of them.
+        guides = column if guiding.size == column.size else column[guiding]
         # Rows that a split trains on twice stand twice among those of the first plan.
         plans[0].add(spec, guides if rows.size == guiding.size else column[rows], column, later)
         for plan in plans[1:]:

@@ -176,19 +176,46 @@ _LEAST, _MOST = 2.0**-960, 2.0**1000
 
 
 @njit(**EXACT)
+def _count_each(codes, labels, total):
+    """Rows of each code and class.
+
+    Four tables in turn: a number just written need not be read again at once.
+    """
+    n_codes, n_classes = total.shape
+    counts = np.zeros((4, n_codes * n_classes), np.int64)
+    n_fours = codes.size // 4
+    for four in range(n_fours):
+        i = 4 * four
+        counts[0, codes[i] * n_classes + labels[i]] += 1
+        counts[1, codes[i + 1] * n_classes + labels[i + 1]] += 1
+        counts[2, codes[i + 2] * n_classes + labels[i + 2]] += 1
+        counts[3, codes[i + 3] * n_classes + labels[i + 3]] += 1
+    for i in range(4 * n_fours, codes.size):
+        counts[0, codes[i] * n_classes + labels[i]] += 1
+    for code in range(n_codes):
+        for k in range(n_classes):
+            at = code * n_classes + k
+            total[code, k] = counts[0, at] + counts[1, at] + counts[2, at] + counts[3, at]
+
+
+@njit(**EXACT)
 def count_by_class(codes, labels, weights, left_out, pointers, out):
     """Weighted counts of each code in each class: out[set, code, class].
 
-    Set g is trained on all rows but left_out[pointers[g]:pointers[g + 1]].
+    Set g is trained on all rows but left_out[pointers[g]:pointers[g + 1]].  Weights are empty where
+    every row counts once.
     """
     total = np.zeros(out.shape[1:], out.dtype)
-    for i in range(codes.size):
-        total[codes[i], labels[i]] += weights[i]
+    if weights.size:
+        for i in range(codes.size):
+            total[codes[i], labels[i]] += weights[i]
+    else:
+        _count_each(codes, labels, total)
     for g in range(out.shape[0]):
         out[g] = total
         for p in range(pointers[g], pointers[g + 1]):
             i = left_out[p]
-            out[g, codes[i], labels[i]] -= weights[i]
+            out[g, codes[i], labels[i]] -= weights[i] if weights.size else 1.0
 
 
 @njit(**EXACT)

@@ -67,6 +67,11 @@ class CountedRows:
         return np.array_equal(self.rows, np.arange(self.part.n_rows))
 
     @cached_property
+    def _told_weights(self) -> Floats:
+        """The weights, or nothing where every row counts once."""
+        return np.empty(0) if (self.weights == 1.0).all() else self.weights
+
+    @cached_property
     def _gone(self) -> tuple[Ints, Ints]:
         """What sets leave out, end to end, and where each begins."""
         cuts = np.cumsum([0, *(left.size for left in self.left_out)], dtype=np.int64)
@@ -81,7 +86,7 @@ class CountedRows:
         from ...data.kernels.exact import count_by_class
 
         counts = np.empty((len(self.left_out), n_codes, self.n_classes))
-        count_by_class(codes, self.labels, self.weights, *self._gone, counts)
+        count_by_class(codes, self.labels, self._told_weights, *self._gone, counts)
         return counts
 
     @cached_property

@@ -108,12 +108,14 @@ class Holder:
             self._threads.run(task, slots.size, slots.size * (here.stop - here.start))
         return [total]
 
+    def _whole(self, slot: int) -> Array:
+        """One column of all rows here."""
+        return np.concatenate([part.column(slot) for part in self._parts])
+
     def _codes(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
         """Codes of all rows of some columns, columns x rows."""
-        return [
-            np.concatenate([part.column(slot) for part in self._parts] or [np.empty(0, np.uint8)])
-            for slot in plain["slots"]
-        ]
+        nothing = np.empty(0, np.uint8)
+        return [self._whole(slot) if self._parts else nothing for slot in plain["slots"]]
 
     def _marks(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
         """A number for each column that changes with any cell; adds up over parts.
@@ -148,23 +150,16 @@ class Holder:
         return []
 
     def _gather(self, lines: Lines, tables: FixedTables) -> DenseRows:
-        """The codes of the lines, part by part."""
+        """The codes of the lines."""
         slots = tables.slots
-        n_coded, n_lines = int((slots >= 0).sum()), lines.rows.size
-        wide: list[Foreign] = [np.empty(n_lines, np.int32) for _ in tables.wide]
-        here = [
-            np.flatnonzero((lines.rows >= first) & (lines.rows < end))
-            for first, end in pairwise(self._ends.tolist())
-        ]
-        mine = [lines.rows[at] - self._ends[k] for k, at in enumerate(here)]
-        cells, codes = LineCells(lines, n_coded), np.empty(n_lines, np.uint8)
+        n_coded = int((slots >= 0).sum())
+        cells, wide = LineCells(lines, n_coded), list[Foreign]()
+        codes = np.empty(lines.rows.size, np.uint8)
         for slot in range(n_coded):
-            for part, at, rows in zip(self._parts, here, mine, strict=True):
-                codes[at] = part.column(slot)[rows]
+            self._whole(slot).take(lines.rows, out=codes, mode="clip")
             cells.put(codes, bool(tables.n_codes[slot] == 2))
-        for w, out in enumerate(wide):
-            for part, at, rows in zip(self._parts, here, mine, strict=True):
-                out[at] = part.column(-1 - w)[rows]
+        for w in range(len(tables.wide)):
+            wide.append(self._whole(-1 - w)[lines.rows])
         return DenseRows(lines, cells, wide, IN_MEMORY)
 
     def _units(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:

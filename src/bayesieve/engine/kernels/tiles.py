@@ -21,8 +21,10 @@ def pack_bits(column, lines, out):
         cells = column[pieces[tiles[t]] : pieces[tiles[t + 1]]]
         packed = out[t * BYTES : (t + 1) * BYTES]
         packed[:] = 0
-        for i in range(cells.size):
-            packed[i % BYTES] |= np.uint8(np.int64(cells[i] != 0) << (i // BYTES))
+        for g in range((cells.size + BYTES - 1) // BYTES):
+            some, bit = cells[g * BYTES : (g + 1) * BYTES], np.uint8(1 << g)
+            for i in range(some.size):
+                packed[i] |= bit if some[i] != 0 else np.uint8(0)
 
 
 @njit(**EXACT)
