@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
-from bayesieve import NaiveBayes
+from bayesieve import NaiveBayes, pack
+from bayesieve.data.files.formats import read_data
 from bayesieve.data.tables import read_table
 
 WIDTHS = (1, 255, 256, 300)
@@ -219,3 +220,15 @@ def test_infinity_is_named_at_every_width(width):
     for frame in (pd.DataFrame(columns), pl.DataFrame(columns, strict=False), pa.table(columns)):
         with pytest.raises(ValueError, match=rf"infinity \(column 'c{width - 1}', row 2\)"):
             read_table(BaseEstimator(), frame, reset=True)
+
+
+@pytest.mark.parametrize("index", [None, ["one", "two"]])
+def test_row_labels_of_pandas_are_no_column(tmp_path, index):
+    frame = pd.DataFrame({"a": [3, 1, 2], "b": ["x", "y", "x"]}, index=[7, 5, 9])
+    if index is not None:
+        frame.index = pd.MultiIndex.from_tuples([(1, 2), (3, 4), (5, 6)])
+    frame.to_parquet(tmp_path / "table.parquet")
+    assert "__index_level_0__" in pl.read_parquet(tmp_path / "table.parquet").columns
+    assert read_data(tmp_path / "table.parquet").names == ["a", "b"]
+    packed = pack(tmp_path / "table.parquet", target="b", identifiers=True)
+    assert list(packed.names) == ["a"]

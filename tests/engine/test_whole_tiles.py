@@ -1,5 +1,7 @@
 """Whole tiles of two classes: quick ways give the errors of the slow one and keep the bound."""
 
+from threading import Thread
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from bayesieve.criteria import CRITERIA
 from bayesieve.data.kernels.options import BLOCK, LOG_LIKELIHOOD, PROBABILITY
 from bayesieve.engine import lines as lines_of
 from bayesieve.engine.contract import Units
+from bayesieve.engine.kernels import errors
 from bayesieve.engine.kernels.arrays import TermArrays
 from bayesieve.engine.kernels.dense import log_own, posterior, scan
 from bayesieve.engine.kernels.errors import count_errors, count_whole, margins
@@ -183,3 +186,28 @@ def test_bounds_hold_in_ledgers_of_many_rows(form, criterion, cv):
             exact = ledger.losses(rule, units, every, sign).sum(1) / 2.0**rule.bits
             assert (np.abs(bounds.losses - exact) <= bounds.doubts).all()
             assert (bounds.doubts < 1e-2).all()
+
+
+def test_who_asks_meanwhile_waits_for_nobody_and_gets_whole_margins(monkeypatch):
+    """Another thread asks the same ledger while its margins are being found."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 3000)
+    X = (rng.random((3000, 6)) < 0.3 + 0.4 * y[:, None]) * 1.0
+    ledger = dense_ledger(X, y, ["bernoulli"] * 6)
+    rule, units = CRITERIA["error"].rule(ledger), Units(tuple((j,) for j in range(6)))
+    ledger.apply((0, 1), 1)
+    found = []
+
+    def ask():
+        found.append(ledger.losses(rule, units, np.arange(6), 1))
+
+    def interrupted(*args):
+        monkeypatch.setattr(errors, "margins", margins)
+        other = Thread(target=ask)
+        other.start()
+        other.join()
+        margins(*args)
+
+    monkeypatch.setattr(errors, "margins", interrupted)
+    ask()
+    np.testing.assert_array_equal(*found)

@@ -7,7 +7,7 @@ import sys
 import pytest
 from clusters import table
 
-from bayesieve import NaiveBayesSelector, load_model
+from bayesieve import WeightedNaiveBayes, load_model
 from bayesieve.__main__ import main
 
 
@@ -50,15 +50,50 @@ def test_selecting_from_files(files, tmp_path, client, local):
     )
     assert found.returncode == 0, found.stderr
     X = frame.drop(columns=["target", "group"])
-    here = NaiveBayesSelector(random_state=0, criterion="probability").fit(
-        X, frame["target"], groups=frame["group"]
-    )
-    expected = X.columns[here.selected_].tolist()
+    here = WeightedNaiveBayes(random_state=0).fit(X, frame["target"], groups=frame["group"])
+    expected = [" x ".join(X.columns[list(term)]) for term in here.selected_]
     assert json.loads(found.stdout)["selected"] == expected
     model = load_model(tmp_path / "out" / "model.json")
-    chosen = X[here.get_feature_names_out()]
-    assert (model.predict_proba(chosen) == here.estimator_.predict_proba(chosen)).all()
+    chosen = X[list(model.feature_names_in_)]
+    assert (model.predict_proba(chosen) == here.predict_proba(X)).all()
     assert (tmp_path / "out" / "path.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--target", "target", "--preset", "few", "--keep", "b1", "--forbid", "b0"),
+        ("--target", "target", "--search", "forward", "--max-features", "3", "--identifiers"),
+        ("--labels", "b0,b1"),
+    ],
+)
+def test_the_same_files_as_from_one_table(files, tmp_path, client, more, monkeypatch, capsys):
+    """Every row has a name, which is no column to learn from; labels of rows are none either."""
+    frame, names = files
+    frame = frame.drop(columns=["group"])
+    if "--labels" in more:
+        frame["b0"], frame["b1"] = frame["target"] == "yes", 1.0 * (frame["target"] != "no")
+        frame = frame.drop(columns=["target"])
+    frame["who"] = [f"row {i}" for i in range(len(frame))]
+    for k, name in enumerate(names):
+        frame.iloc[60 * k : 60 * (k + 1)].to_parquet(name)
+    frame.to_parquet(tmp_path / "whole.parquet")
+    far = ("part*.parquet", "--engine", "dask", "--scheduler", client.scheduler.address)
+    near = ("whole.parquet", "--resamples", "0")
+    said = {}
+    for out, (table_name, *options) in {"far": far, "near": near}.items():
+        given = [str(tmp_path / table_name), "--out", str(tmp_path / out), *options, *more]
+        monkeypatch.setattr("sys.argv", ["bayesieve", "select", *given, "--jobs", "1"])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        said[out] = capsys.readouterr().err
+        assert not stop.value.code, said
+    for each in ("model.json", "selected.csv", "path.csv"):
+        one, other = ((tmp_path / out / each).read_text() for out in ("far", "near"))
+        assert one == other, each
+    for words in said.values():
+        assert ("names every row" in words) == ("--identifiers" not in more)
+    assert "bayesieve report" in said["far"]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +102,14 @@ def test_selecting_from_files(files, tmp_path, client, local):
         ((), "give one table, or --engine dask; got 3 files"),
         (("--engine", "spark"), "--engine"),
         (("--engine", "dask", "--time", "b0"), "--time is not offered with --engine dask"),
-        (("--engine", "dask"), "--target is needed"),
-        (("--engine", "dask", "--target", "goal"), "names no column"),
+        (("--engine", "dask"), "give --target COLUMN for classes, or --labels"),
+        (("--engine", "dask", "--target", "goal"), "--target goal names no column of the files;"),
+        (("--engine", "dask", "--labels", "a,b"), "--labels a names no column of the files;"),
+        (
+            ("none/*.parquet", "--engine", "dask", "--target", "x"),
+            "'none/*.parquet' does not exist",
+        ),
+        (("gone.parquet", "--engine", "dask", "--target", "x"), "'gone.parquet' does not exist"),
         (("--engine", "dask", "--target", "target", "--groups", "g"), "--groups g names no column"),
     ],
 )

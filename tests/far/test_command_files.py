@@ -39,7 +39,7 @@ FAR = ("--target", "target", "--engine", "dask")
 def test_files_that_are_not_there(files, monkeypatch, capsys):
     """As where a pattern matches nothing, which a shell hands on as it is."""
     given = (files / "no*.parquet", *FAR, "--out", files / "out")
-    assert "no*.parquet: there is no such file" in said(monkeypatch, capsys, *given)
+    assert "no*.parquet' does not exist; name Parquet files" in said(monkeypatch, capsys, *given)
 
 
 def test_what_is_no_address(files, monkeypatch, capsys):
@@ -74,7 +74,7 @@ def test_what_is_written_is_as_without(files, client, monkeypatch):
     parts = [files / f"part{k}.parquet" for k in range(3)]
     where = ("--scheduler", client.scheduler.address, "--out", files / "far")
     assert select(monkeypatch, *parts, *FAR, *where) in (None, 0)
-    near = ("--target", "target", "--estimator", "selector", "--out", files / "near")
+    near = ("--target", "target", "--out", files / "near")
     assert select(monkeypatch, files / "whole.parquet", *near) in (None, 0)
     for name in ("selected.csv", "path.csv", "model.json"):
         assert (files / "far" / name).read_bytes() == (files / "near" / name).read_bytes()

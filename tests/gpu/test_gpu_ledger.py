@@ -233,3 +233,17 @@ def test_lines_of_many_words(device, n_classes, many, monkeypatch):
         else:
             few = every[:3]
             np.testing.assert_array_equal(ledger.losses(rule, units, few, 1), exact[:3])
+
+
+def test_doubt_covers_the_rounding_of_exact_losses(device):
+    """Large weights and large terms of many columns: the grain is coarser than a scan."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 16)
+    X = np.c_[rng.integers(0, 2, (32, 40)), np.repeat(y[:, None], 600, axis=1)].astype(float)
+    dense = dense_ledger(X, y, ["bernoulli"] * 640, weights=rng.integers(2**25, 2**26, 32))
+    units, every = Units(tuple((j,) for j in range(640))), np.arange(40)
+    rule = CRITERIA["log-likelihood"].rule(dense)
+    loss, doubt = on_device(dense, device).bounds(rule, units, every, 1)
+    exact = dense.losses(rule, units, every, 1).sum(1) * 2.0**-rule.bits
+    assert rule.bits < 18
+    assert (abs(loss - exact) <= doubt).all()

@@ -232,7 +232,7 @@ def select(
         raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
     commands.check_resume(checkpoint, resume)
     check_result(out, force or resume)
-    asked = {"labels": labels, "time": time, "estimator": estimator}
+    asked = {"time": time}
     elsewhere = far.check_engine(engine, scheduler, tables, asked)
     shared = commands.SharedOptions(
         class_weight=None,
@@ -259,7 +259,10 @@ def select(
     held: object = "auto" if validation is None else validation or None
     if elsewhere:
         weights = class_weight, priors
-        options = far.FarOptions(scheduler, target, groups, model, held, weights, safe_csv)
+        names = labels.split(",") if labels else []
+        options = far.FarOptions(
+            scheduler, estimator, target, names, groups, model, held, weights, identifiers, safe_csv
+        )
         result, n_columns = far.select_files(tables, out, options, shared, searching)
         _tell_choice(result, n_columns, as_json, quiet)
         return

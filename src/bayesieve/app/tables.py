@@ -278,11 +278,15 @@ def _label_frame(frame: pl.DataFrame) -> pl.DataFrame:
             column = column.cast(pl.Int64, strict=False)
         if column.dtype == pl.Boolean:
             column = column.cast(pl.Int64)
-        if not column.dtype.is_numeric() or column.null_count() or not column.is_in([0, 1]).all():
+        if not column.dtype.is_numeric() or column.null_count() or not _zeros_and_ones(column):
             shown = some(sorted(frame[name].cast(pl.String).fill_null("").unique().to_list()), 4)
             raise BadUseError(f"the label {name!r} must hold 0 and 1 only; got {shown}.")
         frame = frame.with_columns(column.cast(pl.Int64))
     return frame
+
+
+def _zeros_and_ones(column: pl.Series) -> bool:
+    return bool(((column == 0) | (column == 1)).all())
 
 
 def _check_kinds(X: Columns) -> None:

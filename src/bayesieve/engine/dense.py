@@ -289,7 +289,7 @@ class DenseLedger:
         found = Bounds(np.zeros(which.size), np.full(which.size, np.inf))
         fast = slots.linear[which]
         if kind != ERROR and fast.sum() > 1:
-            found.losses[fast], found.doubts[fast] = self._scan(kind, slots, which[fast], sign)
+            found.losses[fast], found.doubts[fast] = self._scan(measure, slots, which[fast], sign)
         return found
 
     def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
@@ -337,19 +337,23 @@ class DenseLedger:
         return slots, TermArrays(*held, tables.n_codes, tables.offsets, tables.table, planes)
 
     def _slots(self, units: Units) -> UnitSlots:
-        if self._units is None or self._units.units is not units:
-            self._units = UnitSlots(units, self._tables)
-        return self._units
+        found = self._units
+        if found is None or found.units is not units:
+            self._units = found = UnitSlots(units, self._tables)
+        return found
 
     # -- answers -------------------------------------------------------------------------------
 
     def _count_errors(self, slots: UnitSlots, which: Ints, sign: int) -> Ints:
         from .kernels.errors import count_errors, count_whole, margins
 
-        if "ahead" not in self._derived:
-            self._derived["ahead"] = self._padded(np.int64)
-            margins(self._sums, self._lines, self._derived["ahead"])
-        ahead, (_, terms) = self._derived["ahead"], self._terms()
+        ahead = self._derived.get("ahead")
+        if ahead is None:
+            # Told to nobody before it is full: other threads may ask the same ledger.
+            ahead = self._padded(np.int64)
+            margins(self._sums, self._lines, ahead)
+            self._derived["ahead"] = ahead
+        _, terms = self._terms()
         whole = self._has_whole_tiles()
         found = np.empty((which.size, self.outline.n_classes), np.int64)
 
@@ -370,12 +374,14 @@ class DenseLedger:
         """Room for classes x lines, as wide as the codes are; 1 where no line is."""
         return np.ones((self.outline.n_classes, self._sums.shape[1] + LANES), dtype)
 
-    def _scan(self, kind: int, slots: UnitSlots, which: Ints, sign: int) -> tuple[Floats, float]:
-        """Approximate losses, and how far each may be from the truth."""
+    def _scan(
+        self, measure: Measure, slots: UnitSlots, which: Ints, sign: int
+    ) -> tuple[Floats, float]:
+        """Approximate losses, and how far each may be from the exact ones."""
         from .kernels.dense import log_own, posterior, scan
         from .kernels.two_classes import scan_whole
 
-        unit = self._tables.scale.unit
+        kind, unit = ROW_KINDS[measure.kind], self._tables.scale.unit
         if "posterior" not in self._derived:
             room, n_lines = self._padded(np.float32), self._sums.shape[1]
             self._threads.run(
@@ -396,7 +402,10 @@ class DenseLedger:
         self._threads.run(task, which.size, which.size * self._sums.shape[1])
         loss = found @ self._float_factors
         total = float(self._rows.lines.class_totals(self.outline.n_classes) @ self._float_factors)
-        doubt = total * (self.outline.n_classes + _ROUNDINGS) * _FLOAT32
+        # Exact losses are rounded too, a line at a time; coarsely where weights or terms are large.
+        doubt = total * (
+            (self.outline.n_classes + _ROUNDINGS) * _FLOAT32 + 2.0 ** -(measure.bits + 1)
+        )
         if kind == LOG_LIKELIHOOD:
             base = np.empty(self.outline.n_classes)
             log_own(self._sums, self._lines, unit, base)

@@ -101,10 +101,9 @@ class EvidenceDisplay(_Display):
         ax : matplotlib axes, optional
         """
         one = [row]
-        if is_collection(X):  # which explain refuses in words
-            rows = X
-        else:
-            rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
+        if is_collection(X):
+            explain(model, X)  # which refuses it in words
+        rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
         return cls(explain(model, rows, target=target, against=against)[0]).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, most: int = 20) -> "EvidenceDisplay":

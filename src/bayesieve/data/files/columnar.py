@@ -8,6 +8,8 @@ import polars as pl
 
 from .base import Content, FileFormat, check_names, unreadable, unzipped
 
+_ROW_LABELS = r"^__index_level_\d+__$"
+
 
 @dataclass(frozen=True)
 class ColumnarFormat(FileFormat):
@@ -37,5 +39,6 @@ class ColumnarFormat(FileFormat):
 
 
 def scan(path: Path) -> pl.LazyFrame:
-    """Read when it is collected."""
-    return pl.scan_parquet(path) if unzipped(path)[0] == ".parquet" else pl.scan_ipc(path)
+    """Read when it is collected; without the row labels that pandas writes beside the columns."""
+    lazy = pl.scan_parquet(path) if unzipped(path)[0] == ".parquet" else pl.scan_ipc(path)
+    return lazy.select(pl.exclude(_ROW_LABELS))

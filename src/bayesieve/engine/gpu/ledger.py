@@ -141,10 +141,10 @@ class GpuLedger:
         if kind == ERROR or self.outline.n_classes > MOST_SCANNED or n_fast < 2:
             return found
         if n_fast == which.size:
-            losses, doubt = self._scan(kind, slots.first[which], sign)
+            losses, doubt = self._scan(measure, slots.first[which], sign)
             return Bounds(losses, np.full(which.size, doubt))
         mine = slots.first[which[fast]]
-        found.losses[fast], found.doubts[fast] = self._scan(kind, mine, sign)
+        found.losses[fast], found.doubts[fast] = self._scan(measure, mine, sign)
         return found
 
     def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
@@ -310,8 +310,9 @@ class GpuLedger:
             self._surprise[:] = np.bincount(owners, self._device.read(parts), n_classes)
         self._derived = name
 
-    def _scan(self, kind: int, slots: Ints, sign: int) -> tuple[Floats, float]:
-        """Approximate losses, and how far each may be from the truth."""
+    def _scan(self, measure: Measure, slots: Ints, sign: int) -> tuple[Floats, float]:
+        """Approximate losses, and how far each may be from the exact ones."""
+        kind = ROW_KINDS[measure.kind]
         self._derive(kind)
         factors, n_classes = self._float_factors, self.outline.n_classes
         two = self._places[slots] >= 0
@@ -324,7 +325,8 @@ class GpuLedger:
             found[~two] = self._scan_bytes(kind, slots[~two], sign)
         # Lines that are none count in a scan of lines without weights: as one each.
         lines = float(self._scanned_lines @ factors)
-        doubt = lines * (n_classes + _ROUNDINGS) * _FLOAT32
+        # Exact losses are rounded too, a line at a time.
+        doubt = lines * ((n_classes + _ROUNDINGS) * _FLOAT32 + 2.0 ** -(measure.bits + 1))
         if kind == PROBABILITY:
             return lines - found, doubt
         doubt += 1e-11 * float(np.abs(self._surprise) @ factors)
