@@ -10,6 +10,7 @@ import polars as pl
 from ..checks import Foreign, choose
 from ..data.files.base import BadUseError, some
 from ..engine import DaskEngine, GpuEngine
+from ..engine.far.cluster import check_address
 from ..engine.threads import count_threads
 from ..estimators.deploy import deploy
 from ..explain.plain import Plain
@@ -49,6 +50,7 @@ def select_files(
     if (options.target is None) == (not options.labels):
         raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
     found = _existing(files)
+    _check_alike(found)
     place = read_priors(options.weights[1])
     with _cluster(options.scheduler, shared["n_jobs"]) as client:
         frame, y, given = _read(client, found, options, shared["progress"])
@@ -78,6 +80,22 @@ def select_files(
             f"machine: bayesieve report {out / 'model.json'} TABLE {what} --out report.html"
         )
     return summary(chooser, names, out), len(names)
+
+
+def _check_alike(files: Sequence[Path]) -> None:
+    """Refuse files of unequal columns: Dask would leave out what the first has not."""
+    first: set[str] = set()
+    for file in files:
+        try:
+            names = set(pl.read_parquet_schema(file))
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise BadUseError(f"{file} cannot be read as Parquet: {error}") from error
+        odd = sorted(names ^ (first or names))
+        if odd:
+            raise BadUseError(
+                f"{file} and {files[0]} must have the same columns; {odd[0]!r} is in one only."
+            )
+        first = names
 
 
 def _read(
@@ -184,6 +202,7 @@ def _cluster(scheduler: str | None, n_jobs: int | None) -> Iterator[Foreign]:
             '--engine dask needs Dask, which is not installed; pip install "bayesieve[dask]".'
         ) from error
     if scheduler is not None:
+        check_address("--scheduler", scheduler)
         try:
             client = distributed.Client(scheduler, timeout=20, set_as_default=False)
         except OSError as error:

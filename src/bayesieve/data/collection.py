@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Number
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from ..checks import Foreign
-from .tables import RawTable, SparseTable, is_frame, read_table
+from .tables import RawTable, SparseTable, read_table
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,10 @@ def read_collection(X: Foreign, y: Foreign = None) -> Collection:
     X : dask.dataframe, or two-dimensional dask.array in chunks of rows.
     y : the name of the column that holds the classes, where it is one.
     """
-    if hasattr(X, "chunks") and hasattr(X, "dtype"):
+    known = type(X)  # what is delayed says yes to every name
+    if hasattr(known, "chunks") and hasattr(known, "dtype"):
         return _of_array(X, y)
-    if not hasattr(X, "to_delayed") or not hasattr(X, "columns") or hasattr(X, "name"):
+    if not (hasattr(known, "to_delayed") and hasattr(known, "columns")) or hasattr(known, "name"):
         raise TypeError(
             "X must be a dask.dataframe.DataFrame or a two-dimensional dask.array; got "
             f"{type(X).__module__}.{type(X).__name__}."
@@ -73,6 +75,11 @@ def read_collection(X: Foreign, y: Foreign = None) -> Collection:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"X has columns of the same name ({twice!r}); names must differ.")
+    if isinstance(y, Number):
+        raise TypeError(
+            f"y must be the name of a column (text), or one class a row; got {y!r}. Name the "
+            "columns of X by text, or give y=X[...] and an X without that column."
+        )
     target = None
     if isinstance(y, str):
         if y not in names:
@@ -122,7 +129,9 @@ def join_blocks(blocks: Sequence[Foreign]) -> Foreign:
 def as_plain(values: Foreign) -> Foreign:
     """What the package `sparse` keeps, as scipy does; all else as it is."""
     if not hasattr(values, "to_scipy_sparse"):
-        return values
+        if not (hasattr(values, "to_coo") and hasattr(values, "fill_value")):
+            return values
+        values = values.to_coo()  # of keys and values
     left_out = getattr(values, "fill_value", 0)
     if left_out != 0:
         raise ValueError(
@@ -144,6 +153,11 @@ def read_part(
     number : of the part, for whoever must mend it.
     """
     names, beside = columns
+    if not hasattr(part, "shape") or not hasattr(part, "ndim"):
+        raise TypeError(
+            f"chunk {number} of X must be an array or a sparse matrix; got {type(part).__name__}. "
+            "Let the function behind it return np.asarray(...)."
+        )
     if hasattr(part, "columns"):
         here = [name for name in part.columns if name not in beside]
         if here != list(names):
@@ -159,7 +173,11 @@ def read_part(
         )
     if part.shape[0] == 0:
         return None
-    table = read_table(BaseEstimator(), as_plain(part), reset=True)
+    try:
+        table = read_table(BaseEstimator(), as_plain(part), reset=True)
+    except (TypeError, ValueError) as error:
+        # Rows are counted from the first of the part.
+        raise type(error)(f"partition {number} of X: {error}") from error
     told = told_names(names)
     if isinstance(table, SparseTable):
         return SparseTable(table.matrix, told, table.n_rows)
@@ -173,6 +191,7 @@ def as_values(values: Foreign) -> Foreign:
     Labels keep their names, or stay sparse.
     """
     values = as_plain(values)
-    if scipy.sparse.issparse(values) or (is_frame(values) and values.shape[1] > 1):
+    # Of a frame or a series classes keep their type, as in memory.
+    if scipy.sparse.issparse(values) or hasattr(values, "to_numpy"):
         return values
-    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    return np.asarray(values)

@@ -17,6 +17,11 @@ def read_groups_of_rows(groups: Any, n_rows: int) -> Array | None:
     """One group a row, none missing."""
     if groups is None:
         return None
+    if isinstance(groups, str) or not np.ndim(groups):
+        raise TypeError(
+            f"groups must be one value a row; got {groups!r}. Give the column itself, such as "
+            "X['site'], and leave it out of X."
+        )
     groups = column_or_1d(groups)
     if len(groups) != n_rows:
         raise ValueError(

@@ -163,8 +163,9 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
         )
     if is_collection(X):
         raise TypeError(
-            f"X is a Dask collection, which {type(estimator).__name__} does not read; NaiveBayes, "
-            "NaiveBayesSelector and rank do. Call compute() for a table in memory."
+            "X must be a table in memory here; got a Dask collection, which fit and predict of "
+            "NaiveBayes, NaiveBayesSelector and WeightedNaiveBayes read, and rank. Call "
+            "X.compute() first."
         )
     if is_frame(X):
         return _read_frame(estimator, X, reset)

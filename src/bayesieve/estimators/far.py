@@ -21,9 +21,13 @@ from ..models.base import one_set
 from ..models.columns import Summary
 from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
+from ..rankings.far import check_divisible
+from ..rankings.rank import check_ranking
 from ..search.family import Family
 from ..search.strategies.base import Search
 from ..search.strategies.dependency import DependencySearch
+from ..search.strategies.ranked import SCORE, RankedSearch
+from ..search.strategies.shortlist import ShortlistSearch
 from .naive_bayes import NaiveBayes
 from .parameters import gpu_of, judge_parameters
 
@@ -65,6 +69,9 @@ def check_far(asked: "NaiveBayesSelector", search: Search, criterion: Criterion)
             f"criterion {criterion.name!r} is your own: on a Dask collection use 'error', "
             "'probability', 'log-likelihood', 'auc' or 'penalised-auc'."
         )
+    ranking = _ranking_of(search)
+    if ranking is not None:
+        check_divisible(check_ranking(ranking, "ranking"))
     if isinstance(search, DependencySearch):
         raise ValueError(
             "search='dependency' compares columns with each other row by row: it is not offered on "
@@ -72,11 +79,20 @@ def check_far(asked: "NaiveBayesSelector", search: Search, criterion: Criterion)
         )
 
 
+def _ranking_of(search: Search) -> object:
+    """What a search will have the columns ranked by; None where it asks for no ranking."""
+    if isinstance(search, ShortlistSearch):
+        return search.ranking
+    if isinstance(search, RankedSearch) and search.order is None and search.ranking != SCORE:
+        return search.ranking
+    return None
+
+
 def check_far_models(family: Family) -> None:
     """Refuse feature models that were asked for and cannot be merged exactly."""
     features = family.features
     names = list(features.values()) if isinstance(features, Mapping) else [features]
-    check_mergeable([name for name in names if name in MODELS])
+    check_mergeable([name for name in names if isinstance(name, str) and name in MODELS])
     if family.rounded or getattr(family, "var_smoothing", None) is not None:
         raise ValueError(
             "var_smoothing and rounded ask for normal distributions, whose sums depend on the "

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 
+from ..data.tables import is_collection
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..evaluation.given import Model, Value
@@ -100,6 +101,8 @@ class EvidenceDisplay(_Display):
         ax : matplotlib axes, optional
         """
         one = [row]
+        if is_collection(X):
+            explain(model, X)  # which refuses it in words
         rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
         return cls(explain(model, rows, target=target, against=against)[0]).plot(ax)
 

@@ -106,7 +106,7 @@ def _model_of(raw: Array, name: str, asked: str, numbers: str = "density") -> st
         odd = "text" if text else f"{raw[~np.isin(raw, _BINARY) & ~np.isnan(raw)][0]:g}"
         raise ValueError(
             f"column {name!r} is modelled as 'bernoulli', which allows 0, 1 and missing; got "
-            f"{odd}. Use 'categorical' or 'gaussian', or binarise it first."
+            f"{odd}. Use 'categorical' or 'density', or binarise it first."
         )
     if text and not MODELS[asked].nominal:
         raise ValueError(

@@ -85,7 +85,7 @@ class DaskEngine:
                     "client = distributed.Client(), or give engine=DaskEngine(address)."
                 ) from error
         elif isinstance(client, str):
-            client = mine = distributed.Client(client, set_as_default=False)
+            client = mine = _dialled(distributed, client)
         elif not isinstance(client, distributed.Client):
             raise TypeError(
                 "DaskEngine: client must be a distributed.Client, the address of a scheduler, or "
@@ -93,6 +93,12 @@ class DaskEngine:
             )
         if client.status in GONE:
             raise ValueError("the Dask client is closed; make a new one.")
+        if client.asynchronous:
+            raise TypeError(
+                "the Dask client must not be asynchronous: a fit would wait for the event loop "
+                "that it blocks. Use Client(...) without asynchronous=True, in a thread "
+                "(asyncio.to_thread) where a loop must go on."
+            )
         cluster = Cluster(client)
         try:
             yield cluster
@@ -100,6 +106,33 @@ class DaskEngine:
             cluster.close()
             if mine is not None:
                 mine.close()
+
+
+def _dialled(distributed: Foreign, address: str) -> Foreign:
+    """A client of the scheduler at an address."""
+    check_address("DaskEngine: client", address)
+    try:
+        return distributed.Client(address, set_as_default=False)
+    except OSError as error:
+        raise type(error)(
+            f"DaskEngine: client must be the address of a scheduler that answers; got {address!r}, "
+            f"where nobody does ({error})."
+        ) from error
+
+
+def check_address(name: str, address: str) -> None:
+    """Refuse what is no address of a scheduler; a client of it would not even end by itself."""
+    from distributed.comm import get_address_host_port
+
+    if address.startswith("inproc://"):
+        return
+    try:
+        get_address_host_port(address)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be the address of a scheduler, such as 'tcp://host:8786'; got "
+            f"{address!r} ({error})."
+        ) from error
 
 
 def _distributed() -> Foreign:

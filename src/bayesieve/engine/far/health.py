@@ -89,6 +89,11 @@ class Health:
                 "the workers that held some of the rows died again and again, and Dask gave up "
                 f"({error}). Give them more memory, or cut the rows into smaller partitions."
             )
+        if isinstance(error, KeyError) and "not in index" in str(error):  # as Parquet is read
+            return ValueError(
+                f"partitions of X must all have the same columns; in one of them some are missing: "
+                f"{error.args[0]}. Write its file again with them, or leave them out of all."
+            )
         assert isinstance(error, BaseException)
         return error
 
