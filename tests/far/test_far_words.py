@@ -14,6 +14,7 @@ from bayesieve import (
     DaskEngine,
     NaiveBayes,
     NaiveBayesSelector,
+    WeightedNaiveBayes,
     explain,
     find_families,
     plot_evidence,
@@ -146,3 +147,19 @@ def test_what_needs_a_table_in_memory_says_so(client, rows):
             ask()
         assert "BaseEstimator" not in str(error.value)
         assert "X.compute()" in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [NaiveBayesSelector, WeightedNaiveBayes])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"keep": ["nobody"]}, "keep.*'nobody'"),
+        ({"forbid": ["b0", "nobody"]}, "forbid.*'nobody'"),
+        ({"keep": ["b0"], "forbid": ["b0"]}, "'b0' is in keep and in forbid"),
+    ],
+)
+def test_columns_that_are_not_there_are_told_before_any_row_is_read(
+    client, rows, kind, given, words
+):
+    with pytest.raises((ValueError, KeyError), match=words):
+        kind(**given).fit(unread(rows), "target")

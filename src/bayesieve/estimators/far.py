@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import Foreign, choose
+from ..checks import Foreign, choose, column_indices
 from ..criteria.auc import AUC
 from ..criteria.base import Criterion
 from ..criteria.rows import RowCriterion
@@ -29,7 +29,7 @@ from ..search.strategies.dependency import DependencySearch
 from ..search.strategies.ranked import SCORE, RankedSearch
 from ..search.strategies.shortlist import ShortlistSearch
 from .naive_bayes import NaiveBayes
-from .parameters import gpu_of, judge_parameters
+from .parameters import gpu_of, judge_parameters, read_forbidden
 
 if TYPE_CHECKING:
     from .selector import NaiveBayesSelector
@@ -121,7 +121,7 @@ def gathered(
 
     asked = settle(selector)
     check_far(asked, *judge_parameters(asked))
-    with _held(engine, model, X, y, params) as found:
+    with _held(engine, asked, model, X, y, params) as found:
         yield found
 
 
@@ -142,17 +142,24 @@ def gathered_weights(
     X, y, params : as users give them.
     """
     engine = engine_of(asked.engine, X)
-    with _held(engine, model, X, y, params) as found:
+    with _held(engine, asked, model, X, y, params) as found:
         yield found
 
 
 @contextmanager
 def _held(
-    engine: DaskEngine, model: NaiveBayes, X: object, y: object, params: dict[str, Foreign]
+    engine: DaskEngine,
+    asked: "NaiveBayesSelector | WeightedNaiveBayes",
+    model: NaiveBayes,
+    X: object,
+    y: object,
+    params: dict[str, Foreign],
 ) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
     family = model.family()
     check_far_models(family)
     collection = read_collection(X, y)
+    kept = set(column_indices("keep", asked.keep, collection.told))
+    read_forbidden(asked.forbid, collection.told, kept)
     with engine.cluster() as cluster:
         given = {name: cluster.gather(value) for name, value in params.items()}
         weight = given.get("sample_weight")
