@@ -7,6 +7,7 @@ shared by the ledgers that they serve.
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -203,6 +204,7 @@ class DenseLedger:
         self._planes = rows.planes(tables)
         self._sums = self._start()
         self._derived: dict[str, Array] = {}  # from the sums, until they change
+        self._kept: dict[str, Array] = {}  # the room of it, to be filled again
         self._units: UnitSlots | None = None
 
     @classmethod
@@ -251,7 +253,7 @@ class DenseLedger:
     def clear(self, threads: Threads) -> None:
         """Take all columns out; from now on these threads run the kernels."""
         self._threads, self._sums = threads, self._start()
-        self._derived, self._units = {}, None
+        self._derived, self._kept, self._units = {}, {}, None
 
     # -- the contract --------------------------------------------------------------------------
 
@@ -350,7 +352,7 @@ class DenseLedger:
         ahead = self._derived.get("ahead")
         if ahead is None:
             # Told to nobody before it is full: other threads may ask the same ledger.
-            ahead = self._padded(np.int64)
+            ahead = self._room("ahead", np.int64)
             margins(self._sums, self._lines, ahead)
             self._derived["ahead"] = ahead
         _, terms = self._terms()
@@ -370,9 +372,20 @@ class DenseLedger:
         """Are there tiles that kernels have a quicker way for?"""
         return self.outline.n_classes == 2 and self._rows.lines.has_whole_tiles
 
-    def _padded(self, dtype: DTypeLike) -> Array:
-        """Room for classes x lines, as wide as the codes are; 1 where no line is."""
-        return np.ones((self.outline.n_classes, self._sums.shape[1] + LANES), dtype)
+    def _room(self, name: str, dtype: DTypeLike) -> Array:
+        """Room for classes x lines, as wide as the codes are; 1 where no line is.
+
+        Made once: memory that is asked for anew at every step may cost more than what is put there.
+        """
+        if name not in self._kept:
+            shape = (self.outline.n_classes, self._sums.shape[1] + LANES)
+            self._kept[name] = np.ones(shape, dtype)
+        return self._kept[name]
+
+    @cached_property
+    def _total(self) -> float:
+        """What all lines count together."""
+        return float(self._rows.lines.class_totals(self.outline.n_classes) @ self._float_factors)
 
     def _scan(
         self, measure: Measure, slots: UnitSlots, which: Ints, sign: int
@@ -383,7 +396,7 @@ class DenseLedger:
 
         kind, unit = ROW_KINDS[measure.kind], self._tables.scale.unit
         if "posterior" not in self._derived:
-            room, n_lines = self._padded(np.float32), self._sums.shape[1]
+            room, n_lines = self._room("posterior", np.float32), self._sums.shape[1]
             self._threads.run(
                 lambda lo, hi: posterior(self._sums, unit, lo, hi, room), n_lines, self._sums.size
             )
@@ -401,9 +414,8 @@ class DenseLedger:
 
         self._threads.run(task, which.size, which.size * self._sums.shape[1])
         loss = found @ self._float_factors
-        total = float(self._rows.lines.class_totals(self.outline.n_classes) @ self._float_factors)
         # Exact losses are rounded too, a line at a time; coarsely where weights or terms are large.
-        doubt = total * (
+        doubt = self._total * (
             (self.outline.n_classes + _ROUNDINGS) * _FLOAT32 + 2.0 ** -(measure.bits + 1)
         )
         if kind == LOG_LIKELIHOOD:
