@@ -68,13 +68,3 @@ def test_files_of_unequal_columns(files, client):
     X = dd.read_parquet([files / "part0.parquet", files / "z.parquet"])
     with pytest.raises(ValueError, match=r"must all have the same columns; .*\['b0'\]"):
         NaiveBayesSelector().fit(X, "target")
-
-
-def test_what_is_written_is_as_without(files, client, monkeypatch):
-    parts = [files / f"part{k}.parquet" for k in range(3)]
-    where = ("--scheduler", client.scheduler.address, "--out", files / "far")
-    assert select(monkeypatch, *parts, *FAR, *where) in (None, 0)
-    near = ("--target", "target", "--out", files / "near")
-    assert select(monkeypatch, files / "whole.parquet", *near) in (None, 0)
-    for name in ("selected.csv", "path.csv", "model.json"):
-        assert (files / "far" / name).read_bytes() == (files / "near" / name).read_bytes()
