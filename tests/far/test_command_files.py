@@ -12,7 +12,6 @@ from bayesieve.__main__ import main
 @pytest.fixture
 def files(tmp_path):
     frame, _, _ = table()
-    frame.to_parquet(tmp_path / "whole.parquet", index=False)
     for k in range(3):
         frame.iloc[60 * k : 60 * (k + 1)].to_parquet(tmp_path / f"part{k}.parquet", index=False)
     frame.iloc[:60].drop(columns="b0").to_parquet(tmp_path / "odd.parquet", index=False)
