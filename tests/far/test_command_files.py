@@ -1,4 +1,4 @@
-"""Files and addresses that are not there, on the command line; what it writes is as without."""
+"""Files and addresses that are not there, on the command line."""
 
 import time
 
