@@ -19,6 +19,7 @@ import scipy.sparse
 from bayesieve import (
     FeatureVotes,
     NaiveBayes,
+    WeightedNaiveBayes,
     load_model,
     pack,
     rank,
@@ -169,6 +170,83 @@ def cases():
     return dict([*dense_cases(), *more_cases(), *sparse_cases()])
 
 
+def weighted_cases():
+    """Weighted terms; price and pairs are named, so that no inner folds decide."""
+    grids = dict(enumerate(["density", "kernel", "intervals-8", "grid-gaussian", "rank-kernel"]))
+    for name, case in {
+        "binary": {"model": "bernoulli"},
+        "categories": {"model": "categorical", "pairs": True},
+        "numbers": {"model": "gaussian", "features": "density"},
+        "every density": {"model": "mixed", "features": grids, "pairs": True},
+        "two classes, pairs": {
+            "model": "gaussian", "features": "density", "pairs": True, "n_classes": 2,
+        },
+        "monotone": {
+            "model": "gaussian", "features": "density", "monotone": {1: 1, 4: -1}, "n_classes": 2,
+        },
+        "row weights": {"model": "categorical", "weights": True, "pairs": True},
+        "class weights": {"model": "mixed", "features": grids, "class_weight": {1: 2.5}},
+        "balanced": {"model": "bernoulli", "class_weight": "balanced"},
+        "missing speaks": {"model": "categorical", "missing": "evidence", "priors": "uniform"},
+        "kept and forbidden": {"model": "bernoulli", "keep": [6], "forbid": [0], "max_terms": 3},
+        "groups of columns": {"model": "bernoulli", "feature_groups": [[0, 2], [1, 3]]},
+        "started": {"model": "categorical", "start": [(0, 3), 5], "pairs": True},
+        "families": {"model": "bernoulli", "families": [[0, 1], [2, 3]]},
+        "price, ridge, smoothing": {
+            "model": "categorical", "price": 3.0, "ridge": 1.0, "smoothing": 0.5,
+        },
+        "many classes": {"model": "categorical", "n_classes": 40},
+        "sparse": {"sparse": True},
+        "sparse, pairs, three classes": {"sparse": True, "pairs": True, "n_classes": 3},
+        "labels": {"sparse": True, "labelled": True},
+        "labels apart": {"sparse": True, "labelled": True, "shared_terms": False},
+    }.items():  # fmt: skip
+        yield f"weighted {name}", {"price": 1.0, "pairs": False, **case}
+
+
+def fit_weighted(case, n_jobs=None):
+    """The fitted model of a case, and the table it saw."""
+    case, fitted_on = dict(case), {}
+    n_classes = case.pop("n_classes", None)
+    if case.pop("sparse", False):
+        X, y = sparse_table(n_classes=n_classes or 2)
+        y = labels_of(X) if case.pop("labelled", False) else y
+        case["features"] = "bernoulli"
+    else:
+        model = case.pop("model")
+        X, y = table(model, n_rows=160, n_classes=n_classes or 3)
+        case.setdefault("features", MODELS[model])
+    if case.pop("weights", False):
+        fitted_on["sample_weight"] = np.arange(len(y)) % 3
+    return WeightedNaiveBayes(n_jobs=n_jobs, **case).fit(X, y, **fitted_on), X
+
+
+def describe_weighted(model, X):
+    """What must not change: terms, weights, every step to the bit, probabilities, the file."""
+    paths = model.path_ if isinstance(model.path_, list) else [model.path_]
+    steps = [
+        (step.unit, float(step.gain).hex(), float(step.loss).hex(), step.terms)
+        for path in paths
+        for step in path.steps
+    ]
+    probabilities = model.predict_proba(X)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.json"
+        save_model(model.estimator_, file)
+        content = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    return {
+        "terms": [list(map(int, term)) for term in model.selected_],
+        "steps": len(steps),
+        "path": hashlib.sha256(repr(steps).encode()).hexdigest()[:16],
+        "last": steps[-1][2],
+        "weights": digest(np.concatenate([np.ravel(each) for each in model.weights_])),
+        "proba": digest(np.asarray(probabilities)),
+        "two terms": digest(np.asarray(model.at(2).predict_proba(X))),
+        "some": [float(p).hex() for p in np.ravel(probabilities)[:3]],
+        "file": content,
+    }
+
+
 def fit(case, n_jobs=None, folder=None, **more):
     """The fitted selector of a case, and the table it saw."""
     case = {**case, **more}
@@ -258,7 +336,10 @@ def everything():
             room = Path(folder) / str(i)
             room.mkdir()
             found[name] = describe(*fit(case, folder=room))
-    return {"fits": found, "rankings": rankings()}
+    weighted = {
+        name: describe_weighted(*fit_weighted(case)) for name, case in weighted_cases()
+    }
+    return {"fits": found, "rankings": rankings(), "weighted": weighted}
 
 
 if __name__ == "__main__":
