@@ -336,9 +336,7 @@ def everything():
             room = Path(folder) / str(i)
             room.mkdir()
             found[name] = describe(*fit(case, folder=room))
-    weighted = {
-        name: describe_weighted(*fit_weighted(case)) for name, case in weighted_cases()
-    }
+    weighted = {name: describe_weighted(*fit_weighted(case)) for name, case in weighted_cases()}
     return {"fits": found, "rankings": rankings(), "weighted": weighted}
 
 

@@ -317,11 +317,15 @@ def test_lines_of_a_file_that_do_not_fit_are_named(fitted):
         return data
 
     n_columns = len(whole["models"][0]["weighting"]["weights"])
+    cells = np.shape(whole["models"][0]["weighting"]["pairs"][0]["counts"])
     for change, said in (
         (lambda w: w["weights"][0].pop(), rf"weights must hold {n_columns} x 3 weights\."),
         (lambda w: w["weights"].pop(), rf"weights must hold {n_columns} x 3 weights\."),
         (lambda w: w["pairs"][0]["weights"].append(1), r"pairs\[0\].weights must hold 3 weights"),
-        (lambda w: w["pairs"][0]["counts"][0].pop(), r"counts must hold 5 x 4 x 3 counts"),
+        (
+            lambda w: w["pairs"][0]["counts"][0].pop(),
+            rf"counts must hold {cells[0]} x {cells[1]} x 3 counts",
+        ),
         (lambda w: w["pairs"][0]["counts"][0][0].__setitem__(0, -2), "no number below 0; got -2"),
     ):
         with pytest.raises(ValueError, match=said):

@@ -43,6 +43,25 @@ def group_numbers(groups: Array) -> Rows:
     return np.array(found, np.int64)
 
 
+def read_mates(groups: Array | None, rows: Rows) -> Rows | None:
+    """The number of each row's group; None where rows are independent.
+
+    Parameters
+    ----------
+    groups : one a row of the user's table, or None.
+    rows : the rows with weight.
+    """
+    if groups is None:
+        return None
+    found = group_numbers(groups[rows])
+    if not found.any():
+        raise ValueError(
+            "groups has one group only: whole groups are left out, and none would be left to learn "
+            "from. Give groups of two values at least, or leave groups out."
+        )
+    return found
+
+
 def in_order(groups: Array) -> Array:
     """The groups as splitters take them: numbers in place of values that have no order.
 

@@ -51,6 +51,21 @@ class TermTables:
             sizes,
         )
 
+    @classmethod
+    def stacked(cls, folds: Sequence["TermTables"]) -> "TermTables":
+        """The same terms in several folds: the tables of each term one below the other."""
+        first = folds[0]
+        n_folds = len(folds)
+        # Rows of term t in fold f come after those of all terms before and of all folds before.
+        starts = n_folds * np.repeat(first.first, first.n_codes)
+        within = np.arange(first.ratios.shape[0]) - np.repeat(first.first, first.n_codes)
+        ratios = np.empty((n_folds * first.ratios.shape[0], first.n_classes), np.int64)
+        own = np.empty_like(ratios)
+        for f, each in enumerate(folds):
+            at = starts + f * np.repeat(first.n_codes, first.n_codes) + within
+            ratios[at], own[at] = each.ratios, each.own
+        return cls(ratios, own, n_folds * first.first, n_folds * first.n_codes)
+
     @property
     def n_terms(self) -> int:
         """How many terms there are."""

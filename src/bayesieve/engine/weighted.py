@@ -290,6 +290,63 @@ class WeightedLedger:
         self._threads.run(task, here.size, here.size * rows.size)
 
 
+class FoldedLedger:
+    """Lines in folds, those of each scored by tables of the others; weights and constants are one.
+
+    The table of a term is those of all folds, one below the other, so that whoever asks what its
+    weights could gain sees one term whose codes are fold x code.
+
+    Parameters
+    ----------
+    folds : a ledger of the lines of each fold; all have the same terms.
+    """
+
+    def __init__(self, folds: Sequence[WeightLedger]):
+        self._folds = tuple(folds)
+        self.tables = TermTables.stacked([each.tables for each in folds])
+        # Losses of folds may be rounded to different units, powers of two: the finest holds all.
+        self.grain = max(each.grain for each in folds)
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return len(self._folds)
+
+    def loss(self) -> int:
+        """Log-loss of all lines."""
+        return sum(int(self.grain / each.grain) * int(each.loss()) for each in self._folds)
+
+    def balance(self) -> Ints:
+        """What constants could gain."""
+        return np.sum([each.balance() for each in self._folds], axis=0)
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """Sums by fold and code of some terms."""
+        terms = np.asarray(which, np.int64)
+        sizes = self.tables.n_codes[terms] * self.tables.width
+        mine, at = sizes // self.n_folds, np.append(0, np.cumsum(sizes))
+        sums = np.empty(at[-1], np.int64)
+        within = np.arange(mine.sum()) - np.repeat(np.cumsum(mine) - mine, mine)
+        for fold, each in enumerate(self._folds):
+            sums[np.repeat(at[:-1] + fold * mine, mine) + within] = each.slopes(which).sums
+        return Slopes(sums, at)
+
+    def apply(self, terms: Sequence[int], steps: Ints) -> None:
+        """Raise the weights of terms by steps, in sixteenths: terms x classes."""
+        for each in self._folds:
+            each.apply(terms, steps)
+
+    def shift(self, steps: Ints) -> None:
+        """Raise the constants by steps, in sixty-fourths of a nat."""
+        for each in self._folds:
+            each.shift(steps)
+
+    def scores(self) -> Iterator[Scores]:
+        """The sums as they are, fold by fold."""
+        for each in self._folds:
+            yield from each.scores()
+
+
 def _place(found: Ints, at: Ints, sums: Ints) -> None:
     """Equal blocks to their places."""
     size = found.shape[1] * found.shape[2]

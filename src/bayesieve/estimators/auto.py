@@ -81,7 +81,7 @@ def settle(
     if _is_auto(found.cv):
         found.cv = _folds(found, sample, groups)
     if _is_auto(found.choice):
-        found.choice = _choice(found)
+        found.choice = _choice(found, groups)
     if _is_auto(found.reweigh):
         found.reweigh = _reweighable(found, sample)
     return found
@@ -203,14 +203,15 @@ def _criterion(selector: "NaiveBayesSelector") -> Criterion | None:
     return CRITERIA.get(selector.criterion)
 
 
-def _choice(selector: "NaiveBayesSelector") -> str:
+def _choice(selector: "NaiveBayesSelector", groups: object = None) -> str:
     """Nothing that chance would find as well, where scores are honest and known to a margin."""
     criterion = _criterion(selector)
     if selector.validation is not None or (isinstance(selector.cv, str) and selector.cv == "train"):
         return "best"
     if selector.n_features is not None or criterion is None or not has_standard_error(criterion):
         return "best"
-    if selector.preset == "accurate":
+    # Of few groups, the best subset is that of the luckiest column too often.
+    if selector.preset == "accurate" and groups is None:
         return "best"
     # Rows that led to the start cannot prove what is found from there.
     return "proven" if selector.start is None else "one-se"

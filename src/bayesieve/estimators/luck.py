@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc, ndtri, stdtrit
 
 from ..data.columns import MOST_CODES
 from ..engine.far.table import FarTable
@@ -58,6 +58,22 @@ def with_luck(paired: Paired, silent: NDArray[np.bool_]) -> Paired:
     return margin
 
 
+def among_groups(paired: Paired, n_groups: int) -> Paired:
+    """A margin that a subset without merit passes once in forty, by so many groups.
+
+    Parameters
+    ----------
+    paired : standard error of a difference, with groups as the units.
+    n_groups : how many it is of.
+    """
+    factor = float(stdtrit(max(n_groups - 1, 1), 0.975))
+
+    def margin(one: Sequence[int], best: Sequence[int]) -> float:
+        return factor * paired(one, best)
+
+    return margin
+
+
 def mean_of_largest(n: int, of: int) -> float:
     """What the n largest of so many standard normal values are on average, by the normal density.
 
@@ -77,8 +93,9 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
     """Columns that say nothing about the class by themselves, on the rows that guide.
 
     Numbers: those that minimum description length does not cut.  Others: those whose chi-square
-    with the class is not among the discoveries of Benjamini and Hochberg (1995).  With labels, none
-    is called silent; nor are columns that nobody may choose, since luck has nothing to take there.
+    with the class is not among the discoveries of Benjamini and Hochberg (1995).  Of every group
+    one row is looked at.  With labels, none is called silent; nor are columns that nobody may
+    choose, since luck has nothing to take there.
 
     Parameters
     ----------
@@ -89,7 +106,7 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
     sample = task.sample
     if sample.targets.labelled:
         return np.zeros(len(task.models), bool)
-    rows = evenly(guiding, sample.strata, MOST_ROWS)
+    rows = evenly(_independent(task, guiding), sample.strata, MOST_ROWS)
     labels, weights = sample.labels[rows], sample.weights[rows].astype(np.float64)
     n_classes = int(sample.labels.max()) + 1
     table = sample.table
@@ -115,6 +132,15 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
         counted = wanted & (free > 0)
         silent[counted] = ~_discoveries(chdtrc(free[counted], chi2[counted]))
     return silent
+
+
+def _independent(task: Task, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of each group one row, the one in the middle: what groups share counts once."""
+    if task.mates is None:
+        return rows
+    order = rows[np.argsort(task.mates[rows], kind="stable")]
+    _, first, size = np.unique(task.mates[order], return_index=True, return_counts=True)
+    return np.sort(order[first + size // 2])
 
 
 def _discoveries(chances: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
 from ..engine.far.table import FarTable
 from ..engine.threads import Threads, count_threads
+from ..models.registry import MODELS
 from ..search.checkpoint.opening import open_journal
 from ..search.far import far_ledgers, far_moves
 from ..search.held import HeldRows, ProofEndedError
@@ -34,11 +35,11 @@ from .callbacks import Watch, Watched, with_callbacks
 from .chosen import ChosenColumns
 from .defaults import DefaultEstimator
 from .far import gathered
-from .luck import Paired, silent_columns, with_luck
+from .luck import Paired, among_groups, silent_columns, with_luck
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .parameters import SETTINGS, asks_for_auto, chooser_of, gpu_of, judge_data, judge_parameters
-from .proof import prove
-from .reweigh import reweigh
+from .proof import Gains, prove
+from .reweigh import reweigh, weighing_of
 from .weighting import check_tables
 
 Rows = NDArray[np.int64]
@@ -322,7 +323,8 @@ class NaiveBayesSelector(
             proof = None
             if asked.choice == "proven":
                 with suppress(ProofEndedError):
-                    proof = prove(path, found.guide, task, guiding, searching.explore)
+                    told = found.guide, task, guiding, searching.explore, searching.gains()
+                    proof = prove(path, *told)
                 if proof is not None and not proof.holds:
                     path.choose_smallest(*task.sizes)
             selected = np.array(path.subset(path.chosen), dtype=np.int64)
@@ -330,7 +332,8 @@ class NaiveBayesSelector(
             if asked.reweigh and selected.size:
                 factors = task.float_factors(np.arange(sample.labels.size))
                 order = selected.tolist()
-                model.hold(reweigh(sample, task.models, order, task.family, factors, threads))
+                given = sample, task.models, order, task.family, factors, threads
+                model.hold(reweigh(*given, task.mates))
             else:
                 model.hold(task.family.restrict(ledgers.fitted, columns.tolist(), sample))
         restrict_names(model, columns)
@@ -421,10 +424,11 @@ class Searching:
             "validation_score" if criterion.chooses else "validation_error",
         )
         units = Units(path.members)
-        guide = Settler(ledgers.guide, criterion, units)
+        guide = Settler(ledgers.guide, criterion, units, task.mates)
         judge = None
         if self.asked.validation is not None and ledgers.judge is not None:
-            judge = Settler(ledgers.judge, chooser_of(self.asked, criterion), units)
+            chooser = chooser_of(self.asked, criterion)
+            judge = Settler(ledgers.judge, chooser, units, task.mates)
         objective = Objective(driver.verdicts(guide), units, task.keep)
         told = None if judge is None else driver.verdicts(judge)
         objective.listeners.append(Recorder(path, told))
@@ -433,10 +437,26 @@ class Searching:
         who, choice = judge or guide, self.asked.choice
         margin = who.standard_error if choice == "one-se" else None
         paired: Paired | None = who.paired_error if choice == "proven" else None
+        if paired is not None and task.mates is not None:
+            paired = among_groups(paired, task.n_groups(guiding))
         if paired is not None and judge is None:
             paired = with_luck(paired, silent_columns(task, guiding, self.threads))
         path.choose(*task.sizes, margin, paired)
         return Found(path, guide, objective.n_tried)
+
+    def gains(self) -> Gains | None:
+        """What columns gain alone on groups left out, where all have tables of counts."""
+        task, pseudo = self.task, self.task.family.smoothing
+        discrete = all(MODELS[model].discrete for model in task.models)
+        if task.mates is None or not discrete or isinstance(pseudo, str) or not pseudo:
+            return None
+
+        def found(columns: list[int]) -> NDArray[np.float64]:
+            factors = task.float_factors(np.arange(task.sample.labels.size))
+            given = task.sample, task.models, columns, task.family, factors, self.threads
+            return weighing_of(*given, task.mates).greedy(0.0).gains(np.arange(len(columns)))
+
+        return found
 
     def explore(self, train: Rows, test: Rows) -> tuple[Path, Settler]:
         """The whole search on some rows; verdicts of its criterion on others."""
@@ -447,4 +467,5 @@ class Searching:
         hidden = ledgers._replace(judge=None)  # who judges a search must not choose on its path
         found = mine.run(hidden, train, search, Driver(None, self.clock), watch)
         assert ledgers.judge is not None
-        return found.path, Settler(ledgers.judge, self.criterion, Units(found.path.members))
+        units = Units(found.path.members)
+        return found.path, Settler(ledgers.judge, self.criterion, units, self.task.mates)

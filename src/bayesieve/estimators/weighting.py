@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose
-from ..data.parts import find_parts, group_numbers
+from ..data.parts import find_parts, read_mates
 from ..data.sample import Sample, check_class_weight, class_factors, read_weights
 from ..engine.threads import Threads
 from ..models.base import Ints
@@ -20,8 +20,8 @@ from ..rankings.families import Families
 from ..search.book import TermBook
 from ..search.checkpoint.fingerprint import fingerprint
 from ..search.checkpoint.weights import WeightJournal
-from ..search.coded import CodedRows, read_coded
-from ..search.inner import Option, choose_option, fold_weights, options_of
+from ..search.coded import N_FOLDS, CodedRows, fold_weights, read_coded
+from ..search.inner import Option, choose_option, options_of
 from ..search.pairs import MOST_CELLS, MOST_CLASSES
 from ..search.progress import WeightsLine
 from ..search.run import Clock
@@ -53,7 +53,6 @@ class Judged:
     checkpoint : the file in which paths are written down, or None.
     prints : fingerprints of all that decides the result.
     families : which column stands for which, where that is known.
-    groups : rows of one number never stand on both sides of a fold; None: all may.
     parts : the rows that train and those that decide between options, in place of folds.
     """
 
@@ -67,7 +66,6 @@ class Judged:
     checkpoint: Path | None
     prints: dict[str, str]
     families: Families | None = None
-    groups: Ints | None = None
     parts: tuple[Ints, Ints] | None = None
 
 
@@ -152,12 +150,13 @@ def judge_weighted(
         factors = class_factors(given, sample.labels, sample.weights, n_classes)
         class_weight = np.array([float(factor) for factor in factors])
     columns = read_coded(sample, models)
-    rows = np.arange(sample.labels.size)
+    rows, mates = np.arange(sample.labels.size), read_mates(groups, sample.rows)
     problems = tuple(
-        CodedRows(columns, rows, labels, weights, sample.classes, class_weight)
+        CodedRows(columns, rows, labels, weights, sample.classes, class_weight, mates)
         for labels in np.ascontiguousarray(sample.targets.classes.T)
     )
-    options = options_of(model.pairs, model.price, any(spec.on_grid for spec in columns.specs))
+    numbers = any(spec.on_grid for spec in columns.specs)
+    options = options_of(model.pairs, model.price, numbers, mates is not None)
     plan, families = read_plan(model, sample, models, n_classes)
     parts = None
     if model.validation is not None:
@@ -173,7 +172,6 @@ def judge_weighted(
         None if model.checkpoint is None else check_file("checkpoint", model.checkpoint),
         {} if model.checkpoint is None else _fingerprints(model, problems, groups),
         families,
-        None if groups is None else group_numbers(groups[sample.rows]),
         parts,
     )
 
@@ -248,7 +246,7 @@ def run_weighted(
     return [
         WeightedFit(
             each.option,
-            each.option.amount(each.weighing.n_candidates),
+            each.price,
             tuple(each.steps),
             each.weighing.units,
             each.weighing.book(each.steps, columns),
@@ -272,6 +270,7 @@ class _Walked(NamedTuple):
     """A path, and the rows that it was walked on."""
 
     option: Option
+    price: float
     weighing: Weighing
     steps: list[WeightStep]
     stopped: str | None
@@ -300,7 +299,8 @@ def _run(
         if journal is not None and clock.left > 0:
             journal.decided(name, option)
     weighing = Weighing(problems, judged.plan, option.bins, threads)
-    greedy = weighing.greedy(option.amount(weighing.n_candidates))
+    price = option.amount(weighing.n_candidates, problems[0].groups is not None)
+    greedy = weighing.greedy(price)
     steps = [] if journal is None else journal.resume(name, greedy)
     if line is not None:
         line.begin_path(min(judged.plan.most, weighing.n_candidates + len(judged.plan.kept)))
@@ -323,7 +323,7 @@ def _run(
             journal.close()
     if line is not None:
         line.made()
-    return _Walked(option, weighing, steps, stopped)
+    return _Walked(option, price, weighing, steps, stopped)
 
 
 def _choose(
@@ -335,17 +335,14 @@ def _choose(
 ) -> Option:
     """What folds within the rows decide; the cautious way where there are too few rows."""
     strata, options = judged.sample.strata, judged.options
+    rows = problems[0]
     if judged.parts is not None:
         return _choose_on(judged.parts, problems, judged, threads, watch)
-    if problems[0].weights.sum() < _LEAST_ROWS:
+    few = rows.weights.sum() < _LEAST_ROWS
+    if few or (rows.groups is not None and rows.groups.max() + 1 < 2 * N_FOLDS):
         cautious = [each for each in options if each.price is None] or list(options)
         return cautious[0]
-    if judged.groups is not None and len(options) > 1 and not judged.groups.any():
-        raise ValueError(
-            "groups has one group only, which cannot be on both sides of a fold; give pairs and "
-            "price, so that no fold decides on them, or groups of which there are several."
-        )
-    folds = fold_weights(problems[0], strata, draw, judged.groups)
+    folds = fold_weights(rows, strata, draw, rows.groups)
     return _choose_by(folds, problems, judged, threads, watch)
 
 

@@ -211,6 +211,17 @@ class Summary:
             statistics=tuple(self.statistics[j] for j in columns),
         )
 
+    def without(self, some: "Summary") -> "Summary":
+        """The same with fewer rows: counts are taken off."""
+        return replace(
+            self,
+            class_count=self.class_count - some.class_count,
+            statistics=tuple(
+                np.asarray(all_) - np.asarray(less)
+                for all_, less in zip(self.statistics, some.statistics, strict=True)
+            ),
+        )
+
     def check_batch(self, table: Table) -> None:
         """Judge all columns of a later batch before any of them changes."""
         for j, spec in enumerate(self.specs):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,9 @@ from ..models.registry import MODELS
 
 if TYPE_CHECKING:
     from .pairs import Pair
+
+#: Folds within the training rows that decide how to fit.
+N_FOLDS = 3
 
 
 @dataclass(frozen=True)
@@ -162,6 +166,36 @@ class CodedTerms:
         return WeightedLedger.build(tables, lines, cells, self.threads)
 
 
+def _draws(key: bytes, counts: Floats, ordered: bool) -> NDArray[np.uint64]:
+    """A random number for each code of a column; none where all rows have the same.
+
+    Parameters
+    ----------
+    key : of the draw.
+    counts : rows of each class, codes x classes; the last code is that of missing values.
+    ordered : the other codes ascend with a number.
+    """
+    places = np.arange(len(counts), dtype=np.uint64)
+    if np.count_nonzero(counts.any(1)) < 2:
+        return np.zeros_like(places)
+    up, last = counts[:-1] + 0.0, (counts[-1] + 0.0).tobytes()
+    content = up.tobytes()
+    if ordered:
+        down = up[::-1].tobytes()
+        if down <= content:
+            # A column that reads the same both ways cannot tell its ends apart.
+            turned = places[:-1][::-1]
+            places[:-1] = np.minimum(places[:-1], turned) if down == content else turned
+            content = down
+    start = int.from_bytes(blake2b(content + last, digest_size=8, key=key).digest(), "little")
+    # Steele, Lea and Flood (2014): numbers that are spread by their golden gamma, then mixed.
+    with np.errstate(over="ignore"):
+        found = np.uint64(start) + (places + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return found ^ (found >> np.uint64(31))
+
+
 def read_coded(
     sample: Sample, models: Sequence[str], which: Sequence[int] | None = None
 ) -> CodedColumns:
@@ -209,6 +243,7 @@ class CodedRows:
     labels : class of each of them.
     weights : how often each of them counts.
     classes, class_weight : the classes, and a factor on the counts of each.
+    groups : number of each row's group; None: every row is independent.
     """
 
     columns: CodedColumns
@@ -217,6 +252,7 @@ class CodedRows:
     weights: Ints
     classes: Array
     class_weight: Floats
+    groups: Ints | None = None
 
     @property
     def n_classes(self) -> int:
@@ -226,14 +262,19 @@ class CodedRows:
     def weighted(self, weights: Ints) -> "CodedRows":
         """The rows of positive weight, with other weights."""
         at = np.flatnonzero(weights > 0)
-        return replace(self, rows=self.rows[at], labels=self.labels[at], weights=weights[at])
+        groups = None if self.groups is None else self.groups[at]
+        some = {"rows": self.rows[at], "labels": self.labels[at], "weights": weights[at]}
+        return replace(self, **some, groups=groups)
 
     def marks(self, seed: np.random.RandomState) -> NDArray[np.uint64]:
-        """A random number for each row; equal rows have equal ones."""
-        drawn = []
-        for spec in self.columns.specs:
-            parts = seed.randint(0, 2**32, (spec.n_codes, 2), dtype=np.uint64)
-            drawn.append(parts[:, 0] << np.uint64(32) | parts[:, 1])
+        """A random number for each row; equal rows have equal ones.
+
+        What a column draws hangs on its counts alone: not on where it stands, nor on other columns,
+        nor on whether its numbers ascend or descend.
+        """
+        key = seed.bytes(16)
+        specs, counts = self.columns.specs, [each[0] for each in self.summary.statistics]
+        drawn = [_draws(key, each, spec.on_grid) for spec, each in zip(specs, counts, strict=True)]
         return self.columns.marks(drawn)[self.rows]
 
     @cached_property
@@ -264,3 +305,61 @@ class CodedRows:
         statistics = tuple(self.columns.statistics(self))
         known = self.class_count, self.class_weight, self.columns.specs
         return Summary(self.classes, *known, statistics)
+
+
+def fold_weights(
+    rows: CodedRows,
+    strata: Ints,
+    seed: np.random.RandomState,
+    groups: Ints | None = None,
+    n_folds: int = N_FOLDS,
+) -> list[Ints]:
+    """How often each row is held out in each fold, classes in balance; no fold is empty.
+
+    Rows are dealt in an order that their values alone decide, a row of weight 3 as three rows: the
+    order of the table does not matter, nor whether a row is repeated or weighted.
+
+    Parameters
+    ----------
+    rows : as codes.
+    strata : what the folds keep in balance.
+    seed : draws the order.
+    groups : rows of one number, from 0 on, are dealt together.
+    n_folds : how many folds, or as many as there are groups.
+    """
+    if groups is not None:
+        dealt_to = groups
+        if groups.max() >= n_folds:
+            dealt_to = _deal_groups(rows, strata, seed, groups, n_folds)[groups]
+        return [np.where(dealt_to == g, rows.weights, 0) for g in np.unique(dealt_to).tolist()]
+    order = np.lexsort((rows.marks(seed), strata))
+    ends = np.cumsum(rows.weights[order])
+    starts = ends - rows.weights[order]
+    found = []
+    for fold in range(n_folds):
+        # Of the numbers from start to end, those that leave `fold` when divided by n_folds.
+        dealt = (ends - fold + n_folds - 1) // n_folds - (starts - fold + n_folds - 1) // n_folds
+        weights = np.empty_like(dealt)
+        weights[order] = dealt
+        found.append(weights)
+    return [weights for weights in found if weights.any()]
+
+
+def _deal_groups(
+    rows: CodedRows, strata: Ints, seed: np.random.RandomState, groups: Ints, n_folds: int
+) -> Ints:
+    """The fold of each group: the largest first, each to where its classes are scarcest."""
+    n_groups, n_strata = int(groups.max()) + 1, int(strata.max()) + 1
+    counts = np.zeros((n_groups, n_strata), np.int64)
+    np.add.at(counts, (groups, strata), rows.weights)
+    marks = np.zeros(n_groups, np.uint64)
+    np.add.at(marks, groups, rows.marks(seed) * rows.weights.astype(np.uint64))
+    # In shares of a class, so that rare classes are spread as well as frequent ones.
+    shares = counts / np.maximum(counts.sum(0), 1)
+    held, found = np.zeros((n_folds, n_strata)), np.empty(n_groups, np.int64)
+    for group in np.lexsort((marks, -counts.sum(1))).tolist():
+        alike, full = np.round(held @ shares[group], 9), np.round(held.sum(1), 9)
+        fold = int(np.lexsort((full, alike))[0])
+        held[fold] += shares[group]
+        found[group] = fold
+    return found

@@ -7,11 +7,12 @@ from functools import partial
 from threading import Event, Lock
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from ..engine.threads import Threads
-from ..models.base import Ints
-from .coded import CodedRows
-from .weighing import Weighing, WeightPlan
+from ..models.base import Floats, Ints
+from .coded import CodedRows, fold_weights
+from .weighing import MOST_GROUP_FOLDS, Weighing, WeightPlan
 from .weights import WeightStep
 
 #: Numbers in pairs fall into so many bins.
@@ -20,10 +21,11 @@ BINS = (5, 8)
 #: The lower of the two prices that folds choose between; the other adds the log of the candidates.
 LOW_PRICE = 1.0
 
-N_FOLDS = 3
-
-# What is less simple must foretell held-out rows better by so many nat.
+# What is less simple must foretell held-out rows better by so many nat,
 _MARGIN = 2.0
+
+# and held-out groups so much better that chance alone gives it this often.
+_RISK = 0.04
 
 # Up to so many products of rows and pairs of classes, every path is walked by one thread.
 _SMALL = 1 << 21
@@ -36,35 +38,47 @@ class Option:
     Parameters
     ----------
     bins : of numbers in pairs; 0: no pairs.
-    price : nat that a term must gain; None: 1 + log of the number of candidates; infinite: none.
+    price : nat that a term must gain; None: what chance alone rarely pays; infinite: none.
     """
 
     bins: int
     price: float | None
 
-    def amount(self, candidates: int) -> float:
-        """The price in nat."""
-        return strict_price(candidates) if self.price is None else self.price
+    def amount(self, candidates: int, grouped: bool = False) -> float:
+        """The price in nat, of so many candidates."""
+        return strict_price(candidates, grouped) if self.price is None else self.price
 
 
-def strict_price(candidates: int) -> float:
-    """So much that chance alone rarely pays it."""
-    return LOW_PRICE + math.log(max(candidates, 1))
+def strict_price(candidates: int, grouped: bool = False) -> float:
+    """So much that chance alone rarely pays it: 1 + log of the number of candidates.
+
+    Where rows come in groups, nothing but the price keeps noise out: the luckiest of all candidates
+    pays it once in twenty-five fits, at most.
+    """
+    n = max(candidates, 1)
+    price = LOW_PRICE + math.log(n)
+    return max(price, float(ndtri(_RISK / n)) ** 2 / 2) if grouped else price
 
 
-def options_of(pairs: bool | str, price: float | str, numbers: bool = True) -> list[Option]:
+def options_of(
+    pairs: bool | str, price: float | str, numbers: bool = True, grouped: bool = False
+) -> list[Option]:
     """What there is to choose between, the simplest first.
 
     Parameters
     ----------
     pairs, price : as users give them.
     numbers : is any column on a grid?  Others have no bins to choose.
+    grouped : do rows come in groups?  Gains are then judged by Student's t over groups, which at
+        the strict price is a test by itself; folds of few groups would only blunt it.
     """
     bins = BINS if numbers else BINS[:1]
     if pairs is not True:
         bins = (0,) if pairs is False else (0, *bins)
     if not isinstance(price, str):
         return [Option(b, float(price)) for b in bins]
+    if grouped:
+        return [Option(b, None) for b in bins]
     nothing = [Option(0, math.inf)] if 0 in bins else []
     return nothing + [Option(b, each) for b in bins for each in (None, LOW_PRICE)]
 
@@ -75,55 +89,6 @@ def until(steps: Sequence[WeightStep], price: float) -> int:
         if step.gain < price:
             return at - 1
     return len(steps) - 1
-
-
-def fold_weights(
-    rows: CodedRows, strata: Ints, seed: np.random.RandomState, groups: Ints | None = None
-) -> list[Ints]:
-    """How often each row is held out in each fold, classes in balance.
-
-    Rows are dealt in an order that their values alone decide, a row of weight 3 as three rows: the
-    order of the table does not matter, nor whether a row is repeated or weighted.
-
-    Parameters
-    ----------
-    rows : as codes.
-    strata : what the folds keep in balance.
-    seed : draws the order.
-    groups : rows of one number are dealt together.
-    """
-    if groups is not None:
-        dealt_to = _deal_groups(rows, strata, seed, groups)[groups]
-        return [np.where(dealt_to == g, rows.weights, 0) for g in np.unique(dealt_to).tolist()]
-    order = np.lexsort((rows.marks(seed), strata))
-    ends = np.cumsum(rows.weights[order])
-    starts = ends - rows.weights[order]
-    found = []
-    for fold in range(N_FOLDS):
-        # Of the numbers from start to end, those that leave `fold` when divided by N_FOLDS.
-        dealt = (ends - fold + N_FOLDS - 1) // N_FOLDS - (starts - fold + N_FOLDS - 1) // N_FOLDS
-        weights = np.empty_like(dealt)
-        weights[order] = dealt
-        found.append(weights)
-    return found
-
-
-def _deal_groups(rows: CodedRows, strata: Ints, seed: np.random.RandomState, groups: Ints) -> Ints:
-    """The fold of each group: the largest first, each to where its classes are scarcest."""
-    n_groups, n_strata = int(groups.max()) + 1, int(strata.max()) + 1
-    counts = np.zeros((n_groups, n_strata), np.int64)
-    np.add.at(counts, (groups, strata), rows.weights)
-    marks = np.zeros(n_groups, np.uint64)
-    np.add.at(marks, groups, rows.marks(seed) * rows.weights.astype(np.uint64))
-    # In shares of a class, so that rare classes are spread as well as frequent ones.
-    shares = counts / np.maximum(counts.sum(0), 1)
-    held, found = np.zeros((N_FOLDS, n_strata)), np.empty(n_groups, np.int64)
-    for group in np.lexsort((marks, -counts.sum(1))).tolist():
-        alike, full = np.round(held @ shares[group], 9), np.round(held.sum(1), 9)
-        fold = int(np.lexsort((full, alike))[0])
-        held[fold] += shares[group]
-        found[group] = fold
-    return found
 
 
 def choose_option(
@@ -148,7 +113,7 @@ def choose_option(
     every = [
         _Fold(
             [rows.weighted(rows.weights - held_out) for rows in problems],
-            [rows.weighted(held_out) for rows in problems],
+            _batches([rows.weighted(held_out) for rows in problems], len(folds)),
         )
         for held_out in folds
     ]
@@ -161,23 +126,61 @@ def choose_option(
     ]
     if not _walk_all(walks, plan, threads, pause):
         return options[0]
-    total = np.zeros(len(options))
+    losses: list[list[float]] = [[] for _ in options]
     for walk in walks:
-        for i, loss in walk.losses.items():
-            total[i] += loss
+        for i, found in walk.losses.items():
+            losses[i] += found
+    grouped = problems[0].groups is not None
     best = 0
     for i in range(1, len(options)):
-        if total[i] < total[best] - _MARGIN:
+        if is_ahead(np.array(losses[i]), np.array(losses[best]), grouped):
             best = i
     return options[best]
 
 
+def is_ahead(losses: Floats, simpler: Floats, grouped: bool) -> bool:
+    """Is what is less simple worth it, by the losses of both on the same rows held out?
+
+    Parameters
+    ----------
+    losses, simpler : in nat, of each batch of rows.
+    grouped : batches are whole groups, which err together: their number counts, not that of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.search.inner import is_ahead
+    >>> lucky = np.array([-9.0, 1.0, 1.0, 1.0])
+    >>> is_ahead(lucky, np.zeros(4), False), is_ahead(lucky, np.zeros(4), True)
+    (True, False)
+    """
+    margin = _MARGIN
+    if grouped:
+        gained = simpler - losses
+        if gained.size < 2:
+            return False
+        spread = math.sqrt(gained.size) * float(gained.std(ddof=1))
+        margin = max(margin, float(stdtrit(gained.size - 1, 1 - _RISK)) * spread)
+    return bool(losses.sum() < simpler.sum() - margin)
+
+
+def _batches(problems: Sequence[CodedRows], n_folds: int) -> list[list[CodedRows]]:
+    """Rows that are held out together: all, or whole groups, about 20 batches in all folds."""
+    rows = problems[0]
+    if rows.groups is None:
+        return [list(problems)]
+    groups = np.unique(rows.groups, return_inverse=True)[1].ravel()
+    most = -(-MOST_GROUP_FOLDS // n_folds)
+    parts = fold_weights(rows, rows.labels, np.random.RandomState(0), groups, most)
+    return [[each.weighted(part) for each in problems] for part in parts]
+
+
 @dataclass(frozen=True)
 class _Fold:
-    """Rows that train, and rows that are held out; once for each problem."""
+    """Rows that train, and batches of rows that are held out; once for each problem."""
 
     train: Sequence[CodedRows]
-    test: Sequence[CodedRows]
+    test: Sequence[Sequence[CodedRows]]
 
 
 @dataclass(frozen=True)
@@ -187,17 +190,21 @@ class _Walk:
     fold: _Fold
     bins: int
     options: dict[int, Option]
-    losses: dict[int, float] = field(default_factory=dict)
+    losses: dict[int, list[float]] = field(default_factory=dict)
 
     def go(self, plan: WeightPlan, threads: Threads) -> None:
         """Walk at the lowest price: where another would have ended is known from the gains."""
         weighing = Weighing(self.fold.train, plan, self.bins, threads)
-        prices = {i: each.amount(weighing.n_candidates) for i, each in self.options.items()}
+        told = weighing.n_candidates, self.fold.train[0].groups is not None
+        prices = {i: each.amount(*told) for i, each in self.options.items()}
         steps = list(weighing.greedy(min(prices.values())).steps())
         ends = {i: until(steps, price) for i, price in prices.items()}
         wanted = sorted(set(ends.values()))
-        losses = weighing.judge(self.fold.test).losses([steps[at] for at in wanted])
-        known = dict(zip(wanted, losses, strict=True))
+        known: dict[int, list[float]] = {at: [] for at in wanted}
+        for batch in self.fold.test:
+            losses = weighing.judge(batch).losses([steps[at] for at in wanted])
+            for at, loss in zip(wanted, losses, strict=True):
+                known[at].append(loss)
         self.losses.update({i: known[end] for i, end in ends.items()})
 
 

@@ -56,10 +56,14 @@ class Settler:
     ledger : owns the rows.
     criterion : how good sums are.
     units : columns that move together.
+    mates : the group of every row, whose errors go together; None: rows are independent.
     """
 
-    def __init__(self, ledger: Ledger, criterion: Criterion, units: Units):
+    def __init__(
+        self, ledger: Ledger, criterion: Criterion, units: Units, mates: Ints | None = None
+    ):
         self._ledger, self._criterion, self._units = ledger, criterion, units
+        self._mates = mates
         self._widths = np.array([len(unit) for unit in units.members], np.int64)
         self._rule = criterion.rule(ledger)
         self._inside: set[int] = set()  # columns in the subset
@@ -122,12 +126,13 @@ class Settler:
 
     def standard_error(self, columns: Sequence[int]) -> float:
         """How far the score of a subset may be off by the luck of the rows."""
-        return standard_error(self._criterion, self._ledger.outline, self._scores(columns))
+        scores = self._scores(columns)
+        return standard_error(self._criterion, self._ledger.outline, scores, self._mates)
 
     def paired_error(self, columns: Sequence[int], others: Sequence[int]) -> float:
         """The same of the difference between the scores of two subsets."""
         both = self._scores(columns), self._scores(others)
-        return paired_error(self._criterion, self._ledger.outline, *both)
+        return paired_error(self._criterion, self._ledger.outline, *both, self._mates)
 
     def _scores(self, columns: Sequence[int]) -> Iterable[Scores]:
         wanted = set(columns)

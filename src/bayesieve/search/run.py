@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from math import lcm
 from types import TracebackType
 from typing import NamedTuple, cast
@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..checks import Array
 from ..data.columns import ColumnSpec, encode
 from ..data.packed import Lookup, PackedTable
+from ..data.parts import read_mates
 from ..data.sample import Sample, class_factors, means_loo
 from ..data.tables import Table, room_of
 from ..engine.contract import Ledger
@@ -68,6 +69,15 @@ class Task:
     def table(self) -> Table:
         """The columns."""
         return self.sample.table
+
+    @cached_property
+    def mates(self) -> Rows | None:
+        """The number of each row's group; None where rows are independent."""
+        return read_mates(self.groups, self.sample.rows)
+
+    def n_groups(self, rows: Rows) -> int:
+        """How many groups there are among rows; each row is one where nobody named any."""
+        return rows.size if self.mates is None else np.unique(self.mates[rows]).size
 
     def seen_by(self, search: Search) -> "Task":
         """The same, in which columns that the search will not look at need not be learnt."""

@@ -9,13 +9,16 @@ import numpy as np
 from ..engine.cells import CODED, PRESENT, TermTables
 from ..engine.contract import WeightLedger
 from ..engine.threads import Threads
-from ..models.base import Ints
+from ..engine.weighted import FoldedLedger
+from ..models.base import Ints, TrainingSets
+from ..models.columns import Summary
 from ..models.counts import log_shares_of
 from ..models.monotone import rising
 from ..models.pairs import PairTerms
+from ..models.registry import MODELS
 from ..models.weighted import Ratios, column_ratios, pair_ratios
 from .book import TermBook, TermPage
-from .coded import CodedRows, CodedTerms
+from .coded import CodedRows, CodedTerms, fold_weights
 from .pairs import Pair, find_pairs
 from .weights import GreedyWeights, WeightedProblem, WeightRules, WeightStep
 
@@ -23,6 +26,10 @@ from .weights import GreedyWeights, WeightedProblem, WeightRules, WeightStep
 _CLASS_UNITS = 1 << 12
 
 _CONSTANTS = 64
+
+#: Rows that cannot be left out one by one are left out in so many folds, at most: whole groups, or
+#: rows where a column's table has no closed form without one of them.
+MOST_GROUP_FOLDS, ROW_FOLDS = 20, 10
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,6 @@ class Weighing:
     plan : what to do.
     bins : of numbers in pairs; 0: no pairs.
     threads : who runs the kernels.
-    singles : what the columns say in each problem, where somebody knows it.
     """
 
     def __init__(
@@ -80,11 +86,14 @@ class Weighing:
         plan: WeightPlan,
         bins: int,
         threads: Threads,
-        singles: list[list[Ratios]] | None = None,
     ):
         self.problems, self.plan = tuple(problems), plan
         self._threads = threads
-        self.singles = singles or [self._ratios(rows) for rows in problems]
+        # Where folds are scored, nobody asks what a row says without itself.
+        alone = [None if self._is_folded else rows.sets for rows in problems]
+        self.singles = [
+            self._ratios(rows.summary, sets) for rows, sets in zip(problems, alone, strict=True)
+        ]
         self.pairs: list[Pair] = []
         if bins:
             self.pairs = find_pairs(problems, self._paired(), bins, threads, plan.start_pairs)
@@ -93,10 +102,6 @@ class Weighing:
             [pair_ratios(counts, rows.summary) for counts in mine]
             for rows, mine in zip(problems, self._counts, strict=True)
         ]
-
-    def with_pairs(self, bins: int) -> "Weighing":
-        """The same columns, with pairs."""
-        return Weighing(self.problems, self.plan, bins, self._threads, self.singles)
 
     def _paired(self) -> list[int]:
         """Columns that may be in a pair: not one of a group, which would enter without the rest."""
@@ -168,11 +173,11 @@ class Weighing:
             self._start,
             float((first.weights * first.class_weight[first.labels]).sum()),
             _unit(first),
+            len(self._folds) if first.groups is not None else 0,
         )
         made = []
         for g, rows in enumerate(self.problems):
-            ledger = self._ledger(g, rows, left_out=True)
-            made.append(WeightedProblem(ledger, self._constants(rows), rules))
+            made.append(WeightedProblem(self._guide(g), self._constants(rows), rules))
         return GreedyWeights(made, rules, self.plan.told)
 
     def judge(self, held_out: Sequence[CodedRows]) -> "HeldOut":
@@ -180,13 +185,52 @@ class Weighing:
         ledgers = [self._ledger(g, rows, left_out=False) for g, rows in enumerate(held_out)]
         return HeldOut(ledgers, _unit(held_out[0]))
 
+    # -- folds ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _is_folded(self) -> bool:
+        """Are rows left out in folds?  Else one by one, in closed form."""
+        rows = self.problems[0]
+        models = {spec.model for spec in rows.columns.specs}
+        exact = all(MODELS[model].leaves_one_out for model in models)
+        return rows.groups is not None or not exact
+
+    @cached_property
+    def _folds(self) -> list[Ints]:
+        """How often each row is held out in each fold."""
+        rows = self.problems[0]
+        labels = np.stack([each.labels for each in self.problems], axis=1)
+        strata = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
+        draw, groups, most = np.random.RandomState(0), None, ROW_FOLDS
+        if rows.groups is not None:
+            groups, most = np.unique(rows.groups, return_inverse=True)[1].ravel(), MOST_GROUP_FOLDS
+        return fold_weights(rows, strata, draw, groups, most)
+
+    def _guide(self, g: int) -> WeightLedger:
+        """Scores of the rows of a problem by tables that have not seen them."""
+        rows = self.problems[g]
+        if not self._is_folded:
+            return self._ledger(g, rows, left_out=True)
+        found = []
+        for held_out in self._folds:
+            mine = rows.weighted(held_out)
+            summary = rows.summary.without(mine.summary)
+            seen = rows.columns.pair_counts(mine, self.pairs)
+            pairs = [
+                pair_ratios(counts - less, summary)
+                for counts, less in zip(self._counts[g], seen, strict=True)
+            ]
+            terms = [*self._ratios(summary, None), *pairs]
+            found.append(self._ledger(g, mine, False, terms))
+        return FoldedLedger(found)
+
     # -- terms ---------------------------------------------------------------------------------
 
-    def _ratios(self, rows: CodedRows) -> list[Ratios]:
-        found = column_ratios(rows.summary, self.plan.smoothing, rows.sets, self.plan.speaks)
-        shares = log_shares_of(rows.summary.class_count * rows.class_weight)
+    def _ratios(self, summary: Summary, sets: TrainingSets | None) -> list[Ratios]:
+        found = column_ratios(summary, self.plan.smoothing, sets, self.plan.speaks)
+        shares = log_shares_of(summary.class_count * summary.class_weight)
         for j, sign in self.plan.monotone.items():
-            found[j] = rising(found[j], rows.summary.statistics[j][0], shares, sign)
+            found[j] = rising(found[j], summary.statistics[j][0], shares, sign)
         return found
 
     @cached_property
@@ -228,9 +272,14 @@ class Weighing:
         shares = log_shares_of(rows.summary.class_count * rows.class_weight)
         return np.rint(shares * _CONSTANTS).astype(np.int64)
 
-    def _ledger(self, g: int, rows: CodedRows, left_out: bool) -> WeightLedger:
-        """Scores of rows by the terms of a problem, each row left out of its own tables or not."""
-        terms = self._terms(g)
+    def _ledger(
+        self, g: int, rows: CodedRows, left_out: bool, terms: Sequence[Ratios] | None = None
+    ) -> WeightLedger:
+        """Scores of rows by the terms of a problem, each row left out of its own tables or not.
+
+        Other tables may stand in for those of the problem.
+        """
+        terms = self._terms(g) if terms is None else terms
         kinds = np.append(rows.columns.kinds, np.full(len(self.pairs), CODED))
         # The only row of its level would not know the level without itself.
         lone = {

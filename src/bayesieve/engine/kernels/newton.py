@@ -99,6 +99,39 @@ def gains(sums, at, tables, owns, first, n_codes, full, scale, unit, ridge, lo, 
 
 
 @njit(**EXACT)
+def gains_by_fold(
+    sums, at, tables, owns, first, n_codes, n_folds, full, scale, unit, ridge, lo, hi, out, moved
+):
+    """Gains of terms whose tables stand fold by fold, and what each fold asks of their steps.
+
+    Parameters
+    ----------
+    n_folds : every term has codes of so many folds, one below the other.
+    out, moved : gain of each term, and the slope of each fold along its step, terms x folds.
+    """
+    n_classes = tables.shape[1]
+    width = n_classes - 1 + n_classes
+    width += n_classes * (n_classes - 1) // 2 if full else n_classes
+    slope, curve = np.empty(n_classes), np.empty((n_classes, n_classes))
+    nothing, step = np.zeros(n_classes), np.empty(n_classes)
+    for j in range(lo, hi):
+        n = n_codes[j]
+        mine = sums[at[j] : at[j] + n * width].reshape(n, width)
+        rows = slice(first[j], first[j] + n)
+        slope_and_curve(mine, tables[rows], owns[rows], full, scale, unit, slope, curve)
+        out[j] = best_step(slope, curve, nothing, ridge, step)
+        n_each = n // n_folds
+        for f in range(n_folds):
+            begin = first[j] + f * n_each
+            rows = slice(begin, begin + n_each)
+            part = mine[f * n_each : (f + 1) * n_each]
+            slope_and_curve(part, tables[rows], owns[rows], full, scale, unit, slope, curve)
+            moved[j, f] = 0.0
+            for k in range(n_classes):
+                moved[j, f] += slope[k] * step[k]
+
+
+@njit(**EXACT)
 def constants_step(totals, full, scale, ridge, step):
     """Newton step of the constants; from sums by true class, in whole units of `scale`."""
     n_classes = step.size
