@@ -6,7 +6,7 @@ are, and a value that new rows alone have is one that chance has left out of tra
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, gammaln, ndtr
@@ -31,6 +31,10 @@ _LEAST, _LEAST_OF_ORDER = 20.0, 100
 # Splits that are drawn: at first, at most, and the cells of them; so many as odd as the one seen
 # are enough.
 _FIRST, _SPLITS, _CELLS, _ENOUGH = 199, 9999, 1 << 23, 20
+
+
+# Rows are dealt one by one, rather than a number for every cell, where these have few.
+_ROWS_A_CELL, _MOST_SHUFFLED = 30, 10**7
 
 
 # Hypergeometric numbers are drawn among fewer rows than these, and chances of so many added up.
@@ -162,9 +166,11 @@ def _of_splits(table: Floats, in_order: bool = False) -> float:
     if many or (in_order and min(n, m) >= _LEAST_OF_ORDER) or n + m >= _MOST_ROWS:
         return float(chdtrc(1 if in_order else cells.size - 1, seen))
     rng = np.random.default_rng(0)
+    by_row = min(n, m) <= _ROWS_A_CELL * cells.size and n + m <= _MOST_SHUFFLED
+    method: Literal["count", "marginals"] = "count" if by_row else "marginals"
 
     def draw(size: int) -> Floats:
-        return uneven(rng.multivariate_hypergeometric(cells, m, size, method="marginals"))
+        return uneven(rng.multivariate_hypergeometric(cells, m, size, method=method))
 
     return _by_draws(seen, draw, cells.size)
 
