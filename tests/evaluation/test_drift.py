@@ -515,7 +515,10 @@ def test_a_sensor_that_is_stuck_has_moved():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 1)), np.arange(100) % 2
     for features in ("auto", "gaussian"):
-        assert drift(NaiveBayes(features).fit(X, y), np.full((40, 1), 0.1)).moved == ["x0"]
+        model = NaiveBayes(features).fit(X, y)
+        assert drift(model, np.full((40, 1), 0.1)).moved == ["x0"]
+        assert not drift(model, np.full((1, 1), 0.1)).moved  # one row is equal to itself
+        assert drift(model, np.full((1, 1), 0.1)).p_value == [1.0]
     rare = (np.arange(100) < 2).astype(float)[:, None]
     assert not drift(NaiveBayes("gaussian").fit(rare, y), np.zeros((40, 1))).moved
 

@@ -113,7 +113,7 @@ def _of_grid(known: Floats, missing: Floats, low: int, high: int) -> float:
     # Fewer groups where there are few rows: neighbours are put together.
     most = max(int(totals.min() // _EXPECTED), 2)
     wide = np.arange(known.shape[1]) * most // max(known.shape[1], most)
-    fewer = np.stack([np.bincount(wide, line) for line in known])
+    fewer: Floats = np.add.reduceat(known, np.unique(wide, return_index=True)[1], axis=1)
     parts.append((max(_of_splits(fewer), _of_intervals(fewer)), _SHAPE))
     if known.shape[1] > 2:
         parts.append((_of_splits(known, in_order=True), _ORDER))
@@ -289,7 +289,8 @@ def _of_moments(
     beyond = _beyond(int((new < ends[0]).sum()), int((new > ends[1]).sum()), table[:, 1])
     parts.append((beyond, _BEYOND))
     middle = float(weight @ mean / n)
-    variance = float(np.nansum(squares + weight * np.square(mean - middle)) / (n - 1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = float(np.nansum(squares + weight * np.square(mean - middle)) / (n - 1))
     deviation = float(np.sqrt(variance))
     told = f"mean: {middle:.4g} -> {new.mean():.4g}"
     if not 0 < deviation < np.inf:
@@ -331,11 +332,11 @@ def _of_away(away: Floats, ends: Floats, n: float, n_distinct: int) -> list[tupl
     tails = max(student.sf(apart, free), pearson3.sf(apart, third / np.sqrt(few)))
     by_mean = (min(1.0, 2 * float(tails)), _MEAN)
     if not variance > 0:
-        # One value all along: at least so many training rows have others.
+        # All have the value of the first: at least so many training rows have others.
         at = float(away[0])
         others = (n - 1 + n * at**2) / max(float(np.square(ends - at).max()), 1e-300)
         others = min(max(np.ceil(others - 1e-6), n_distinct - 1), n)
-        return [by_mean, (_of_splits(np.array([[n - others, others], [m, 0]])), _SPREAD)]
+        return [by_mean, (_of_splits(np.array([[n - others, others], [m - 1, 0]])), _SPREAD)]
     apart = abs(np.log(variance)) / np.sqrt((fourth - 1) * room)
     by_variance = 2 * student.sf(apart, max(2 * (few - 1) / (fourth - 1), 1.0))
     return [by_mean, (float(by_variance), _SPREAD)]
