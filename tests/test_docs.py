@@ -52,6 +52,14 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page):
     assert n_run or all(block.language == "console" for block in fenced)
 
 
+def test_the_quickstart_says_the_same_on_the_command_line_as_in_python():
+    """Both are printed by programs: see above."""
+    printed = [each.text for each in find_blocks(DOCS / "start.md") if each.language == "text"]
+    explained = [text for text in printed if text.startswith("row 0: ")]
+    assert len(explained) == 2
+    assert explained[0] == explained[1]
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=_id)
 def test_an_example_is_short_runs_and_is_shown(example, capsys):
     assert len(example.read_text("utf-8").splitlines()) < 40

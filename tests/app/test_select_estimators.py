@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, load_model
+from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, load_model, save_model
 from bayesieve.app.cli import app
 
 
@@ -42,6 +42,17 @@ def test_terms_with_weights_by_default(table):
     assert path["n_terms"].to_list() == model.path_.to_dict()["n_terms"]
     assert pl.read_csv("o/selected.csv")["feature"].to_list() == done["selected"]
     assert "Judged honestly: five times all of it" in Path("o/report.html").read_text()
+
+
+@pytest.mark.parametrize("estimator", ["selector", "weighted"])
+def test_the_model_is_the_one_of_python(table, estimator):
+    """File against file: counts, weights and all."""
+    X, y = table
+    assert select("--estimator", estimator).exit_code == 0
+    chooser = {"selector": NaiveBayesSelector, "weighted": WeightedNaiveBayes}[estimator]
+    save_model(chooser().fit(X, y), "python.json")
+    mine, python = (json.loads(Path(name).read_text()) for name in ("o/model.json", "python.json"))
+    assert mine == python
 
 
 def test_an_option_of_searches_asks_for_a_search(table):

@@ -33,9 +33,10 @@ class Drift:
         The model's columns, the clearest move first.
     distance : list of float
         Share of the rows that would have to change for the two distributions to be one, from 0 to 1
-        (half the sum of the differences of shares); chance alone makes it a little more than 0.
+        (half the sum of the differences of shares); chance alone makes it more than 0, and with few
+        rows of many levels much more.
     p_value, adjusted : list of float
-        Of a test each, and corrected for their number by Holm's method.
+        Of each column's tests, and corrected for the number of columns by Holm's method.
     change : list of str
         What changed most.
     rows : int
@@ -138,10 +139,11 @@ class Drift:
 def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
     """Which columns of new rows moved away from training, and how novelty moved.
 
-    Columns with levels or on a grid are compared by counts (a chi-squared test; missing values and
-    values never seen count as groups), others by mean, variance and share of missing values.  The
-    p-values are corrected for the number of columns: with none moved, some column is called moved
-    in a share `alpha` of all cases at most.
+    Columns with levels are compared by counts (missing values and levels never seen are levels,
+    too), numbers on a grid by the counts of groups, ranks, values beyond all that were seen, and
+    missing ones; numbers known by their moments by mean and variance instead of groups and ranks.
+    The p-values are corrected for the number of columns: with none moved, some column is called
+    moved in a share `alpha` of all cases at most.
 
     Parameters
     ----------
@@ -159,8 +161,17 @@ def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
     Notes
     -----
     With very many rows, the smallest move is certain: look at ``distance`` as well.  A column moves
-    with the shares of the classes, too.  Of a column without counts, only moments are known: with
-    heavy tails and few new rows (below 100, say), its variance is called moved too often.
+    with the shares of the classes, too.
+
+    Where nothing moved, training and new rows are one sample that chance has split, and all splits
+    are equally probable.  So the tests of counts are exact: Fisher's of two levels, and of more,
+    Pearson's statistic against up to 9999 such splits (the same ones every time) or, where 20 rows
+    are expected everywhere, the chi-squared distribution.  A level that training has not seen is no
+    proof of a move: it is often a rare one, left out by chance.  Weights count as so many rows,
+    rounded; rows that are not independent (of one series or patient) move a column too easily.
+
+    Of moments, only what they and the ends of the training rows tell is known: with heavy tails, a
+    move of mean or variance must be large to be called one.
 
     Examples
     --------

@@ -1,24 +1,48 @@
-"""Has a column moved?  Its training counts, or moments, against those of new rows."""
+"""Has a column moved?  Its training counts, or moments, against those of new rows.
 
-from typing import NamedTuple
+Where nothing moved, training and new rows are one sample that chance has split: given all rows
+together, one split is as probable as another.  So tests of counts are exact however few rows there
+are, and a value that new rows alone have is one that chance has left out of training.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import chi2_contingency, ttest_ind_from_stats
+from scipy.special import chdtrc, gammaln, ndtr
+from scipy.stats import pearson3
 from scipy.stats import t as student
 
 from ..checks import Array, plain_value
-from ..data.columns import ColumnSpec
+from ..data.columns import ColumnSpec, encode
 from ..models.base import Floats, Ints, Statistics
 from ..models.moments import Mixtures, Moments, plain_squares
 from ..models.novelty import group_of, grouped
 
-# Groups of a grid that are compared.
-_GROUPS = 16
+# Groups of a grid that are compared at most, and rows that a group or level should expect.
+_GROUPS, _EXPECTED = 16, 5.0
 
 
-# Rows that a cell should expect at least; smaller ones are put together.
-_LEAST = 5.0
+# Where every cell expects so many rows (of an order: where both have so many), the chi-squared
+# distribution is near enough.
+_LEAST, _LEAST_OF_ORDER = 20.0, 100
+
+
+# Splits that are drawn: at first, at most, and the cells of them; so many as odd as the one seen
+# are enough.
+_FIRST, _SPLITS, _CELLS, _ENOUGH = 199, 9999, 1 << 23, 20
+
+
+# Rows are dealt one by one, rather than a number for every cell, where these have few.
+_ROWS_A_CELL, _MOST_SHUFFLED = 30, 10**7
+
+
+# Hypergeometric numbers are drawn among fewer rows than these, and chances of so many added up.
+_MOST_ROWS, _MOST_CHANCES = 10**9, 10**5
+
+
+# Shares of the risk that the tests of one column have.
+_SHAPE, _ORDER, _BEYOND, _MEAN, _SPREAD, _MISSING = 0.5, 0.4, 0.1, 0.5, 0.3, 0.1
 
 
 class Move(NamedTuple):
@@ -41,46 +65,186 @@ def column_move(spec: ColumnSpec, statistics: Statistics, n_trained: float, valu
     if spec.levels is not None:
         return _of_counts(spec, statistics[0].sum(1), values)
     if isinstance(statistics, Moments | Mixtures):
-        return _of_moments(statistics, n_trained, np.asarray(values, np.float64))
+        return _of_moments(spec, statistics, n_trained, encode(spec, values))
     return Move(0.0, 1.0, "not tested: its feature model keeps no counts")
 
 
 def _of_counts(spec: ColumnSpec, counts: Floats, values: Array) -> Move:
-    """A chi-squared test on groups; values never seen, and missing ones, are groups too."""
+    """Tests of levels, or of groups of a grid; missing values are one more."""
     groups, known = grouped(spec, counts[:, None], _GROUPS)
-    new = group_of(spec, groups, values)
+    new, n_groups = group_of(spec, groups, values), len(known)
     before = np.append(known[:, 0], [0.0, counts[-1]])
-    n_groups = before.size
-    after = np.bincount(np.where(new < 0, n_groups - 1, new), minlength=n_groups).astype(float)
+    after = np.bincount(np.where(new < 0, n_groups + 1, new), minlength=n_groups + 2)
     names = [*_group_names(spec, groups), "never seen", "missing"]
-    return _compare(before, after, names)
+    distance, change = _apart(before, after.astype(float), names)
+    strange, table = new == n_groups, np.array([before, after])[:, [*range(n_groups), -1]]
+    if spec.on_grid and n_groups:
+        assert spec.distinct is not None
+        low = int((strange & (values.astype(np.float64) < spec.distinct[0])).sum())
+        high = int(strange.sum()) - low
+        table[1, 0] += low
+        table[1, -2] += high
+        return Move(distance, _of_grid(table[:, :-1], table[:, -1], low, high), change)
+    # Levels that chance has left out of training are levels of their own.
+    others = np.unique(values[strange].astype(str), return_counts=True)[1]
+    table = np.column_stack([table, [np.zeros(others.size), others]])
+    table = table[:, table.any(0)]
+    parts = [(_of_splits(table), _SHAPE)]
+    rare = table.sum(0) * table.sum(1).min() < _EXPECTED * table.sum()
+    if rare.sum() > 1 and not rare.all():
+        together = np.column_stack([table[:, ~rare], table[:, rare].sum(1)])
+        parts.append((_of_splits(together), _SHAPE))
+    return Move(distance, _least(parts), change)
 
 
-def _compare(before: Floats, after: Floats, names: list[str]) -> Move:
-    table = np.stack([before, after])
-    totals = table.sum(1, keepdims=True)
-    if not totals.all():
-        return Move(0.0, 1.0, "")
-    shares = table / totals
-    apart = np.abs(shares[1] - shares[0])
+def _of_grid(known: Floats, missing: Floats, low: int, high: int) -> float:
+    """Tests of numbers: their groups, their order, their ends, and how many are missing.
+
+    Parameters
+    ----------
+    known : training and new rows in each group.
+    missing : training and new rows in none.
+    low, high : new rows below and above all training rows.
+    """
+    totals = known.sum(1)
+    parts = [(_beyond(low, high, totals), _BEYOND)]
+    if missing.any():  # else no risk is spent on it
+        parts.append((_of_splits(np.column_stack([totals, missing])), _MISSING))
+    # Fewer groups where there are few rows: neighbours are put together.
+    most = max(int(totals.min() // _EXPECTED), 2)
+    wide = np.arange(known.shape[1]) * most // max(known.shape[1], most)
+    fewer: Floats = np.add.reduceat(known, np.unique(wide, return_index=True)[1], axis=1)
+    parts.append((max(_of_splits(fewer), _of_intervals(fewer)), _SHAPE))
+    if known.shape[1] > 2:
+        parts.append((_of_splits(known, in_order=True), _ORDER))
+    return _least(parts)
+
+
+def _apart(before: Floats, after: Floats, names: list[str]) -> tuple[float, str]:
+    """Half the sum of the differences of shares, and the largest of them."""
+    if not (before.any() and after.any()):
+        return 0.0, ""
+    one, other = before / before.sum(), after / after.sum()
+    apart = np.abs(other - one)
     at = int(apart.argmax())
-    change = f"{names[at]}: {shares[0, at]:.3g} -> {shares[1, at]:.3g}"
-    merged = _merged(table)
-    p_value = 1.0
-    if merged.shape[1] > 1:
-        p_value = float(chi2_contingency(merged, correction=False).pvalue)
-    return Move(float(apart.sum() / 2), p_value, change)
+    return float(apart.sum() / 2), f"{names[at]}: {one[at]:.3g} -> {other[at]:.3g}"
 
 
-def _merged(table: Floats) -> Floats:
-    """Groups that expect few rows put together, the rarest first."""
-    table = table[:, table.sum(0) > 0]
-    table = table[:, np.argsort(table.sum(0), kind="stable")]
-    least = _LEAST * table.sum() / table.sum(1).min()  # rows in both, for enough in the smaller
-    small = int(np.searchsorted(np.cumsum(table.sum(0)), least)) + 1
-    if small < 2 or small >= table.shape[1]:
-        small = min(small, max(table.shape[1] - 1, 1))
-    return np.column_stack([table[:, :small].sum(1), table[:, small:]])
+def _least(parts: list[tuple[float, float]]) -> float:
+    """One p-value of several, each of which may be wrong by its share of the risk."""
+    total = sum(share for _, share in parts)
+    return float(min(1.0, *(p * total / share for p, share in parts)))
+
+
+def _of_splits(table: Floats, in_order: bool = False) -> float:
+    """How often a split by chance is as uneven as that into training and new rows.
+
+    By Pearson's statistic, or by the sum of ranks (Wilcoxon 1945), ties sharing theirs.
+
+    Parameters
+    ----------
+    table : training and new rows in each cell; weights are rounded.
+    in_order : by ranks.
+    """
+    table = np.rint(table).astype(np.int64)
+    table = table[:, table.any(0)]
+    cells, (n, m) = table.sum(0), table.sum(1).tolist()
+    if cells.size < 2 or not n or not m:
+        return 1.0
+    if cells.size == 2 and cells.min() <= _MOST_CHANCES:
+        return _of_two(int(cells.min()), int(table[1, cells.argmin()]), n, m)
+    ranks = np.cumsum(cells) - (cells + n + m) / 2
+    ranks *= np.sqrt((n + m) / n * ((n + m) / m) / (cells @ np.square(ranks)))
+
+    def uneven(new: Ints) -> Floats:
+        if not in_order:
+            return _pearson(cells - new, new)
+        return np.square((new - cells * (m / (n + m))) @ ranks)
+
+    seen = float(uneven(table[1]))
+    many = cells.min() * (min(n, m) / (n + m)) >= _LEAST
+    if many or (in_order and min(n, m) >= _LEAST_OF_ORDER) or n + m >= _MOST_ROWS:
+        return float(chdtrc(1 if in_order else cells.size - 1, seen))
+    rng = np.random.default_rng(0)
+    by_row = min(n, m) <= _ROWS_A_CELL * cells.size and n + m <= _MOST_SHUFFLED
+    method: Literal["count", "marginals"] = "count" if by_row else "marginals"
+
+    def draw(size: int) -> Floats:
+        return uneven(rng.multivariate_hypergeometric(cells, m, size, method=method))
+
+    return _by_draws(seen, draw, cells.size)
+
+
+def _of_intervals(table: Floats) -> float:
+    """The same of groups whose ends are training rows.
+
+    New rows fall between training rows with equal chances: a group with few training rows may be a
+    narrow one, so that chance makes the numbers of new rows more uneven than a split of cells does.
+    """
+    before, after = np.rint(table).astype(np.int64)
+    n, m = int(before.sum()), int(after.sum())
+    before, after = before[before > 0], after[before > 0]
+    if before.size < 2 or not m:
+        return 1.0
+    seen = float(_pearson(before, after))
+    if before.min() * min(m / n, 1.0) >= _LEAST:
+        return float(chdtrc(before.size - 1, seen))
+    rng = np.random.default_rng(0)
+
+    def draw(size: int) -> Floats:
+        return _pearson(before, rng.multinomial(m, rng.dirichlet(before, size)))
+
+    return _by_draws(seen, draw, before.size)
+
+
+def _pearson(before: Ints, after: Ints) -> Floats:
+    """Pearson's statistic of training and new rows in cells (last axis), none of them empty."""
+    n, m = float(before.sum(-1).max()), float(after.sum(-1).max())
+    found: Floats = np.square(before * (m / n) - after) * (n / m) / (before + after)
+    return found.sum(-1)
+
+
+def _by_draws(seen: float, draw: Callable[[int], Floats], n_cells: int) -> float:
+    """How often a statistic is as large as the one seen, where nothing moved.
+
+    Parameters
+    ----------
+    seen : the statistic.
+    draw : so many of them by chance; always the same ones.
+    n_cells : what each of these takes.
+    """
+    found, least = np.empty(0), seen * (1 - 1e-9)
+    most = min(_SPLITS, max(_CELLS // n_cells, _FIRST))
+    while found.size < most and (found >= least).sum() < _ENOUGH:
+        found = np.append(found, draw(min(max(_FIRST, 4 * found.size), most - found.size)))
+    odd, spread = int((found >= least).sum()), float(found.std())
+    p_value = (1 + odd) / (1 + found.size)
+    if odd or not spread:
+        return p_value
+    # Beyond all that were drawn: a gamma distribution of the same three moments.
+    apart = (found - found.mean()) / spread
+    return min(p_value, float(pearson3.sf((seen - found.mean()) / spread, (apart**3).mean())))
+
+
+def _of_two(cell: int, seen: int, n: int, m: int) -> float:
+    """Fisher's exact test: splits that leave a cell as improbable a number of its rows."""
+    new = np.arange(max(0, cell - n), min(cell, m) + 1)
+    logs = _ways(cell, new) + _ways(n + m - cell, m - new) - _ways(n + m, m)
+    chances = np.exp(logs)
+    return float(min(chances[logs <= logs[seen - new[0]] + 1e-7].sum(), 1.0))
+
+
+def _ways(of: int, some: Ints | int) -> Floats:
+    """Log of the ways to choose some."""
+    found: Floats = gammaln(of + 1.0) - gammaln(some + 1.0) - gammaln(of - some + 1.0)
+    return found
+
+
+def _beyond(low: int, high: int, rows: Floats) -> float:
+    """How often so many of the least, or of the largest, values of all rows are new ones."""
+    n, m = np.rint(rows)
+    runs = np.array([low, high])
+    return float(min(1.0, 2 * np.exp((_ways(n + m - runs, n) - _ways(n + m, n)).min())))
 
 
 def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
@@ -105,34 +269,74 @@ def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
     return found
 
 
-def _of_moments(moments: Moments | Mixtures, n_trained: float, numbers: Floats) -> Move:
-    """Tests of mean, variance and the share of missing values, corrected for being three."""
+def _of_moments(
+    spec: ColumnSpec, moments: Moments | Mixtures, n_trained: float, numbers: Floats
+) -> Move:
+    """Tests of mean, variance, missing values, and numbers beyond all that were seen."""
     weight, mean, squares = moments.weight[0], moments.mean[0], plain_squares(moments)[0]
     n = float(weight.sum())
-    known = numbers[~np.isnan(numbers)]
-    before = np.array([max(n_trained - n, 0.0), n])
-    after = np.array([float(numbers.size - known.size), float(known.size)])
-    missing = _compare(before, after, ["missing", "known"])
-    if n < 2 or known.size < 2:
-        return missing
+    new = numbers[~np.isnan(numbers)]
+    m = new.size
+    table = np.array([[max(n_trained - n, 0.0), n], [float(numbers.size - m), float(m)]])
+    lost, change = _apart(table[0], table[1], ["missing", "known"])
+    parts = [(_of_splits(table), _MISSING)]
+    if n < 2 or not m:
+        return Move(lost, parts[0][0], change)
+    if not table[:, 0].any():
+        parts.clear()  # nothing is missing anywhere: no risk is spent on it
+    assert spec.distinct is not None
+    ends = spec.distinct[[0, -1]]
+    beyond = _beyond(int((new < ends[0]).sum()), int((new > ends[1]).sum()), table[:, 1])
+    parts.append((beyond, _BEYOND))
     middle = float(weight @ mean / n)
-    variance = float(np.nansum(squares + weight * np.square(mean - middle)) / (n - 1))
-    m, v = float(known.mean()), float(known.var(ddof=1))
-    if variance == 0 or v == 0:
-        same = m == middle and variance == v
-        return Move(float(not same), float(same), f"mean: {middle:.4g} -> {m:.4g}")
-    by_mean = ttest_ind_from_stats(
-        middle, np.sqrt(variance), n, m, np.sqrt(v), known.size, equal_var=False
-    ).pvalue
-    # The spread of a variance, by the fourth moment of the new rows: no distribution is assumed.
-    fourth = max(float(np.mean((known - m) ** 4)) / v**2 - 1, 2.0)
-    apart = np.log(v / variance) / np.sqrt(fourth * (1 / n + 1 / known.size))
-    # Heavy tails leave few rows to judge it by: they count as so many fewer.
-    by_variance = 2 * student.sf(abs(apart), max(2 * (known.size - 1) / fourth**2, 1.0))
-    p_value = min(1.0, 3 * min(float(by_mean), float(by_variance), missing.p_value))
-    # Two normal distributions with this difference of means: rows that would have to change.
-    distance = float(2 * ndtr(abs(m - middle) / np.sqrt(variance) / 2) - 1)
-    change = f"mean: {middle:.4g} -> {m:.4g}, sd: {variance**0.5:.4g} -> {v**0.5:.4g}"
-    if missing.distance > distance:
-        return Move(missing.distance, p_value, missing.change)
-    return Move(distance, p_value, change)
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = float(np.nansum(squares + weight * np.square(mean - middle)) / (n - 1))
+    deviation = float(np.sqrt(variance))
+    told = f"mean: {middle:.4g} -> {new.mean():.4g}"
+    if not 0 < deviation < np.inf:
+        distance = float((new != middle).mean())
+    else:
+        away = (new - middle) / deviation
+        parts += _of_away(away, (ends - middle) / deviation, n, spec.n_distinct)
+        # Two normal distributions with this difference of means: rows that would have to change.
+        distance = float(2 * ndtr(abs(away.mean()) / 2) - 1)
+        told += f", sd: {deviation:.4g} -> {deviation * away.std(ddof=min(m - 1, 1)):.4g}"
+    if lost > distance:
+        return Move(lost, _least(parts), change)
+    return Move(distance, _least(parts), told)
+
+
+def _of_away(away: Floats, ends: Floats, n: float, n_distinct: int) -> list[tuple[float, float]]:
+    """Tests of mean and variance, with their shares of the risk.
+
+    How heavy the tails are is told by the new rows, and by how far out the ends of the training
+    rows are: the third and fourth powers of the farther one are a good part of these moments, if
+    tails are heavy.
+
+    Parameters
+    ----------
+    away : new numbers less the mean of the training rows, in units of their standard deviation.
+    ends : the least and the largest of the training rows, likewise.
+    n, n_distinct : how many these are, and how many values they have.
+    """
+    m = away.size
+    few, room, far = min(n, m), 1 / n + 1 / m, float(np.abs(ends).max())
+    centred = away - away.mean()
+    variance = float(np.square(centred).sum() / max(m - 1, 1))
+    third, fourth = far**3 / n, max(3.0, 8 * far**4 / n)
+    if variance > 0:
+        third = max(third, abs(float((centred**3).mean())) / variance**1.5)
+        fourth = max(fourth, float((centred**4).mean()) / variance**2)
+    apart = abs(float(away.mean())) / np.sqrt(max(variance, 1.0) * room)
+    free = max(min(few - 1, 4 + 6 * few / max(fourth - 3, 1e-9)), 1.0)
+    tails = max(student.sf(apart, free), pearson3.sf(apart, third / np.sqrt(few)))
+    by_mean = (min(1.0, 2 * float(tails)), _MEAN)
+    if not variance > 0:
+        # All have the value of the first: at least so many training rows have others.
+        at = float(away[0])
+        others = (n - 1 + n * at**2) / max(float(np.square(ends - at).max()), 1e-300)
+        others = min(max(np.ceil(others - 1e-6), n_distinct - 1), n)
+        return [by_mean, (_of_splits(np.array([[n - others, others], [m - 1, 0]])), _SPREAD)]
+    apart = abs(np.log(variance)) / np.sqrt((fourth - 1) * room)
+    by_variance = 2 * student.sf(apart, max(2 * (few - 1) / (fourth - 1), 1.0))
+    return [by_mean, (float(by_variance), _SPREAD)]
