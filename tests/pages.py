@@ -26,6 +26,23 @@ def mixed(seed=0, n=150):
     return X, y
 
 
+def launched(driver, **settings):
+    """Chromium, whose time limits end what hangs, not what is slow."""
+    settings = {"args": ["--no-sandbox"], "timeout": 300_000, **settings}
+    browser = driver.chromium.launch(executable_path=CHROMIUM, **settings)
+
+    def patient(make):
+        def made(*args, **settings):
+            found = make(*args, **settings)
+            found.set_default_timeout(300_000)
+            return found
+
+        return made
+
+    browser.new_page, browser.new_context = map(patient, (browser.new_page, browser.new_context))
+    return browser
+
+
 def probability(page):
     return float(page.get_attribute("#probability", "data-value"))
 

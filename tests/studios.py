@@ -27,7 +27,7 @@ def rows(seed=0, n=200, width=8, names=None):
 def client(running, **headers):
     """A browser that was let in."""
     origin = f"http://127.0.0.1:{running.keys.port}"
-    found = httpx.Client(base_url=origin, headers={"Origin": origin, **headers}, timeout=60)
+    found = httpx.Client(base_url=origin, headers={"Origin": origin, **headers}, timeout=600)
     found.get(f"/?token={running.keys.token}")
     return found
 

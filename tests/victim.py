@@ -125,7 +125,7 @@ def kill_until_done(case, draw, folder):
     wanted = outcome(clone(model).set_params(random_state=0).fit(X, y), X)
     result = folder / "result"
     start = time.monotonic()
-    assert live(model, X, y, folder / "undisturbed", result, 60.0) == wanted
+    assert live(model, X, y, folder / "undisturbed", result, 600.0) == wanted
     duration = time.monotonic() - start
     kills, found = 0, None
     while found is None:
@@ -134,7 +134,7 @@ def kill_until_done(case, draw, folder):
     assert found == wanted
     # A complete journal gives the same again, and is left as it is.
     before = (folder / "checkpoint").read_bytes()
-    assert live(model, X, y, folder / "checkpoint", result, 60.0) == wanted
+    assert live(model, X, y, folder / "checkpoint", result, 600.0) == wanted
     assert (folder / "checkpoint").read_bytes() == before
     for file in folder.iterdir():
         file.unlink()

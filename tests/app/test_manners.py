@@ -408,7 +408,7 @@ def test_a_disk_that_fills_up_while_predictions_are_written(table, monkeypatch, 
 def run(command):
     source = str(Path(__file__).parents[2] / "src")
     return subprocess.run(
-        command, shell=True, executable="/bin/bash", capture_output=True, text=True, timeout=120,
+        command, shell=True, executable="/bin/bash", capture_output=True, text=True, timeout=1200,
         env={**os.environ, "PYTHONPATH": source, "B": f"{sys.executable} -m bayesieve"},
     )  # fmt: skip
 

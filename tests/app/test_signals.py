@@ -1,7 +1,6 @@
 """From raw series in files to a report: signals, predict, explain, report."""
 
 import json
-import shutil
 import warnings
 
 import numpy as np
@@ -16,6 +15,7 @@ from bayesieve.datasets import make_signals
 from bayesieve.estimators.auto import PRESETS
 from bayesieve.evaluation.performance import performance
 from bayesieve.indicators import SCORES, Indicators, SeriesTable, cut_windows, read_scores
+from pages import CHROMIUM, launched
 
 TOML = """
 drop = "constant"
@@ -151,8 +151,7 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
     report = ["report", "result/model.json", "new.csv", "--target", "state", "--out", "new.html"]
     assert call(monkeypatch, capsys, *report, "--include-rows")[0] == 0
     playwright = pytest.importorskip("playwright.sync_api")
-    chromium = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
-    if chromium is None:
+    if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
     fired = {
         each["sentence"]: (each["id"], each["spans"])
@@ -163,7 +162,7 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
     assert fired
     step = 600 / (x.size - 1)
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = launched(driver)
         page = browser.new_page()
         page.goto((place / "why.html").as_uri())
         for sentence, (_, spans) in fired.items():

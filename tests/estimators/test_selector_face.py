@@ -276,6 +276,7 @@ def test_scikit_learns_callbacks_hear_every_step_and_may_stop():
     assert len(selector.selected_) <= 4
 
 
+@pytest.mark.usefixtures("usual_signals")
 def test_interruption_leaves_a_clean_state():
     X, y = binary_table(400, 40)
     selector = plain_selector(search="forward", random_state=0, n_jobs=2).fit(X[:, :5], y)

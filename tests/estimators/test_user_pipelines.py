@@ -1,8 +1,11 @@
 """Pipelines that end in one of ours: names through their steps, every step within folds."""
 
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
@@ -25,6 +28,7 @@ from bayesieve import (
     save_model,
     stability,
 )
+from bayesieve.evaluation.performance import performance
 from bayesieve.explain.report import make_report
 
 MODELS = [NaiveBayes(), NaiveBayesSelector(), WeightedNaiveBayes()]
@@ -138,6 +142,112 @@ def test_stability_of_a_pipeline(cells):
     assert set(found.feature_names) <= set(piped.fit(X, y)[:-1].get_feature_names_out())
     again = stability(piped, X, y, n_resamples=3, random_state=0)
     assert np.array_equal(found.selected, again.selected)
+
+
+def rows_of_all_kinds():
+    """A table with twins, rows that count not or often, groups, and whole groups that validate."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = pd.DataFrame({f"b{j}": rng.random(300) < 0.3 + 0.3 * (j < 4) * y for j in range(6)})
+    X = X.astype(float).assign(twin=X["b0"] * 1.0, number=rng.normal(size=300) + y)
+    X.loc[::40, "twin"] = 1 - X.loc[::40, "twin"]
+    weights = rng.integers(1, 4, 300)
+    weights[rng.choice(300, 5, replace=False)] = 0
+    groups = np.repeat(np.arange(60), 5)
+    return X, y, weights, groups, groups % 3 == 0
+
+
+NOTHING = ["passthrough", FunctionTransformer(feature_names_out="one-to-one")]
+
+
+@pytest.mark.parametrize("step", NOTHING, ids=["passthrough", "identity"])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda mask: NaiveBayesSelector(validation=mask, reweigh=False, random_state=None),
+        lambda mask: NaiveBayesSelector(
+            search="random", validation=mask, families="auto", random_state=None
+        ),
+        lambda mask: NaiveBayesSelector(
+            cv="train", families=[["b0", "twin"]], class_weight={0: 1, 1: 2}
+        ),
+        lambda mask: WeightedNaiveBayes(pairs=False, validation=mask),
+    ],
+)
+def test_a_step_that_does_nothing_changes_nothing(build, step, grouped):
+    X, y, weights, groups, mask = rows_of_all_kinds()
+    alone = build(mask)
+    piped = Pipeline([("nothing", step), ("model", alone)])
+    options = {"random_state": 0, "sample_weight": weights, "groups": groups if grouped else None}
+    one = stability(alone, X, y, n_resamples=3, **options)
+    other = stability(piped, X, y, n_resamples=3, n_jobs=2, **options)
+    assert one.to_dict() == other.to_dict()
+    assert one.family_jaccard is not None
+    assert np.array_equal(one.families.leader, other.families.leader)
+    one, other = (nested(each, X, y, cv=3, **options) for each in (alone, piped))
+    assert one.to_dict() == other.to_dict()
+
+
+def test_families_of_columns_that_only_some_samples_have():
+    """Two copies of one column are one family, where samples have the one or the other."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    first = (rng.random(200) < 0.2 + 0.6 * y).astype(float)
+    X = pd.DataFrame({"first": first, "second": first, "noise": rng.integers(0, 2, 200) * 1.0})
+
+    class Either(BaseEstimator, TransformerMixin):
+        def fit(self, X, y):
+            either = ["first", "second"]
+            self.kept_ = either if X.index.is_unique else either[y.sum() % 2 :][:1]
+            return self
+
+        def transform(self, X):
+            return X[[*self.kept_, "noise"]]
+
+    piped = make_pipeline(Either(), NaiveBayesSelector(n_features=1, reweigh=False))
+    found = stability(piped, X, pd.Series(y), n_resamples=12, random_state=0)
+    assert set(found.feature_names) == {"first", "second", "noise"}
+    assert found.frequency[found.feature_names.index("noise")] == 0
+    assert found.jaccard < 1
+    assert found.family_jaccard == 1
+
+
+class Remembered(NaiveBayesSelector):
+    """Tells with what settings it was fitted."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y, **params):
+        self.seen.append(self.get_params(deep=False))
+        return super().fit(X, y, **params)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("judge", ["nested", "stability", "performance"])
+def test_every_refit_has_the_same_settings(judge, n_jobs, tmp_path):
+    X, y, *_ = rows_of_all_kinds()
+    model = Remembered(
+        search="forward", max_features=2, time_limit=500, n_jobs=2, checkpoint=tmp_path / "journal"
+    )
+    options, piped = {"random_state": 0, "n_jobs": n_jobs}, make_pipeline("passthrough", model)
+    if judge == "performance":  # one refit after the other
+        n_jobs = 1
+        model.fit(X, y)
+    Remembered.seen.clear()
+    if judge == "nested":
+        nested(model, X, y, cv=3, **options), nested(piped, X, y, cv=3, **options)
+    elif judge == "stability":
+        options["n_resamples"] = 3
+        stability(model, X, y, **options), stability(piped, X, y, **options)
+    else:
+        performance(model, X, y)
+    assert len(Remembered.seen) == (5 if judge == "performance" else 6)
+    for settings in Remembered.seen:
+        assert settings["time_limit"] == 500
+        assert settings["checkpoint"] is None
+        assert settings["progress"] is False
+        assert settings["n_jobs"] == (2 if n_jobs == 1 else 1)
 
 
 def test_text_through_a_vectorizer():

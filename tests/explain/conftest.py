@@ -3,7 +3,7 @@
 import pytest
 
 from bayesieve.explain.report import write_report
-from pages import CHROMIUM
+from pages import CHROMIUM, launched
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def driver():
 
 @pytest.fixture(scope="module")
 def browser(driver):
-    with driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as found:
+    with launched(driver) as found:
         yield found
 
 
@@ -25,7 +25,7 @@ def browser(driver):
 def viewer(driver):
     """A browser that can show a PDF: the other kind of headless."""
     args = ["--no-sandbox", "--headless=new"]
-    with driver.chromium.launch(executable_path=CHROMIUM, headless=False, args=args) as found:
+    with launched(driver, headless=False, args=args) as found:
         yield found
 
 

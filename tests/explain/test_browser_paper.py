@@ -38,7 +38,7 @@ def printed(viewer, tmp_path):
         sheets = len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf.read_bytes()))
         page = viewer.new_page(viewport={"width": 900, "height": 1260})
         page.goto(f"{pdf.as_uri()}#toolbar=0")
-        for _ in range(100):
+        for _ in range(3000):
             page.wait_for_timeout(100)
             page.screenshot(path=tmp_path / "r.png")
             pixels = np.asarray(Image.open(tmp_path / "r.png").convert("RGB")).astype(int)

@@ -16,14 +16,6 @@ from bayesieve.indicators import (
 )
 
 
-@pytest.fixture(autouse=True)
-def _registry():
-    before = dict(SCORES)
-    yield
-    SCORES.clear()
-    SCORES.update(before)
-
-
 @pytest.fixture(scope="module")
 def known():
     rng = np.random.default_rng(0)

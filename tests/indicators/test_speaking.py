@@ -23,14 +23,6 @@ from bayesieve.indicators import (
 NOISE = np.random.default_rng(0).normal(size=(9, 80))
 
 
-@pytest.fixture
-def registry():
-    before = dict(SCORES)
-    yield SCORES
-    SCORES.clear()
-    SCORES.update(before)
-
-
 # -- sentences -----------------------------------------------------------------------------------
 
 

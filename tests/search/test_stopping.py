@@ -99,6 +99,7 @@ class Interrupting(Criterion):
         return -float(weights @ scores[np.arange(len(classes)), classes])
 
 
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize("at", [1, 2, 13, 14, 27, 40, 60])
 def test_ctrl_c_keeps_the_best_so_far(at, tmp_path, monkeypatch):
     # The number of the call is no part of what the search is.
@@ -128,6 +129,7 @@ def test_ctrl_c_keeps_the_best_so_far(at, tmp_path, monkeypatch):
     assert resumed.path_.steps == whole
 
 
+@pytest.mark.usefixtures("usual_signals")
 def test_a_second_ctrl_c_is_an_interrupt(monkeypatch):
     selector = plain_selector(search="forward", random_state=0).fit(X[:, :5], Y)
     choose = Path.choose

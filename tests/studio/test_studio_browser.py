@@ -1,18 +1,16 @@
 """The studio in a real browser: headless Chromium, where the machine has one."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from bayesieve import load_model
 from bayesieve.app.studio.launch import open_bench
+from pages import CHROMIUM, launched
 from studios import ODD, rows, series_table
 
 playwright = pytest.importorskip("playwright.sync_api")
-NAMES = ["chromium", "chromium-browser", "google-chrome"]
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 AXE = Path(__file__).parents[1] / "vendor/axe-core/axe.min.js"
 
@@ -20,7 +18,7 @@ AXE = Path(__file__).parents[1] / "vendor/axe-core/axe.min.js"
 @pytest.fixture(scope="module")
 def browser():
     driver = playwright.sync_playwright()
-    with driver as d, d.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as found:
+    with driver as d, launched(d) as found:
         yield found
 
 
@@ -74,7 +72,7 @@ def choose_target(page, name="kind"):
     page.wait_for_selector("#target-part:not([hidden])")
     page.fill("#target", name)
     page.click("#open")
-    page.wait_for_selector("#visible li", timeout=60_000)
+    page.wait_for_selector("#visible li")
 
 
 def settled(page, running):
@@ -94,9 +92,9 @@ def error(page):
 
 def search(page, button="#start"):
     page.click(button)
-    page.wait_for_selector("#stop:not([disabled]), #visible li.in", timeout=60_000)
-    page.wait_for_selector("#start:not([disabled])", timeout=60_000)
-    page.wait_for_selector("#visible li.in", timeout=60_000)
+    page.wait_for_selector("#stop:not([disabled]), #visible li.in")
+    page.wait_for_selector("#start:not([disabled])")
+    page.wait_for_selector("#visible li.in")
 
 
 def inside(page):
@@ -280,7 +278,7 @@ def test_every_screen_can_be_used_by_all(open_page, start, csv, width, scheme):
     page.click("#show-row")
     page.wait_for_selector("#explorer #truth >> text=Row 7")
     page.click("#judge")
-    page.wait_for_selector("#curve svg", timeout=60_000)
+    page.wait_for_selector("#curve svg")
     page.click("#search summary")
     check(page)
     wide = page.evaluate("document.documentElement.scrollWidth")
@@ -308,7 +306,7 @@ def test_the_rule_of_the_sliders_is_that_of_the_model_file(open_page, start, tmp
     running.bench.session.add("f0", "f1", "size")
     page = open_page(running)
     page.click("#judge")
-    page.wait_for_selector("#curve svg", timeout=60_000)
+    page.wait_for_selector("#curve svg")
     slide(page, "cost", 3)
     slide(page, "unsure", 75)
     slide(page, "ceiling", 30)

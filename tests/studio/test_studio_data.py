@@ -24,7 +24,7 @@ def test_odd_columns_are_flagged(start):
     frame["twin"] = frame["f3"]
     page, state = opened(start(), frame)
     assert state["left_out"] == {"who": "names every row", "when": "holds moments in time"}
-    for _ in range(600):
+    for _ in range(6000):
         columns = page.get("/api/columns").json()
         if columns["alone"]:
             break
@@ -106,7 +106,7 @@ def test_one_change_of_the_table_keeps_the_others(start, tmp_path):
     )
     page.post("/api/edit", json={"action": "add", "columns": [0, 8]})
     page.post("/api/search", json={"preset": "few", "criterion": "error"})
-    for _ in range(600):
+    for _ in range(6000):
         if not page.get("/api/state").json()["running"]:
             break
         time.sleep(0.05)

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import bayesieve
 from bayesieve import Session
 from bayesieve.app.cli import app
+from bayesieve.app.studio.command import _asked_to_end
 from studios import client, opened, rows, upload
 
 
@@ -81,6 +82,7 @@ def test_other_work_is_not_written_over(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
 def test_a_kill_saves_the_work_and_leaves_nothing(tmp_path, sign):
     temporary, home = tmp_path / "temporary", tmp_path / "home"
@@ -103,11 +105,25 @@ def test_a_kill_saves_the_work_and_leaves_nothing(tmp_path, sign):
         page, _ = opened(Running)
         page.post("/api/edit", json={"action": "pin", "columns": [2]})
         run.send_signal(sign)
-        _, said = run.communicate(timeout=30)
+        _, said = run.communicate(timeout=600)
     assert Session.load(saved_at(said)).pinned == ["f2"]
     assert "Traceback" not in said
     assert [each.name for each in temporary.iterdir()] == [saved_at(said).parent.name]
     assert list(home.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+@pytest.mark.usefixtures("usual_signals")
+def test_what_is_ignored_stays_ignored():
+    """As `nohup bayesieve studio &` wants it."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with _asked_to_end():
+        signal.raise_signal(signal.SIGHUP)
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    with pytest.raises(KeyboardInterrupt), _asked_to_end():
+        signal.raise_signal(signal.SIGHUP)
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
 
 
 # -- misuse ---------------------------------------------------------------------------------------
@@ -184,12 +200,12 @@ def test_an_upload_that_breaks_off_leaves_nothing(start):
     head = f"POST /api/upload?name=t.csv HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
     with socket.create_connection(("127.0.0.1", running.keys.port)) as line:
         line.sendall(f"{head}Cookie: {cookie}\r\nContent-Length: 999\r\n\r\na,b\n".encode())
-        for _ in range(100):
+        for _ in range(6000):
             if list(running.studio.uploads.iterdir()):
                 break
             time.sleep(0.05)
         assert len(list(running.studio.uploads.iterdir())) == 1
-    for _ in range(100):
+    for _ in range(6000):
         if not list(running.studio.uploads.iterdir()):
             break
         time.sleep(0.05)
@@ -214,7 +230,7 @@ def test_many_who_edit_at_once_lose_nothing(start):
     for each in ends:
         each.start()
     for each in ends:
-        each.join(60)
+        each.join(600)
     assert failures == []
     session = running.bench.session
     session.state.judge(session.names)

@@ -323,8 +323,8 @@ class NaiveBayesSelector(
             proof = None
             if asked.choice == "proven":
                 with suppress(ProofEndedError):
-                    told = found.guide, task, guiding, searching.explore, searching.gains()
-                    proof = prove(path, *told)
+                    rest = task, guiding, searching.explore, searching.gains()
+                    proof = prove(path, found.guide, *rest)
                 if proof is not None and not proof.holds:
                     path.choose_smallest(*task.sizes)
             selected = np.array(path.subset(path.chosen), dtype=np.int64)

@@ -6,22 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from ..checks import Array
-from ..data.parts import group_numbers, validation_among
+from ..data.parts import group_numbers
 from ..data.sample import Sample
-from ..estimators.naive_bayes import NaiveBayes
-from ..estimators.parameters import family_of
-from ..estimators.selector import NaiveBayesSelector
-from ..estimators.weighted import WeightedNaiveBayes
 from ..models.shared import share
-from ..search.family import Family
 from .held_out import log_scores
-
-#: What chooses columns, and can do so again.
-Chooser = NaiveBayesSelector | WeightedNaiveBayes
+from .piped import Chooser, copy_for, family_for
 
 _FOLDS = 5
 
@@ -58,7 +50,7 @@ def decide_anew(
         return None
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     splitter = kind(n_folds, shuffle=True, random_state=0)
-    family = _family(model)
+    family = family_for(model)
     table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
     target = read.targets.classes if labelled else read.classes[read.labels]
     width = len(read.targets.names) if labelled else len(read.classes)
@@ -69,13 +61,10 @@ def decide_anew(
         for train, test in splitter.split(np.zeros(len(target)), strata, groups):
             if not labelled and np.unique(read.labels[train]).size < width:
                 return None
-            mine = clone(model).set_params(progress=False, checkpoint=None, time_limit=None)
-            deciding = validation_among(mine.validation, train, len(target))
+            mine = copy_for(model, train, len(target), seed=0)
+            deciding = mine.validation
             if isinstance(deciding, np.ndarray) and not _both_sides(deciding, read.labels[train]):
                 return None
-            mine.set_params(validation=deciding)
-            if mine.random_state is None:
-                mine.set_params(random_state=0)
             given = None if groups is None else groups[train]
             mine.fit(
                 table.take(train), target[train], sample_weight=read.weights[train], groups=given
@@ -96,9 +85,3 @@ def _names_rows(model: Chooser) -> bool:
 def _both_sides(deciding: NDArray[np.bool_], labels: NDArray[np.int64]) -> bool:
     """Do some rows decide, and rows of every class remain?"""
     return bool(deciding.any()) and np.unique(labels[~deciding]).size == np.unique(labels).size
-
-
-def _family(model: Chooser) -> Family:
-    if isinstance(model, NaiveBayesSelector):
-        return family_of(model)
-    return NaiveBayes(model.features, model.smoothing, model.priors).family()

@@ -1,17 +1,15 @@
 """Honest figures of a selection: the whole selector within folds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypedDict
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
@@ -19,9 +17,7 @@ from ..criteria.base import Criterion
 from ..criteria.words import read_as
 from ..data.folds import find_splits
 from ..data.html import Tabular
-from ..data.parts import read_groups_of_rows, validation_among
-from ..data.sample import Sample, read_sample
-from ..data.tables import Table
+from ..data.sample import Sample
 from ..engine.threads import count_threads
 from ..estimators.auto import settle, settle_weighted
 from ..estimators.parameters import chooser_of, judge_parameters
@@ -31,14 +27,10 @@ from ..estimators.weighting import judge_parameters as judge_weights
 from ..search.weight_path import WeightPath
 from .given import Folds, Seed
 from .held_out import held_out_error, held_out_score
-from .piped import Prepared, nested_folds
+from .piped import Chooser, Refits, copy_for, joined_names
 
 #: One figure a fold.
 Figures: TypeAlias = Sequence[float] | NDArray[np.float64] | NDArray[np.int64]
-
-
-#: Rows that train, and rows that are held out.
-Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class FigureData(TypedDict):
@@ -295,66 +287,38 @@ def nested(
     3 folds, criterion log-likelihood (higher is better)
     """
     check_jobs(n_jobs)
-    if isinstance(selector, Pipeline):
-        return _nested_pipeline(Prepared(selector, X, y, sample_weight, groups), cv, random_state)
-    if isinstance(selector, NaiveBayesSelector):
-        _, criterion = judge_parameters(settle(selector))
-    elif isinstance(selector, WeightedNaiveBayes):
-        judge_weights(settle_weighted(selector))
-        criterion = CRITERIA["log-likelihood"]
+    refits = Refits(selector, X, y, sample_weight, groups)
+    last, n_rows = refits.last, refits.n_rows
+    if isinstance(last, NaiveBayesSelector):
+        _, criterion = judge_parameters(settle(last))
     else:
-        raise TypeError(
-            "selector must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
-            f"{type(selector).__name__}."
-        )
-    read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
-    n_rows = _num_samples(X)
-    named = read_groups_of_rows(groups, n_rows)
-    draw = check_random_state(random_state)
-    splits = _outer_splits(cv, read, named, draw, n_rows)
+        judge_weights(settle_weighted(last))
+        criterion = CRITERIA["log-likelihood"]
+    read, draw = refits.read, check_random_state(random_state)
+    splits = _outer_splits(cv, read, refits.groups, draw, n_rows)
     seeds = draw.randint(2**31 - 1, size=len(splits))
     n_threads = count_threads(n_jobs)
 
-    def judge(g: int) -> tuple[Fold, str]:
-        mine = clone(selector).set_params(progress=False, checkpoint=None)
-        if mine.random_state is None:
-            mine.set_params(random_state=int(seeds[g]))
-        if n_threads > 1:
-            mine.set_params(n_jobs=1)
+    def judge(g: int) -> tuple[Fold, str, Sequence[str]]:
         rows = read.rows[splits[g][0]]
-        mine.set_params(validation=validation_among(mine.validation, rows, n_rows))
-        return _judge(mine, criterion, read, *splits[g], named)
+        sample = refits.on(rows)
+        mine = copy_for(last, rows, n_rows, seeds[g], alone=n_threads == 1)
+        fold, chose = _judge(mine, criterion, sample, *splits[g], refits.groups)
+        return fold, chose, sample.table.names
 
     found = Parallel(n_threads, prefer="threads")(delayed(judge)(g) for g in range(len(splits)))
+    names = joined_names(known for _, _, known in found)
+    at = {name: j for j, name in enumerate(names)}
     return Nested(
-        tuple(fold for fold, _ in found),
+        tuple(
+            replace(fold, columns=tuple(at[known[j]] for j in fold.columns))
+            for fold, _, known in found
+        ),
         criterion.name,
         criterion.greater_is_better,
         found[0][1],
-        tuple(read.table.names),
+        tuple(names),
     )
-
-
-def _nested_pipeline(given: Prepared, cv: Folds, random_state: Seed) -> Nested:
-    """The same of a pipeline: all its steps learn from the training rows of each fold."""
-    read, draw = given.read(), check_random_state(random_state)
-    splits = _outer_splits(cv, read, given.groups, draw, given.n_rows)
-    by_row = [(read.rows[train], read.rows[test]) for train, test in splits]
-    seed = int(draw.randint(2**31 - 1))
-
-    def judge(last: BaseEstimator, table: Table, split: Rows) -> Nested:
-        assert isinstance(last, NaiveBayesSelector | WeightedNaiveBayes)
-        return nested(
-            last,
-            table,
-            given.y,
-            cv=[split],
-            random_state=seed,
-            sample_weight=given.sample_weight,
-            groups=given.groups,
-        )
-
-    return nested_folds(given, by_row, judge)
 
 
 def _outer_splits(
@@ -386,7 +350,7 @@ def _outer_splits(
 
 
 def _judge(
-    selector: NaiveBayesSelector | WeightedNaiveBayes,
+    selector: Chooser,
     criterion: Criterion,
     read: Sample,
     train: NDArray[np.int64],

@@ -1,118 +1,110 @@
-"""Whole pipelines within folds and resamples: every step learns from the rows that train."""
+"""A selector fitted again on some of the rows: alone, or behind the steps of a pipeline."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from ..checks import Array, check_number
-from ..data.parts import read_groups_of_rows
+from ..checks import Array
+from ..data.parts import read_groups_of_rows, validation_among
 from ..data.sample import Sample, read_sample
-from ..data.tables import Table
-from ..estimators.chosen import ChosenColumns
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.parameters import family_of
 from ..estimators.pipelines import last_step, table_before
-from .resampling import draw_samples
+from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
+from ..search.family import Family
 
-if TYPE_CHECKING:
-    from .nested import Fold, Nested
+#: What chooses columns, and can do so again.
+Chooser = NaiveBayesSelector | WeightedNaiveBayes
 
 
-class Prepared:
-    """A pipeline and rows: what its last step would read, had the others learnt from some of them.
+class Refits:
+    """A selector or pipeline and rows, of which some are to be fitted again.
 
     Parameters
     ----------
-    pipeline : not fitted; it stays as it is.
+    model : not fitted; it stays as it is.
     X, y, sample_weight, groups : as the user gave them.
+    hint : what to do instead with a model that is none of ours.
     """
 
     def __init__(
         self,
-        pipeline: Pipeline,
+        model: Chooser | Pipeline,
         X: object,
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
+        hint: str = "",
     ):
-        if not isinstance(last_step(pipeline), ChosenColumns):
+        self._pipeline = model if isinstance(model, Pipeline) else None
+        last = model if self._pipeline is None else last_step(self._pipeline)
+        if not isinstance(last, Chooser):
+            who = "selector" if self._pipeline is None else "the last step of the pipeline"
             raise TypeError(
-                "the last step of the pipeline must be a NaiveBayesSelector or a "
-                f"WeightedNaiveBayes; got {type(last_step(pipeline)).__name__}."
+                f"{who} must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
+                f"{type(last).__name__}.{hint}"
             )
-        self._pipeline, self._X, self.y = pipeline, X, y
+        self.last: Chooser = last
+        self._X, self._y, self._weight = X, y, sample_weight
         self.n_rows = int(_num_samples(X))
-        self.sample_weight = sample_weight
         self.groups: Array | None = read_groups_of_rows(groups, self.n_rows)
 
+    @cached_property
     def read(self) -> Sample:
-        """Classes and weights of the rows, whatever their columns are."""
-        nothing = np.zeros((self.n_rows, 1))
-        return read_sample(BaseEstimator(), nothing, self.y, self.sample_weight, whole=True)
+        """Classes and weights of the rows; their columns where no step comes before."""
+        X = self._X if self._pipeline is None else np.zeros((self.n_rows, 1))
+        return read_sample(BaseEstimator(), X, self._y, self._weight, whole=True)
 
-    def after(self, rows: NDArray[np.int64]) -> tuple[BaseEstimator, Table]:
-        """The last step, and the table it reads of all rows, the others learnt from these rows."""
+    def on(self, rows: NDArray[np.int64]) -> Sample:
+        """What the selector reads of all rows, the steps before it learnt from these rows."""
+        if self._pipeline is None:
+            return self.read
         mine = clone(self._pipeline)
         steps = mine[:-1]
         if len(steps.steps):
-            steps.fit(*(_safe_indexing(each, rows) for each in (self._X, self.y)))
-        return last_step(mine), table_before(mine, self._X)
+            steps.fit(*(_safe_indexing(each, rows) for each in (self._X, self._y)))
+        return self.read._replace(table=table_before(mine, self._X).take(self.read.rows))
 
 
-def nested_folds(
-    given: Prepared,
-    splits: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    judge: "Callable[[BaseEstimator, Table, tuple[NDArray[np.int64], NDArray[np.int64]]], Nested]",
-) -> "Nested":
-    """One fold after the other, columns by their names.
+def copy_for(
+    model: Chooser, rows: NDArray[np.int64], n_rows: int, seed: int, alone: bool = True
+) -> Chooser:
+    """A copy to be fitted on a table of some of the rows.
+
+    It says nothing and keeps no journal, which belong to the fit of all rows.  `time_limit` stays:
+    a search that is cut short is what is judged.
 
     Parameters
     ----------
-    given : pipeline and rows.
-    splits : training and held-out rows of each fold.
-    judge : what one fold gives.
+    model : its settings.
+    rows : which rows the table holds; those that `validation` names are named anew.
+    n_rows : of the whole table.
+    seed : where the model has none.
+    alone : does it run by itself?  Else others run beside it, and it takes a single thread.
     """
-    parts = [judge(*given.after(split[0]), split) for split in splits]
-    names = list(dict.fromkeys(name for part in parts for name in part.feature_names))
-    at = {name: j for j, name in enumerate(names)}
-
-    def placed(part: "Nested") -> "Fold":
-        fold = part.folds[0]
-        return replace(fold, columns=tuple(at[part.feature_names[j]] for j in fold.columns))
-
-    folds = tuple(placed(part) for part in parts)
-    return replace(parts[0], folds=folds, feature_names=tuple(names))
+    among = validation_among(model.validation, rows, n_rows)
+    mine = clone(model).set_params(progress=False, checkpoint=None, validation=among)
+    if mine.random_state is None:
+        mine.set_params(random_state=int(seed))
+    if not alone:
+        mine.set_params(n_jobs=1)
+    return mine
 
 
-def resampled(
-    given: Prepared, n_resamples: int, random_state: object
-) -> tuple[NDArray[np.bool_], list[str]]:
-    """Which columns the whole pipeline selects on each bootstrap sample, and their names."""
-    n_resamples = int(check_number("n_resamples", n_resamples, low=2, whole=True))
-    read, draw = given.read(), check_random_state(random_state)
-    mates = None if given.groups is None else given.groups[read.rows]
-    repeats = read.weights.astype(np.int64)
-    samples = draw_samples(repeats, read.labels, n_resamples, 2, draw, mates)
-    seeds = draw.randint(2**31 - 1, size=n_resamples)
-    target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
-    found: list[list[str]] = []
-    known: dict[str, None] = {}
-    for sample, seed in zip(samples, seeds.tolist(), strict=True):
-        last, table = given.after(np.repeat(read.rows, sample))
-        last = clone(last).set_params(progress=False, checkpoint=None)
-        if last.random_state is None:
-            last.set_params(random_state=seed)
-        fitted = last.fit(table.take(read.rows), target, sample_weight=sample, groups=mates)
-        known |= dict.fromkeys(table.names)
-        found.append([table.names[j] for j in np.flatnonzero(fitted.support_)])
-    names = list(known)
-    at = {name: j for j, name in enumerate(names)}
-    selected = np.zeros((n_resamples, len(names)), bool)
-    for i, chosen in enumerate(found):
-        selected[i, [at[name] for name in chosen]] = True
-    return selected, names
+def family_for(model: Chooser) -> Family:
+    """What makes the terms of its columns."""
+    if isinstance(model, NaiveBayesSelector):
+        return family_of(model)
+    return NaiveBayes(model.features, model.smoothing, model.priors).family()
+
+
+def joined_names(tables: Iterable[Sequence[str]]) -> list[str]:
+    """Names of all columns: steps may give other columns to every fit."""
+    return list(dict.fromkeys(name for names in tables for name in names))

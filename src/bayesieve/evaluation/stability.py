@@ -5,26 +5,24 @@ from collections.abc import Mapping
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
 
 from ..checks import check_jobs, check_number
-from ..data.parts import read_groups_of_rows, validation_among
-from ..data.sample import read_sample
+from ..data.sample import Sample
+from ..data.tables import Table
 from ..engine.threads import count_threads
 from ..estimators.auto import settle, settle_weighted
 from ..estimators.families import read_families
-from ..estimators.naive_bayes import NaiveBayes
-from ..estimators.parameters import family_of, judge_parameters
+from ..estimators.parameters import judge_parameters
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..estimators.weighting import judge_parameters as judge_weights
 from ..models.shared import share
+from ..rankings.families import Families
 from .agreement import Stability
 from .given import Seed
-from .piped import Prepared, resampled
+from .piped import Refits, copy_for, family_for, joined_names
 from .resampling import draw_samples
 
 
@@ -47,8 +45,9 @@ def stability(
 
     Parameters
     ----------
-    selector : NaiveBayesSelector or WeightedNaiveBayes
-        Its settings; it is neither changed nor fitted.
+    selector : NaiveBayesSelector or WeightedNaiveBayes, or a Pipeline that ends in one
+        Its settings; it is neither changed nor fitted.  All steps of a pipeline learn from the rows
+        of each sample alone.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         As for `NaiveBayesSelector.fit`.
@@ -95,52 +94,62 @@ def stability(
     >>> 0 < found.measure < 1
     True
     """
-    if isinstance(selector, Pipeline):
-        piped = Prepared(selector, X, y, sample_weight, groups)
-        return Stability(*resampled(piped, n_resamples, random_state))
-    if not isinstance(selector, NaiveBayesSelector | WeightedNaiveBayes):
-        raise TypeError(
-            "selector must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
-            f"{type(selector).__name__}. For selections made elsewhere use Stability(selected) or "
-            "nogueira(selected)."
-        )
     check_number("n_resamples", n_resamples, low=2, whole=True)
     check_jobs(n_jobs)
-    if isinstance(selector, NaiveBayesSelector):
-        judge_parameters(settle(selector))
-        family = family_of(selector)
+    hint = " For selections made elsewhere use Stability(selected) or nogueira(selected)."
+    refits = Refits(selector, X, y, sample_weight, groups, hint)
+    last = refits.last
+    if isinstance(last, NaiveBayesSelector):
+        judge_parameters(settle(last))
     else:
-        judge_weights(settle_weighted(selector))
-        family = NaiveBayes(selector.features, selector.smoothing, selector.priors).family()
-    read = read_sample(BaseEstimator(), X, y, sample_weight, whole=True)
+        judge_weights(settle_weighted(last))
+    family, read = family_for(last), refits.read
     repeats = read.weights.astype(np.int64)
-    table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
-    target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
-    # Found once, among all rows, so that a family is the same in every sample.
-    given = "auto" if selector.families is None else selector.families
-    alone = [[j] for j in range(len(table.names))]
-    families, _ = read_families(given, read.table, alone)
     draw = check_random_state(random_state)
-    by_class = isinstance(selector.class_weight, Mapping) or np.ndim(family.priors) == 1
+    by_class = isinstance(last.class_weight, Mapping) or np.ndim(family.priors) == 1
     least = len(read.classes) if by_class and not read.targets.labelled else 2
-    n_rows = _num_samples(X)
-    given_groups = read_groups_of_rows(groups, n_rows)
-    mates = None if given_groups is None else given_groups[read.rows]
+    mates = None if refits.groups is None else refits.groups[read.rows]
     samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw, mates)
-    part = validation_among(selector.validation, read.rows, n_rows)
     seeds = draw.randint(2**31 - 1, size=int(n_resamples))
+    target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
     n_threads = count_threads(n_jobs)
 
-    def search(at: int) -> NDArray[np.bool_]:
-        mine = clone(selector).set_params(progress=False, checkpoint=None, validation=part)
+    def families_of(table: Table) -> Families:
+        given = "auto" if last.families is None else last.families
+        return read_families(given, table, [[j] for j in range(len(table.names))])[0]
+
+    def coded(sample: Sample) -> Table:
+        models = family.choose_models(sample.table)
+        return share(sample.table, models, family.rounded, sample.repeats)
+
+    # Found once, among all rows, so that a family is the same in every sample.
+    whole = refits.on(np.repeat(read.rows, repeats))
+    families = families_of(whole.table)
+    table_of_all = coded(whole) if whole is read else None
+
+    def search(at: int) -> tuple[list[str], NDArray[np.bool_]]:
+        sample = refits.on(np.repeat(read.rows, samples[at]))
+        mine = copy_for(last, read.rows, refits.n_rows, seeds[at], alone=n_threads == 1)
         if mine.families is not None:
-            mine.set_params(families=families)
-        if mine.random_state is None:
-            mine.set_params(random_state=int(seeds[at]))
-        if n_threads > 1:
-            mine.set_params(n_jobs=1)
-        return mine.fit(table, target, sample_weight=samples[at], groups=mates).support_
+            mine.set_params(families=families if sample is read else families_of(sample.table))
+        table = coded(sample) if table_of_all is None else table_of_all
+        mine.fit(table, target, sample_weight=samples[at], groups=mates)
+        return sample.table.names, mine.support_
 
     # Threads: the kernels release the interpreter's lock, and the table is shared.
-    rows = Parallel(n_threads, prefer="threads")(delayed(search)(i) for i in range(n_resamples))
-    return Stability(np.array(rows), read.table.names, families)
+    found = Parallel(n_threads, prefer="threads")(delayed(search)(i) for i in range(n_resamples))
+    names = joined_names(known for known, _ in found)
+    at = {name: j for j, name in enumerate(names)}
+    selected = np.zeros((int(n_resamples), len(names)), bool)
+    for i, (known, support) in enumerate(found):
+        selected[i, [at[known[j]] for j in np.flatnonzero(support)]] = True
+    return Stability(selected, names, _among(families, at))
+
+
+def _among(families: Families, at: dict[str, int]) -> Families:
+    """Families of the columns that some sample had; others stand for themselves."""
+    leads = dict(zip(families.names, (families.names[j] for j in families.leader), strict=True))
+    # Where no sample had the leader, the first of the family that some had.
+    first = dict(at)
+    leader = [first.setdefault(leads.get(name, name), j) for name, j in at.items()]
+    return Families(tuple(at), np.array(leader, np.int64))

@@ -263,8 +263,8 @@ class CodedRows:
         """The rows of positive weight, with other weights."""
         at = np.flatnonzero(weights > 0)
         groups = None if self.groups is None else self.groups[at]
-        some = {"rows": self.rows[at], "labels": self.labels[at], "weights": weights[at]}
-        return replace(self, **some, groups=groups)
+        rows, labels = self.rows[at], self.labels[at]
+        return replace(self, rows=rows, labels=labels, weights=weights[at], groups=groups)
 
     def marks(self, seed: np.random.RandomState) -> NDArray[np.uint64]:
         """A random number for each row; equal rows have equal ones.

@@ -121,13 +121,16 @@ def _beginning(file: Path | None, project: Path | None) -> Path | None:
 
 @contextlib.contextmanager
 def _asked_to_end() -> Iterator[None]:
-    """A terminal that is closed, or a kill, ends the studio as Ctrl-C does: the work is saved."""
+    """A terminal that is closed, or a kill, ends the studio as Ctrl-C does: the work is saved.
+
+    What whoever started it has told it to ignore, as `nohup` does, it ignores.
+    """
 
     def end(*_: object) -> None:
         raise KeyboardInterrupt
 
     names = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
-    known = [each for each in names if each is not None]
+    known = [each for each in names if each and signal.getsignal(each) is not signal.SIG_IGN]
     if threading.current_thread() is not threading.main_thread():
         known = []
     before = {each: signal.signal(each, end) for each in known}

@@ -1,5 +1,7 @@
 """Dask as the keeper of rows: it places them, starts who answers for them and replaces the dead."""
 
+import asyncio
+import concurrent.futures
 import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +17,7 @@ from ...data.looks import Kind, merge_kinds
 from ...data.tables import is_collection
 from ..contract import Ints
 from .channel import Channel
-from .health import GONE, LOST, Health
+from .health import ENDED, GONE, Health
 from .moves import DealtColumns
 from .part import deal
 from .rows import FarRows, Spans
@@ -343,7 +345,7 @@ class Cluster:
             return made
 
         def watch(number: int) -> None:
-            if number < len(holds) and holds[number].status in LOST:
+            if number < len(holds) and holds[number].status in ENDED:
                 raise self._health.failure(holds[number])
             if number < len(holds) and holds[number].status == "finished":
                 holds[number] = start(number)  # its line broke, and it let go
@@ -394,20 +396,29 @@ class Cluster:
 
     def _results(self, futures: Sequence[Foreign]) -> list[Foreign]:
         self._wait(futures)
-        return list(self._client.gather(list(futures)))
+        # What is lost on its way here is computed again, which may be hopeless as well.
+        asked = self._client.gather(list(futures), asynchronous=True)
+        coming = asyncio.run_coroutine_threadsafe(asked, self._client.loop.asyncio_loop)
+        try:
+            while not concurrent.futures.wait([coming], 1.0).done:
+                self._health.check()
+        finally:
+            coming.cancel()
+        return list(coming.result())
 
     def _wait(self, futures: Sequence[Foreign]) -> None:
         """Wait until all are done; a clear error where one never will be."""
         distributed = _distributed()
-        self._health.begin()
         while True:
             try:
                 with self._client.as_current():
                     distributed.wait(list(futures), timeout=1.0)
+            except concurrent.futures.CancelledError:
+                pass  # told below
             except (TimeoutError, distributed.TimeoutError):
                 self._health.check()
             for future in futures:
-                if future.status in LOST:
+                if future.status in ENDED:
                     raise self._health.failure(future)
             if all(future.status == "finished" for future in futures):
                 return

@@ -13,9 +13,11 @@ _PATIENCE = 30.0
 # Less would take whoever sorts many texts, which lets nothing else run, for frozen.
 _SILENCE, _LOOK = 25.0, 4.0
 
-#: States of a client, and of a task, after which nothing comes.
+#: States of a client, and of a task, after which nothing comes.  A task that Dask calls "lost" is
+#: none: its worker died with the result, and the scheduler has it computed again; where it cannot,
+#: because some value was only there, it says "cancelled".
 GONE = {"closed", "closing", "failed"}
-LOST = {"error", "cancelled", "lost"}
+ENDED = {"error", "cancelled"}
 
 
 async def restart_silent(seconds: float, dask_scheduler: Foreign = None) -> list[str]:
@@ -52,15 +54,13 @@ class Health:
 
     def __init__(self, client: Foreign):
         self._client = client
-        self._well = self._looked = time.monotonic()
-
-    def begin(self) -> None:
-        """Something is waited for from now on."""
-        self._well = time.monotonic()
+        self._well = self._checked = self._looked = time.monotonic()
 
     def check(self) -> None:
         """Raise where scheduler or workers have been gone for too long; wake who is frozen."""
-        what = None
+        what, before, self._checked = None, self._checked, time.monotonic()
+        if self._checked - before > _PATIENCE:
+            self._well = self._checked  # nothing was waited for meanwhile
         if self._client.status != "running":
             what = f"the scheduler of the Dask cluster at {self._address} is gone"
         else:
@@ -81,7 +81,9 @@ class Health:
         if future.status != "error":
             return RuntimeError(
                 f"the Dask cluster at {self._address} has let go of the rows ({future.status}): "
-                "its scheduler is gone or was restarted. Fit again when it is back."
+                "its scheduler is gone or was restarted, or a worker died with values that only it "
+                "had, such as scattered ones. Fit again when it is back, on rows that workers can "
+                "read again, such as files."
             )
         error = future.exception(timeout=10)
         if type(error).__name__ == "KilledWorker":
