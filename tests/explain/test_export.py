@@ -252,6 +252,53 @@ def test_five_thousand_columns_in_sqlite(n_classes):
     assert [row[-1] for row in connection.execute(query)] == wanted
 
 
+def in_sqlite(table):
+    """A table of any width; pandas would give SQLite more names than it takes."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f"CREATE TABLE data ({', '.join(table.columns)})")
+    marks = ", ".join("?" * table.shape[1])
+    connection.executemany(f"INSERT INTO data VALUES ({marks})", table.to_numpy().tolist())
+    return connection
+
+
+@pytest.mark.parametrize("n_columns", [1899, 1900, 1999, 2000])
+def test_a_table_as_wide_as_sqlite_allows(n_columns):
+    """The result has as many columns at most as the table: with a prediction, one too many."""
+    table, y = wide(n_columns, 2)
+    connection = in_sqlite(table)
+    model = NaiveBayes().fit(table, y)
+    few = plain_selector(search="forward", validation=None, n_features=2).fit(table, y)
+    for each in (model, few):
+        wanted = each.predict(table).tolist()
+        found = connection.execute(to_sql(each)).fetchall()
+        assert [row[-1] for row in found] == wanted
+        assert len(found[0]) == (1900 if n_columns == 1899 else 1)
+        duck = run_duckdb(to_sql(each), table, "data")
+        assert duck["prediction"].tolist() == wanted
+        named = connection.execute(to_sql(each, columns=["x7", "x0"])).fetchall()
+        assert [row[2] for row in named] == wanted
+        assert [row[:2] for row in named] == list(zip(table["x7"], table["x0"], strict=True))
+    # A model of few columns does not know how wide the table is.
+    saved = to_sql(few.estimator_)
+    if n_columns == 2000:
+        with pytest.raises(sqlite3.OperationalError, match="too many columns"):
+            connection.execute(saved)
+    found = connection.execute(to_sql(few.estimator_, columns=())).fetchall()
+    assert found == [(each,) for each in few.predict(table).tolist()]
+
+
+def test_columns_beside_the_prediction_are_names():
+    table = pd.DataFrame({"a": [0, 1] * 4, 'odd "name"': list("uvuvuvuv")})
+    model = NaiveBayes().fit(table[["a"]], table["a"])
+    for run in (run_sqlite, run_duckdb):
+        found = run(to_sql(model, columns=['odd "name"']), table, "data")
+        assert found.columns.tolist() == ['odd "name"', "prediction"]
+        assert found['odd "name"'].tolist() == table['odd "name"'].tolist()
+    for wrong, shown in (("a", "'a'"), ([1], "1"), ([""], "''")):
+        with pytest.raises(ValueError, match=f"columns must be None, or a list .*; got {shown}"):
+            to_sql(model, columns=wrong)
+
+
 @pytest.mark.parametrize(("n", "options"), [(1000, {"var_smoothing": 1e-9}), (130, {})])
 def test_many_numbers_and_a_text_in_sqlite(n, options):
     rng = np.random.default_rng(0)
