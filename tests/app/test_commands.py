@@ -155,16 +155,31 @@ def test_sparse_files_keep_their_names_in_the_report(tmp_path, monkeypatch, caps
     assert (code, err) == (0, "")
 
 
-def test_a_model_without_columns_is_named(tmp_path, monkeypatch, capsys):
+def test_a_model_without_columns_predicts_any_table(tmp_path, monkeypatch, capsys):
     frame = pd.DataFrame({"still": [1] * 40, "class": ["a", "b"] * 20})
     frame.to_csv(tmp_path / "d.csv", index=False)
     select = ["select", tmp_path / "d.csv", "--target", "class", "--out", tmp_path, "--quiet"]
     assert call(monkeypatch, capsys, *select, "--min-features", 0) == (0, "", "")
     said = (tmp_path / "report.html").read_text()
     assert "This model is no better than always “a”, because that is what it is" in said
-    code, _, err = call(monkeypatch, capsys, "predict", tmp_path / "model.json", tmp_path / "d.csv")
-    assert code == 2
-    assert "reads no column: it says the same of every row" in err
+    others = pd.DataFrame({"other": ["x", "y", ""], "number": [1.5, 2.5, np.nan]})
+    others.to_csv(tmp_path / "o.csv", index=False)
+    others.to_parquet(tmp_path / "o.parquet")
+    numbers = "@attribute u numeric\n@attribute v numeric\n@data\n"
+    (tmp_path / "o.arff").write_text(f"@relation o\n{numbers}1,2\n3,4\n5,6\n")
+    (tmp_path / "p.arff").write_text(f"@relation o\n{numbers}{{0 1}}\n{{}}\n{{1 2}}\n")
+    dump_svmlight_file(np.eye(3), [0, 1, 0], str(tmp_path / "o.svm"))
+    for name in ("o.csv", "o.parquet", "o.arff", "p.arff", "o.svm"):
+        code, said, _ = call(
+            monkeypatch, capsys, "predict", tmp_path / "model.json", tmp_path / name
+        )
+        assert (code, said) == (0, "prediction,P(a),P(b)\n" + "a,0.5,0.5\n" * 3)
+    words = ["explain", tmp_path / "model.json", tmp_path / "o.csv", "--row", 1]
+    code, said, _ = call(monkeypatch, capsys, *words)
+    assert (code, said.splitlines()[0]) == (
+        0,
+        "row 1: a rather than b: probability 50.0 %, as likely as not",
+    )
 
 
 def test_large_files_give_the_same(table, tmp_path, monkeypatch, capsys):

@@ -4,6 +4,9 @@ import builtins
 import csv
 import gzip
 import io
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -15,10 +18,12 @@ from sklearn.datasets import dump_svmlight_file
 
 from bayesieve import pack
 from bayesieve.app import tables as app_tables
+from bayesieve.data.files import atomic, output
 from bayesieve.data.files import text as text_module
 from bayesieve.data.files.base import BadUseError
 from bayesieve.data.files.batches import Column, read_batches
 from bayesieve.data.files.formats import read_data
+from bayesieve.search.checkpoint.journal import Journal
 
 
 def write(path, content):
@@ -541,3 +546,101 @@ def test_endings_and_files_that_are_not_there(tmp_path):
     for name in ("a.docx", "a.parquet.gz", "a", "a.gz"):
         with pytest.raises(BadUseError, match=f"the ending of '{name}' is unknown"):
             read_data(write(tmp_path / name, b"x"))
+
+
+# -- what a killed process leaves behind ---------------------------------------------------------
+
+_BEGIN = {
+    "file": "with atomic.whole_file(folder / 'out.txt') as out:\n    out.write(b'half')\n    end()",
+    "folder": "with atomic.hidden_folder(folder) as part:\n    (part / 'a').touch()\n    end()",
+    "checkpoint": """
+from bayesieve.search.checkpoint import journal
+link = journal.os.link
+journal.os.link = lambda *given: (link(*given), end())
+journal.Journal(folder / 'out.txt', '1', {}).append(['add', [1], []], True)
+""",
+}
+
+
+def _other_process(what, folder, end):
+    """A process that begins to write, and then says so and waits, or kills itself."""
+    lines = [
+        "import importlib.util, os, signal, sys",
+        "from pathlib import Path",
+        # By itself: all of the package would take seconds to import.
+        "spec = importlib.util.spec_from_file_location('atomic', sys.argv[1])",
+        "atomic = importlib.util.module_from_spec(spec)",
+        "spec.loader.exec_module(atomic)",
+        "folder = Path(sys.argv[2])",
+        "def wait():\n    print('begun', flush=True)\n    sys.stdin.readline()",
+        "def kill():\n    os.kill(os.getpid(), signal.SIGKILL)",
+        f"end = {end}",
+        _BEGIN[what],
+    ]
+    return subprocess.Popen(
+        [sys.executable, "-c", "\n".join(lines), atomic.__file__, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _hidden(folder):
+    return [each for each in folder.iterdir() if each.name.startswith(".")]
+
+
+@pytest.mark.parametrize("what", _BEGIN)
+def test_what_a_killed_process_left_is_gone_after_the_next(what, tmp_path):
+    with _other_process(what, tmp_path, "kill") as killed:
+        assert killed.wait(120) == -signal.SIGKILL
+    assert len(_hidden(tmp_path)) == 1
+    # Whatever has another name, or is no file and no folder, is somebody else's.
+    planted = tmp_path / f".bayesieve-{'0' * 16}.part"
+    planted.symlink_to(tmp_path / "elsewhere")
+    others = [planted, tmp_path / ".bayesieve-1.part", tmp_path / f".bayesieve-{'1' * 16}.part.txt"]
+    for each in others[1:]:
+        each.touch()
+    if what == "checkpoint":
+        book = Journal(tmp_path / "out.txt", "1", {})
+        assert book.records == [["add", [1], []]]
+        book.close()
+    else:
+        atomic.write_text(tmp_path / "out.txt", "whole")
+        assert (tmp_path / "out.txt").read_text() == "whole"
+    assert sorted(_hidden(tmp_path)) == sorted(others)
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_a_living_process_writes_stays(what, tmp_path):
+    with _other_process(what, tmp_path, "wait") as living:
+        assert living.stdout.readline() == "begun\n"
+        before = _hidden(tmp_path)
+        assert len(before) == 1
+        atomic.write_text(tmp_path / "other.txt", "whole")
+        with output.whole_folder(tmp_path) as part:
+            (part / "third.txt").touch()
+        assert _hidden(tmp_path) == before
+        living.communicate("\n", timeout=120)
+    assert living.returncode == 0
+    assert _hidden(tmp_path) == []
+    names = {"other.txt", "third.txt", *(["out.txt"] if what == "file" else [])}
+    assert {each.name for each in tmp_path.iterdir()} == names
+
+
+def test_whoever_lost_its_file_before_it_was_locked_takes_another_name(tmp_path, monkeypatch):
+    """Another process may look for what was left behind in the moment in between."""
+    plain, made = atomic._is_mine, []
+
+    def slow(part, number):
+        made.append(part)
+        if len(made) == 1:
+            atomic.remove_left_behind(tmp_path)
+            assert not part.exists()
+        return plain(part, number)
+
+    monkeypatch.setattr(atomic, "_is_mine", slow)
+    atomic.write_text(tmp_path / "out.txt", "whole")
+    with atomic.hidden_folder(tmp_path):
+        assert len(made) == 3
+    assert [each.name for each in tmp_path.iterdir()] == ["out.txt"]
+    assert (tmp_path / "out.txt").read_text() == "whole"

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import sqlite3
 import warnings
 
 import numpy as np
@@ -9,14 +10,20 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 
 from bayesieve import (
     FeatureVotes,
     NaiveBayes,
+    NaiveBayesSelector,
     SubsetEnsemble,
+    WeightedNaiveBayes,
     explain,
     load_model,
+    pack,
     save_model,
+    to_python,
+    to_sql,
 )
 from plain import plain_selector
 
@@ -209,3 +216,77 @@ def test_explanations_and_files_know_them_too(tmp_path):
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
         odd = _as("float categories", [1, 2, 3, 7])
         np.testing.assert_array_equal(again.predict_proba(odd), model.predict_proba(X))
+
+
+# -- whole numbers beyond those that floats tell apart --------------------------------------------
+
+LAST = 2**53  # LAST + 1 is no float
+
+LARGE = {
+    "int64": lambda v: np.array(v, np.int64)[:, None],
+    "uint64": lambda v: np.array(v, np.uint64)[:, None],
+    "objects": lambda v: np.array(v, object)[:, None],
+    "lists": lambda v: [[each] for each in v],
+    "floats": lambda v: np.array(v, np.float64)[:, None],
+    "sparse": lambda v: scipy.sparse.csr_array(np.array(v, np.int64)[:, None]),
+    "pandas": lambda v: pd.DataFrame({"x0": np.array(v, np.int64)}),
+    "pandas nullable": lambda v: pd.DataFrame({"x0": pd.array([*v[:-1], None], "UInt64")}),
+    "pandas objects": lambda v: pd.DataFrame({"x0": np.array(v, object)}),
+    "wide pandas": lambda v: pd.DataFrame({f"x{j}": np.array(v, np.int64) for j in range(300)}),
+    "polars": lambda v: pl.DataFrame({"x0": v}),
+    "polars unsigned": lambda v: pl.DataFrame({"x0": pl.Series(v, dtype=pl.UInt64)}),
+    "packed": lambda v: pack(pl.DataFrame({"x0": v})),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_whole_numbers_that_floats_do_not_tell_apart_are_no_categories(kind):
+    make, y = LARGE[kind], ["a", "b"] * 10
+    with pytest.raises(ValueError, match=r"column 'x0' .* 9007199254740992 .* below 2\^53 .* text"):
+        NaiveBayes("categorical").fit(make([LAST, LAST + 1] * 10), y)
+    # One less is told apart, and larger ones are none of the levels.
+    model = NaiveBayes("categorical").fit(make([LAST - 1, LAST - 2] * 10), y)
+    assert model.predict(make([LAST - 1, LAST - 2] * 2)).tolist()[:3] == ["a", "b", "a"]
+    with pytest.warns(UserWarning, match="no value that fit has seen"):
+        proba = model.predict_proba(make([LAST, LAST + 1] * 2))
+    np.testing.assert_allclose(proba, np.full((4, 2), 0.5))
+    with pytest.raises(ValueError, match=r"below 2\^53"):
+        model.partial_fit(make([LAST, LAST + 1] * 10), y)
+    # As numbers they may be rounded.
+    NaiveBayes("gaussian").fit(make([LAST + 2, LAST + 8] * 10), y)
+
+
+@pytest.mark.parametrize("model", [NaiveBayesSelector, WeightedNaiveBayes])
+def test_so_it_is_in_searches_and_in_files(model, tmp_path):
+    frame = pd.DataFrame({"k": [LAST, LAST + 1] * 10, "y": ["a", "b"] * 10})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for X in (frame[["k"]], pack(tmp_path / "t.csv", target="y")):
+        estimator = NaiveBayes({"k": "categorical"})
+        given = {"features": {"k": "categorical"}} if model is WeightedNaiveBayes else {}
+        given = given or {"estimator": estimator}
+        with pytest.raises(ValueError, match=r"column 'k' .* below 2\^53"):
+            model(**given).fit(X, frame["y"])
+
+
+@pytest.mark.parametrize("as_text", [pd.Categorical, lambda v: list(map(str, v))])
+def test_their_texts_are_told_apart_wherever_the_model_goes(as_text, tmp_path):
+    numbers = [LAST, LAST + 1] * 10
+    X, y = pd.DataFrame({"k": as_text(numbers)}), ["a", "b"] * 10
+    model = NaiveBayes().fit(X, y)
+    save_model(model, tmp_path / "model.json")
+    space = {}
+    exec(to_python(model), space)
+    base = sqlite3.connect(":memory:")
+    X.astype(str).to_sql("data", base, index=False)
+    assert [row[-1] for row in base.execute(to_sql(model))] == y
+    for each in (model, load_model(tmp_path / "model.json")):
+        assert each.predict(X).tolist() == y
+        # Numbers would have been rounded before they could be compared.
+        with pytest.raises(ValueError, match=r"column 'k' .* below 2\^53 .* text first"):
+            each.predict(pd.DataFrame({"k": numbers}))
+    for odd in (LAST, np.int64(LAST), str(LAST)):
+        assert space["predict"]({"k": odd}) == "a"
+    for odd in (LAST + 1, np.int64(LAST + 1), str(LAST + 1)):
+        assert space["predict"]({"k": odd}) == "b"
+    exec(to_python(NaiveBayes("categorical").fit([[LAST - 1], [0]] * 10, y)), space)
+    assert [space["predict"]({"x0": each}) for each in (LAST - 1, 0, np.float32(0))] == list("abb")

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesieve import NaiveBayes
+from bayesieve import NaiveBayes, NaiveBayesSelector
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -324,3 +324,37 @@ def test_it_is_a_scikit_learn_citizen():
     assert make_pipeline(StandardScaler(), NaiveBayes()).fit(X, y).score(X, y) > 0.9
     with pytest.raises(ValueError, match="feature names"):
         model.predict(X[X.columns[::-1]])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([3, 1], np.int64),
+        ([np.int64(3), np.uint8(1)], np.int64),
+        ([2**53 + 1, 2**53], np.int64),
+        ([2**63 + 1, 1], np.uint64),
+        ([True, False], np.bool_),
+        ([3.0, 1], np.float64),
+    ],
+)
+@pytest.mark.parametrize("wrap", [lambda y: y, lambda y: pd.Series(y), lambda y: y[:, None]])
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_numbers_that_came_as_objects_are_classes(values, kind, wrap):
+    X = np.tile([[0, 1], [1, 1], [1, 0], [0, 0]], (5, 1))
+    places = np.array([0, 1, 1, 0] * 5)
+    objects = np.empty(20, object)
+    objects[:] = [values[place] for place in places]
+    plain = np.array([kind(values[place]) for place in places])
+    one, other = (each().fit(X, wrap(objects)) for each in (NaiveBayes, NaiveBayesSelector))
+    for model in (one, other):
+        assert model.classes_.dtype == kind
+        assert model.classes_.tolist() == sorted(values)
+        assert model.predict(X).tolist() == plain.tolist()
+        assert model.score(X, wrap(objects)) == 1.0
+    np.testing.assert_array_equal(one.predict_proba(X), NaiveBayes().fit(X, plain).predict_proba(X))
+
+
+def test_classes_beyond_64_bits_are_refused_in_words():
+    y = np.array([2**70, 1] * 4, object)
+    with pytest.raises(ValueError, match=r"whole numbers of 64 bits .* got 1180591620717411303424"):
+        NaiveBayes().fit(np.arange(8)[:, None], y)

@@ -353,6 +353,98 @@ def test_a_search_beside_can_be_paused_stopped_and_given_up():
         session.pause()
 
 
+def search_that_ends_within(session, monkeypatch, names):
+    """A search beside that has found its subset, and hands it in while a method of these runs."""
+    found, asked = threading.Event(), threading.Event()
+    score = session._score_of
+
+    def scored(state):
+        value = score(state)
+        if threading.current_thread() is not threading.main_thread():
+            found.set()
+            assert asked.wait(60)
+        return value
+
+    for name in names:
+        plain = getattr(session._history, name)
+
+        def hooked(*args, plain=plain):
+            value = plain(*args)
+            asked.set()
+            return value
+
+        monkeypatch.setattr(session._history, name, hooked)
+    monkeypatch.setattr(session, "_score_of", scored)
+    session.search(background=True)
+    assert found.wait(60)
+
+
+CHANGES = {
+    "undo": (lambda s: s.undo(), ["f3"], ["f3", "f4"]),
+    "redo": (lambda s: s.redo(), ["f3", "f4", "f5"], ["f3", "f4"]),
+    "add": (lambda s: s.add("f8"), ["f3", "f4", "f8"], ["f3", "f4"]),
+    "drop": (lambda s: s.drop("f4"), ["f3"], ["f3", "f4"]),
+    "strike": (lambda s: s.strike("f4"), ["f3"], ["f3", "f4"]),
+    "group": (lambda s: s.group("f3", "f8"), ["f3", "f4", "f8"], ["f3", "f4"]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_search_that_ends_during_a_change_is_given_up(name, monkeypatch):
+    """Whoever changes the subset first wins; nothing of the other is kept."""
+    X, y = table()
+    session = Session(X, y).add("f3").add("f4").add("f5").undo()
+    change, changed, before = CHANGES[name]
+    n_log = len(session.log)
+    search_that_ends_within(session, monkeypatch, ["before", "after", "indices"])
+    change(session)
+    assert session.columns == changed
+    assert not session.running.active
+    assert [entry["action"] for entry in session.log[n_log:]] == [name]
+    assert session.log[-1]["n_features"] == len(changed)
+    assert session.points == []
+    assert session.score() == slow_score(X, y, changed)
+    back = session.redo() if name == "undo" else session.undo()
+    assert back.columns == before
+
+
+@pytest.mark.parametrize("name", ["undo", "add"])
+def test_a_change_after_a_search_has_ended_is_made_to_what_it_found(name):
+    X, y = table()
+    alone = Session(X, y).add("f3").search()
+    session = Session(X, y).add("f3")
+    session.search(background=True).running.wait()
+    assert session.columns == alone.columns
+    CHANGES[name][0](session)
+    assert session.columns == (["f3"] if name == "undo" else [*alone.columns, "f8"])
+    assert [entry["action"] for entry in session.log] == ["add", "search", name]
+
+
+def test_a_model_is_that_of_the_subset_it_was_asked_for(monkeypatch):
+    """A search that ends while a model is made does not leave it under another subset."""
+    X, y = table()
+    session = Session(X, y).add("f3")
+    found, asked = threading.Event(), threading.Event()
+    score, plain = session._score_of, session.selector
+    monkeypatch.setattr(
+        session, "_score_of", lambda state: (score(state), found.set(), asked.wait(60))[0]
+    )
+    session.search(background=True)
+    assert found.wait(60)
+
+    def selector():
+        asked.set()
+        session.running.wait(0.5)  # the search would end here, were it let
+        return plain()
+
+    monkeypatch.setattr(session, "selector", selector)
+    session.model()
+    monkeypatch.undo()
+    session.wait().undo()
+    assert session.columns == ["f3"]
+    assert session.model().selected_.tolist() == [3]
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -6,12 +6,22 @@ import sqlite3
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bayesieve import NaiveBayes, to_python, to_sql
+from bayesieve import (
+    NaiveBayes,
+    WeightedNaiveBayes,
+    explain,
+    load_model,
+    pack,
+    save_model,
+    to_python,
+    to_sql,
+)
 from bayesieve.models.bells import density_bells, interval_bells
 from plain import plain_selector
 
@@ -70,6 +80,44 @@ def test_sql_of_labels_and_of_selectors():
     assert space["predict"](table.iloc[0].to_dict()) == dict(
         zip(["fire", "it's"], selector.predict(X[:1])[0].tolist(), strict=True)
     )
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_model_of_no_term_predicts_any_table_wherever_it_is(labelled, tmp_path):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"size": rng.random(60), "kind": rng.choice(["p", "q"], 60)})
+    one = np.repeat(["no", "yes"], [20, 40])
+    y = pd.DataFrame({"fire": (one == "yes") * 1, "ice": (one == "no") * 1}) if labelled else one
+    learnt = WeightedNaiveBayes(price=1e9, pairs=False).fit(table, y)
+    assert len(learnt.selected_) == 0
+    save_model(learnt, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    answer = [1, 0] if labelled else "yes"
+    proba = learnt.predict_proba(table)[:1]
+    others = pd.DataFrame({"other": [1, 2, 3], "text": ["x", None, "z"]})
+    for X in (
+        table[:3], others, others[["other"]], others[[]], pl.DataFrame(others), np.zeros((3, 7)),
+        sp.csr_array(np.eye(3)), [[1, "a"], [2, "b"], [3, "c"]], pack(pl.DataFrame(others)),
+    ):  # fmt: skip
+        for model in (loaded, learnt.estimator_):
+            assert model.predict(X).tolist() == [answer] * 3
+            np.testing.assert_array_equal(model.predict_proba(X), proba.repeat(3, axis=0))
+            assert model.terms(X).shape == (3, 0, 2)
+        told = explain(loaded, X)
+        statuses = [[bar.status for bar in each.evidence] for each in told]
+        assert statuses == [["prior"]] * (6 if labelled else 3)
+    for X in (np.zeros(3), np.zeros((0, 2)), others["other"]):
+        with pytest.raises(
+            ValueError, match="X must be a table of at least one row; got the shape"
+        ):
+            loaded.predict(X)
+    for model in (loaded, learnt):
+        for run in (run_sqlite, run_duckdb):
+            found = run(to_sql(model), others, "data").iloc[:, 2:].to_numpy().tolist()
+            assert found == [answer if labelled else [answer]] * 3
+        space = {}
+        exec(to_python(model), space)
+        assert space["predict"]({"anything": 1}) == ({"fire": 1, "ice": 0} if labelled else answer)
 
 
 def test_what_cannot_be_exported():
@@ -202,6 +250,53 @@ def test_five_thousand_columns_in_sqlite(n_classes):
     marks = ", ".join("?" * 1250)
     connection.executemany(f"INSERT INTO data VALUES ({marks})", stored.to_numpy().tolist())
     assert [row[-1] for row in connection.execute(query)] == wanted
+
+
+def in_sqlite(table):
+    """A table of any width; pandas would give SQLite more names than it takes."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f"CREATE TABLE data ({', '.join(table.columns)})")
+    marks = ", ".join("?" * table.shape[1])
+    connection.executemany(f"INSERT INTO data VALUES ({marks})", table.to_numpy().tolist())
+    return connection
+
+
+@pytest.mark.parametrize("n_columns", [1899, 1900, 1999, 2000])
+def test_a_table_as_wide_as_sqlite_allows(n_columns):
+    """The result has as many columns at most as the table: with a prediction, one too many."""
+    table, y = wide(n_columns, 2)
+    connection = in_sqlite(table)
+    model = NaiveBayes().fit(table, y)
+    few = plain_selector(search="forward", validation=None, n_features=2).fit(table, y)
+    for each in (model, few):
+        wanted = each.predict(table).tolist()
+        found = connection.execute(to_sql(each)).fetchall()
+        assert [row[-1] for row in found] == wanted
+        assert len(found[0]) == (1900 if n_columns == 1899 else 1)
+        duck = run_duckdb(to_sql(each), table, "data")
+        assert duck["prediction"].tolist() == wanted
+        named = connection.execute(to_sql(each, columns=["x7", "x0"])).fetchall()
+        assert [row[2] for row in named] == wanted
+        assert [row[:2] for row in named] == list(zip(table["x7"], table["x0"], strict=True))
+    # A model of few columns does not know how wide the table is.
+    saved = to_sql(few.estimator_)
+    if n_columns == 2000:
+        with pytest.raises(sqlite3.OperationalError, match="too many columns"):
+            connection.execute(saved)
+    found = connection.execute(to_sql(few.estimator_, columns=())).fetchall()
+    assert found == [(each,) for each in few.predict(table).tolist()]
+
+
+def test_columns_beside_the_prediction_are_names():
+    table = pd.DataFrame({"a": [0, 1] * 4, 'odd "name"': list("uvuvuvuv")})
+    model = NaiveBayes().fit(table[["a"]], table["a"])
+    for run in (run_sqlite, run_duckdb):
+        found = run(to_sql(model, columns=['odd "name"']), table, "data")
+        assert found.columns.tolist() == ['odd "name"', "prediction"]
+        assert found['odd "name"'].tolist() == table['odd "name"'].tolist()
+    for wrong, shown in (("a", "'a'"), ([1], "1"), ([""], "''")):
+        with pytest.raises(ValueError, match=f"columns must be None, or a list .*; got {shown}"):
+            to_sql(model, columns=wrong)
 
 
 @pytest.mark.parametrize(("n", "options"), [(1000, {"var_smoothing": 1e-9}), (130, {})])

@@ -124,6 +124,7 @@ CASES = {
             **PLAIN,
         },
     ),
+    "all subsets of a size": (2, {"search": "exhaustive", "n_features": 3, "cv": 3, **PLAIN}),
 }
 
 

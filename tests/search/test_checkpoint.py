@@ -48,6 +48,13 @@ def test_walks_of_one_step_go_on_from_any_record(tmp_path, monkeypatch):
     goes_on_from_any_record(parameters, X[:, :6], y, tmp_path)
 
 
+def test_subsets_of_one_size_go_on_from_any_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(walking, "_WALK", 1e-9)
+    monkeypatch.setattr(walking, "_TRIP", 0.0)
+    selector, X, y = CASES["exhaustive"]
+    goes_on_from_any_record(clone(selector).set_params(n_features=2), X[:, :8], y, tmp_path)
+
+
 def goes_on_from_any_record(selector, X, y, tmp_path):
     selector = clone(selector).set_params(random_state=0)
     wanted = victim.outcome(selector.fit(X, y), X)

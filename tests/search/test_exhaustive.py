@@ -155,8 +155,92 @@ def test_walks_visit_what_single_steps_visit(seed, criterion, seconds, monkeypat
         other = plain_selector(search=OneByOne(), **given).fit(X, y)
         assert repr(one.path_.steps) == repr(other.path_.steps)
         assert one.selected_.tolist() == other.selected_.tolist()
-        n_free = len(units_of(X.shape[1], groups)) - bool(keep)
-        assert one.n_tried_ == 2**n_free - 1
+        least, most = more.get("min_features", 1), more.get("max_features", X.shape[1])
+        sizes = [more["n_features"]] if "n_features" in more else range(least, most + 1)
+        walked = [
+            each for size in sizes for each in subsets_of_size(X.shape[1], groups, keep, size)
+        ]
+        kept = [unit for unit in units_of(X.shape[1], groups) if set(unit) & set(keep)]
+        start = sorted(j for unit in kept for j in unit)
+        assert one.n_tried_ == len(walked) - (start in walked)
+
+
+def first_best(X, y, subsets):
+    """Fewest training errors of naive Bayes in whole numbers, then the smallest, then the first."""
+    classes = np.unique(y)
+    n = [int((y == k).sum()) for k in classes]
+    counts = [
+        [((value == X) & (y == k)[:, None]).sum(axis=0) + 1 for k in classes] for value in [0, 1]
+    ]
+    # Rows x columns x classes: the numerators of each row's own values.
+    own = np.where(X[:, :, None] == 1, np.array(counts[1]).T, np.array(counts[0]).T).astype(object)
+
+    def errors(columns):
+        tops = own[:, list(columns)].prod(axis=1) if columns else np.ones((len(X), 1), object)
+        # Over one denominator; of equals, argmax takes the lowest class.
+        odds = [
+            [top * n[k] * (n[1 - k] + 2) ** len(columns) for k, top in enumerate(row)]
+            for row in tops
+        ]
+        return sum(int(classes[row.index(max(row))] != k) for row, k in zip(odds, y, strict=True))
+
+    return min(subsets, key=lambda columns: (errors(columns), len(columns), columns))
+
+
+MANY = np.random.default_rng(5)
+MANY_Y = MANY.integers(0, 2, 60)
+MANY_X = (MANY.random((60, 40)) < 0.35 + 0.2 * MANY_Y[:, None]).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("more", "subsets"),
+    [
+        ({"n_features": 2}, list(combinations(range(40), 2))),
+        ({"max_features": 2}, [(j,) for j in range(40)] + list(combinations(range(40), 2))),
+        (
+            {"n_features": 3, "keep": [7], "forbid": [0, 1, 39]},
+            [tuple(sorted((7, *pair))) for pair in combinations({*range(2, 39)} - {7}, 2)],
+        ),
+        (
+            {"n_features": 3, "feature_groups": [[0, 5], [2, 9, 30]], "forbid": range(10, 29)},
+            [
+                tuple(sorted(j for unit in units for j in unit))
+                for size in (1, 2, 3)
+                for units in combinations(
+                    [(0, 5), (2, 9, 30), *((j,) for j in (1, 3, 4, 6, 7, 8, 29, *range(31, 40)))],
+                    size,
+                )
+                if sum(map(len, units)) == 3
+            ],
+        ),
+        ({"n_features": 40}, [tuple(range(40))]),
+        ({"n_features": 38}, list(combinations(range(40), 38))),
+    ],
+)
+def test_only_subsets_of_the_sizes_asked_for_are_walked(more, subsets):
+    """Forty columns have 2^40 subsets, which nobody asks for."""
+    more = {name: list(value) if name == "forbid" else value for name, value in more.items()}
+    given = {"validation": None, "criterion": "error", "search": "exhaustive"}
+    found = plain_selector(**given, **more).fit(MANY_X, MANY_Y)
+    assert tuple(sorted(found.selected_.tolist())) == first_best(MANY_X, MANY_Y, subsets)
+    assert found.n_tried_ == len(subsets)
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "more", "words"),
+    [
+        (40, {"n_features": 2}, "would score 780 subsets, about "),
+        (40, {"max_features": 2, "min_features": 0}, "would score 821 subsets, about "),
+        (40, {"n_features": 20}, "would score 137,846,528,820 subsets, about "),
+        (40, {"feature_groups": [[0, 1, 2]], "n_features": 3}, "would score 7,771 subsets, about "),
+        (70, {}, r"would score more than 10\^18 subsets, more than "),
+        (1100, {}, r"would score more than 10\^18 subsets, more than "),
+    ],
+)
+def test_a_refusal_counts_what_would_be_walked(n_columns, more, words):
+    X = np.tile(MANY_X, (1, 28))[:, :n_columns]
+    with pytest.raises(ValueError, match=words + r".*; at most 700 are allowed\."):
+        plain_selector(search=ExhaustiveSearch(700), **more).fit(X, MANY_Y)
 
 
 def test_a_walk_that_is_interrupted_leaves_the_ledger_where_it_was(monkeypatch):

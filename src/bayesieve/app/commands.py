@@ -315,20 +315,13 @@ def _name_columns(selector: Chooser, names: list[str]) -> None:
 
 
 def open_file(path: Path) -> NaiveBayes | SignalPipeline:
-    """A model of tables, or of series; it reads at least one column."""
+    """A model of tables, or of series."""
     if not path.is_file():
         raise BadUseError(f"the model file {str(path)!r} does not exist (or is not a file).")
     try:
-        found = load_model(path)
+        return load_model(path)
     except UnicodeError as error:
         raise BadUseError(f"{path} is not a model file: it is not text.") from error
-    model: NaiveBayes = found.estimator if isinstance(found, SignalPipeline) else found
-    if not model.fitted_.specs:
-        raise BadUseError(
-            f"the model in {str(path)!r} reads no column: it says the same of every row. Select "
-            "with --min-features 1."
-        )
-    return found
 
 
 def open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:

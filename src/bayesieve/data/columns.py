@@ -16,6 +16,10 @@ MOST_CODES = 255
 _KEEP_DISTINCT = 2**16
 
 
+# From here on floats do not tell whole numbers apart; up to here those of 64 bits become floats.
+_ROUNDED, _LONGEST = 2.0**53, 2.0**64
+
+
 # So many numbers are worth more than a plain sort.
 _MANY = 2**12
 
@@ -119,7 +123,9 @@ def learn(
     else:
         known = raw[~is_missing(raw)]
     if discrete:
-        return ColumnSpec(name, model, levels=_distinct(known))
+        levels = _distinct(known)
+        _check_told_apart(name, levels)
+        return ColumnSpec(name, model, levels=levels)
     distinct = np.unique(known)
     spec = _continuous(ColumnSpec(name, model), distinct, distinct.size)
     if not rounded:
@@ -153,7 +159,9 @@ def encode(spec: ColumnSpec, raw: Array) -> Array:
     if spec.levels is None:
         return _round(spec, np.ascontiguousarray(raw, dtype=np.float64))
     if raw.dtype == object or spec.levels.dtype == object:
-        raw = in_kind_of(spec.levels, raw)
+        given, raw = raw, in_kind_of(spec.levels, raw)
+        if given.dtype != object and _rounded(given).any():
+            _check_told_apart(spec.name, given[~is_missing(raw)])
     if spec.cuts is not None:
         return _to_intervals(spec.cuts, len(spec.levels), raw)
     if spec.presence:
@@ -178,6 +186,24 @@ def to_codes(levels: Array, raw: Array) -> Array:
     at = np.minimum(np.searchsorted(levels, known), silent - 1)
     codes[~missing] = np.where(levels[at] == known, at, silent)
     return codes
+
+
+def _check_told_apart(name: str, values: Array) -> None:
+    """Whole numbers were rounded when they became floats: two categories could be one."""
+    large = values[_rounded(values)] if values.dtype != object else np.empty(0)
+    if large.size:
+        raise ValueError(
+            f"column {name!r} holds categories, and the number {large[0]:.0f} among them: as "
+            "categories, numbers must lie below 2^53 (9007199254740992), from which on floats do "
+            "not tell whole numbers apart. Turn the column into text first."
+        )
+
+
+def _rounded(values: Array) -> NDArray[np.bool_]:
+    """Which numbers may be another whole number of 64 bits than the one that was given?"""
+    sizes = np.abs(values)
+    found: NDArray[np.bool_] = (sizes >= _ROUNDED) & (sizes <= _LONGEST)
+    return found
 
 
 def _to_intervals(cuts: NDArray[np.float64], silent: int, raw: Array) -> NDArray[np.uint8]:

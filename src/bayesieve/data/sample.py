@@ -1,8 +1,9 @@
 """Rows as the estimators read them, and which of them guide and which choose."""
 
+import contextlib
 from collections.abc import Mapping
 from fractions import Fraction
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -39,6 +40,7 @@ def read_target(y: Any, n_rows: int) -> tuple[Array, NDArray[np.int64]]:
         return np.array(list(place), dtype=object), labels
     if y.dtype == object and any(v is None or _is_nan(v) for v in y.tolist()):
         raise ValueError("Input y contains NaN (missing classes); drop these rows first.")
+    y = unboxed(y)
     try:
         with np.errstate(invalid="ignore"):  # numbers beyond the largest integer
             check_classification_targets(y)
@@ -49,6 +51,31 @@ def read_target(y: Any, n_rows: int) -> tuple[Array, NDArray[np.int64]]:
             f"y must hold classes of one kind, all text or all numbers; got {', '.join(kinds)}."
         ) from error
     return classes, labels.astype(np.int64).ravel()
+
+
+def unboxed(y: Array) -> Array:
+    """Numbers and truth values that came as objects in a type of their own; others as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.sample import unboxed
+    >>> unboxed(np.array([2, 1], dtype=object)), unboxed(np.array(["b", "a"], dtype=object))
+    (array([2, 1]), array(['b', 'a'], dtype=object))
+    """
+    if y.dtype != object or not all(isinstance(value, Real | np.bool_) for value in y.flat):
+        return y
+    if all(isinstance(value, bool | np.bool_) for value in y.flat):
+        return y.astype(np.bool_)
+    if not all(isinstance(value, Integral | np.bool_) for value in y.flat):
+        return y.astype(np.float64)
+    for dtype in (np.int64, np.uint64):
+        with contextlib.suppress(OverflowError):
+            return y.astype(dtype)
+    raise ValueError(
+        f"y must hold whole numbers of 64 bits where they are classes; got {max(y.flat, key=abs)}. "
+        "Turn y into text first."
+    )
 
 
 def is_label_matrix(y: Any) -> bool:

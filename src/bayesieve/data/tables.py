@@ -150,7 +150,10 @@ Table = RawTable | SparseTable | PackedTable
 
 
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
-    """Check X as scikit-learn does (names, width, finiteness) and give its columns."""
+    """Check X as scikit-learn does (names, width, finiteness) and give its columns.
+
+    A model that reads no column takes any table: its rows are all that it is asked about.
+    """
     if isinstance(X, PackedTable):
         keep_names(estimator, X, reset=reset)
         return X
@@ -167,6 +170,8 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
             "NaiveBayes, NaiveBayesSelector and WeightedNaiveBayes read, and rank. Call "
             "X.compute() first."
         )
+    if not reset and _reads_nothing(estimator):
+        return _rows_alone(X)
     if is_frame(X):
         return _read_frame(estimator, X, reset)
     if scipy.sparse.issparse(X):
@@ -193,6 +198,8 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
 
 def keep_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     """Let scikit-learn remember (or compare) width and names of X."""
+    if not reset and _reads_nothing(estimator):
+        return
     if isinstance(X, RawTable):  # of rows that are elsewhere
         X = getattr(X, "face", X)
     if isinstance(X, PackedTable):
@@ -200,6 +207,18 @@ def keep_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
 
         X = pl.DataFrame(schema=X.names)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def _reads_nothing(estimator: BaseEstimator) -> bool:
+    return getattr(estimator, "n_features_in_", None) == 0
+
+
+def _rows_alone(X: Any) -> RawTable:
+    """As many rows as X has, without a column."""
+    shape = X.shape if hasattr(X, "shape") else _array(X).shape
+    if len(shape) != 2 or shape[0] < 1:
+        raise ValueError(f"X must be a table of at least one row; got the shape {tuple(shape)}.")
+    return RawTable([], [], shape[0])
 
 
 def is_frame(X: Any) -> bool:

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, check_flag, check_number, plain_value
-from ..data.sample import Sample, read_sample
+from ..data.sample import Sample, read_sample, unboxed
 from ..data.tables import Table, is_collection, read_table
 from ..data.targets import Targets
 from ..engine.sparse_tables import SparseProblem, SparseTables, bayes_tables
@@ -140,6 +140,8 @@ class AnyTable(ClassifierMixin):
     def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows decided rightly (with labels, all of them); not where a person is asked."""
         found = self.predict(X)
+        if getattr(y, "dtype", None) == np.dtype(object):
+            y = unboxed(np.asarray(y))
         if found.dtype != object or all(each is not None for each in found.flat):
             return float(super().score(X, y, sample_weight))
         right = (found == np.asarray(y)).reshape(len(found), -1).all(1)
@@ -220,9 +222,11 @@ class NaiveBayes(AnyTable, BaseEstimator):
     Missing values (NaN, None, or ``""`` among texts) are skipped in ``fit`` and add nothing in
     ``predict``; the same holds for a category that was never seen.  Equal numbers are the same
     category whatever their type (1, 1.0, a category of either), and so is a text that is how Python
-    writes that number; other texts are compared letter by letter.  A column in which nothing at all
-    is known is named in a warning.  Numbers may be of any size: where their squares do not fit a
-    float, variances are kept in units of a power of two (such a model is not saved).  Terms
+    writes that number; other texts are compared letter by letter.  Numbers from 2^53 on (up to
+    2^64) are refused as categories, since floats do not tell whole numbers apart there: give them
+    as text.  A column in which nothing at all is known is named in a warning.  Numbers may be of
+    any size: where their squares do not fit a float, variances are kept in units of a power of two
+    (such a model is not saved).  Terms
     are rounded once to a fixed-point unit of at most 2^-40 nat, so that sums of them are exact.
 
     Examples

@@ -70,8 +70,9 @@ class NaiveBayesSelector(
         ``"forward"``, ``"backward"`` (greedy, to the end), ``"forward-backward"``,
         ``"backward-forward"`` (whole phases in turn, Rabenoro 2015), ``"sffs"``, ``"sbfs"``
         (Pudil's floating searches), ``"ranked"`` (walks a ranking), ``"dependency"`` (FBL, Cortizo
-        and Giraldez), ``"exhaustive"`` (all subsets, up to 2^20), ``"diversified"`` (DGBFS),
-        ``"random"`` (Ruta 2014), or an object from `bayesieve.search`: ``RankedSearch("mrmr")``.
+        and Giraldez), ``"exhaustive"`` (all subsets of the sizes asked for, up to 2^20),
+        ``"diversified"`` (DGBFS), ``"random"`` (Ruta 2014), or an object from `bayesieve.search`:
+        ``RankedSearch("mrmr")``.
     criterion : str or Criterion, default="auto"
         ``"auto"``: ``"probability"``; of a `FeatureVotes` ``"auc"``.  ``"error"``,
         ``"probability"`` (mean of P(Y != y), as the model estimates it), ``"log-likelihood"``,

@@ -1,7 +1,7 @@
 """A model as a SQL query."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -36,17 +36,19 @@ _MOST = repr(1.7976931348623157e308)
 _COLUMNS, _NUMBERS = 250, 60
 
 
-# Results of a query and queries in a union: SQLite allows 2000 and 500.
+# Results of a query and queries in a union: SQLite allows 2000 and 500.  A table may have some
+# columns that its model does not know.
 _RESULTS, _UNIONS = 1900, 400
 
 
-def to_sql(model: Model, table: str = "data") -> str:
+def to_sql(model: Model, table: str = "data", columns: Iterable[str] | None = None) -> str:
     """The model as one SQL query that predicts every row of a table.
 
     Terms of binary and categorical columns are the model's own integers, so that the predictions
     are the model's, ties included; terms of continuous columns are computed in the query (with
     ``exp`` and ``ln``) and rounded to the same integers.  It runs in SQLite and DuckDB, however
-    many columns the model has; a table of SQLite itself has at most 2000 columns, as a rule.
+    many columns the model has; a table of SQLite itself has at most 2000 columns, as a rule, and so
+    has the result of a query.
 
     Parameters
     ----------
@@ -54,11 +56,15 @@ def to_sql(model: Model, table: str = "data") -> str:
         Fitted.
     table : str, default="data"
         Name of the table, whose columns are named as the model's.
+    columns : list of str, optional
+        Columns of the table that stand before the predictions, such as that which names a row; none
+        of them: ``()``.  By default all, but where the model was learnt from so many (1900) that
+        the result may be too wide for SQLite: then none.
 
     Returns
     -------
     query : str
-        Gives all columns of the table and ``prediction``; with labels, one column a label.  After
+        Gives the columns of the table and ``prediction``; with labels, one column a label.  After
         `decide`, the rule's decision: NULL where it asks a person.
 
     Examples
@@ -77,7 +83,21 @@ def to_sql(model: Model, table: str = "data") -> str:
     for problem in data["problems"]:
         name = "prediction" if problem["name"] is None else problem["name"]
         answers.append(f"({_problem(data['features'], problem)}) AS {_identifier(name)}")
-    return f"SELECT {_ROW}.*, {', '.join(answers)}\nFROM {_identifier(table)} AS {_ROW}"
+    width = max(len(data["features"]), getattr(model, "n_features_in_", 0)) + len(answers)
+    shown = ([] if width > _RESULTS else [f"{_ROW}.*"]) if columns is None else _named(columns)
+    return f"SELECT {', '.join([*shown, *answers])}\nFROM {_identifier(table)} AS {_ROW}"
+
+
+def _named(columns: Iterable[str]) -> list[str]:
+    names = [columns] if isinstance(columns, str) else list(columns)
+    odd = next((name for name in names if not isinstance(name, str) or not name), None)
+    if isinstance(columns, str) or odd is not None:
+        got = columns if odd is None else odd
+        raise ValueError(
+            f"columns must be None, or a list of names of the table's columns; got {got!r}. Give "
+            "() for none of them."
+        )
+    return [f"{_ROW}.{_identifier(name)}" for name in names]
 
 
 def _problem(features: list[PortableFeature], problem: PortableProblem) -> str:

@@ -92,6 +92,7 @@ _PYTHON = '''def {name}(row):
     """Predict one row, a mapping of column names to values."""
     from bisect import bisect_left
     from math import exp, inf, ldexp, log
+    from operator import index
 
     model = {data!r}
 
@@ -127,7 +128,10 @@ _PYTHON = '''def {name}(row):
         if isinstance(x, str) and levels and not isinstance(levels[0], str):
             x = plain(x)
         elif not isinstance(x, str):
-            x = float(x)
+            try:
+                x = index(x)  # whole numbers stay exact
+            except TypeError:
+                x = float(x)
             if levels and isinstance(levels[0], str):
                 same = [at for at, level in enumerate(levels) if plain(level) == x]
                 return same[0] if len(same) == 1 else None

@@ -333,26 +333,25 @@ class Objective:
         """Let a unit leave."""
         self._change(unit, -1, "drop")
 
-    def walk(self, units: Sequence[int], least: int, most: int) -> list[Key | None]:
-        """Let units join or leave in turn, as many as there is time for; the loss after each.
+    def walk(self, moves: Sequence[Sequence[int]]) -> list[Key]:
+        """Make moves, as many as there is time for; the loss after each.
 
-        Nobody is told: these are candidates, not steps.  None stands for subsets with fewer than
-        `least` or more than `most` columns.
+        A move lets several units join or leave.  Nobody is told: these are candidates, not steps.
         """
-        inside, size, steps = set(self._selected), self.size, []
-        for unit in units:
-            sign = -1 if unit in inside else 1
-            inside ^= {unit}
-            size += sign * len(self._members[unit])
-            steps.append(Toggle(unit, self._members[unit], sign, least <= size <= most))
-        keys = self._verdicts.walk(steps)
+        inside, steps = set(self._selected), []
+        for units in moves:
+            for unit in units:
+                sign = -1 if unit in inside else 1
+                inside ^= {unit}
+                steps.append(Toggle(unit, self._members[unit], sign, unit == units[-1]))
+        keys = [key for key in self._verdicts.walk(steps) if key is not None]
         self.n_tried += len(keys)
-        self._walked = Walked(self.selected, units, keys)
+        self._walked = Walked(self.selected, moves, keys)
         self._stand(len(keys))
         return keys
 
     def visited(self, at: int | None = None) -> None:
-        """Commit the subset as it is, or as it was after step `at` of the last walk."""
+        """Commit the subset as it is, or as it was after move `at` of the last walk."""
         if at is None:
             self._tell("start", tuple(sorted(self._selected)))
             return
@@ -364,13 +363,11 @@ class Objective:
         self._stand(len(self._walked.keys))
 
     def _stand(self, taken: int) -> None:
-        """The verdicts are where the last walk was after so many steps: so is the subset."""
+        """The verdicts are where the last walk was after so many moves: so is the subset."""
         self._selected = self._walked.subset(taken)
         self.size = sum(len(self._members[unit]) for unit in self._selected)
         self._known.clear()
-        key = self._walked.keys[taken - 1]
-        if key is not None:
-            self._known[()] = key
+        self._known[()] = self._walked.keys[taken - 1]
 
     def snapshot(self) -> tuple[int, ...]:
         """The subset, to come back to."""

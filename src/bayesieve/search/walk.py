@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple, Protocol
 
 from ..criteria.base import Key
@@ -25,13 +25,13 @@ class Walked(NamedTuple):
     """A walk that was made."""
 
     start: tuple[int, ...]  #: the units that were in the subset
-    units: Sequence[int]
-    keys: list[Key | None]
+    moves: Sequence[Sequence[int]]  #: units that join or leave at once
+    keys: list[Key]  #: after each move that there was time for
 
     def subset(self, taken: int) -> dict[int, None]:
-        """The units after so many steps, in the order in which they joined."""
+        """The units after so many moves, in the order in which they joined."""
         inside = dict.fromkeys(self.start)
-        for unit in self.units[:taken]:
+        for unit in chain.from_iterable(self.moves[:taken]):
             if unit in inside:
                 del inside[unit]
             else:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from ...checks import Foreign, choose
+from ...data.files.atomic import hidden_folder
 from ...estimators.resident.session import Session
 from ...estimators.selector import NaiveBayesSelector
 from ...explain.code import to_sql
@@ -32,8 +33,8 @@ class Export(NamedTuple):
 
 
 def _written(write: Callable[[Path], object], name: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="bayesieve-") as folder:
-        path = Path(folder) / name
+    with hidden_folder(Path(tempfile.gettempdir())) as folder:
+        path = folder / name
         write(path)
         return path.read_bytes()
 

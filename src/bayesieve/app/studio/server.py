@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from ...data.files.atomic import hidden_folder
 from ...data.files.base import BadUseError
 from ...explain.plain import Plain
 from ...explain.report.page import asset, page_style, part_script
@@ -77,8 +78,8 @@ class Studio:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        with tempfile.TemporaryDirectory(prefix="bayesieve-studio-") as folder:
-            self.uploads = Path(folder)
+        with hidden_folder(Path(tempfile.gettempdir())) as folder:
+            self.uploads = folder
             self.received = Uploads(self.uploads, self.most_bytes)
             yield
             self.bench.close()

@@ -1,16 +1,27 @@
-"""Files that appear under their name when all is written, or not at all: the one writer."""
+"""Files that appear under their name when all is written, or not at all: the one writer.
+
+What is in the making has a name of its own and is locked; the lock goes with the process.  So what
+a killed process has left behind is told from what a living one writes, and removed by the next one
+that writes to the same folder.
+"""
 
 import contextlib
+import os
+import re
 import secrets
+import shutil
+import stat
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import IO
 
+try:
+    import fcntl
+except ModuleNotFoundError:  # pragma: no cover
+    fcntl = None  # type: ignore[assignment]
 
-def hidden_name() -> str:
-    """The name of a file (or folder) in the making: nobody can guess it and put a link there."""
-    return f".bayesieve-{secrets.token_hex(8)}.part"
+_HIDDEN = re.compile(r"\.bayesieve-[0-9a-f]{16}\.part")
 
 
 @contextlib.contextmanager
@@ -26,20 +37,106 @@ def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
-    part = path.with_name(hidden_name())
-    with part.open("xb") as file:
-        try:
+    part, number = begin_file(path.parent)
+    # The lock must outlive the file, whose last bytes may find no room when it is closed.
+    held = os.dup(number) if fcntl is not None else None
+    try:
+        with open(part, "wb", opener=lambda *_: number) as file:
             yield file
-            file.close()  # the last bytes may find no room
-            part.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                file.close()
-            part.unlink(missing_ok=True)
-            raise
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    finally:
+        if held is not None:
+            os.close(held)
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
     """Write a text file in UTF-8, whole or not at all."""
     with whole_file(path) as file:
         file.write(text.encode())
+
+
+def begin_file(folder: Path, mode: int = 0o666) -> tuple[Path, int]:
+    """An empty file in the making, and its descriptor, which holds the lock."""
+    remove_left_behind(folder)
+    while True:
+        part = folder / _hidden_name()
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        number = os.open(part, flags, mode)
+        if _is_mine(part, number):
+            return part, number
+        os.close(number)
+
+
+@contextlib.contextmanager
+def hidden_folder(folder: Path) -> Iterator[Path]:
+    """A folder in the making, for this user only; what is left in it is removed in the end."""
+    remove_left_behind(folder)
+    while True:
+        part = folder / _hidden_name()
+        part.mkdir(mode=0o700, parents=True)
+        number = os.open(part, os.O_RDONLY) if fcntl is not None else None
+        if number is None or _is_mine(part, number):
+            break
+        os.close(number)
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        if number is not None:
+            os.close(number)
+
+
+def remove_left_behind(folder: Path) -> None:
+    """Remove what processes that are no more were writing there."""
+    if fcntl is None:  # pragma: no cover
+        return  # nobody can tell
+    with contextlib.suppress(OSError):
+        for part in [each for each in folder.iterdir() if _HIDDEN.fullmatch(each.name)]:
+            with contextlib.suppress(OSError):
+                _remove_if_left(part)
+
+
+def _remove_if_left(part: Path) -> None:
+    number = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        mode = os.fstat(number).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or not _locked(number):
+            return
+        # Locked until it is gone: whoever has just made it takes another name.
+        if stat.S_ISDIR(mode):
+            shutil.rmtree(part)
+        else:
+            part.unlink()
+    finally:
+        os.close(number)
+
+
+def _is_mine(part: Path, number: int) -> bool:
+    """Lock what was just made; somebody may have taken it for left behind before that."""
+    if _locked(number) is False:
+        return False
+    try:
+        return os.path.samestat(os.fstat(number), part.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+def _locked(number: int) -> bool | None:
+    """Lock a file: False where somebody else has, None where the file system knows no locks."""
+    if fcntl is None:  # pragma: no cover
+        return None
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _hidden_name() -> str:
+    """The name of a file (or folder) in the making: nobody can guess it and put a link there."""
+    return f".bayesieve-{secrets.token_hex(8)}.part"

@@ -10,6 +10,7 @@ import scipy.sparse
 
 from .base import BadUseError, Content, NumberedNames, check_names
 from .formats import format_of, read_data
+from .sources import open_source
 
 # Of a batch: enough for numpy to work on, little for the memory.
 _MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 22
@@ -28,6 +29,8 @@ class Column(NamedTuple):
 def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS) -> Iterator[Any]:
     """Frames (or sparse matrices) of these columns in this order, of at most so many rows.
 
+    Without a column, whatever has the rows: there is nothing else to say of them.
+
     CSV, TSV, Parquet and Arrow files are never held in memory as a whole.  Every cell is read as
     what the model takes the column for, so that a batch reads as the whole file does.
     """
@@ -35,20 +38,21 @@ def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS)
     names = [column.name for column in columns]
     most_rows = max(min(most_rows, _MOST_CELLS // max(len(columns), 1)), 1)
     if file.in_blocks:
-        frames = file.blocks(path, names, most_rows)
+        frames = file.blocks(path, names or open_source(path).names[:1], most_rows)
     else:
         content = read_data(path)
         if content.sparse:
-            matrix = _pick(content, names)
+            matrix = _pick(content, names) if names else content.X
             for at in range(0, content.n_rows, most_rows):
                 yield matrix[at : at + most_rows]
             return
         check_names(names, content.names)
-        frames = iter([content.X.select(names)])
+        frames = iter([content.X.select(names) if names else content.X])
     n_rows = 0
     for frame in frames:
         for part in frame.iter_slices(most_rows):
-            yield pl.DataFrame([_typed(part[c.name], c.text, n_rows) for c in columns])
+            typed = [_typed(part[c.name], c.text, n_rows) for c in columns]
+            yield pl.DataFrame(typed) if typed else part
             n_rows += part.height
     if not n_rows:
         raise BadUseError(f"{path.name} has no rows.")

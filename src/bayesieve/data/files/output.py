@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -26,16 +25,12 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A hidden folder to write files to; they all move into `folder` in the end, or none does."""
     new = [each for each in (folder, *folder.parents) if not each.exists()]
-    part = folder / atomic.hidden_name()
     try:
-        with _in_words(folder):
-            part.mkdir(mode=0o700, parents=True)
+        with _in_words(folder), atomic.hidden_folder(folder) as part:
             yield part
             for each in sorted(part.iterdir()):
                 each.replace(folder / each.name)
-            part.rmdir()
     except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
         with contextlib.suppress(OSError):
             for each in new:
                 each.rmdir()

@@ -1,8 +1,10 @@
 """What an expert does to a subset: every change is answered at once, logged, and can be undone."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Self
+from functools import wraps
+from threading import RLock
+from typing import Self, TypeVar, cast
 
 from ...checks import Foreign
 from ...engine.contract import Units
@@ -10,6 +12,23 @@ from .answers import Answers
 from .history import History
 from .running import Running
 from .state import Entry, State
+
+_Method = TypeVar("_Method", bound=Callable[..., Foreign])
+
+
+def atomic(method: _Method) -> _Method:
+    """No search beside changes the subset between the beginning of a method and its end."""
+
+    @wraps(method)
+    def alone(self: "Edited", *args: Foreign, **named: Foreign) -> Foreign:
+        with self._lock:
+            found = method(self, *args, **named)
+        # Without the lock: one that was given up may be waiting for it.
+        if self._running is not None and self._running.cancelled:
+            self._running.wait()
+        return found
+
+    return cast(_Method, alone)
 
 
 class Edited:
@@ -28,6 +47,7 @@ class Edited:
     _history: History
     _answers: Answers | None
     _running: Running | None
+    _lock: RLock  #: held while the subset changes, by whoever changes it
 
     # -- the subset -----------------------------------------------------------------------------
 
@@ -74,18 +94,21 @@ class Edited:
 
     # -- changes --------------------------------------------------------------------------------
 
+    @atomic
     def add(self, *columns: str | int, note: str = "") -> Self:
         """Let columns join the subset, each with its group."""
         found = self._find(columns)
         self._allowed(found)
         return self._change("add", found, note, self.state.with_columns(found))
 
+    @atomic
     def drop(self, *columns: str | int, note: str = "") -> Self:
         """Let columns leave the subset, each with its group."""
         found = self._find(columns)
         self._loose(found)
         return self._change("drop", found, note, self.state.without(found))
 
+    @atomic
     def swap(self, old: str | int, new: str | int, note: str = "") -> Self:
         """Let one column leave and another take its place."""
         found = self._find([old, new])
@@ -94,6 +117,7 @@ class Edited:
         state = self.state.without(found[:1]).with_columns(found[1:])
         return self._change("swap", found, note, state)
 
+    @atomic
     def pin(self, *columns: str | int, note: str = "") -> Self:
         """Columns must stay: they join, and no search drops them."""
         found = self._find(columns)
@@ -102,6 +126,7 @@ class Edited:
         pinned = state.pinned.union(state.whole(found))
         return self._change("pin", found, note, replace(state, pinned=pinned))
 
+    @atomic
     def strike(self, *columns: str | int, note: str = "") -> Self:
         """Columns never enter: they leave, and no search takes them."""
         found = self._find(columns)
@@ -112,6 +137,7 @@ class Edited:
             raise ValueError("strike: no column would be left to choose from; leave one.")
         return self._change("strike", found, note, replace(state, struck=struck))
 
+    @atomic
     def release(self, *columns: str | int, note: str = "") -> Self:
         """Columns are neither pinned nor struck any more."""
         found = self._find(columns)
@@ -119,6 +145,7 @@ class Edited:
         freed = replace(state, pinned=state.pinned - free, struck=state.struck - free)
         return self._change("release", found, note, freed)
 
+    @atomic
     def group(self, *columns: str | int, note: str = "") -> Self:
         """Columns enter and leave together from now on; one column alone leaves its group."""
         found, state = self._find(columns), self.state
@@ -145,14 +172,17 @@ class Edited:
                 state = state.with_columns(found)
         return self._change("group", found, note, state)
 
+    @atomic
     def note(self, text: str) -> Self:
         """Write a remark into the log."""
         return self._change("note", [], text, self.state)
 
+    @atomic
     def undo(self) -> Self:
         """Take the last change back."""
         return self._travel("undo", self._history.before())
 
+    @atomic
     def redo(self) -> Self:
         """Make the change again that was taken back last."""
         return self._travel("redo", self._history.after())
@@ -184,7 +214,7 @@ class Edited:
         return self.answers.score(state.subset) if state.subset else None
 
     def _change(self, action: str, columns: list[int], note: str, state: State) -> Self:
-        self._end_search()
+        self._give_up_search()
         regrouped = state.groups != self.state.groups
         names = [self.names[j] for j in columns]
         self._history.change(action, names, note, state, self._score_of(state))
@@ -193,12 +223,12 @@ class Edited:
         return self
 
     def _travel(self, action: str, state: State) -> Self:
-        self._end_search()
+        self._give_up_search()
         self._history.travel(action, state, self._score_of(state))
         self.answers.regroup(self._units())
         return self
 
-    def _end_search(self) -> None:
-        """A change while a search runs: the search is given up."""
+    def _give_up_search(self) -> None:
+        """A change while a search runs: nothing that it finds from now on is kept."""
         if self._running is not None and self._running.active:
-            self._running.cancel()
+            self._running.give_up()

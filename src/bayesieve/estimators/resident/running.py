@@ -56,7 +56,7 @@ class Running:
         self._inside: set[int] = set()
         self._go, self._thread = Event(), None  # type: Event, Thread | None
         self._go.set()
-        self._cancelled = self._stopped = False
+        self.cancelled = self._stopped = False
         self._began = time.monotonic()
         self._ended: float | None = None
 
@@ -80,7 +80,7 @@ class Running:
     def halt(self) -> bool:
         """Wait while the search is paused; give it up where that is asked for.  Was it stopped?"""
         self._go.wait()
-        if self._cancelled:
+        if self.cancelled:
             raise CancelledError
         return self._stopped
 
@@ -153,10 +153,14 @@ class Running:
         self._stopped = True
         self._go.set()
 
+    def give_up(self) -> None:
+        """Let it end after its next step, with nothing kept of it."""
+        self.cancelled = True
+        self._go.set()
+
     def cancel(self) -> None:
         """Give it up, and wait until it has ended."""
-        self._cancelled = True
-        self._go.set()
+        self.give_up()
         self.wait()
 
     def wait(self, seconds: float | None = None) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from os import PathLike
+from threading import RLock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from ..parameters import judge_parameters, read_groups
 from ..selector import NaiveBayesSelector
 from .answers import Answers, Effect
 from .code import command_of, selector_code
-from .editing import Edited
+from .editing import Edited, atomic
 from .history import History
 from .running import CancelledError, Point, Running, subset_at
 from .state import Entry, State
@@ -109,6 +110,7 @@ class Session(Edited):
         self._held = HeldRows(X, sample, params)
         self._answers: Answers | None = None
         self._running: Running | None = None
+        self._lock = RLock()
         self._models: tuple[State, NaiveBayesSelector] | None = None
         self.heard: Callable[[], None] | None = None  #: called after each step of a search
         self.path: Path | None = None
@@ -232,9 +234,13 @@ class Session(Edited):
 
         def work() -> None:
             selector.fit(self._held.heard_by(running), None)
-            self.path, self._points = selector.path_, running.points
             found = replace(state, subset=tuple(selector.selected_.tolist()))
-            self._history.change("search", [], note, found, self._score_of(found))
+            score = self._score_of(found)
+            with self._lock:
+                if running.cancelled:
+                    raise CancelledError
+                self.path, self._points = selector.path_, running.points
+                self._history.change("search", [], note, found, score)
 
         running.run(work, background)
         return self
@@ -272,6 +278,7 @@ class Session(Edited):
                 raise failure
         return self
 
+    @atomic
     def choose(
         self, *, at: int | None = None, size: int | None = None, note: str = ""
     ) -> "Session":
@@ -308,6 +315,7 @@ class Session(Edited):
         exact = {**self.settings, **_EXACT, "keep": subset, "n_features": len(subset)}
         return NaiveBayesSelector(**exact)
 
+    @atomic
     def model(self) -> NaiveBayesSelector:
         """The model of the present subset, fitted on all rows; it carries the log as ``log_``."""
         if self._models is None or self._models[0].subset != self.state.subset:
@@ -388,6 +396,11 @@ class Session(Edited):
             "forbid": self._keys(sorted(state.struck)),
             "feature_groups": groups,
         }
+
+    def _end_search(self) -> None:
+        """The rows are needed for something else: a search under way is given up."""
+        if self._running is not None and self._running.active:
+            self._running.cancel()
 
     def _named(self, found: list[Effect]) -> list[tuple[str, float]]:
         return [(self.names[each.column], each.amount) for each in found]

@@ -19,7 +19,6 @@ something else than a kill; it is refused like any other damage, and no refusal 
 
 import json
 import os
-import tempfile
 import time
 import zlib
 from collections.abc import Mapping
@@ -29,6 +28,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ...data.files.atomic import begin_file, remove_left_behind
 
 try:
     import fcntl
@@ -89,6 +90,7 @@ class Journal:
             raise ValueError(
                 f"checkpoint must be a file in a folder that exists; got {str(path)!r}."
             )
+        remove_left_behind(path.parent)
         if path.exists():
             self._file = path.open("r+b", buffering=0)
             try:
@@ -210,10 +212,9 @@ class Journal:
 
     def _create(self, block: bytes, mark: bytes) -> None:
         """A new file appears in full under its name, or not at all."""
-        number, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
-        file = os.fdopen(number, "r+b", buffering=0)
+        name, number = begin_file(self.path.parent, 0o600)
+        file = os.fdopen(number, "r+b", buffering=0)  # locked, as any journal is
         try:
-            self._lock(file)
             self._write(file, 0, _TITLE + mark + block)
             os.fsync(file.fileno())
             try:
@@ -226,7 +227,7 @@ class Journal:
             file.close()
             raise
         finally:
-            Path(name).unlink(missing_ok=True)
+            name.unlink(missing_ok=True)
         self._file = file
 
     @staticmethod
