@@ -84,7 +84,7 @@ class Weighing:
     ):
         self.problems, self.plan = tuple(problems), plan
         self._threads = threads
-        self.singles = singles or [self._ratios(rows) for rows in problems]
+        self.singles = singles or self._all_ratios()
         self.pairs: list[Pair] = []
         if bins:
             self.pairs = find_pairs(problems, self._paired(), bins, threads, plan.start_pairs)
@@ -181,6 +181,17 @@ class Weighing:
         return HeldOut(ledgers, _unit(held_out[0]))
 
     # -- terms ---------------------------------------------------------------------------------
+
+    def _all_ratios(self) -> list[list[Ratios]]:
+        """What the columns say in each problem."""
+        found: dict[int, list[Ratios]] = {}
+
+        def task(lo: int, hi: int) -> None:
+            for g in range(lo, hi):
+                found[g] = self._ratios(self.problems[g])
+
+        self._threads.prepare(task, len(self.problems), 0)
+        return [found[g] for g in range(len(self.problems))]
 
     def _ratios(self, rows: CodedRows) -> list[Ratios]:
         found = column_ratios(rows.summary, self.plan.smoothing, rows.sets, self.plan.speaks)
