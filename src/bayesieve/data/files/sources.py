@@ -57,6 +57,10 @@ class Source(ABC):
     def joined(self, parts: list["pl.Series"]) -> "pl.Series":
         """The parts of a column as one, of the type that it has in the whole table."""
 
+    def expected_rows(self) -> int:
+        """About how many rows there are, as far as that can be told without reading them."""
+        return 0
+
     def find(self, names: Sequence[str]) -> list[int]:
         """Positions of columns by name."""
         for name in names:
@@ -130,6 +134,13 @@ class TextSource(Source):
             for frame in table.frames(columns, _BYTES_A_CELL * cells, checked=again):
                 yield Block(columns, first, frame)
                 first += frame.height
+
+    def expected_rows(self) -> int:
+        """By the length of the first lines."""
+        from .base import unpacked_size
+
+        with self._open() as table:
+            return int(unpacked_size(self.path) / table.bytes_a_line())
 
     def joined(self, parts: list["pl.Series"]) -> "pl.Series":
         """Numbers or booleans where all cells are."""
