@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _BYTES_A_CELL = 2
 
 
+# Bytes of a file from which on it is worth a look how many rows there are.
+_LARGE = 2**26
+
+
 class Block(NamedTuple):
     """Some rows of some columns; `frame` has one column for each of `columns`, in this order."""
 
@@ -136,11 +140,14 @@ class TextSource(Source):
                 first += frame.height
 
     def expected_rows(self) -> int:
-        """By the length of the first lines."""
+        """By the length of the first lines, where the file is large."""
         from .base import unpacked_size
 
+        size = unpacked_size(self.path)
+        if size < _LARGE:
+            return 0
         with self._open() as table:
-            return int(unpacked_size(self.path) / table.bytes_a_line())
+            return int(size / table.bytes_a_line())
 
     def joined(self, parts: list["pl.Series"]) -> "pl.Series":
         """Numbers or booleans where all cells are."""
