@@ -4,7 +4,7 @@ import difflib
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import groupby
 from numbers import Integral, Real
@@ -197,3 +197,89 @@ def column_indices(parameter: str, keys: object, names: list[str]) -> list[int]:
         else:
             raise TypeError(f"{parameter} must hold column names or numbers; got {key!r}.")
     return found
+
+
+# Less memory than this is asked for without a look at how much there is.
+_LITTLE = 2**28
+
+
+def check_memory(what: str, needed: float, instead: str) -> None:
+    """Refuse what would not fit into memory, before it is asked for.
+
+    Parameters
+    ----------
+    what : whose memory it is; the subject of a sentence, of several.
+    needed : bytes.
+    instead : what to do about it.
+    """
+    free = None if needed < _LITTLE else free_memory()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{what} need {needed / 1e9:.3g} GB of memory, of which {free / 1e9:.3g} GB are free; "
+            f"{instead}."
+        )
+
+
+def free_memory() -> int | None:
+    """Bytes that this process may still take, or None where nobody tells.
+
+    The least of what the machine has, what its control group allows (a container's limit) and what
+    the limit of its address space leaves.
+
+    Examples
+    --------
+    >>> from bayesieve.checks import free_memory
+    >>> free = free_memory()
+    >>> free is None or free > 0
+    True
+    """
+    found = [*_free_on_machine(), *_free_in_group(), *_free_by_limit()]
+    return max(min(found), 0) if found else None
+
+
+def _free_on_machine() -> Iterator[int]:
+    """What the system could give without swapping."""
+    for line in _lines_of("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            yield int(line.split()[1]) * 1024
+            return
+    names = getattr(os, "sysconf_names", {})
+    if "SC_PHYS_PAGES" in names and "SC_PAGE_SIZE" in names:  # pragma: no cover
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _free_in_group() -> Iterator[int]:
+    """What the control groups of the process leave; files that could be dropped count as free."""
+    for line in _lines_of("/proc/self/cgroup"):
+        _, kinds, name = line.split(":", 2)
+        if kinds not in ("", "memory"):
+            continue
+        most, used = ("max", "current") if not kinds else ("limit_in_bytes", "usage_in_bytes")
+        top = Path("/sys/fs/cgroup") / kinds
+        group = top / name.lstrip("/")
+        # A container sees its own group at the top, whatever its name outside.
+        for folder in {top, group, *(each for each in group.parents if top in each.parents)}:
+            told = [_lines_of(folder / f"memory.{part}") for part in (most, used)]
+            if not all(told) or not all(lines[0].isdigit() for lines in told):
+                continue
+            cached = [each for each in _lines_of(folder / "memory.stat") if "inactive_file" in each]
+            yield int(told[0][0]) - int(told[1][0]) + max([0, *(int(c.split()[1]) for c in cached)])
+
+
+def _free_by_limit() -> Iterator[int]:
+    """What is left of the address space, where it has a limit."""
+    try:
+        import resource
+    except ImportError:  # pragma: no cover
+        return
+    limit, pages = resource.getrlimit(resource.RLIMIT_AS)[0], _lines_of("/proc/self/statm")
+    if limit != resource.RLIM_INFINITY and pages:
+        yield limit - int(pages[0].split()[0]) * resource.getpagesize()
+
+
+def _lines_of(path: str | Path) -> list[str]:
+    """The lines of a file of the system; none where it has no such file."""
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []

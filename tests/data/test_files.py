@@ -3,10 +3,13 @@
 import builtins
 import csv
 import gzip
+import importlib
 import io
+import re
 import signal
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import polars as pl
@@ -16,13 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from bayesieve import pack
+from bayesieve import checks, pack
 from bayesieve.app import tables as app_tables
-from bayesieve.data.files import atomic, output
+from bayesieve.data.files import atomic, output, sources
+from bayesieve.data.files import base as files_base
 from bayesieve.data.files import text as text_module
 from bayesieve.data.files.base import BadUseError
 from bayesieve.data.files.batches import Column, read_batches
 from bayesieve.data.files.formats import read_data
+from bayesieve.data.packed import PackedTable
 from bayesieve.search.checkpoint.journal import Journal
 
 
@@ -644,3 +649,99 @@ def test_whoever_lost_its_file_before_it_was_locked_takes_another_name(tmp_path,
         assert len(made) == 3
     assert [each.name for each in tmp_path.iterdir()] == ["out.txt"]
     assert (tmp_path / "out.txt").read_text() == "whole"
+
+
+# -- tables that do not fit into memory ----------------------------------------------------------
+
+
+def large_files(folder):
+    """A table of 20000 rows and three columns in every format, small on disk where it is packed."""
+    n_rows = 20_000
+    text = "a,b,y\n" + "0,0,1\n" * n_rows
+    frame = pl.DataFrame({"a": [0] * n_rows, "b": [0.0] * n_rows, "y": ["u"] * n_rows})
+    yield write(folder / "t.csv", text), n_rows * 3
+    yield write(folder / "t.tsv.gz", text.replace(",", "\t")), n_rows * 3
+    # In several parts: what the end of the file says is the size of the last one.
+    parts = [gzip.compress(part.encode()) for part in (text, "0,0,1\n" * 5)]
+    (folder / "parts.csv.gz").write_bytes(b"".join(parts))
+    yield folder / "parts.csv.gz", n_rows * 3
+    frame.write_parquet(folder / "t.parquet")
+    yield folder / "t.parquet", n_rows * (8 + 8)
+    frame.write_ipc(folder / "t.arrow")
+    yield folder / "t.arrow", n_rows * (8 + 8)
+    np.savez_compressed(folder / "t.npz", X=np.zeros((n_rows, 3)), y=np.arange(n_rows) % 2)
+    yield folder / "t.npz", n_rows * (3 + 1) * 8
+    head = "@relation t\n@attribute a numeric\n@attribute y {u,v}\n@data\n"
+    yield write(folder / "t.arff.gz", head + "0,u\n1,v\n" * (n_rows // 2)), n_rows * 4
+    yield write(folder / "t.svm", "1 1:1\n0 2:1\n" * (n_rows // 2)), n_rows * 6
+
+
+def test_a_table_that_does_not_fit_is_refused_by_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "_LITTLE", 0)
+    for path, least in large_files(tmp_path):
+        monkeypatch.setattr(checks, "free_memory", lambda least=least: least)
+        with pytest.raises(BadUseError) as caught:
+            read_data(path)
+        said = str(caught.value)
+        found = re.fullmatch(
+            r"the cells of (\S+) need (\S+) GB of memory, of which (\S+) GB are free; (.*)\.", said
+        )
+        assert found, said
+        assert found[1] == path.name
+        assert float(found[2]) > float(found[3]) == pytest.approx(least / 1e9, rel=0.01)
+        assert all(word in found[4] for word in ("columns", "rows", "Parquet", "dask"))
+        monkeypatch.setattr(checks, "free_memory", lambda least=least: 1000 * least)
+        assert read_data(path).n_rows >= 20_000
+
+
+def test_gzipped_files_whose_end_says_little_are_unpacked_to_be_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(files_base, "_SMALL_GZIP", 0)
+    head = b"@relation t\n@attribute a numeric\n@data\n"
+    path = tmp_path / "t.arff.gz"
+    path.write_bytes(gzip.compress(head + b"0\n" * 500_000) + gzip.compress(b"1\n"))
+    monkeypatch.setattr(checks, "_LITTLE", 0)
+    monkeypatch.setattr(checks, "free_memory", lambda: 1_000_000)
+    with pytest.raises(BadUseError, match=r"t\.arff\.gz need .* 0\.001 GB are free"):
+        read_data(path)
+
+
+def test_an_array_whose_header_promises_too_much_is_not_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "free_memory", lambda: 10**10)
+    told = io.BytesIO()
+    shape = {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10)}
+    np.lib.format.write_array_header_1_0(told, shape)
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        archive.writestr("X.npy", told.getvalue() + bytes(80))
+    with pytest.raises(BadUseError, match=r"t\.npz need 240 GB of memory, of which 10 GB"):
+        read_data(tmp_path / "t.npz")
+
+
+def test_small_files_are_read_without_a_look_at_the_memory(tmp_path, monkeypatch):
+    def asked():
+        raise AssertionError("a small file needs no look at the memory")
+
+    monkeypatch.setattr(checks, "free_memory", asked)
+    for path, _ in large_files(tmp_path):
+        assert read_data(path).n_rows >= 20_000
+
+
+def test_gzipped_text_that_is_large_once_unpacked_is_packed(tmp_path, monkeypatch):
+    rows = "".join(f"{i % 3},{i % 2},{'uv'[i % 2]}\n" for i in range(3000))
+    path = write(tmp_path / "t.csv.gz", "a,b,y\n" + rows)
+    monkeypatch.setattr(app_tables, "_LARGE", 2 * path.stat().st_size)
+    problem, _ = app_tables.read_problem(path, "y", [], False)
+    assert isinstance(problem.X, PackedTable)
+    assert problem.y.tolist() == ["u", "v"] * 1500
+
+
+def test_packed_rows_that_do_not_fit_are_foretold_from_the_first_lines(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.csv.gz", "a,b,y\n" + "0,0,1\n" * 30_000)
+    monkeypatch.setattr(checks, "_LITTLE", 0)
+    monkeypatch.setattr(checks, "free_memory", lambda: 100_000)
+    monkeypatch.setattr(sources, "_LARGE", 0)
+    seen = []
+    kept = importlib.import_module("bayesieve.data.pack")._Kept
+    monkeypatch.setattr(kept, "learn", lambda self, *told: seen.append(told))
+    with pytest.raises(MemoryError, match=r"3e\+04 rows of t\.csv\.gz, packed, need .*0\.0001 GB"):
+        pack(path, target="y")
+    assert not seen

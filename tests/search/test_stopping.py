@@ -10,9 +10,10 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
-from bayesieve import FeatureVotes
+from bayesieve import FeatureVotes, NaiveBayesSelector, WeightedNaiveBayes
 from bayesieve.app.cli import app
 from bayesieve.criteria import Criterion
+from bayesieve.engine.threads import Threads
 from bayesieve.search import PhaseSearch
 from bayesieve.search.path import Path
 from plain import plain_selector
@@ -222,3 +223,35 @@ def test_patience_ends_a_phase_after_steps_without_a_gain():
     search = PhaseSearch("forward", patience=2)
     with pytest.raises(ValueError, match="before n_features is reached"):
         plain_selector(search=search, n_features=3).fit(X, y)
+
+
+# -- tables that take longer than the time there is ------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["selector", "labels", "weighted"])
+def test_tables_far_beyond_the_limit_are_refused_with_both_numbers(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    A, labels = rng.normal(size=(60, 6)), np.tile([[0, 1, 0], [1, 0, 1]], (30, 4))
+    clock = iter(range(10**6))  # every look at the clock is a second later
+    monkeypatch.setattr("bayesieve.search.run.time.monotonic", lambda: float(next(clock)))
+    found = WeightedNaiveBayes() if model == "weighted" else NaiveBayesSelector()
+    y = labels[:, 0] if model == "selector" else labels
+    with pytest.raises(ValueError, match=r"time_limit=1 has passed .* need about \d+ s more; "):
+        found.set_params(time_limit=1).fit(A, y)
+
+
+def test_the_rest_is_foretold_by_the_pace_after_the_first(monkeypatch):
+    # The first takes 50 s, as where code is compiled; others take 2 s.
+    ends = iter([50.0, 52.0, 54.0, 56.0])
+    monkeypatch.setattr("bayesieve.engine.threads.time.monotonic", lambda: next(ends))
+    rests, done = [], []
+    with Threads(1, late=rests.append) as threads:
+        threads.prepare(lambda lo, hi: done.append((lo, hi)), 4, 0)
+    assert done == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert rests == [0.0, 4.0, 2.0, 0.0]
+
+
+def test_a_little_late_is_no_reason_to_refuse():
+    A, y = binary_table(60, 4, n_classes=2)
+    with pytest.warns(ConvergenceWarning, match="stopped by time_limit"):
+        NaiveBayesSelector(search="forward", time_limit=1e-9).fit(A, y)

@@ -120,7 +120,7 @@ def _judge(error: Exception) -> int:
         # The library's own words for bad input.
         tell(f"bayesieve: {text}")
         return BAD_USE
-    if isinstance(error, MemoryError) and "GPU" not in text:  # of a GPU, the bytes are named
+    if isinstance(error, MemoryError) and "GB" not in text:  # where we refuse, bytes are named
         text = "the memory does not suffice; use fewer rows or columns"
     elif isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""

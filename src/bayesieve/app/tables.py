@@ -13,7 +13,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..checks import Array
-from ..data.files.base import BadUseError, Content, check_width, some, whole_numbers
+from ..data.files.base import (
+    BadUseError,
+    Content,
+    check_width,
+    some,
+    unpacked_size,
+    whole_numbers,
+)
 from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
 from ..data.pack import pack
@@ -71,7 +78,7 @@ def read_problem(
     the answers are the same.
     """
     file = format_of(path)
-    if path.stat().st_size < _LARGE or not file.in_blocks:
+    if unpacked_size(path) < _LARGE or not file.in_blocks:
         whole = read_data(path)
         if not whole.sparse and not aside:
             refuse_series(whole.X, target)

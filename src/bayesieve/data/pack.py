@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Array, check_flag, check_number
+from ..checks import Array, check_flag, check_memory, check_number
 from .columns import MOST_CODES
 from .distinct import Cells, Codes, Learner, Numbers, Texts
 from .files.sources import Source, open_source
@@ -158,14 +158,31 @@ def _learners(source: Source, chosen: list[int]) -> dict[int, Learner]:
 
 def _learn(source: Source, learners: Mapping[int, Learner | _Kept], cells: int) -> int:
     """Show every row to all of them; the number of rows."""
+    n_kept = sum(isinstance(each, _Kept) for each in learners.values())
+    least = n_kept * _BYTES_KEPT + (len(learners) - n_kept) / 8
+    _check_room(source, checked := source.expected_rows(), checked * least)
     n_rows, again = 0, False
     while learners:
         for j, first, series in _cells(source, list(learners), cells, again):
             learners[j].learn(first, series)
             n_rows = max(n_rows, first + len(series))
+            if n_rows > checked:
+                _check_room(source, n_rows, n_rows * least)
+                checked = n_rows + n_rows // 8
         learners = {j: each for j, each in learners.items() if each.unsettled}
         again = True
     return n_rows
+
+
+# A cell of the target: as read, and as an array.
+_BYTES_KEPT = 24
+
+
+def _check_room(source: Source, n_rows: int, needed: float) -> None:
+    """Refuse about so many rows where they would not fit into memory."""
+    what = f"{n_rows:.2g} rows of {source.name}, packed,"
+    instead = "pack into a folder on disk (folder=), read fewer columns, or sample rows"
+    check_memory(what, needed, instead)
 
 
 def _cells(
@@ -184,6 +201,8 @@ def _store(
     values = {j: each.values() for j, each in learners.items()}
     n_bits = {j: _bits_a_cell(found, learners[j].missing) for j, found in values.items()}
     sizes = [-(-n_rows * bits // 64) * 8 for bits in n_bits.values()]
+    if folder is None:
+        _check_room(source, n_rows, sum(sizes))
     flat = Room(folder)((sum(sizes),), np.uint8)
     stored: dict[int, Array | Bits] = {}
     at = 0

@@ -1,6 +1,6 @@
 """What weighted ledgers hold: the terms' tables, the lines, and what each has of every term."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -162,13 +162,14 @@ class Cells:
         seats = np.cumsum(bytes_) - 1
         place = np.full(n_rows, -1, np.int64)
         place[at] = np.arange(at.size)
+        for lo, some in in_stacks([columns[j] for j in np.flatnonzero(bytes_)], n_rows):
+            np.take(some, at, axis=1, out=codes[lo : lo + len(some)], mode="clip")
         found: list[Array] = []
         for kind, column, narrow, seat in zip(kinds, columns, bytes_, seats, strict=True):
             if kind == PRESENT:
                 here = place[column]
                 found.append(np.sort(here[here >= 0]))
             elif narrow:
-                np.take(column, at, out=codes[seat])
                 found.append(codes[seat])
             else:
                 found.append(column[at])
@@ -177,6 +178,17 @@ class Cells:
     def take(self, at: Ints, n_lines: int) -> "Cells":
         """Some lines only."""
         return Cells.gather(self.kinds, self.columns, at, n_lines)
+
+
+# Cells of short columns that are handled together: a call for each would take longer than the work.
+_STACKED = 1 << 22
+
+
+def in_stacks(columns: Sequence[Array], n_rows: int) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Columns of a byte a cell, some at a time as one array; and which is the first of them."""
+    step = max(_STACKED // max(n_rows, 1), 1)
+    for lo in range(0, len(columns), step):
+        yield lo, np.array(columns[lo : lo + step], np.uint8)
 
 
 def silenced(codes: Array, which: NDArray[np.bool_], silent: int) -> Array:

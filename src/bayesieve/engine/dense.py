@@ -24,6 +24,7 @@ from ..models.base import (
     choose_scale,
     in_units_of_scale,
     run_alone,
+    seen_from,
 )
 from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
@@ -84,10 +85,10 @@ class DenseTables:
         self.n_classes = sets.n_classes
         self.slots = np.array(columns.slots, np.int64)
 
-        def make(bits: int) -> tuple[list[Terms | None], Scale]:
+        def make(bits: int) -> tuple[tuple[list[Terms | None], Terms], Scale]:
             exact = replace(settings, class_weight=sets.class_weight, bits=bits)
             self._terms = build_columns(columns.specs, columns.statistics, exact, sets.n_sets)
-            self._prior = (
+            prior = (
                 left_out_priors(sets, priors, bits)
                 if columns.loo
                 else prior_terms(sets.class_counts, priors, sets.class_weight, bits)
@@ -98,15 +99,22 @@ class DenseTables:
 
             def rest(lo: int, hi: int) -> None:
                 for f in range(lo, hi):
-                    coded = columns.levels[f] is not None or self._terms[f].model.discrete
-                    if tables[f] is None and coded:
+                    if columns.levels[f] is not None and tables[f] is None:
                         tables[f] = self._table(f)
+                    elif tables[f] is None and self._terms[f].model.discrete:
+                        tables[f] = self._pair(f, np.arange(columns.specs[f].n_codes))
 
             run(rest, len(tables), sum(column.work for column in self._terms) if columns.loo else 0)
-            return tables, choose_scale(self._terms, tables, self._prior)
+            return (tables, prior), choose_scale(self._terms, tables, prior)
 
-        tables, self.scale = in_units_of_scale(make)
-        self.prior = self.scale.fix(self._prior)
+        (tables, prior), self.scale = in_units_of_scale(make)
+        self.prior = self.scale.fix(prior)
+        # Of columns that are stored by their terms: making densities again costs more than room.
+        self._spoken = {
+            f: self.scale.fix(table)
+            for f, table in enumerate(tables)
+            if table is not None and self.slots[f] < 0 and self._terms[f].model.grid_codes
+        }
         self._store(tables)
 
     def serves(self, columns: TableColumns) -> bool:
@@ -127,7 +135,11 @@ class DenseTables:
         """What tells the terms of a column without codes."""
         if not self._terms[column].model.discrete:
             return lambda values, g: self.scale.fix(self._of_values(column, values, g))
-        whole = self.scale.fix(self._table(column))
+        codes, found = np.arange(self._columns.specs[column].n_codes), self._spoken.get(column)
+        if self._columns.loo:
+            pair = self.scale.fix(self._pair(column, codes)) if found is None else found
+            return lambda values, g: seen_from(pair, g, values.astype(np.int64))
+        whole = self.scale.fix(self._table(column)) if found is None else found
         return lambda values, g: whole[g, values.astype(np.int64)]
 
     def _of_values(self, column: int, values: Array, table_set: int) -> Terms:
@@ -137,10 +149,14 @@ class DenseTables:
             return terms.of(values, table_set)
         # Distinct values only: a line's terms depend on its value and class alone.
         distinct, back = np.unique(values, return_inverse=True)
+        mine = seen_from(self._pair(column, distinct).finite, table_set)
+        return Terms(terms.model.limit(mine, terms.settings)[back])
+
+    def _pair(self, column: int, values: Array) -> Terms:
+        """Terms of values with and without a row: 2 x values x classes."""
         training = self._columns.training[column]
-        assert training is not None
-        found = terms.left_out(distinct, training[:], self._columns.sets)
-        return Terms(found.finite[table_set, back])
+        known = values if training is None else training[:]
+        return self._terms[column].with_and_without(values, known, self._columns.sets)
 
     def _table(self, column: int) -> Terms:
         """Terms of every level: sets x levels x classes."""
@@ -224,7 +240,7 @@ class DenseLedger:
         tables: DenseTables | None = None
         for columns in all_columns:
             if tables is None or not tables.serves(columns):
-                tables = DenseTables(columns, settings, priors, threads.run)
+                tables = DenseTables(columns, settings, priors, threads.prepare)
             if threads.gpus:
                 from .gpu.parts import gpu_ledger
 

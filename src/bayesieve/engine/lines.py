@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Array, choose
+from ..checks import Array, check_memory, choose
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.folds import Rows, find_splits, training_copies
 from ..data.kernels.options import BLOCK, BYTES, LANES
@@ -189,6 +189,11 @@ TERM_CACHE_BYTES = 2**28
 MANY_CELLS = 1 << 22
 
 
+#: Tables of all columns of codes may take this much; beyond, a column is kept as its terms where
+#: that takes less.
+TABLE_BYTES = 2**25
+
+
 class LineCells:
     """Codes of columns, of each line: a byte a cell, or a bit.
 
@@ -300,8 +305,14 @@ class DenseRows:
         """Terms of a column that has no codes: classes x lines."""
         values = self.numbers[-1 - tables.slots[column]]
         speak = tables.speaker(column)
+        told: list[Ints] = []
+        begin, n_lines = 0, self.lines.rows.size
         for part, g in self.lines.runs():
-            out[:, part] = speak(values[part], g).T
+            told.append(speak(values[part], g))
+            # Lines of many classes are few each: turned alone they would be scattered.
+            if part.stop - begin >= BLOCK or part.stop == n_lines:
+                out[:, begin : part.stop] = np.concatenate(told).T
+                begin, told = part.stop, []
 
 
 class UnitSlots:
@@ -327,6 +338,15 @@ class UnitSlots:
         self.linear = single & tables.linear_ok[first]
 
 
+# Arrays of the size of a table of terms while tables of codes are made: terms, integers (three),
+# nat, factors of joining and leaving; and of the counts by code and class: those of a column, and
+# the final model's counts and terms.
+_OF_TABLES, _OF_COUNTS = 7, 6
+
+# Arrays of lines x classes while subsets are scored: sums, what scans read, and what errors do.
+_OF_LINES = 6
+
+
 class TableColumns:
     """What tables are made of: columns that were counted, wherever their rows are.
 
@@ -348,10 +368,30 @@ class TableColumns:
         self.slots: list[int] = []
         #: Training values of continuous columns, for leave-one-out.
         self.training: list[Array | Lookup | None] = []
+        self._n_bytes, self._checked = 8 * _OF_COUNTS * self.n_sets * sets.n_classes, 0
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of tables; one a class where lines are left out of their own."""
+        return self.sets.n_classes if self.loo else self.sets.n_sets
+
+    def _reserve(self, n_codes: int, coded: bool) -> None:
+        """Refuse a column whose tables have no room, beside those of the columns before it."""
+        n_sets, n_classes = self.n_sets, self.sets.n_classes
+        of_column = 8 * n_codes * n_classes
+        self._n_bytes += of_column * (self.sets.n_sets + _OF_COUNTS)
+        self._n_bytes += of_column * n_sets * _OF_TABLES if coded else 0
+        if self._n_bytes < self._checked:
+            return
+        # To ask how much memory there is takes longer than to count a column.
+        self._checked = self._n_bytes + self._n_bytes // 8
+        what = f"the tables of {len(self.specs) + 1} columns for {n_classes} classes"
+        check_memory(what, self._n_bytes, "join rare classes, or use fewer columns or rows")
 
     def keep(self, spec: ColumnSpec, statistics: Statistics, all_known: bool) -> None:
         """A column of codes that others hold and have counted."""
         coded = fits_a_byte(spec)
+        self._reserve(spec.n_codes, True)
         self.specs.append(spec)
         self.statistics.append(statistics)
         self.training.append(None)
@@ -377,6 +417,7 @@ class DenseColumns(TableColumns):
     n_columns : how many columns will come.
     room : where columns are put.
     training_rows : the rows of `sets` among those of the columns; None: all, as they are.
+    only_codes : are columns of few values kept as codes whatever their tables take?
     """
 
     def __init__(
@@ -387,12 +428,15 @@ class DenseColumns(TableColumns):
         n_columns: int,
         room: Room = IN_MEMORY,
         training_rows: Ints | None = None,
+        only_codes: bool = False,
     ):
         super().__init__(sets, loo)
-        self.lines = lines
+        self.lines, self._n_columns, self._only_codes = lines, n_columns, only_codes
         self.cells = LineCells(lines, n_columns, room)
         self.room = room
         self.training_rows = training_rows
+        of_lines = 8 * lines.rows.size * sets.n_classes
+        self._n_bytes += _OF_LINES * of_lines + min(n_columns * of_lines, TERM_CACHE_BYTES)
         self.numbers: list[Array | Lookup] = []
 
     def add(
@@ -409,6 +453,8 @@ class DenseColumns(TableColumns):
         `known` are statistics of the same training rows, where somebody has made them.
         """
         model = MODELS[spec.model]
+        by_table = model.discrete and fits_a_byte(spec) and self._worth_a_table(spec)
+        self._reserve(spec.n_codes if model.discrete else 1, by_table)
         self.specs.append(spec)
         self.statistics.append(
             model.statistics(training, spec.n_codes, self.sets) if known is None else known
@@ -417,7 +463,7 @@ class DenseColumns(TableColumns):
         self.training.append(kept if self.loo and not model.discrete else None)
         of_lines = column[self.lines.rows]
         levels: Array | None = None
-        if model.discrete and fits_a_byte(spec):
+        if by_table:
             levels = np.arange(spec.n_codes)
         elif not model.discrete and self._worth_coding(spec):
             assert spec.distinct is not None
@@ -438,9 +484,17 @@ class DenseColumns(TableColumns):
 
     def _worth_coding(self, spec: ColumnSpec) -> bool:
         """Few enough values that a table is smaller than half a column of terms."""
-        n_sets = self.sets.n_classes if self.loo else self.sets.n_sets
         few = spec.distinct is not None and spec.n_distinct == spec.distinct.size <= MOST_CODES
-        return few and 2 * n_sets * (spec.n_distinct + 1) <= self.lines.rows.size
+        return few and self._is_smaller(spec.n_distinct + 1)
+
+    def _worth_a_table(self, spec: ColumnSpec) -> bool:
+        """The same of codes, but scans read tables sooner: small ones are always worth it."""
+        size = 8 * self.n_sets * spec.n_codes * self.sets.n_classes
+        small = size * self._n_columns <= TABLE_BYTES
+        return self._only_codes or small or self._is_smaller(spec.n_codes)
+
+    def _is_smaller(self, n_values: int) -> bool:
+        return 2 * self.n_sets * n_values <= self.lines.rows.size
 
 
 def _any_missing(spec: ColumnSpec, column: Array) -> bool:

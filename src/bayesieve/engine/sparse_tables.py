@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import Array
+from ..checks import Array, check_memory
 from ..data.columns import ColumnSpec
 from ..data.sparse import Moves
 from ..data.targets import Targets
@@ -15,12 +15,14 @@ from ..models.base import (
     Floats,
     Grid,
     Ints,
+    Run,
     Scale,
     Settings,
     Statistics,
     Terms,
     TrainingSets,
     in_units_of_scale,
+    run_alone,
 )
 from ..models.columns import build_columns
 from ..models.counts import binary_mean, prior_terms
@@ -159,7 +161,7 @@ class SparseTables(NamedTuple):
 
 
 def bayes_tables(
-    problem: SparseProblem, settings: Settings, priors: str | Floats | None
+    problem: SparseProblem, settings: Settings, priors: str | Floats | None, run: Run = run_alone
 ) -> SparseTables:
     """Terms of naive Bayes: what the usual value says, and by how much the others move.
 
@@ -168,28 +170,53 @@ def bayes_tables(
     problem : the rows.
     settings : smoothing and the variance added; class weights are the problem's.
     priors : None, "uniform" or one probability a class.
+    run : runs a task over a range of columns and problems, in parts where it has threads.
     """
-    return _BayesTables(problem, settings, priors).found
+    return _BayesTables(problem, settings, priors, run).found
+
+
+# Arrays of the size of all terms while they are made: of binary columns, of others.
+_OF_BINARY, _OF_OTHERS = 5, 3
 
 
 class _BayesTables:
     """All binary columns at once, the others one by one."""
 
-    def __init__(self, problem: SparseProblem, settings: Settings, priors: str | Floats | None):
-        self._problem, self._settings, self._priors = problem, settings, priors
+    def __init__(
+        self, problem: SparseProblem, settings: Settings, priors: str | Floats | None, run: Run
+    ):
+        self._problem, self._settings, self._priors, self._run = problem, settings, priors, run
         self._trained, self._weights = problem.trained, problem.training_weights
         self._class_weight = np.tile(problem.class_weight, self._trained.n_groups)
         self._totals = np.stack([self._class_counts(left) for left in problem.scoring.left_out])
         self._binary = np.array([spec.model == "bernoulli" for spec in problem.specs])
+        self._check_room()
         self._counts = problem.binary_counts(np.flatnonzero(self._binary), self._totals)
         (binary, prior, spoken), scale = in_units_of_scale(self._make)
         self.found = self._assemble(binary, prior, spoken, scale)
 
+    def _check_room(self) -> None:
+        """Refuse tables that would not fit into memory."""
+        problem = self._problem
+        n_codes = [
+            spec.n_codes if values is None else values.size
+            for spec, values, binary in zip(
+                problem.specs, problem.values, self._binary, strict=True
+            )
+            if not binary
+        ]
+        n_copied = _OF_BINARY * 3 * int(self._binary.sum()) + _OF_OTHERS * sum(n_codes)
+        what = f"{self._trained.n_groups} labels" if self._trained.n_groups > 1 else "all classes"
+        check_memory(
+            f"the tables of {len(problem.specs)} columns for {what}",
+            8 * self._totals.size * n_copied,
+            "use fewer labels, classes, columns or folds",
+        )
+
     def _make(self, bits: int) -> tuple[tuple[Terms, Terms, dict[int, Terms]], Scale]:
         """Terms of the binary columns, of the prior and of each other column."""
         binary, prior = self._count_terms(bits), self._prior(bits)
-        others = np.flatnonzero(~self._binary).tolist()
-        spoken = {f: self._column_terms(f, bits) for f in others}
+        spoken = self._others(bits)
         largest = np.abs(binary.finite).max((1, 2, 3), initial=0.0)
         bounds = [np.abs(prior.finite).max(), *largest]
         bounds += [np.abs(found.finite).max(initial=0.0) for found in spoken.values()]
@@ -251,31 +278,50 @@ class _BayesTables:
         settings = Settings(smoothing, None, self._class_weight, means, bits)
         return MODELS["bernoulli"].terms(counts, np.arange(3), Grid(), settings)
 
-    def _column_terms(self, f: int, bits: int) -> Terms:
-        """Terms of another column: sets x codes x class columns, problem by problem."""
+    def _others(self, bits: int) -> dict[int, Terms]:
+        """Terms of the other columns: sets x codes x class columns, problem by problem."""
+        others, n_groups = np.flatnonzero(~self._binary).tolist(), self._trained.n_groups
+        settings = replace(self._settings, class_weight=self._problem.class_weight, bits=bits)
+        parts: dict[tuple[int, int], Terms] = {}
+
+        def task(lo: int, hi: int) -> None:
+            for item in range(lo, hi):
+                f, g = others[item // n_groups], item % n_groups
+                parts[f, g] = self._column_terms(f, g, settings)
+
+        self._run(task, len(others) * n_groups, sum(self._work(f) for f in others) * n_groups)
+        return {f: _side_by_side([parts.pop((f, g)) for g in range(n_groups)]) for f in others}
+
+    def _work(self, f: int) -> int:
+        """How much there is to do before a column on a grid can speak: pairs of codes."""
+        spec, (n_sets, _) = self._problem.specs[f], self._totals.shape
+        return n_sets * spec.n_codes**2 * self._trained.n_classes if spec.on_grid else 0
+
+    def _column_terms(self, f: int, g: int, settings: Settings) -> Terms:
+        """Terms of another column for one problem: sets x codes x classes."""
         problem = self._problem
         spec, values = problem.specs[f], problem.values[f]
         codes = np.arange(spec.n_codes) if values is None else values
-        settings = replace(self._settings, class_weight=problem.class_weight, bits=bits)
-        parts = []
-        for g in range(self._trained.n_groups):
-            statistics = problem.statistics(f, g)
-            terms = build_columns([spec], [statistics], settings, self._totals.shape[0])[0]
-            parts.append(terms.of(codes))
-        finite = np.concatenate([part.finite for part in parts], axis=-1)
-        if all(part.impossible is None for part in parts):
-            return Terms(finite)
-        never = [
-            np.zeros(part.finite.shape, bool) if part.impossible is None else part.impossible
-            for part in parts
-        ]
-        return Terms(finite, np.concatenate(never, axis=-1))
+        told = [spec], [problem.statistics(f, g)], settings, self._totals.shape[0]
+        return build_columns(*told)[0].of(codes)
 
     def _odds(self, fixed: Ints) -> Ints:
         """From class columns to what the sums hold (last axis)."""
         if not self._trained.odds:
             return fixed
         return fixed[..., 1::2] - fixed[..., ::2]
+
+
+def _side_by_side(parts: list[Terms]) -> Terms:
+    """Terms of several problems as those of one (last axis)."""
+    finite = np.concatenate([part.finite for part in parts], axis=-1)
+    if all(part.impossible is None for part in parts):
+        return Terms(finite)
+    never = [
+        np.zeros(part.finite.shape, bool) if part.impossible is None else part.impossible
+        for part in parts
+    ]
+    return Terms(finite, np.concatenate(never, axis=-1))
 
 
 def sets_of_rows(left_out: tuple[Ints, ...], n_rows: int) -> tuple[Ints, Ints]:

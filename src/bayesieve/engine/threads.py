@@ -1,6 +1,7 @@
 """How many threads a fit may use."""
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -70,6 +71,8 @@ class Threads:
     ----------
     n_threads : how many.
     gpu : who opens GPUs, to be asked where the pool is entered; None: rows stay in memory.
+    late : told, item by item of what is prepared, the seconds that the others will take; raises an
+        error where that is too long.
 
     Examples
     --------
@@ -79,8 +82,13 @@ class Threads:
     0 3
     """
 
-    def __init__(self, n_threads: int = 1, gpu: Opens | None = None):
-        self.n_threads = n_threads
+    def __init__(
+        self,
+        n_threads: int = 1,
+        gpu: Opens | None = None,
+        late: Callable[[float], None] | None = None,
+    ):
+        self.n_threads, self.late = n_threads, late
         self.gpus: tuple[Device, ...] = ()
         self._opened = None if gpu is None else gpu.opened()
         self._pool: ThreadPoolExecutor | None = None
@@ -94,6 +102,24 @@ class Threads:
             return
         cuts = [n_items * part // n_parts for part in range(n_parts + 1)]
         self.share([partial(task, lo, hi) for lo, hi in pairwise(cuts)])
+
+    def prepare(self, task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
+        """The same of what no search can be without, and none can stop: made one by one."""
+        late = self.late
+        if late is None:
+            self.run(task, n_items, n_cells)
+            return
+        ended: list[float] = []
+
+        def one_by_one(lo: int, hi: int) -> None:
+            for item in range(lo, hi):
+                task(item, item + 1)
+                ended.append(time.monotonic())
+                # From the end of the first, which may have compiled what the others run.
+                pace = (ended[-1] - ended[0]) / max(len(ended) - 1, 1)
+                late(pace * (n_items - len(ended)))
+
+        self.run(one_by_one, n_items, n_cells)
 
     def share(self, tasks: Sequence[Callable[[], None]]) -> None:
         """Whoever is free takes the next task; done when all are."""

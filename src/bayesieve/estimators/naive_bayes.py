@@ -21,7 +21,7 @@ from ..models.alike import BinarySpecs
 from ..models.base import Floats, Ints, Run, Settings, run_alone
 from ..models.columns import Summary, choose_models, summarise
 from ..models.counts import check_priors, check_smoothing
-from ..models.fitted import FittedBayes, fit_problem
+from ..models.fitted import FittedBayes, FittedProblem, fit_problem
 from ..models.priors import Priors, at_place
 from ..models.registry import MODELS
 from ..models.unknown import warn_of_unknown
@@ -65,11 +65,16 @@ class BayesFamily:
         check_priors(self.priors, len(sample.classes))
 
     def fit(
-        self, sample: Sample, models: Sequence[str], class_weight: Floats | None = None
+        self,
+        sample: Sample,
+        models: Sequence[str],
+        class_weight: Floats | None = None,
+        run: Run = run_alone,
     ) -> FittedBayes:
         """The model of all rows."""
         summaries = summarise(sample, models, self.rounded, class_weight)
-        return self.finish(summaries, sample.targets.names if sample.targets.labelled else ())
+        labels = sample.targets.names if sample.targets.labelled else ()
+        return self.finish(summaries, labels, run)
 
     def problems(self, targets: Targets) -> list[Ints]:
         """Classes of all rows in each problem: one, or one a label."""
@@ -81,10 +86,18 @@ class BayesFamily:
         """The model of what was counted, one summary a problem."""
         smoothing = check_smoothing(self.smoothing)
         priors = check_priors(self.priors, len(summaries[0].classes))
-        problems = [
-            fit_problem(summary, smoothing, priors, self.var_smoothing, run)
-            for summary in summaries
-        ]
+        told = smoothing, priors, self.var_smoothing
+        if len(summaries) == 1:
+            problems = [fit_problem(summaries[0], *told, run)]
+        else:
+            found: dict[int, FittedProblem] = {}
+
+            def task(lo: int, hi: int) -> None:
+                for g in range(lo, hi):
+                    found[g] = fit_problem(summaries[g], *told)
+
+            run(task, len(summaries), 0)
+            problems = [found[g] for g in range(len(summaries))]
         for summary in summaries:
             _warn_of_idle_components(summary)
         return FittedBayes(tuple(problems), tuple(labels))
@@ -100,10 +113,13 @@ class BayesFamily:
             check_smoothing(self.smoothing), fitted.problems[0].extra_variance, class_weight
         )
 
-    def sparse_tables(self, problem: SparseProblem, fitted: FittedBayes) -> SparseTables:
+    def sparse_tables(
+        self, problem: SparseProblem, fitted: FittedBayes, run: Run = run_alone
+    ) -> SparseTables:
         """Terms for the rows of a sparse ledger."""
         settings = self.settings(fitted, problem.class_weight)
-        return bayes_tables(problem, settings, check_priors(self.priors, problem.targets.n_classes))
+        priors = check_priors(self.priors, problem.targets.n_classes)
+        return bayes_tables(problem, settings, priors, run)
 
 
 def _warn_of_idle_components(summary: Summary) -> None:

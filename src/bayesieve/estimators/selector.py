@@ -307,10 +307,12 @@ class NaiveBayesSelector(
             named = asked.validation, sample, task.groups, task.n_rows
             guiding, validating = find_parts(*named, draw)
         task = task if asked is self else suit_folds(self, asked, task, guiding)
-        with Threads(count_threads(self.n_jobs), gpu_of(self.engine)) as threads:
+        held_to = None if clock.limit is None else clock.check
+        with Threads(count_threads(self.n_jobs), gpu_of(self.engine), held_to) as threads:
             searching = Searching(asked, task, search, criterion, threads, clock, held)
             search = searching.informed(guiding, draw)
             ledgers = searching.ledgers(guiding, validating, search)
+            threads.late = None  # what is found from now on is better late than lost
             journal = None
             if self.checkpoint is not None:
                 parts = task, model, search, criterion, ledgers.scored, (guiding, validating)

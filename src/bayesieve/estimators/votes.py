@@ -57,7 +57,11 @@ class VotesFamily:
             )
 
     def fit(
-        self, sample: Sample, models: Sequence[str], class_weight: Floats | None = None
+        self,
+        sample: Sample,
+        models: Sequence[str],
+        class_weight: Floats | None = None,
+        run: Run = run_alone,
     ) -> FittedVotes:
         """Which values vote; what votes mean is counted for the columns that are kept."""
         return fit_votes(sample, models, self.orientation == "rare")
@@ -78,7 +82,9 @@ class VotesFamily:
         """Some columns, whose votes are counted anew."""
         return fitted.restrict(columns).counted(sample.pick(np.array(columns, np.int64)))
 
-    def sparse_tables(self, problem: SparseProblem, fitted: FittedVotes) -> SparseTables:
+    def sparse_tables(
+        self, problem: SparseProblem, fitted: FittedVotes, run: Run = run_alone
+    ) -> SparseTables:
         """Votes for the rows of a sparse ledger."""
         return vote_tables(problem, self.orientation == "rare")
 

@@ -250,7 +250,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         gpu = gpu_of(self.engine)
         if gpu is not None:
             check_gpu_table(sample, [])
-        with Threads(count_threads(self.n_jobs), gpu) as threads:
+        held_to = None if clock.limit is None else clock.check
+        with Threads(count_threads(self.n_jobs), gpu, held_to) as threads:
             fits = run_weighted(judged, draw, threads, clock)
         stopped = next((each.stopped for each in fits if each.stopped), None)
         if stopped is not None:

@@ -379,4 +379,7 @@ def _choose_by(
             watch.line.walked()
         return watch.clock.left <= 0
 
-    return choose_option(problems, judged.plan, options, folds, threads, pause)
+    def late() -> bool:
+        return watch.clock.left <= 0
+
+    return choose_option(problems, judged.plan, options, folds, threads, pause, late)

@@ -323,7 +323,8 @@ class Scale:
 
     def fix(self, terms: Terms) -> Ints:
         """Round once; from here on, sums are exact and do not depend on order."""
-        fixed = np.rint(np.ldexp(terms.finite, self.bits)).astype(np.int64)
+        scaled = np.ldexp(terms.finite, self.bits)
+        fixed = np.rint(scaled, out=scaled).astype(np.int64)
         if terms.impossible is not None:
             fixed -= self.impossible * terms.impossible
         return fixed
@@ -370,23 +371,40 @@ class ColumnTerms(NamedTuple):
 
         Entry [y, v, k] serves a line of class y with value v.
         """
-        base = self.model.terms(self.statistics, values, self.grid, self.settings)
-        own = self.model.left_out(self.statistics, values, self.grid, self.settings, column, sets)
-        n_classes = own.finite.shape[-1]
-        finite = np.repeat(base.finite, n_classes, axis=0)
+        pair = self.with_and_without(values, column, sets)
+        classes = range(pair.finite.shape[-1])
+        finite = np.stack([seen_from(pair.finite, y) for y in classes])
+        impossible = None
+        if pair.impossible is not None:
+            impossible = np.stack([seen_from(pair.impossible, y) for y in classes])
+        return Terms(self.model.limit(finite, self.settings), impossible)
+
+    def with_and_without(self, values: Array, column: Array, sets: TrainingSets) -> Terms:
+        """Terms with all rows, and with one row of the value fewer in each class: 2 x values x ...
+
+        All that `left_out` holds, before the model's limit, in a fraction of the room: taking a
+        line out changes the terms of its own class, and no others; see `seen_from`.
+        """
+        told = self.statistics, values, self.grid, self.settings
+        base, own = self.model.terms(*told), self.model.left_out(*told, column, sets)
+        finite = np.concatenate([base.finite, own.finite[None]])
         impossible = np.zeros(finite.shape, bool)
         if base.impossible is not None:
-            impossible[:] = base.impossible
-        classes = np.arange(n_classes)
-        finite[classes, :, classes] = own.finite.T
-        impossible[classes, :, classes] = False if own.impossible is None else own.impossible.T
+            impossible[0] = base.impossible[0]
+        if own.impossible is not None:
+            impossible[1] = own.impossible
         if self.model.silent_unseen:
             alone = np.append(self.statistics[0, :-1].sum(-1) == 1, False)
             finite[:, alone] = 0.0
             impossible[:, alone] = False
-        return Terms(
-            self.model.limit(finite, self.settings), impossible if impossible.any() else None
-        )
+        return Terms(finite, impossible if impossible.any() else None)
+
+
+def seen_from(pair: Array, own_class: int, at: Array | slice = slice(None)) -> Array:
+    """What lines of one class read of terms with and without them: values x classes."""
+    found = pair[0, at].copy()
+    found[:, own_class] = pair[1, at, own_class]
+    return found
 
 
 def _one_set(statistics: Statistics, table_set: int) -> Statistics:

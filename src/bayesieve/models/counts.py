@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,44 +169,79 @@ def prior_terms(
         weighted = counts * class_weight
         total = weighted.sum(-1, keepdims=True)
         share = weighted / np.maximum(total, np.finfo(float).tiny)
-        rest = -np.log(np.maximum(total, 1.0)) + np.zeros_like(share)
-        parts = _shares_of_counts(counts.reshape(-1, shape[-1]), class_weight)
+        rest = 0.0 - np.log(np.maximum(total, 1.0))
+        logs = _log_shares_of_counts(counts, class_weight, bits)
     else:
         given = np.full(shape[-1], 1 / shape[-1]) if isinstance(priors, str) else priors
         share = np.broadcast_to(given, shape).astype(float)
-        rest = np.zeros_like(share)
-        parts = [as_fraction(part) for part in share.ravel().tolist()]
+        rest = np.zeros(1)
+        logs = _log_known([as_fraction(part) for part in np.asarray(given, float).tolist()], bits)
     impossible = share <= 0
-    known = [part for part in parts if part is not None]
-    logs = log_parts(known, bits) if len(known) == share.size else None
     if logs is not None:
-        finite = np.ldexp(logs.astype(np.float64), -bits).reshape(shape)
+        finite = np.broadcast_to(np.ldexp(logs.astype(np.float64), -bits), shape)
     else:
         with np.errstate(divide="ignore"):
             finite = np.log(share)
     return Terms(np.where(impossible, rest, finite), impossible if impossible.any() else None)
 
 
-def _shares_of_counts(counts: Floats, class_weight: Floats) -> list[Fraction | None]:
-    """Each class's share of the weighted counts of its set, exactly; None where unknown."""
+def _log_shares_of_counts(counts: Floats, class_weight: Floats, bits: int) -> Ints | None:
+    """Logarithms of each class's share of the weighted counts of its set; None where unknown."""
     weights = [as_fraction(weight) for weight in class_weight.tolist()]
-    shares: list[Fraction | None] = []
-    for line in counts.tolist():
-        weighted = [
-            None if weight is None or count != int(count) else weight * int(count)
-            for count, weight in zip(line, weights, strict=True)
-        ]
-        total = sum(part or Fraction(0) for part in weighted)
-        shares += [None if part is None or not total else part / total for part in weighted]
-    return shares
+    known = [weight for weight in weights if weight is not None]
+    if len(known) < len(weights) or not _whole(counts):
+        return None
+    shared = lcm(*(weight.denominator for weight in known))
+    whole = [int(weight * shared) for weight in known]
+    if float(counts.sum(-1).max(initial=0.0)) * max(whole) >= _MOST_PRODUCT:
+        shares: list[Fraction | None] = []
+        for line in counts.reshape(-1, len(known)).tolist():
+            parts = [weight * int(count) for weight, count in zip(known, line, strict=True)]
+            total = sum(parts)
+            shares += [part / total if total else None for part in parts]
+        found = _log_known(shares, bits)
+        return None if found is None else found.reshape(counts.shape)
+    tops = counts.astype(np.int64) * np.array(whole, np.int64)
+    bottoms = tops.sum(-1, keepdims=True)
+    if not bottoms.all():
+        return None
+    if bottoms.max(initial=0) > MOST_NUMBER:
+        common = np.gcd(tops, bottoms)
+        tops, bottoms = tops // common, bottoms // common
+    # Of a fraction that is not reduced, both logarithms have the same too much.
+    if bottoms.max(initial=0) > MOST_NUMBER:
+        return None
+    logs = additive_log(tops, bits)
+    logs -= additive_log(bottoms, bits)
+    return logs
+
+
+def _log_known(parts: Sequence[Fraction | None], bits: int) -> Ints | None:
+    """Logarithms of fractions, all of which are known; or None."""
+    known = [part for part in parts if part is not None]
+    return log_parts(known, bits) if len(known) == len(parts) else None
+
+
+# Sets whose priors are made at once: as many numbers as sets times classes, several times over.
+_SETS = 256
 
 
 def left_out_priors(
     sets: TrainingSets, priors: str | Floats | None, bits: int = MOST_BITS
 ) -> Terms:
     """Log-priors seen by a line of each class when it is taken out: own class x classes."""
-    counts = sets.class_counts - np.eye(sets.n_classes)
-    return prior_terms(np.maximum(counts, 0.0), priors, sets.class_weight, bits)
+    n_classes, counts = sets.n_classes, sets.class_counts
+    finite, impossible = np.empty((n_classes, n_classes)), np.zeros((n_classes, n_classes), bool)
+    for lo in range(0, n_classes, _SETS):
+        some = slice(lo, min(lo + _SETS, n_classes))
+        less = np.repeat(counts, some.stop - lo, axis=0)
+        own = np.arange(some.stop - lo), np.arange(lo, some.stop)
+        less[own] = np.maximum(less[own] - 1.0, 0.0)
+        found = prior_terms(less, priors, sets.class_weight, bits)
+        finite[some] = found.finite
+        if found.impossible is not None:
+            impossible[some] = found.impossible
+    return Terms(finite, impossible if impossible.any() else None)
 
 
 def check_priors(priors: object, n_classes: int) -> str | NDArray[np.float64] | None:
@@ -242,6 +278,10 @@ def check_smoothing(smoothing: object) -> float | str:
 
 #: Numbers beyond this are not taken apart: their primes are too far to look for.
 MOST_NUMBER = 2**32
+
+
+# Products below this are exact whole numbers of 64 bits.
+_MOST_PRODUCT = 2.0**62
 
 
 _LEAST_TABLE, _MOST_TABLE = 2**10, 2**20

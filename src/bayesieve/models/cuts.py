@@ -3,6 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+# Counts looked at together: as many as stay in the cache.
+_CELLS = 1 << 16
+
 
 def mdl_cuts(
     values: NDArray[np.float64],
@@ -76,25 +79,33 @@ def _best_cut(counts: NDArray[np.float64]) -> int | None:
     """Where to cut a run of distinct values (class counts, values x classes), or None."""
     if counts.shape[0] < 2:
         return None
-    left = counts.cumsum(0)[:-1]
     total = counts.sum(0)
-    right = total - left
-    n_left, n_right = left.sum(1), right.sum(1)
-    n = n_left[0] + n_right[0]
-    of_left, of_right = _entropy(left), _entropy(right)
-    mixed = (n_left * of_left + n_right * of_right) / n
-    at = int(np.argmin(mixed))
+    best, at, n = np.inf, 0, 0.0
+    of_parts, parts = (0.0, 0.0), (total, total)
+    before, step = np.zeros_like(total), max(_CELLS // total.size, 1)
+    for lo in range(0, len(counts) - 1, step):
+        left = np.vstack([before, counts[lo : min(lo + step, len(counts) - 1)]]).cumsum(0)[1:]
+        right = total - left
+        n_left, n_right = left.sum(1), right.sum(1)
+        n = n or n_left[0] + n_right[0]
+        of_left, of_right = _entropy(left), _entropy(right)
+        mixed = (n_left * of_left + n_right * of_right) / n
+        here = int(np.argmin(mixed))
+        if mixed[here] < best:
+            best, at = mixed[here], lo + here
+            of_parts, parts = (of_left[here], of_right[here]), (left[here], right[here])
+        before = left[-1]
     whole = float(_entropy(total[None])[0])
-    classes = [int((part > 0).sum()) for part in (total, left[at], right[at])]
+    classes = [int((part > 0).sum()) for part in (total, *parts)]
     # What the cut gains must exceed the price of telling where it is and what the parts hold.
     # log2(3^k - 2), in a form that does not overflow.
     k = classes[0]
     extra = (
         k * np.log2(3.0)
         + np.log2(1.0 - 2.0 * 3.0**-k)
-        - (classes[0] * whole - classes[1] * of_left[at] - classes[2] * of_right[at])
+        - (classes[0] * whole - classes[1] * of_parts[0] - classes[2] * of_parts[1])
     )
-    if whole - mixed[at] <= (np.log2(max(n - 1, 1)) + extra) / n:
+    if whole - best <= (np.log2(max(n - 1, 1)) + extra) / n:
         return None
     return at + 1
 

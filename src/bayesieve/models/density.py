@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import blake2b
 from threading import Lock
 from typing import NamedTuple
 
@@ -160,18 +161,14 @@ class DensityModel(CountModel):
     def _fit(self, statistics: Floats, grid: Grid, settings: Settings) -> tuple[Ratios, Array]:
         units = settings.class_weight
         counts = statistics[:, :-1] * units
-        key = (
-            self.members,
-            counts.shape,
-            counts.tobytes(),
-            units.tobytes(),
-            grid.points.tobytes(),
-            grid.n_values,
-        )
+        # Counts by many classes take as much room as what is made of them.
+        mark = blake2b(np.ascontiguousarray(counts), digest_size=32).digest()
+        parts = (mark, units.tobytes(), grid.points.tobytes(), grid.n_values)
+        key = (self.members, counts.shape, *parts)
         found = _KEPT.get(key)
         if found is None:
             found = _best(self.members, counts, units, grid)
-            _KEPT.put(key, found, 2 * counts.nbytes + found[0].ratio.nbytes)
+            _KEPT.put(key, found, found[0].ratio.nbytes + found[0].own.nbytes)
         return found
 
 

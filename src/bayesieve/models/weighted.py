@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import ColumnTerms, Floats, Ints, Scale, Settings, Terms, TrainingSets
+from .base import ColumnTerms, Floats, Grid, Ints, Scale, Settings, Terms, TrainingSets
 from .columns import Summary, build_columns
 from .counts import log_shares_of
 from .fitted import FittedProblem
@@ -89,20 +89,20 @@ def column_ratios(
     speaks : does it mean anything that a value is missing?
     """
     settings = Settings(smoothing, None, summary.class_weight)
-    columns = build_columns(summary.specs, list(summary.statistics), settings)
     shares = log_shares_of(summary.class_count * summary.class_weight)
     binary = [j for j, spec in enumerate(summary.specs) if spec.model == "bernoulli"]
-    known = _binary_terms(columns, binary)
+    known = _binary_terms([summary.statistics[j] for j in binary], settings)
     if known is not None and not speaks:
         ready = dict(zip(binary, _binary_ratios(*known, shares, sets is not None), strict=True))
     else:
         ready = {}
     quick = {} if known is None else dict(zip(binary, zip(*known[:2], strict=True), strict=True))
     found = []
-    for j, (spec, column) in enumerate(zip(summary.specs, columns, strict=True)):
+    for j, spec in enumerate(summary.specs):
         if j in ready:
             found.append(ready[j])
             continue
+        (column,) = build_columns([spec], [summary.statistics[j]], settings)
         terms, left = quick[j] if j in quick else _terms(column, spec.n_codes, sets)
         counts = column.statistics[0]
         own = np.zeros_like(terms)
@@ -148,17 +148,16 @@ def _binary_ratios(
 
 
 def _binary_terms(
-    columns: Sequence[ColumnTerms], binary: Sequence[int]
+    statistics: Sequence[Floats], settings: Settings
 ) -> tuple[Floats, Floats, Floats] | None:
     """The same of all binary columns together, and their counts: there may be thousands."""
-    if not binary:
+    if not len(statistics):
         return None
-    counts = np.stack([columns[j].statistics[0] for j in binary])  # columns x codes x classes
+    counts = np.array(statistics)[:, 0]  # columns x codes x classes
     less = np.repeat(counts[:, None], 3, axis=1)  # ... x code that loses a row x codes x classes
     for code in range(2):
         less[:, code, code] -= less[:, code, code] > 0
-    first = columns[binary[0]]
-    found = MODELS["bernoulli"].terms(less, np.arange(3), first.grid, first.settings).finite
+    found = MODELS["bernoulli"].terms(less, np.arange(3), Grid(), settings).finite
     left = np.zeros_like(counts)
     for code in range(2):
         left[:, code] = found[:, code, code]

@@ -1,6 +1,6 @@
 """Rows as codes: what weights are fitted on, whole or in folds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -14,7 +14,7 @@ from ..data.columns import ColumnSpec
 from ..data.sample import Sample
 from ..data.sparse import present
 from ..data.tables import SparseTable
-from ..engine.cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables, silenced
+from ..engine.cells import CODED, PRESENT, TWO, Cells, ScoredLines, TermTables, in_stacks, silenced
 from ..engine.contract import WeightLedger
 from ..engine.far.table import FarTable
 from ..engine.threads import Threads
@@ -73,12 +73,15 @@ class CodedColumns:
 
     def statistics(self, rows: "CodedRows") -> list[Floats]:
         """Counts of some rows, column by column."""
-        sets, found = rows.sets, []
-        count = rows.class_count
+        sets, count = rows.sets, rows.class_count
+        found: list[Floats] = []
+        two = self._counts_of_two(rows)
         seats = np.full(self.n_rows, -1)
         seats[rows.rows] = np.arange(rows.rows.size)
         for j, spec in enumerate(self.specs):
-            if self.kinds[j] == PRESENT:
+            if self.kinds[j] == TWO:
+                found.append(next(two))
+            elif self.kinds[j] == PRESENT:
                 here = seats[self.columns[j]]
                 here = here[here >= 0]
                 ones = np.bincount(rows.labels[here], sets.weights[here], rows.n_classes)
@@ -86,6 +89,18 @@ class CodedColumns:
             else:
                 found.append(MODELS[spec.model].statistics(rows.codes(j), spec.n_codes, sets))
         return found
+
+    def _counts_of_two(self, rows: "CodedRows") -> Iterator[Floats]:
+        """The same of all columns of 0 and 1, some at a time."""
+        by_class = np.zeros((rows.rows.size, rows.n_classes))
+        by_class[np.arange(rows.rows.size), rows.labels] = rows.sets.weights
+        columns = [self.columns[j] for j in np.flatnonzero(self.kinds == TWO)]
+        for _, some in in_stacks(columns, self.n_rows):
+            here = some if rows.everything else some[:, rows.rows]
+            counts = np.zeros((len(some), 1, 3, rows.n_classes))
+            counts[:, 0, 1] = here @ by_class
+            counts[:, 0, 0] = rows.class_count - counts[:, 0, 1]
+            yield from counts
 
     def coarse(self, rows: "CodedRows", grouped: Sequence[tuple[int, Ints]]) -> "CoarseColumns":
         """Some columns of some rows, their codes in groups: the last group is silent."""

@@ -52,7 +52,11 @@ class Family(Protocol):
         """Judge the settings that depend on the classes."""
 
     def fit(
-        self, sample: Sample, models: Sequence[str], class_weight: Floats | None = None
+        self,
+        sample: Sample,
+        models: Sequence[str],
+        class_weight: Floats | None = None,
+        run: Run = run_alone,
     ) -> Fitted:
         """The model of all rows, as a value."""
 
@@ -67,7 +71,9 @@ class Family(Protocol):
     def restrict(self, fitted: Fitted, columns: Sequence[int], sample: Sample) -> Fitted:
         """Some columns of a model of all rows."""
 
-    def sparse_tables(self, problem: SparseProblem, fitted: Fitted) -> SparseTables:
+    def sparse_tables(
+        self, problem: SparseProblem, fitted: Fitted, run: Run = run_alone
+    ) -> SparseTables:
         """Terms for the rows of a sparse ledger."""
 
 

@@ -24,7 +24,7 @@ def far_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -
     sample, table = task.sample, cast(FarTable, task.sample.table)
     family, scored = cast(DenseFamily, task.family), task.scored(guiding)
     (summary,) = summaries = summaries_of(task, table)
-    fitted = family.finish(summaries, (), threads.run)
+    fitted = family.finish(summaries, (), threads.prepare)
     settings = family.settings(fitted, scored.sets.class_weight)
     priors = check_priors(family.priors, len(sample.classes))
     known = [bool(counts[:, :-1].size) and not counts[:, -1].any() for counts in summary.statistics]
@@ -39,7 +39,7 @@ def far_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -
                 table.held.specs, table.held.count(sets, training), known, strict=True
             ):
                 columns.keep(spec, counts, all_known)
-            tables = FixedTables.of(DenseTables(columns, settings, priors, threads.run))
+            tables = FixedTables.of(DenseTables(columns, settings, priors, threads.prepare))
             made[id(sets)] = tables
         return table.held.ledger(tables, lines, factors)
 
@@ -58,7 +58,7 @@ def far_moves(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> 
     sample, table, family = task.sample, cast(FarTable, task.sample.table), task.family
     assert table.given is not None
     names = sample.targets.names if sample.targets.labelled else ()
-    fitted = family.finish(summaries_of(task, table), names, threads.run)
+    fitted = family.finish(summaries_of(task, table), names, threads.prepare)
     dealt = table.given.deal(table.held, task.units)
     class_weight, factors = task.float_factors(guiding), task.whole_factors(guiding)
     scorings, found = scorings_of(task, guiding, validating), []
@@ -73,7 +73,7 @@ def far_moves(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> 
             class_weight,
             held=table.held,
         )
-        tables = family.sparse_tables(problem, fitted)
+        tables = family.sparse_tables(problem, fitted, threads.prepare)
         found.append(FarMoves(dealt.columns, problem, tables, factors))
     return Ledgers(found[0], found[1] if validating.size else None, fitted, scorings[0])
 

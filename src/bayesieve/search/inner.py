@@ -98,6 +98,7 @@ def choose_option(
     folds: Sequence[Ints],
     threads: Threads,
     pause: Callable[[], bool],
+    late: Callable[[], bool] = lambda: False,
 ) -> Option:
     """The option whose models foretell held-out rows best; a simpler one if it is nearly as good.
 
@@ -106,7 +107,8 @@ def choose_option(
     problems, plan : as for the fit itself.
     options : the simplest first.
     folds : how often each row is held out in each of them.
-    pause : asked between two paths: is there no time left?  The best so far is taken then.
+    pause : asked between two paths: is there no time left?  The simplest is taken then.
+    late : the same, asked at every step of a path.
     """
     if len(options) == 1:
         return options[0]
@@ -124,7 +126,7 @@ def choose_option(
         for fold in every
         for b in bins
     ]
-    if not _walk_all(walks, plan, threads, pause):
+    if not _walk_all(walks, plan, threads, pause, late):
         return options[0]
     losses: list[list[float]] = [[] for _ in options]
     for walk in walks:
@@ -213,7 +215,11 @@ class _HaltedError(Exception):
 
 
 def _walk_all(
-    walks: Sequence[_Walk], plan: WeightPlan, threads: Threads, pause: Callable[[], bool]
+    walks: Sequence[_Walk],
+    plan: WeightPlan,
+    threads: Threads,
+    pause: Callable[[], bool],
+    late: Callable[[], bool],
 ) -> bool:
     """Walk every path; False where time ran out before.
 
@@ -222,9 +228,16 @@ def _walk_all(
     """
     rows = walks[0].fold.train[0]
     small = rows.labels.size * rows.n_classes**2 <= _SMALL
-    inner, halt, asking = Threads(1) if small else threads, Event(), Lock()
+    inner, halt, asking = threads, Event(), Lock()
+    if small:
+        inner = Threads(1, late=threads.late)
 
     def told(n_terms: int, loss: float) -> None:
+        inner.late = threads.late = (
+            None  # there are tables: whatever comes is better late than lost
+        )
+        if late():
+            halt.set()
         if halt.is_set():
             raise _HaltedError
         if plan.told is not None:

@@ -155,11 +155,12 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
     scored = task.scored(guiding)
     sets, rows = scored.sets, scored.training
     n_columns, room = len(task.models), room_of(sample.table)
-    plans = [DenseColumns(sets, scored.lines, scored.loo, n_columns, room, rows)]
+    codes = bool(threads.gpus)
+    plans = [DenseColumns(sets, scored.lines, scored.loo, n_columns, room, rows, codes)]
     if validating.size:
         sets = task.judging_sets(scored, guiding)
         lines = validation_lines(sample.labels, sample.weights, validating)
-        plans.append(DenseColumns(sets, lines, False, n_columns, room, guiding))
+        plans.append(DenseColumns(sets, lines, False, n_columns, room, guiding, codes))
     class_weight = task.float_factors(np.arange(sample.labels.size))
     counter = Counter(sample.classes, sample.labels, sample.weights, class_weight)
     repeats, unread = sample.repeats, np.zeros(sample.labels.size, np.uint8)
@@ -177,7 +178,7 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
         for plan in plans[1:]:
             known = plans[0].statistics[-1] if plan.sets is plans[0].sets else None
             plan.add(spec, guides, column, later, known)
-    fitted = family.finish([counter.summary()], (), threads.run)
+    fitted = family.finish([counter.summary()], (), threads.prepare)
     settings = family.settings(fitted, plans[0].sets.class_weight)
     priors = check_priors(family.priors, len(sample.classes))
     found = DenseLedger.build(plans, settings, priors, task.whole_factors(guiding), threads)
@@ -211,6 +212,10 @@ def is_ours(search: object) -> bool:
 _LONG = 10.0
 
 
+# Seconds beyond a time limit that tables may take.
+_PATIENCE = 2.0
+
+
 # What to do about a search that cannot end in time.
 _ADVICE = {
     "forward": "Give it more time, a smaller max_features, or use search='ranked'.",
@@ -239,6 +244,15 @@ class Clock:
         if self.limit is None:
             return float("inf")
         return self.limit - (time.monotonic() - self._start)
+
+    def check(self, rest: float) -> None:
+        """Refuse to go on where the time is up and the tables need so many seconds more."""
+        if self.left < 0 and rest > _PATIENCE:
+            raise ValueError(
+                f"time_limit={self.limit} has passed before a search could begin, and the tables "
+                f"that it reads need about {rest:.0f} s more; give it more time or threads "
+                "(n_jobs), or use fewer classes, labels or columns."
+            )
 
 
 class Driver:

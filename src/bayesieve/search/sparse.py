@@ -14,7 +14,7 @@ def sparse_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads
     """The final model, on all rows, and ledgers of moves."""
     sample, family = task.sample, task.family
     class_weight = task.float_factors(np.arange(sample.labels.size))
-    fitted = family.fit(sample, task.models, class_weight)
+    fitted = family.fit(sample, task.models, class_weight, threads.prepare)
     moves, specs, values = read_moves(task.table, task.models, family.rounded, sample.repeats)
     scorings = scorings_of(task, guiding, validating)
     class_weight, factors = task.float_factors(guiding), task.whole_factors(guiding)
@@ -23,7 +23,7 @@ def sparse_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads
         problem = SparseProblem(
             moves, specs, values, sample.targets, sample.weights, each, class_weight
         )
-        tables = family.sparse_tables(problem, fitted)
+        tables = family.sparse_tables(problem, fitted, threads.prepare)
         found.append(SparseLedger(problem, tables, factors, threads))
     return Ledgers(found[0], found[1] if validating.size else None, fitted, scorings[0])
 

@@ -89,11 +89,7 @@ class Weighing:
     ):
         self.problems, self.plan = tuple(problems), plan
         self._threads = threads
-        # Where folds are scored, nobody asks what a row says without itself.
-        alone = [None if self._is_folded else rows.sets for rows in problems]
-        self.singles = [
-            self._ratios(rows.summary, sets) for rows, sets in zip(problems, alone, strict=True)
-        ]
+        self.singles = self._all_ratios()
         self.pairs: list[Pair] = []
         if bins:
             self.pairs = find_pairs(problems, self._paired(), bins, threads, plan.start_pairs)
@@ -225,6 +221,19 @@ class Weighing:
         return FoldedLedger(found)
 
     # -- terms ---------------------------------------------------------------------------------
+
+    def _all_ratios(self) -> list[list[Ratios]]:
+        """What the columns say in each problem."""
+        found: dict[int, list[Ratios]] = {}
+
+        def task(lo: int, hi: int) -> None:
+            for g in range(lo, hi):
+                rows = self.problems[g]
+                # Where folds are scored, nobody asks what a row says without itself.
+                found[g] = self._ratios(rows.summary, None if self._is_folded else rows.sets)
+
+        self._threads.prepare(task, len(self.problems), 0)
+        return [found[g] for g in range(len(self.problems))]
 
     def _ratios(self, summary: Summary, sets: TrainingSets | None) -> list[Ratios]:
         found = column_ratios(summary, self.plan.smoothing, sets, self.plan.speaks)

@@ -357,7 +357,9 @@ async def _answered(ask: Callable[[], dict[str, Plain]] | None) -> Response:
 def _sorry(error: BaseException, status: int = 200) -> Response:
     """What is refused, in a sentence: an answer, which leaves nothing in a browser's console."""
     text = " ".join(str(error).split())
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) and " GB " in text:  # where we refuse, bytes are named
+        pass
+    elif isinstance(error, MemoryError):
         text = "the memory does not suffice; use fewer rows or columns."
     elif not text or not isinstance(error, ValueError | TypeError | OSError | ImportError):
         text = f"this cannot be done ({type(error).__name__}: {text})."

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from .base import BadUseError, Content, FileFormat
+from .base import BadUseError, Content, FileFormat, check_unpacked
 
 _QUOTED = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\""""
 
@@ -26,6 +26,10 @@ _CELL = re.compile(rf"\s*(?:{_QUOTED}|([^,'\"]*?))\s*(,|$)")
 
 
 _ENTRY = re.compile(rf"\s*(\d{{1,18}})\s+(?:{_QUOTED}|([^,'\"]*?))\s*(?:,|$)")
+
+
+# Bytes in memory for each byte of the file: every cell is a text of its own for a while.
+_TIMES = 10
 
 
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
@@ -58,6 +62,7 @@ class ArffFormat(FileFormat):
 
     def read(self, path: Path) -> Content:
         """The whole table."""
+        check_unpacked(path, _TIMES)
         try:
             return _read(path)
         except (OSError, EOFError, zlib.error) as error:

@@ -1,5 +1,7 @@
 """What is read from a file, and the words for what cannot be read or written."""
 
+import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +11,8 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 from numpy.typing import NDArray
+
+from ...checks import check_memory
 
 #: Columns that can be learnt from; each takes memory and time, be it empty or not.
 MOST_COLUMNS = 2_000_000
@@ -59,6 +63,66 @@ class NumberedNames(Sequence[str]):
             return None
         number = int(digits)
         return self._numbers.index(number) if number in self._numbers else None
+
+
+def check_size(path: Path, needed: float) -> None:
+    """Refuse a file whose table would not fit into memory, before it is asked for.
+
+    Parameters
+    ----------
+    path : the file.
+    needed : bytes that it takes to read and learn from it, at least.
+    """
+    instead = (
+        "leave columns out, sample rows, or write it as Parquet, which is packed as it is read (as "
+        "are large CSV files), or learn on a cluster (engine='dask')"
+    )
+    try:
+        check_memory(f"the cells of {path.name}", needed, instead)
+    except MemoryError as error:
+        raise BadUseError(str(error)) from error
+
+
+def unpacked_size(path: Path) -> int:
+    """Bytes of a file once it is unpacked; of a gzipped one, what its last four bytes say.
+
+    These say less than there is where it has several parts, or more than 4 GB.
+    """
+    size = path.stat().st_size
+    if path.suffix.lower() != ".gz" or size < _LEAST_GZIP:
+        return size
+    with path.open("rb") as file:
+        file.seek(-4, 2)
+        return max(size, int.from_bytes(file.read(), "little"))
+
+
+# The header and the end of a gzipped file.
+_LEAST_GZIP = 18
+
+
+# Files up to this size are not unpacked to see how large they are: gzip makes at most a thousandth.
+_SMALL_GZIP = 2**18
+
+
+def check_unpacked(path: Path, times: float) -> None:
+    """Refuse a file of text that takes so many times its size in memory, gzipped or not.
+
+    For readers that hold all of it and are slower than unpacking it twice.
+    """
+    size = unpacked_size(path)
+    check_size(path, times * size)
+    if path.suffix.lower() != ".gz" or path.stat().st_size <= _SMALL_GZIP:
+        return
+    seen, checked = 0, 2 * size
+    try:
+        with gzip.open(path, "rb") as file:
+            while part := file.read(2**22):
+                seen += len(part)
+                if seen > checked:
+                    check_size(path, times * seen)
+                    checked = seen + seen // 8
+    except (OSError, EOFError, zlib.error):  # the reader will say what is wrong
+        return
 
 
 def check_width(n_columns: int) -> None:

@@ -1,12 +1,13 @@
 """Files that are stored column by column: Parquet and Arrow."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from .base import Content, FileFormat, check_names, unreadable, unzipped
+from .base import Content, FileFormat, check_names, check_size, unreadable, unzipped
 
 _ROW_LABELS = r"^__index_level_\d+__$"
 
@@ -21,7 +22,10 @@ class ColumnarFormat(FileFormat):
     def read(self, path: Path) -> Content:
         """The whole table."""
         try:
-            frame = scan(path).collect()
+            lazy = scan(path)
+            height = lazy.select(pl.len()).collect().item()
+            check_size(path, height * sum(map(_bytes_a_cell, lazy.collect_schema().dtypes())))
+            frame = lazy.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise unreadable(path, error) from error
         return Content(frame, frame.columns)
@@ -36,6 +40,16 @@ class ColumnarFormat(FileFormat):
                 yield lazy.select(names).slice(at, most_rows).collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise unreadable(path, error) from error
+
+
+def _bytes_a_cell(dtype: pl.DataType) -> float:
+    """Of a column as polars has it, and of the codes that a model reads."""
+    if dtype == pl.Boolean:
+        return 1.125
+    if dtype == pl.String:
+        return 17.0  # a pointer and a length; short texts are in there
+    bits = re.search(r"\d+", str(dtype)) if dtype.is_numeric() else None
+    return 1.0 + (int(bits[0]) / 8 if bits else 4.0)
 
 
 def scan(path: Path) -> pl.LazyFrame:

@@ -1,5 +1,6 @@
 """Arrays in npz files."""
 
+import math
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -11,7 +12,15 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .base import BadUseError, Content, FileFormat, check_width, unreadable, whole_numbers
+from .base import (
+    BadUseError,
+    Content,
+    FileFormat,
+    check_size,
+    check_width,
+    unreadable,
+    whole_numbers,
+)
 
 # Parts of a sparse matrix in an npz file, in one format or another.
 _PARTS = {"data", "indices", "indptr", "shape", "format", "_is_array", "row", "col", "offsets"}
@@ -38,6 +47,28 @@ def read_npz(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
         return scipy.sparse.csr_array(parts, shape=tuple(file["shape"].tolist())), arrays
 
 
+# A table is held as the file has it, as columns, and as a model reads it.
+_TIMES = 3
+
+
+def _size(path: Path) -> int:
+    """Bytes of all arrays, as their headers say."""
+    total = 0
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as file:
+                try:
+                    version = np.lib.format.read_magic(file)
+                    read = np.lib.format.read_array_header_1_0
+                    if version != (1, 0):
+                        read = np.lib.format.read_array_header_2_0
+                    shape, _, dtype = read(file)
+                except ValueError:  # no array, or one that the reader will refuse
+                    continue
+                total += math.prod(shape) * dtype.itemsize
+    return total
+
+
 def feature_names(arrays: dict[str, NDArray[Any]], n_columns: int) -> list[str]:
     """Names of the columns, beside X in an npz file or made up."""
     given = arrays.get("feature_names")
@@ -59,6 +90,7 @@ class NpzFormat(FileFormat):
         try:
             if not zipfile.is_zipfile(path):
                 raise ValueError("it is no archive of arrays; write it with numpy.savez")
+            check_size(path, _TIMES * _size(path))
             X, arrays = read_npz(path)
             beside = path.with_name(path.name[: -len("_X.npz")] + "_labels.npz")
             if path.name.endswith("_X.npz") and not {"y", "Y"} & set(arrays) and beside.is_file():

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _BYTES_A_CELL = 2
 
 
+# Bytes of a file from which on it is worth a look how many rows there are.
+_LARGE = 2**26
+
+
 class Block(NamedTuple):
     """Some rows of some columns; `frame` has one column for each of `columns`, in this order."""
 
@@ -56,6 +60,10 @@ class Source(ABC):
     @abstractmethod
     def joined(self, parts: list["pl.Series"]) -> "pl.Series":
         """The parts of a column as one, of the type that it has in the whole table."""
+
+    def expected_rows(self) -> int:
+        """About how many rows there are, as far as that can be told without reading them."""
+        return 0
 
     def find(self, names: Sequence[str]) -> list[int]:
         """Positions of columns by name."""
@@ -130,6 +138,16 @@ class TextSource(Source):
             for frame in table.frames(columns, _BYTES_A_CELL * cells, checked=again):
                 yield Block(columns, first, frame)
                 first += frame.height
+
+    def expected_rows(self) -> int:
+        """By the length of the first lines, where the file is large."""
+        from .base import unpacked_size
+
+        size = unpacked_size(self.path)
+        if size < _LARGE:
+            return 0
+        with self._open() as table:
+            return int(size / table.bytes_a_line())
 
     def joined(self, parts: list["pl.Series"]) -> "pl.Series":
         """Numbers or booleans where all cells are."""

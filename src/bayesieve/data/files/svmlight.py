@@ -6,9 +6,21 @@ from pathlib import Path
 
 import scipy.sparse
 
-from .base import BadUseError, Content, FileFormat, NumberedNames, unreadable, whole_numbers
+from .base import (
+    BadUseError,
+    Content,
+    FileFormat,
+    NumberedNames,
+    check_unpacked,
+    unreadable,
+    whole_numbers,
+)
 
 _MOST_NUMBER = 2**31 - 1
+
+
+# Bytes in memory for each byte of the file: an entry of four letters is two numbers, copied once.
+_TIMES = 4
 
 
 @dataclass(frozen=True)
@@ -22,6 +34,7 @@ class SvmlightFormat(FileFormat):
         """The whole table, as a sparse matrix."""
         from sklearn.datasets import load_svmlight_file
 
+        check_unpacked(path, _TIMES)
         try:
             X, y = load_svmlight_file(str(path), zero_based=True)
         except OverflowError as error:

@@ -15,10 +15,14 @@ from typing import BinaryIO, Self, cast
 
 import polars as pl
 
-from .base import BadUseError, Content, FileFormat, check_names, first_line
+from .base import BadUseError, Content, FileFormat, check_names, check_size, first_line
 
 # Bytes read at a time, and bytes of a line (letters of a cell) beyond which it is a mistake.
 _BLOCK, _LONGEST = 8 << 20, 64 << 20
+
+
+# Bytes whose lines stand for all.
+_SEEN = 1 << 16
 
 
 _LETTERS = 40  # of a cell in a message
@@ -98,7 +102,7 @@ class TextTable:
         # Names of our own: polars changes quotes and repeated names.
         header = self.separator.join(map(str, range(len(self.names)))).encode() + b"\n"
         between = b"\n" if len(self.names) > 1 else b""
-        rows = between.join(block for _, block in self.blocks())
+        rows = between.join(self._as_fits())
         try:
             frame = pl.read_csv(header + rows, separator=self.separator, infer_schema_length=None)
         except pl.exceptions.PolarsError as error:
@@ -108,6 +112,26 @@ class TextTable:
         return frame.with_columns(
             [found for column in frame if (found := _hidden_numbers(column)) is not None]
         )
+
+    def bytes_a_line(self) -> float:
+        """Of the first lines after the header."""
+        try:
+            seen = self._file.read(_SEEN)
+        except _UNREADABLE as error:
+            raise self._broken(error) from error
+        return max(len(seen), 1) / max(seen.count(b"\n"), 1)
+
+    def _as_fits(self) -> Iterator[bytes]:
+        """Blocks of the file as long as there is memory for the table that they make."""
+        n_bytes = n_cells = checked = 0
+        for _, block in self.blocks():
+            n_bytes += len(block)
+            n_cells += (block.count(b"\n") + 1) * len(self.names)
+            if n_bytes >= checked:
+                # The text twice, the table, and its columns as a model reads them.
+                check_size(self.path, 2 * n_bytes + 16 * n_cells)
+                checked = n_bytes + n_bytes // 8
+            yield block
 
     def frames(
         self, places: Sequence[int], size: int | None = None, checked: bool = False
