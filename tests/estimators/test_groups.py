@@ -1,11 +1,17 @@
 """Groups are what is left out and counted: facts of groups that tell nothing stay out."""
 
+from json import dumps, loads
+
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
 import grouped
-from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
+from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, decide
+from bayesieve.evaluation import performance as performance_module
+from bayesieve.evaluation.performance import effective_rows, performance
+from bayesieve.explain.modelfile.file import model_to_dict
+from bayesieve.explain.shares import interval
 from bayesieve.search.inner import is_ahead
 from bayesieve.search.weights import clustered_gains
 
@@ -90,8 +96,6 @@ def test_standard_errors_are_those_of_groups():
     # Every row decided by the folds that the search used.
     from sklearn.model_selection import StratifiedGroupKFold
 
-    from bayesieve import NaiveBayes
-
     wrong = np.empty(240)
     for train, test in StratifiedGroupKFold(5).split(X, y, mates):
         model = NaiveBayes().fit(X[train][:, best], y[train])
@@ -140,3 +144,83 @@ def test_a_class_within_one_group():
     model = WeightedNaiveBayes().fit(X, y, groups=mates)
     assert np.isfinite([step.loss for step in model.path_.steps]).all()
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+# -- how far to trust it -------------------------------------------------------------------------
+
+
+def test_intervals_of_performance_count_groups():
+    """Coverage: the error of a random model on groups that are right or wrong as a whole."""
+    rng = np.random.default_rng(6)
+    covered = rows_covered = 0
+    for _ in range(300):
+        truth = rng.uniform(0.1, 0.5)
+        mates = np.repeat(np.arange(40), rng.integers(2, 12, 40))
+        wrong = (rng.random(40) < truth).astype(float)[mates]
+        for n, add in ((effective_rows(wrong, np.ones(mates.size), mates), 1), (mates.size, 0)):
+            low, high = interval(wrong.mean() * n, n)
+            covered += add * (low <= truth <= high)
+            rows_covered += (1 - add) * (low <= truth <= high)
+    assert covered / 300 > 0.93
+    assert rows_covered / 300 < 0.8  # what counting rows would give
+
+
+def test_performance_leaves_out_whole_groups(monkeypatch):
+    rng = np.random.default_rng(7)
+    X, y, mates = grouped.draw(rng, "number", 20, True)
+    for model in (NaiveBayesSelector(), WeightedNaiveBayes(pairs=False)):
+        found = performance(model.fit(X, y, groups=mates), X, y, groups=mates)
+        assert found.rows == "anew"
+        assert found.n_groups == 20
+        assert found.effective_rows < 200
+        assert performance(model, X, y).n_groups is None
+    # Where the whole fit cannot be done again, folds are of whole groups all the same.
+    seen = []
+    original = performance_module.GroupKFold.split
+
+    def split(self, rows, y=None, groups=None):
+        for train, test in original(self, rows, y, groups):
+            seen.append(set(mates[train]) & set(mates[test]))
+            yield train, test
+
+    monkeypatch.setattr(performance_module, "decide_anew", lambda *given, **named: None)
+    monkeypatch.setattr(performance_module.GroupKFold, "split", split)
+    chosen = NaiveBayesSelector().fit(X, y, groups=mates)
+    assert performance(chosen, X, y, groups=mates).rows == "folds"
+    assert seen == [set()] * 5
+    with pytest.raises(ValueError, match="groups has 3 values, but X has 200 rows"):
+        performance(chosen, X, y, groups=[1, 2, 3])
+
+
+def test_promises_of_a_rule_hold_for_new_groups():
+    """Groups of ten rows that move together: the promise is kept in 95 of 100 places, or nearly."""
+    rng = np.random.default_rng(8)
+    kept = {"groups": 0, "rows": 0}
+    truth, wide = np.arange(20_000) % 2, rng.normal(size=20_000)
+    model = NaiveBayes("gaussian").fit(np.c_[wide + 2 * truth], truth)
+    for _ in range(100):
+        mates = np.repeat(np.arange(120), 10)
+        y = (np.arange(120) % 2)[mates]
+        # All that differs within a class differs between groups.
+        X = np.c_[rng.normal(size=120)[mates] + 2 * y]
+        for unit, groups in (("groups", mates), ("rows", None)):
+            ruled = decide(model, X, y, max_false_alarms={1: 0.1}, groups=groups)
+            rate = (ruled.predict(np.c_[wide]) == 1).mean()
+            kept[unit] += rate <= 0.1
+            assert ruled.decision_.promises[0].unit == unit if groups is not None else True
+    assert kept["groups"] >= 90
+    assert kept["rows"] < 80
+
+
+def test_what_too_few_groups_cannot_show_is_refused():
+    rng = np.random.default_rng(9)
+    X, y, mates = grouped.draw(rng, "number", 20, True)
+    model = NaiveBayes().fit(X, y)
+    with pytest.raises(ValueError, match=r"10 held-out groups not of 1: .* needs 59 groups"):
+        decide(model, X, y, max_false_alarms={1: 0.05}, groups=mates)
+    ruled = decide(model, X, y, max_false_alarms={1: 0.5}, groups=mates)
+    assert "held-out groups" in ruled.decision_.to_text()
+    again = loads(dumps(model_to_dict(ruled)))
+    assert again["models"][0]["rule"]["promises"][0]["unit"] == "groups"
+    # Novelty is judged by one row of each group.
+    assert len(ruled.fitted_.usual) == 20

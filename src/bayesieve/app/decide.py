@@ -32,6 +32,13 @@ def decide(
     min_detections: Annotated[
         str | None, typer.Option(help=f"Share of detections that is reached: {_RATES}")
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of what rows share (a patient, a machine): shares then hold for rows of "
+            "new ones, and rest on one row of each."
+        ),
+    ] = None,
     confidence: Annotated[
         float, typer.Option(help="With which such shares hold, above 0.5 and below 1.")
     ] = 0.95,
@@ -60,7 +67,8 @@ def decide(
     most = read_rates("--max-false-alarms", max_false_alarms)
     least = read_rates("--min-detections", min_detections)
     names = labels.split(",") if labels else []
-    problem, _ = commands.read_problem(data, target, names, identifiers=True)
+    aside = [] if groups is None else [groups]
+    problem, _ = commands.read_problem(data, target, names, identifiers=True, aside=aside)
     found, X, y = commands.open_on_table(model, data, problem, target)
     named = hasattr(found, "feature_names_in_")
     ruled = run(
@@ -72,6 +80,7 @@ def decide(
         max_false_alarms=most,
         min_detections=least,
         confidence=confidence,
+        groups=None if groups is None else commands.groups_of(problem.aside[groups]),
     )
     if not named and hasattr(ruled, "feature_names_in_"):
         del ruled.feature_names_in_

@@ -62,6 +62,21 @@ def read_mates(groups: Array | None, rows: Rows) -> Rows | None:
     return found
 
 
+def middle_rows(mates: Rows) -> Rows:
+    """Of each group the row in the middle: as many independent rows as there are groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.parts import middle_rows
+    >>> middle_rows(np.array([7, 3, 7, 3, 7])).tolist()
+    [2, 3]
+    """
+    order = np.argsort(mates, kind="stable")
+    _, first, size = np.unique(mates[order], return_index=True, return_counts=True)
+    return np.sort(order[first + size // 2])
+
+
 def in_order(groups: Array) -> Array:
     """The groups as splitters take them: numbers in place of values that have no order.
 

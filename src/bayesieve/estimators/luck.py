@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri, stdtrit
 
 from ..data.columns import MOST_CODES
+from ..data.parts import middle_rows
 from ..engine.far.table import FarTable
 from ..engine.threads import Threads
 from ..models.registry import MODELS
@@ -136,11 +137,7 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
 
 def _independent(task: Task, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of each group one row, the one in the middle: what groups share counts once."""
-    if task.mates is None:
-        return rows
-    order = rows[np.argsort(task.mates[rows], kind="stable")]
-    _, first, size = np.unique(task.mates[order], return_index=True, return_counts=True)
-    return np.sort(order[first + size // 2])
+    return rows if task.mates is None else rows[middle_rows(task.mates[rows])]
 
 
 def _discoveries(chances: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -349,7 +349,7 @@ class NaiveBayesSelector(
         self.selected_ = selected
         self.support_ = np.isin(np.arange(len(task.models)), selected)
         self.families_ = task.families
-        path.n_rows = (guiding.size, validating.size)
+        path.n_rows = (task.n_groups(guiding), task.n_groups(validating))
         self.path_ = path
         self.estimator_ = model
         self.guiding_rows_ = sample.rows[guiding]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_number, plain_value
+from ..data.parts import group_numbers, middle_rows, read_groups_of_rows
 from ..data.tables import Table
 from ..estimators.held import bayes_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
@@ -29,7 +30,7 @@ _MOST_USUAL = 5000
 Decided = TypeVar("Decided", bound=Model)
 
 
-def decide(
+def decide(  # noqa: PLR0913
     model: Decided,
     X: object,
     y: ArrayLike,
@@ -39,6 +40,7 @@ def decide(
     max_false_alarms: Rates = None,
     min_detections: Rates = None,
     confidence: float = 0.95,
+    groups: ArrayLike | None = None,
 ) -> Decided:
     """Give a model a rule for its decisions, made on held-out rows.
 
@@ -69,6 +71,10 @@ def decide(
         number: of every class but the commonest one; with labels, of the rows with the label.
     confidence : float, default=0.95
         With which all ceilings and floors (of one label) hold at the same time.
+    groups : array-like of shape (n_samples,), optional
+        What rows of one series, patient or machine share.  Rows of a group are not independent:
+        ceilings, floors and `novelty` then rest on one row of each, the one in the middle, and hold
+        for a row of a new group.
 
     Returns
     -------
@@ -131,9 +137,11 @@ def decide(
             UserWarning,
             stacklevel=2,
         )
+    given = read_groups_of_rows(groups, table.n_rows)
+    mates = None if given is None else group_numbers(given)
     believed = _calibrated(model, X, y) if _needs_calibration(fitted, wanted) else model
     final = bayes_of(believed)
-    ruled = _ruled(final.fitted_, wanted, table, target, confidence)
+    ruled = _ruled(final.fitted_, wanted, table, target, confidence, mates)
     report = Decision.of(ruled, table, target)
     kept = final.__dict__.get("calibration_")
     found = copy.copy(final).hold(ruled)
@@ -173,17 +181,22 @@ def _calibrated(model: Decided, X: object, y: ArrayLike) -> Decided:
 
 
 def _ruled(
-    fitted: FittedBayes, wanted: list[Wanted], table: Table, target: Ints, confidence: float
+    fitted: FittedBayes,
+    wanted: list[Wanted],
+    table: Table,
+    target: Ints,
+    confidence: float,
+    mates: Ints | None,
 ) -> FittedBayes:
     """The fitted value with a rule a problem, and what novelty is judged by."""
     problems: list[FittedProblem] = []
     for problem, each, truth in zip(fitted.problems, wanted, target.T, strict=True):
-        rule = make_rule(problem, each, problem.sums(table), truth, confidence)
+        rule = make_rule(problem, each, problem.sums(table), truth, confidence, mates)
         problems.append(replace(problem, rule=rule))
-    n_rows = table.n_rows
+    rows = np.arange(table.n_rows) if mates is None else middle_rows(mates)
     # Spread over the table, and chosen without a look at what they say.
-    some = np.linspace(0, n_rows - 1, min(n_rows, _MOST_USUAL)).round().astype(np.int64)
-    usual = np.sort(surprise(fitted, table)[some])
+    some = np.linspace(0, rows.size - 1, min(rows.size, _MOST_USUAL)).round().astype(np.int64)
+    usual = np.sort(surprise(fitted, table)[rows[some]])
     return replace(fitted, problems=tuple(problems), usual=tuple(usual.tolist()))
 
 

@@ -185,6 +185,6 @@ def promise_in_words(promise: Promise, names: list[Value]) -> str:
         "detections": f"at least {share} of the rows of {name} are taken for it",
     }[promise.kind]
     return (
-        f"{said} ({100 * promise.confidence:.6g} % confidence; {promise.rows} held-out rows, "
-        f"{promise.beyond} of them beyond the threshold)"
+        f"{said} ({100 * promise.confidence:.6g} % confidence; {promise.rows} held-out "
+        f"{promise.unit}, {promise.beyond} of them beyond the threshold)"
     )

@@ -5,7 +5,11 @@ from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..checks import plain_value
+from ..data.parts import middle_rows
 from ..models.base import Ints
 from ..models.decisions import DecisionRule, Guard, Promise, leads_of
 from ..models.fitted import FittedProblem
@@ -21,14 +25,34 @@ class _Rows(NamedTuple):
     truth: Ints
     risk: float  #: of each promise
     confidence: float
+    mates: Ints | None  #: the group of each row; None: rows are independent
 
     def of(self, k: int) -> Ints:
         """Leads of a class in its own rows."""
-        return self.leads[self.truth == k, k]
+        return self.leads[self._some(self.truth == k), k]
+
+    def of_others(self, k: int) -> Ints:
+        """Leads of a class in the rows of others."""
+        return self.leads[self._some(self.truth != k), k]
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "rows" if self.mates is None else "groups"
+
+    def _some(self, which: NDArray[np.bool_]) -> Ints:
+        """Rows that are independent: of each group the one in the middle."""
+        found = np.flatnonzero(which)
+        return found if self.mates is None else found[middle_rows(self.mates[found])]
 
 
 def make_rule(
-    problem: FittedProblem, wanted: Wanted, sums: Ints, truth: Ints, confidence: float
+    problem: FittedProblem,
+    wanted: Wanted,
+    sums: Ints,
+    truth: Ints,
+    confidence: float,
+    mates: Ints | None = None,
 ) -> DecisionRule:
     """The rule of one problem.
 
@@ -38,10 +62,11 @@ def make_rule(
     wanted : what the rule is to keep.
     sums, truth : of the held-out rows.
     confidence : with which all that it promises holds at the same time.
+    mates : the group of each row, one row of which is looked at; None: rows are independent.
     """
     risk = (1 - confidence) / max(wanted.n_promises, 1)
     names = [plain_value(value) for value in problem.classes]
-    rows = _Rows(names, leads_of(sums), truth, risk, confidence)
+    rows = _Rows(names, leads_of(sums), truth, risk, confidence, mates)
     found = _alarms(wanted, rows) + _ceilings(wanted, rows) + _floors(wanted, rows)
     guards = [guard for guard, _ in found]
     _check_together(guards, rows)
@@ -60,7 +85,7 @@ def make_rule(
 
 
 def _promise(kind: str, k: int, bound: float, level: Level, rows: _Rows) -> Promise:
-    return Promise(kind, k, bound, rows.confidence, level.rows, level.beyond)
+    return Promise(kind, k, bound, rows.confidence, level.rows, level.beyond, rows.unit)
 
 
 def _alarms(wanted: Wanted, rows: _Rows) -> list[tuple[Guard, Promise]]:
@@ -77,8 +102,9 @@ def _ceilings(wanted: Wanted, rows: _Rows) -> list[tuple[Guard, Promise]]:
     """Rows of others that are taken for the class: it must lead by more than they do."""
     found = []
     for k, rate in wanted.ceilings.items():
-        others = rows.leads[rows.truth != k, k]
-        level = _level(others, "max_false_alarms", rate, f"not of {rows.names[k]!r}", rows)
+        level = _level(
+            rows.of_others(k), "max_false_alarms", rate, f"not of {rows.names[k]!r}", rows
+        )
         found.append(
             (Guard(k, low=level.threshold), _promise("false alarms", k, rate, level, rows))
         )
@@ -104,8 +130,8 @@ def _level(scores: Ints, parameter: str, rate: float, whose: str, rows: _Rows) -
         word, best = ("highest", 1 - best) if most != rate else ("lowest", best)
         raise ValueError(
             f"{parameter}={rate:g} cannot be kept with {rows.confidence:.6g} confidence by "
-            f"{len(scores)} held-out rows {whose}: the {word} that they can show is {best:.4g}; "
-            f"{rate:g} needs {rows_needed(most, rows.risk)} rows."
+            f"{len(scores)} held-out {rows.unit} {whose}: the {word} that they can show is "
+            f"{best:.4g}; {rate:g} needs {rows_needed(most, rows.risk)} {rows.unit}."
         )
     return found
 
@@ -136,7 +162,7 @@ def _check_together(guards: Sequence[Guard], rows: _Rows) -> None:
         raise ValueError(
             f"the bounds on {rows.names[one.position]!r} and {rows.names[other.position]!r} "
             f"cannot be kept at the same time: with the first, {best:.4g} of {rows.names[k]!r} "
-            f"can be promised at most ({len(leads)} held-out rows, {rows.confidence:.6g} "
+            f"can be promised at most ({len(leads)} held-out {rows.unit}, {rows.confidence:.6g} "
             "confidence). Lower min_detections, or allow more false alarms."
         )
 

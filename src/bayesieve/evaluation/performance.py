@@ -5,14 +5,15 @@ from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtrit
 from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, plain_value
 from ..criteria.base import Criterion
-from ..data.parts import validation_among
+from ..data.parts import group_numbers, read_groups_of_rows, validation_among
 from ..data.sample import Sample, read_sample, read_weights
 from ..estimators.held import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
@@ -70,6 +71,8 @@ class PerformanceData(TypedDict):
     confusion: list[list[float]] | None
     verdicts: list[VerdictData]
     criterion: OwnScoreData | None
+    n_groups: int | None
+    effective_rows: float
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,11 @@ class Performance:
     verdicts : list of Verdict
     criterion : OwnScore or None
         Name, value and direction of a criterion of one's own that guided the selection.
+    n_groups : int or None
+        How many groups the rows come from, where they come in groups.
+    effective_rows : float
+        As many independent rows would leave the error as uncertain: all rows, or fewer where rows
+        of a group err together (Korn and Graubard 1998); intervals are made of it.
 
     Rows count by their weights, where they have some; class weights shape the tables only.
 
@@ -169,6 +177,8 @@ class Performance:
     confusion: list[list[float]] | None
     verdicts: list[Verdict]
     criterion: OwnScore | None = None
+    n_groups: int | None = None
+    effective_rows: float = 0.0
 
     def to_dict(self) -> PerformanceData:
         """Plain data."""
@@ -194,7 +204,8 @@ def performance(
         judged by what has not seen it; where a class has fewer than five rows, the columns chosen
         are judged in folds that took part in the selection.
     X, y, sample_weight, groups :
-        For a selector, what it was fitted on; for a model, any rows of its classes.
+        For a selector, what it was fitted on; for a model, any rows of its classes.  With groups,
+        whole groups are left out, and they are what `effective_rows` counts.
 
     Returns
     -------
@@ -217,7 +228,8 @@ def performance(
                 "performance needs probabilities: a selector of NaiveBayes; got one of "
                 f"{type(model.estimator_).__name__}."
             )
-        return _of_selector(read_again(model, X, y, sample_weight), groups)
+        again = read_again(model, X, y, sample_weight)
+        return _of_selector(again, mates_of(groups, again.read, X))
     if isinstance(model, WeightedNaiveBayes):
         found = _of_weighted(model, X, y, sample_weight, groups)
         if found is not None:
@@ -230,7 +242,9 @@ def performance(
         raise ValueError(f"y must have {table.n_rows} rows, as X has; got {len(truth)}.")
     weights = read_weights(sample_weight, table)
     decided, proba = fitted.best_and_proba(table)
-    return _judge("given", fitted, proba, decided, truth, weights)
+    given = read_groups_of_rows(groups, table.n_rows)
+    mates = None if given is None else group_numbers(given)
+    return _judge("given", fitted, proba, decided, truth, weights, mates)
 
 
 def _known_truth(fitted: FittedBayes, y: ArrayLike) -> Array:
@@ -273,19 +287,21 @@ def _of_weighted(
         return None
     named = validation_among(model.validation, read.rows, _num_samples(X))
     asked = clone(model).set_params(validation=named)
-    anew = decide_anew(asked, read, _mates(groups, read))
+    mates = mates_of(groups, read, X)
+    anew = decide_anew(asked, read, mates)
     if anew is None:
         return None
     truth = read.classes[read.labels]
-    return _judge("anew", fitted, anew.proba, anew.decided, truth, read.weights)
+    return _judge("anew", fitted, anew.proba, anew.decided, truth, read.weights, mates)
 
 
-def _mates(groups: ArrayLike | None, read: Sample) -> Array | None:
-    """Groups of the rows that were read."""
-    return None if groups is None else np.asarray(groups)[read.rows]
+def mates_of(groups: ArrayLike | None, read: Sample, X: object) -> NDArray[np.int64] | None:
+    """Numbers of the groups of the rows that were read."""
+    given = read_groups_of_rows(groups, _num_samples(X))
+    return None if given is None else group_numbers(given[read.rows])
 
 
-def _of_selector(again: Reread, groups: ArrayLike | None) -> Performance:
+def _of_selector(again: Reread, mates: NDArray[np.int64] | None) -> Performance:
     read, fitted = again.read, again.selector.estimator_.fitted_
     own = own_criterion(again.selector)
     truth = read.targets.classes
@@ -296,11 +312,11 @@ def _of_selector(again: Reread, groups: ArrayLike | None) -> Performance:
         everything = np.arange(len(truth))
         how, parts = "given", [(everything, everything)]
     elif not again.validation.size:
-        anew = decide_anew(again.selector, read, _mates(groups, read), scored=own is not None)
+        anew = decide_anew(again.selector, read, mates, scored=own is not None)
         if anew is not None:
-            found = _judge("anew", fitted, anew.proba, anew.decided, truth, read.weights)
+            found = _judge("anew", fitted, anew.proba, anew.decided, truth, read.weights, mates)
             return _with_own(found, own, anew.scores, read.labels, read.weights)
-        how, parts = "folds", _folds(truth)
+        how, parts = "folds", _folds(truth, mates)
     said: list[tuple[Array, ...]] = []
     scores = []
     for train, test in parts:
@@ -313,7 +329,9 @@ def _of_selector(again: Reread, groups: ArrayLike | None) -> Performance:
         if own is not None:
             scores.append(log_scores(part, rows))
     judged = np.concatenate([test for _, test in parts])
-    found = _judge(how, fitted, *(np.concatenate(each) for each in zip(*said, strict=True)))
+    apart = None if mates is None else mates[judged]
+    proba, decided, truth, weights = (np.concatenate(each) for each in zip(*said, strict=True))
+    found = _judge(how, fitted, proba, decided, truth, weights, apart)
     if own is None:
         return found
     return _with_own(found, own, np.concatenate(scores), read.labels[judged], read.weights[judged])
@@ -333,8 +351,13 @@ def _with_own(
     return replace(found, criterion=OwnScore(own.name, value, own.greater_is_better))
 
 
-def _folds(y: Array) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _folds(
+    y: Array, mates: NDArray[np.int64] | None
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Five parts of the rows, each class spread over them where it has enough rows."""
+    if mates is not None:
+        n_groups = np.unique(mates).size
+        return list(GroupKFold(min(_FOLDS, n_groups)).split(np.zeros(len(y)), groups=mates))
     stratified = y.ndim == 1 and np.unique(y, return_counts=True)[1].min() >= _FOLDS
     kind = StratifiedKFold if stratified else KFold
     splitter = kind(min(_FOLDS, len(y)), shuffle=True, random_state=0)
@@ -342,7 +365,13 @@ def _folds(y: Array) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
 
 
 def _judge(
-    how: str, fitted: FittedBayes, proba: Array, decided: Array, truth: Array, weights: Array
+    how: str,
+    fitted: FittedBayes,
+    proba: Array,
+    decided: Array,
+    truth: Array,
+    weights: Array,
+    mates: NDArray[np.int64] | None = None,
 ) -> Performance:
     if fitted.labelled:
         names: list[Value] = list(fitted.labels)
@@ -371,7 +400,45 @@ def _judge(
     error, loss, brier = (
         float(np.average(each, weights=weights)) for each in (wrong, losses, squares)
     )
-    return Performance(how, len(truth), error, loss, brier, names, confusion, verdicts)
+    n_groups, effective = None, float(len(truth))
+    if mates is not None:
+        n_groups = int(np.unique(mates).size)
+        effective = min(effective_rows(wrong, weights, mates), effective)
+    found = Performance(how, len(truth), error, loss, brier, names, confusion, verdicts)
+    return replace(found, n_groups=n_groups, effective_rows=effective)
+
+
+def effective_rows(wrong: Array, weights: Array, mates: NDArray[np.int64]) -> float:
+    """As many independent rows would leave the share of wrong ones as uncertain.
+
+    Where no row, or every row, is wrong, groups are as many as can be told apart.
+
+    Parameters
+    ----------
+    wrong : 1 where a row is decided wrongly, 0 elsewhere; with labels, a share.
+    weights, mates : how often each row counts, and the number of its group.
+
+    Examples
+    --------
+    Ten groups of five rows that are all right or all wrong are ten rows, and Student's t of ten.
+
+    >>> import numpy as np
+    >>> from bayesieve.evaluation.performance import effective_rows
+    >>> mates = np.repeat(np.arange(10), 5)
+    >>> round(effective_rows((mates < 5) * 1.0, np.ones(50), mates), 2)
+    6.76
+    """
+    share = float(np.average(wrong, weights=weights))
+    _, owner = np.unique(mates, return_inverse=True)
+    by_group = np.bincount(owner.ravel(), weights * (wrong - share))
+    n = by_group.size
+    if n < 2:
+        return 1.0
+    variance = n / (n - 1) * float(np.square(by_group).sum()) / float(weights.sum()) ** 2
+    if not variance:
+        return float(n)
+    few = float(ndtri(0.975) / stdtrit(n - 1, 0.975)) ** 2
+    return max(share * (1 - share) / variance * few, 1.0)
 
 
 def _count(weight: float) -> float:

@@ -30,13 +30,15 @@ def mean_bands(values: Sequence[float], n_rows: int) -> list[float]:
     return [math.sqrt(max(value * (1 - value), 0.0) / n_rows) for value in values]
 
 
-def weighted_bands(model: WeightedNaiveBayes, X: object, y: ArrayLike) -> list[float] | None:
+def weighted_bands(
+    model: WeightedNaiveBayes, X: object, y: ArrayLike, groups: ArrayLike | None = None
+) -> list[float] | None:
     """Standard errors of the log-loss of each state, over the rows; None where they cost too much.
 
     Parameters
     ----------
     model : fitted.
-    X, y : what it was fitted on.
+    X, y, groups : what it was fitted on; of groups, mean losses are what is counted.
     """
     path, truth = model.path_, np.asarray(y)
     if fitted_of(model).labelled or len(path) > _MOST_STATES:
@@ -50,5 +52,10 @@ def weighted_bands(model: WeightedNaiveBayes, X: object, y: ArrayLike) -> list[f
         logs = problem.log_proba(problem.sums(rows.take(some)))
         at = np.searchsorted(problem.classes, truth[some])
         losses = -np.maximum(logs[np.arange(some.size), at], -700.0)
+        if groups is not None:
+            _, owner = np.unique(np.asarray(groups)[some], return_inverse=True)
+            by_group = np.bincount(owner.ravel(), losses - losses.mean())
+            found.append(float(np.sqrt(np.square(by_group).sum()) / some.size))
+            continue
         found.append(float(losses.std() / np.sqrt(some.size)))
     return [float(f"{each:.4g}") for each in found]

@@ -52,7 +52,13 @@ def _around(shares: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[n
 
 
 def plot_calibration(
-    model: Model, X: object, y: ArrayLike, *, ax: "Axes | None" = None, names: Sequence[object] = ()
+    model: Model,
+    X: object,
+    y: ArrayLike,
+    *,
+    ax: "Axes | None" = None,
+    names: Sequence[object] = (),
+    groups: ArrayLike | None = None,
 ) -> "Axes":
     """Can probabilities be taken at their word?  What was said, and what came true, in ten bins.
 
@@ -66,6 +72,9 @@ def plot_calibration(
     ax : matplotlib axes, optional
     names : sequence, optional
         Classes (or labels) to draw; all by default, of two classes the second.
+    groups : array-like of shape (n_samples,), optional
+        What rows of one series, patient or machine share: whole groups are left out, and bars are
+        as wide as so few independent rows make them.
 
     Returns
     -------
@@ -83,7 +92,8 @@ def plot_calibration(
     ('probability told', 3)
     """
     model, X = follow(model, X)
-    verdicts = performance(model, X, y).verdicts
+    found = performance(model, X, y, groups=groups)
+    verdicts, counted = found.verdicts, found.effective_rows / found.n_rows
     if not names:
         names = [v.name for v in (verdicts[1:] if len(verdicts) == 2 else verdicts)]
     if ax is None:
@@ -95,7 +105,7 @@ def plot_calibration(
             ax.errorbar(
                 said,
                 came,
-                yerr=_around(came, rows),
+                yerr=_around(came, rows * counted),
                 marker="o",
                 ms=4,
                 lw=1,

@@ -50,6 +50,7 @@ class Promise:
     confidence : with which it holds.
     rows : held-out rows that it rests on.
     beyond : how many of them may be on the wrong side of the threshold.
+    unit : "rows", or "groups" where one row of each held-out group was looked at.
     """
 
     kind: str
@@ -58,6 +59,7 @@ class Promise:
     confidence: float
     rows: int
     beyond: int
+    unit: str = "rows"
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Path:
         Standard error of the best score, or of its distance from the score chosen, where it helped
         to choose; otherwise NaN.
     n_rows : (int, int)
-        Rows that guided, and rows that chose.
+        Rows that guided, and rows that chose; where rows come in groups, the groups of each.
 
     Examples
     --------

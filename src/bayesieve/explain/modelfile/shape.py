@@ -114,6 +114,7 @@ class PromiseData(TypedDict):
     confidence: float
     rows: int
     beyond: int
+    unit: NotRequired[str]
 
 
 class RuleData(TypedDict):

@@ -108,7 +108,9 @@ def gather(
         "settings": settings_of(model) + hashes_of(spoken, whole, y),
         "log": log_of(model),
         "fates": lines,
-        "path": path_of(model, X, y) if judged["rows"] != "given" or selector else None,
+        "path": path_of(model, X, y, extras.groups)
+        if judged["rows"] != "given" or selector
+        else None,
         "model": models,
         "portable": in_nat(spoken, fitted),
         "performance": judged,

@@ -86,14 +86,17 @@ def calibration_lines(content: Content, most: int) -> list[dict[str, object]]:
     content : the report.
     most : lines.
     """
-    shown = some_verdicts(content["performance"], most)
+    performance = content["performance"]
+    shown = some_verdicts(performance, most)
     names = short_names([v["name"] for _, v in shown], _MOST_LETTERS)
+    # Rows of a group err together: all of them count for as many as are independent.
+    counted = performance["effective_rows"] / (performance["n_rows"] or 1)
     return [
         {
             "name": name,
             "at": at,
             "bins": [
-                [said, seen, rows, *interval(min(seen * rows, rows), rows)]
+                [said, seen, rows, *interval(min(seen, 1.0) * rows * counted, rows * counted)]
                 for said, seen, rows in _joined(v["calibration"])
             ],
         }

@@ -34,18 +34,20 @@ GUIDES = {
 }
 
 
-def path_of(model: Model, X: object, y: ArrayLike) -> PathData | None:
+def path_of(
+    model: Model, X: object, y: ArrayLike, groups: ArrayLike | None = None
+) -> PathData | None:
     """The moves of a search, or the states of a weighted path; None where there are none.
 
     Parameters
     ----------
     model : what was fitted.
-    X, y : what it was fitted on.
+    X, y, groups : what it was fitted on.
     """
     if isinstance(model, NaiveBayesSelector):
         return _moves(model)
     if isinstance(model, WeightedNaiveBayes) and isinstance(model.path_, WeightPath):
-        return _states(model, X, y)
+        return _states(model, X, y, groups)
     return None
 
 
@@ -61,7 +63,8 @@ def log_of(model: Model) -> list[tuple[str, str, str, str]]:
 def _moves(selector: NaiveBayesSelector) -> PathData:
     """Moves, from which the page rebuilds every subset, and the scores."""
     path = selector.path_
-    held = int(selector.validation_rows_.size)
+    n_guiding, n_validation = path.n_rows
+    grouped = n_guiding < selector.guiding_rows_.size
     return {
         "kind": "columns",
         "names": list(path.names),
@@ -71,8 +74,9 @@ def _moves(selector: NaiveBayesSelector) -> PathData:
         "judge": "error on the choice rows"
         if path.validation_name == "validation_error"
         else "score on the choice rows",
-        "n_guiding": int(selector.guiding_rows_.size),
-        "n_validation": held,
+        "n_guiding": n_guiding,
+        "n_validation": n_validation,
+        "unit": "groups" if grouped else "rows",
         "chosen": path.chosen,
         "bands": None,
         "steps": [
@@ -89,7 +93,9 @@ def _moves(selector: NaiveBayesSelector) -> PathData:
     }
 
 
-def _states(model: WeightedNaiveBayes, X: object, y: ArrayLike) -> PathData:
+def _states(
+    model: WeightedNaiveBayes, X: object, y: ArrayLike, groups: ArrayLike | None
+) -> PathData:
     """Every state of a path of weighted terms, whole."""
     path = model.path_
     terms = sorted(path.names)
@@ -104,8 +110,9 @@ def _states(model: WeightedNaiveBayes, X: object, y: ArrayLike) -> PathData:
         "judge": "",
         "n_guiding": n_rows,
         "n_validation": 0,
+        "unit": "rows" if groups is None else "groups",
         "chosen": path.chosen,
-        "bands": weighted_bands(model, X, y),
+        "bands": weighted_bands(model, X, y, groups),
         "steps": [
             (
                 "t",

@@ -85,7 +85,7 @@ def judge(facts: Facts) -> Judgement:
     """
     performance = facts.performance
     lead = _lead(performance)
-    n_rows = float(performance["n_rows"])
+    n_rows = performance["effective_rows"]
     low, high = interval(performance["error"] * n_rows, n_rows)
     bars: list[Bar] = [
         {"name": _this(facts), "error": performance["error"], "low": low, "high": high,
@@ -128,8 +128,10 @@ def _lead(performance: PerformanceData) -> _Lead:
     totals = [sum(line) for line in table]
     common = totals.index(max(totals))
     rows = sum(totals) or 1.0
-    won = sum(line[k] for k, line in enumerate(table) if k != common)
-    lost = totals[common] - table[common][common]
+    # Rows of a group err together: all of them count for as many as are independent.
+    counted = min(performance["effective_rows"] / (performance["n_rows"] or 1), 1.0)
+    won = counted * sum(line[k] for k, line in enumerate(table) if k != common)
+    lost = counted * (totals[common] - table[common][common])
     name = f"always “{performance['classes'][common]}”"
     return _Lead(won, lost, name, 1 - totals[common] / rows)
 
@@ -201,6 +203,8 @@ def _leak(facts: Facts, lead: _Lead) -> tuple[str, float] | None:
 def how_judged(performance: PerformanceData, trained: bool) -> str:
     """On which rows the figures rest, and how far they flatter."""
     n = f"{performance['n_rows']:g}"
+    if performance["n_groups"] is not None:
+        return _how_by_groups(performance, n)
     return {
         "validation": f"Judged on the {n} choice rows, by tables (and weights) of the search rows "
         "only. These rows chose the subset, so that the figures may be slightly too good.",
@@ -213,6 +217,16 @@ def how_judged(performance: PerformanceData, trained: bool) -> str:
         f"Judged on the {n} rows given, which it has learnt from: the figures are too good."
         if trained
         else f"Judged on the {n} rows given; the figures are honest if they are new to the model.",
+    )
+
+
+def _how_by_groups(performance: PerformanceData, n: str) -> str:
+    """The same where rows come in groups."""
+    how = "as given" if performance["rows"] == "given" else "groups left out whole"
+    return (
+        f"Judged on {n} rows of {performance['n_groups']} groups, {how}; rows of a group err "
+        f"together, so that intervals are those of {performance['effective_rows']:.0f} independent "
+        "rows."
     )
 
 
@@ -240,7 +254,8 @@ def _warnings(facts: Facts, lead: _Lead) -> list[str]:
         )
     found += _sureness(performance)
     if facts.beside is not None and facts.n_columns > facts.n_selected:
-        low, _ = interval(performance["error"] * performance["n_rows"], performance["n_rows"])
+        n_rows = performance["effective_rows"]
+        low, _ = interval(performance["error"] * n_rows, n_rows)
         if facts.beside.all_error < low:
             found.append(
                 f"All {facts.beside.n_columns} columns together err less "
@@ -272,7 +287,8 @@ def _sureness(performance: PerformanceData) -> list[str]:
             continue
         said = sum(line[0] * line[2] for line in bins) / rows
         seen = sum(line[1] * line[2] for line in bins) / rows
-        if seen + _SURE < said and interval(seen * rows, rows)[1] < said:
+        counted = rows * performance["effective_rows"] / performance["n_rows"]
+        if seen + _SURE < said and interval(seen * counted, counted)[1] < said:
             found.append(
                 f"Overconfident: where it says {each['name']}, it is {rate_in_words(said)} sure "
                 f"and right in {rate_in_words(seen)}. Calibrate it (calibrate)."

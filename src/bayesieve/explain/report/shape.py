@@ -67,6 +67,7 @@ class PathData(TypedDict):
     judge: str  #: and the one that chose
     n_guiding: int
     n_validation: int
+    unit: str  #: what is left out and counted: "rows" or "groups"
     chosen: int
     bands: list[float] | None  #: standard errors of the scores, where they are known
     steps: list[StepData]
