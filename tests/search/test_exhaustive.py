@@ -13,6 +13,7 @@ from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.search import ExhaustiveSearch, Limits
 from bayesieve.search import walk as walking
+from bayesieve.search.strategies import exhaustive as strategy
 from ledgers import dense_ledger
 from plain import plain_selector
 
@@ -155,14 +156,39 @@ def test_walks_visit_what_single_steps_visit(seed, criterion, seconds, monkeypat
         other = plain_selector(search=OneByOne(), **given).fit(X, y)
         assert repr(one.path_.steps) == repr(other.path_.steps)
         assert one.selected_.tolist() == other.selected_.tolist()
-        least, most = more.get("min_features", 1), more.get("max_features", X.shape[1])
-        sizes = [more["n_features"]] if "n_features" in more else range(least, most + 1)
+        n_free = len(units_of(X.shape[1], groups)) - bool(keep)
+        assert one.n_tried_ == 2**n_free - 1
+
+
+@pytest.mark.parametrize("pause", [1, 3, 1024])
+@pytest.mark.parametrize("criterion", ["probability", "own"])
+@pytest.mark.parametrize("seed", range(8))
+def test_so_they_do_where_other_sizes_are_not_walked_through(seed, criterion, pause, monkeypatch):
+    """However many subsets make a walk: the same are visited, and only those asked for tried."""
+    monkeypatch.setattr(strategy, "_PAUSE", pause)
+    X, y, groups, keep = random_problem(seed)
+    units = units_of(X.shape[1], groups)
+    start = sorted(j for unit in units if set(unit) & set(keep) for j in unit)
+    bounds = [(1, X.shape[1]), (1, 3), (2, 3), (2, 2)]
+    for least, most in bounds:
+        sizes = range(least, most + 1)
         walked = [
             each for size in sizes for each in subsets_of_size(X.shape[1], groups, keep, size)
         ]
-        kept = [unit for unit in units_of(X.shape[1], groups) if set(unit) & set(keep)]
-        start = sorted(j for unit in kept for j in unit)
-        assert one.n_tried_ == len(walked) - (start in walked)
+        given = {
+            "feature_groups": groups, "keep": keep, "validation": 0.5, "random_state": 0,
+            "criterion": Farthest() if criterion == "own" else criterion,
+            **({"n_features": 2} if least == most else {"min_features": least}),
+            **({"max_features": most} if least < most else {}),
+        }  # fmt: skip
+        if not walked:
+            continue
+        one = plain_selector(search="exhaustive", **given).fit(X, y)
+        other = plain_selector(search=OneByOne(), **given).fit(X, y)
+        assert repr(one.path_.steps) == repr(other.path_.steps)
+        assert one.selected_.tolist() == other.selected_.tolist()
+        if pause < 4:
+            assert one.n_tried_ == len(walked) - (start in walked)
 
 
 def first_best(X, y, subsets):

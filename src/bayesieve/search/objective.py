@@ -1,6 +1,7 @@
 """The objective: all that a search sees.  Fast bounds shortlist, exact losses decide."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -333,18 +334,23 @@ class Objective:
         """Let a unit leave."""
         self._change(unit, -1, "drop")
 
-    def walk(self, moves: Sequence[Sequence[int]]) -> list[Key]:
+    def walk(self, moves: Sequence[Sequence[int]], least: int, most: int) -> list[Key | None]:
         """Make moves, as many as there is time for; the loss after each.
 
         A move lets several units join or leave.  Nobody is told: these are candidates, not steps.
+        None stands for subsets with fewer than `least` or more than `most` columns.
         """
-        inside, steps = set(self._selected), []
+        inside, size, steps = set(self._selected), self.size, []
         for units in moves:
             for unit in units:
                 sign = -1 if unit in inside else 1
                 inside ^= {unit}
-                steps.append(Toggle(unit, self._members[unit], sign, unit == units[-1]))
-        keys = [key for key in self._verdicts.walk(steps) if key is not None]
+                size += sign * len(self._members[unit])
+                asked = unit == units[-1] and least <= size <= most
+                steps.append(Toggle(unit, self._members[unit], sign, asked))
+        taken = self._verdicts.walk(steps)
+        ends = list(accumulate(map(len, moves)))
+        keys = [taken[end - 1] for end in ends if end <= len(taken)]
         self.n_tried += len(keys)
         self._walked = Walked(self.selected, moves, keys)
         self._stand(len(keys))
@@ -367,7 +373,9 @@ class Objective:
         self._selected = self._walked.subset(taken)
         self.size = sum(len(self._members[unit]) for unit in self._selected)
         self._known.clear()
-        self._known[()] = self._walked.keys[taken - 1]
+        key = self._walked.keys[taken - 1]
+        if key is not None:
+            self._known[()] = key
 
     def snapshot(self) -> tuple[int, ...]:
         """The subset, to come back to."""

@@ -26,7 +26,7 @@ class Walked(NamedTuple):
 
     start: tuple[int, ...]  #: the units that were in the subset
     moves: Sequence[Sequence[int]]  #: units that join or leave at once
-    keys: list[Key]  #: after each move that there was time for
+    keys: list[Key | None]  #: after each move that there was time for
 
     def subset(self, taken: int) -> dict[int, None]:
         """The units after so many moves, in the order in which they joined."""

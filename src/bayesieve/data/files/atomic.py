@@ -37,19 +37,25 @@ def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
-    part, number = begin_file(path.parent)
-    # The lock must outlive the file, whose last bytes may find no room when it is closed.
-    held = os.dup(number) if fcntl is not None else None
-    try:
-        with open(part, "wb", opener=lambda *_: number) as file:
-            yield file
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    finally:
+    remove_left_behind(path.parent)
+    while True:
+        part = path.with_name(_hidden_name())
+        file = part.open("xb")
+        held = _hold(part)
         if held is not None:
-            os.close(held)
+            break
+        file.close()
+    # The lock outlives the file.
+    with file, _let_go(held):
+        try:
+            yield file
+            file.close()  # the last bytes may find no room
+            part.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                file.close()
+            part.unlink(missing_ok=True)
+            raise
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
@@ -77,16 +83,14 @@ def hidden_folder(folder: Path) -> Iterator[Path]:
     while True:
         part = folder / _hidden_name()
         part.mkdir(mode=0o700, parents=True)
-        number = os.open(part, os.O_RDONLY) if fcntl is not None else None
-        if number is None or _is_mine(part, number):
+        held = _hold(part)
+        if held is not None:
             break
-        os.close(number)
-    try:
-        yield part
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        if number is not None:
-            os.close(number)
+    with _let_go(held):
+        try:
+            yield part
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def remove_left_behind(folder: Path) -> None:
@@ -112,6 +116,30 @@ def _remove_if_left(part: Path) -> None:
             part.unlink()
     finally:
         os.close(number)
+
+
+def _hold(part: Path) -> int | None:
+    """A descriptor that locks what was just made (-1: none can); None where it is lost."""
+    if fcntl is None:  # pragma: no cover
+        return -1
+    try:
+        number = os.open(part, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    if _is_mine(part, number):
+        return number
+    os.close(number)
+    return None
+
+
+@contextlib.contextmanager
+def _let_go(held: int) -> Iterator[None]:
+    """Let a lock go in the end."""
+    try:
+        yield
+    finally:
+        if held >= 0:
+            os.close(held)
 
 
 def _is_mine(part: Path, number: int) -> bool:

@@ -26,8 +26,8 @@ class ExhaustiveSearch(Search):
     """Score all subsets in Gray-code order, in which neighbours differ by one feature.
 
     Subsets of other sizes than those asked for (`n_features`, or `min_features` and
-    `max_features`) are neither scored nor counted.  The path keeps improvements only: lower loss,
-    then fewer features, then the first in lexicographic order.
+    `max_features`) are not scored, nor walked through where there are many.  The path keeps
+    improvements only: lower loss, then fewer features, then the first in lexicographic order.
 
     Parameters
     ----------
@@ -49,31 +49,39 @@ class ExhaustiveSearch(Search):
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook:
         """Every subset that is left to walk to; the first is where the walk begins."""
-        first = _sizes(limits).allow(_size(objective, objective.keep))
-        n_subsets = _n_subsets(objective, _sizes(limits))
-        return Outlook(max(n_subsets - first - objective.n_tried, 0))
+        walked = self._walked(objective, limits)
+        first = walked.allow(_size(objective, objective.keep))
+        return Outlook(max(_n_subsets(objective, walked) - first - objective.n_tried, 0))
+
+    def _walked(self, objective: Subset, limits: Limits) -> Limits:
+        """Sizes that are walked through: those asked for, or all where they are soon passed."""
+        n_free = objective.n_units - len(objective.keep)
+        if 2**n_free <= min(_PAUSE, self.most_subsets):
+            return Limits(0)
+        return _sizes(limits)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
         """Walk through all subsets of the units that may leave, of the sizes asked for."""
         limits = _sizes(limits)
         keep, free = tuple(sorted(objective.keep)), _free(objective)
         objective.start(keep, EXHAUSTIVE)
-        n_subsets = _n_subsets(objective, limits)
+        walked = self._walked(objective, limits)
+        n_subsets = _n_subsets(objective, walked)
         if n_subsets > self.most_subsets:
             self._refuse(objective, free, n_subsets)
         best: tuple[Loss, int, tuple[int, ...]] | None = None
         if limits.allow(objective.size):
             best = (objective.score(), objective.size, keep)
         widths, kept = [objective.width(unit) for unit in free], objective.size
-        order = _gray_order(widths, limits.least - kept, limits.most - kept)
+        order = _gray_order(widths, walked.least - kept, walked.most - kept)
         subsets = ({free[i] for i in subset} for subset in order if subset)
         before: set[int] = set()
         wanted = list(islice(subsets, _PAUSE))
         while wanted:
             moves = [sorted(a ^ b) for a, b in pairwise([before, *wanted])]
-            keys = objective.walk(moves)
+            keys = objective.walk(moves, limits.least, limits.most)
             for at, (inside, key) in enumerate(zip(wanted, keys, strict=False)):
-                if best is None or key <= best[0]:
+                if key is not None and (best is None or key <= best[0]):
                     units = (*keep, *inside)
                     rank = (key, _size(objective, units), tuple(sorted(units)))
                     if best is None or rank < best:
@@ -89,7 +97,8 @@ class ExhaustiveSearch(Search):
         # Of any size: what one costs does not depend on it.  In Gray code i its lowest bit changes.
         ends = range(1, min(_TIMED, 2 ** len(free) - 1) + 1)
         start = time.perf_counter()
-        n_timed = len(objective.walk([[free[(i & -i).bit_length() - 1]] for i in ends]))
+        moves = [[free[(i & -i).bit_length() - 1]] for i in ends]
+        n_timed = len(objective.walk(moves, 0, _size(objective, range(objective.n_units))))
         pace = (time.perf_counter() - start) / n_timed
         how = "more than" if n_subsets == _MANY else "about"
         raise ValueError(
