@@ -264,7 +264,8 @@ class NaiveBayesSelector(
             ``sample_weight``: how often each row is repeated, whole numbers; a row and its repeats
             stay in one part.  ``groups``: rows of one series, patient or machine, one value a row:
             no group is both among the rows that guide and among those that choose, nor on both
-            sides of a fold of `cv`; handed to splitters.
+            sides of a fold of `cv`; handed to splitters.  Standard errors, the proof and the
+            weights of columns are by groups.
 
         Returns
         -------

@@ -50,7 +50,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         Pairs of columns among the terms: by folds within the training rows, always, or never.
     price : float or "auto", default="auto"
         Nat that a term must gain: 1, or 1 + log of the number of candidates, or no term at all, by
-        folds within the training rows; or a number.
+        folds within the training rows; or a number.  With groups: what the luckiest of all
+        candidates would gain by chance once in 25 fits.
     pair_price : float, default=2.0
         What a pair pays beyond that.
     ridge : float, default=4.0
@@ -111,7 +112,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     weights_ : ndarray of shape (n_terms, n_classes)
         Weights, multiples of 1/16; with labels, a list of such arrays.
     path_ : WeightPath
-        Every step: what came, what it promised, and the leave-one-out log-loss.
+        Every step: what came, what it promised, and the log-loss of rows (or groups) left out.
     classes_ : ndarray
         The classes; with labels, a list of such arrays.
     families_ : Families or None
@@ -214,8 +215,10 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is repeated, whole numbers.
         groups : array-like of shape (n_samples,), optional
-            What rows of one series, patient or machine share: no group is on both sides of a fold
-            that decides on pairs and price, nor of `validation`.
+            What rows of one series, patient or machine share.  Whole groups are left out, in 20
+            folds at most, where else every row is left out of its own tables; a gain counts as far
+            as groups vouch for it; and no group is on both sides of a fold that decides on pairs,
+            nor of `validation`.
 
         Returns
         -------
