@@ -1,4 +1,4 @@
-"""Memory of large tables: the command line on a CSV file, and a search out of core.
+"""Memory of large tables: the command line on a CSV file, a search out of core, many classes.
 
     python benchmarks/memory.py [--csv-megabytes 1000 --packed-megabytes 2000]
 
@@ -6,7 +6,8 @@
 measurements: peak memory above that of a run on a tiny file, against the packed table.  Then a
 Parquet file: the same search on its table packed in memory and packed into mapped files, each in a
 process of its own: answers, seconds, and peak anonymous memory (the pages that are no copy of a
-file).  Writes benchmarks/results/memory.json.
+file).  Then fits of many classes and labels, and of 10^5 columns of zeros and ones: seconds and
+peak memory beyond that of a small fit, or what is refused.  Writes benchmarks/results/memory.json.
 """
 
 import argparse
@@ -189,6 +190,66 @@ def out_of_core(folder, megabytes):
     return {"in_memory": inside, "mapped": mapped, "same_answer": same, "speed": speed}
 
 
+#: Fits by name: estimator, rows, columns, classes, labels; time limit in seconds.
+MANY = {
+    "100 classes": ("selector", 800, 12, 100, 0, 5),
+    "200 classes": ("selector", 800, 12, 200, 0, 5),
+    "500 classes": ("selector", 2000, 12, 500, 0, 5),
+    "5000 classes": ("selector", 10000, 12, 5000, 0, 5),
+    "1000 labels": ("selector", 800, 12, 2, 1000, 5),
+    "500 classes, weighted": ("weighted", 2000, 12, 500, 0, None),
+    "10^5 columns of zeros and ones, weighted": ("weighted", 500, 100_000, 2, 0, None),
+}
+
+
+def many_here(name):
+    """One of these fits in this process; prints one line of JSON."""
+    import resource
+    import warnings
+
+    from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
+
+    def table(n_rows, n_columns, n_classes, n_labels):
+        y = np.append(np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes))
+        if n_columns > 1000:
+            return (rng.random((n_rows, n_columns)) < 0.3).astype(np.uint8), y
+        X = rng.normal(size=(n_classes, n_columns))[y] + rng.normal(size=(n_rows, n_columns))
+        return X, (rng.random((n_rows, n_labels)) < 0.1).astype(int) if n_labels else y
+
+    def fit(limit, *shape):
+        made = NaiveBayesSelector() if kind == "selector" else WeightedNaiveBayes()
+        made.set_params(time_limit=limit).fit(*table(*shape))
+
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGA
+
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(0)
+    kind, n_rows, n_columns, n_classes, n_labels, limit = MANY[name]
+    fit(None, 120, 4, 3 - (n_labels > 0), min(n_labels, 2))  # compiles
+    before, start, refused = peak(), time.perf_counter(), None
+    try:
+        fit(limit, n_rows, n_columns, n_classes, n_labels)
+    except (MemoryError, ValueError) as error:
+        refused = str(error)
+    seconds = time.perf_counter() - start
+    print(json.dumps({"seconds": seconds, "beyond_mb": peak() - before, "refused": refused}))
+
+
+def many_in_children():
+    """Figures of many classes, each from a process of its own."""
+    found = {}
+    for name, (*_, limit) in MANY.items():
+        command = [sys.executable, __file__, "--many", name]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found[name] = figures = json.loads(done.stdout.splitlines()[-1])
+        most = 60 if limit is None else limit + 2
+        print(f"{name}: {figures['seconds']:.1f} s (at most {most} wanted), "
+              f"{figures['beyond_mb']:.0f} MB (at most 1000 wanted)"
+              + (f"; refused: {figures['refused']}" if figures["refused"] else ""))  # fmt: skip
+    return found
+
+
 def main():
     """Print one line a figure."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -196,7 +257,11 @@ def main():
     parser.add_argument("--packed-megabytes", type=float, default=2000)
     parser.add_argument("--search", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
+    parser.add_argument("--many", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.many:
+        many_here(arguments.many)
+        return
     if arguments.search:
         search_here(arguments.search, arguments.folder or None)
         return
@@ -204,6 +269,7 @@ def main():
         results = {
             "command_line": command_line(Path(name), arguments.csv_megabytes),
             "out_of_core": out_of_core(Path(name), arguments.packed_megabytes),
+            "many": many_in_children(),
         }
     folder = Path(__file__).parent / "results"
     folder.mkdir(exist_ok=True)

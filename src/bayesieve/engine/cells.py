@@ -162,7 +162,7 @@ class Cells:
         seats = np.cumsum(bytes_) - 1
         place = np.full(n_rows, -1, np.int64)
         place[at] = np.arange(at.size)
-        for lo, some in in_stacks([columns[j] for j in np.flatnonzero(bytes_)], n_rows):
+        for lo, some in in_stacks([columns[j] for j in np.flatnonzero(bytes_).tolist()], n_rows):
             np.take(some, at, axis=1, out=codes[lo : lo + len(some)], mode="clip")
         found: list[Array] = []
         for kind, column, narrow, seat in zip(kinds, columns, bytes_, seats, strict=True):

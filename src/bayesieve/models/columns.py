@@ -417,9 +417,9 @@ def build_columns(
         means = binary_mean(binary, n_sets, settings.class_weight.size)
         settings = replace(settings, binary_mean=means)
     # Of thousands of binary columns none has a grid.
-    binary, nothing = MODELS["bernoulli"], Grid()
+    two, nothing = MODELS["bernoulli"], Grid()
     return [
-        ColumnTerms(binary, found, nothing, settings)
+        ColumnTerms(two, found, nothing, settings)
         if spec.model == "bernoulli"
         else ColumnTerms(MODELS[spec.model], found, grid_of(spec), settings)
         for spec, found in zip(specs, statistics, strict=True)

@@ -162,7 +162,7 @@ class DensityModel(CountModel):
         units = settings.class_weight
         counts = statistics[:, :-1] * units
         # Counts by many classes take as much room as what is made of them.
-        mark = blake2b(np.ascontiguousarray(counts), digest_size=32).digest()
+        mark = blake2b(counts.tobytes(), digest_size=32).digest()
         parts = (mark, units.tobytes(), grid.points.tobytes(), grid.n_values)
         key = (self.members, counts.shape, *parts)
         found = _KEPT.get(key)

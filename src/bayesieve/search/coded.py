@@ -94,7 +94,7 @@ class CodedColumns:
         """The same of all columns of 0 and 1, some at a time."""
         by_class = np.zeros((rows.rows.size, rows.n_classes))
         by_class[np.arange(rows.rows.size), rows.labels] = rows.sets.weights
-        columns = [self.columns[j] for j in np.flatnonzero(self.kinds == TWO)]
+        columns = [self.columns[j] for j in np.flatnonzero(self.kinds == TWO).tolist()]
         for _, some in in_stacks(columns, self.n_rows):
             here = some if rows.everything else some[:, rows.rows]
             counts = np.zeros((len(some), 1, 3, rows.n_classes))
