@@ -34,7 +34,10 @@ def exported(model):
         (pd.Series(["1", "1", "2", "2"]), [1, 1.0, 2, True]),
         (pd.Series([1, 1, 2, 2]), ["1", "1.0", "2", "02"]),
         (pd.Series(["a", "a", "b", "b"]), ["a", "b", "", None]),
-        (pd.Series([2**53 + 1, 2**53 + 1, 2**53 + 5, 2**53 + 5]), [2**53 + 1, 2**53 + 5]),
+        (
+            pd.Series([f"{2**53 + i}" for i in (1, 1, 2, 2)]),
+            [f"{2**53 + i}" for i in (1, 2)],
+        ),
     ],
 )
 def test_exported_python_reads_categories_as_the_model_does(fitted, asked):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..checks import Array
+from ..checks import Array, Foreign
 from .kinds import NumberName, only_texts
 from .packed import PackedTable
 from .storage import IN_MEMORY, NarrowColumns, Panels, Room, find_narrow
@@ -213,7 +213,7 @@ def _reads_nothing(estimator: BaseEstimator) -> bool:
     return getattr(estimator, "n_features_in_", None) == 0
 
 
-def _rows_alone(X: Any) -> RawTable:
+def _rows_alone(X: Foreign) -> RawTable:
     """As many rows as X has, without a column."""
     shape = X.shape if hasattr(X, "shape") else _array(X).shape
     if len(shape) != 2 or shape[0] < 1:
