@@ -140,8 +140,8 @@ def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
     """Which columns of new rows moved away from training, and how novelty moved.
 
     Columns with levels are compared by counts (missing values and levels never seen are levels,
-    too), numbers on a grid by the counts of groups, ranks, values beyond all that were seen, and
-    missing ones; numbers known by their moments by mean and variance instead of groups and ranks.
+    too), numbers on a grid by counts of groups, their order, values beyond all that were seen, and
+    missing ones; numbers known by their moments by mean and variance instead of groups and order.
     The p-values are corrected for the number of columns: with none moved, some column is called
     moved in a share `alpha` of all cases at most.
 

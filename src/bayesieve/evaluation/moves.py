@@ -23,9 +23,8 @@ from ..models.novelty import group_of, grouped
 _GROUPS, _EXPECTED = 16, 5.0
 
 
-# Where every cell expects so many rows (of an order: where both have so many), the chi-squared
-# distribution is near enough.
-_LEAST, _LEAST_OF_ORDER = 20.0, 100
+# Where every cell expects so many rows, the chi-squared distribution is near enough.
+_LEAST = 20.0
 
 
 # Splits that are drawn: at first, at most, and the cells of them; so many as odd as the one seen
@@ -42,7 +41,7 @@ _MOST_ROWS, _MOST_CHANCES = 10**9, 10**5
 
 
 # Shares of the risk that the tests of one column have.
-_SHAPE, _ORDER, _BEYOND, _MEAN, _SPREAD, _MISSING = 0.5, 0.4, 0.1, 0.5, 0.3, 0.1
+_SHAPE, _ORDER, _BEYOND, _MEAN, _SPREAD, _MISSING = 0.45, 0.5, 0.05, 0.5, 0.3, 0.1
 
 
 class Move(NamedTuple):
@@ -139,12 +138,13 @@ def _least(parts: list[tuple[float, float]]) -> float:
 def _of_splits(table: Floats, in_order: bool = False) -> float:
     """How often a split by chance is as uneven as that into training and new rows.
 
-    By Pearson's statistic, or by the sum of ranks (Wilcoxon 1945), ties sharing theirs.
+    By Pearson's statistic, or by that of Cramér and von Mises: how far the shares of rows up to
+    each cell are apart, squared and added up.
 
     Parameters
     ----------
     table : training and new rows in each cell; weights are rounded.
-    in_order : by ranks.
+    in_order : by the shares up to each cell.
     """
     table = np.rint(table).astype(np.int64)
     table = table[:, table.any(0)]
@@ -153,18 +153,19 @@ def _of_splits(table: Floats, in_order: bool = False) -> float:
         return 1.0
     if cells.size == 2 and cells.min() <= _MOST_CHANCES:
         return _of_two(int(cells.min()), int(table[1, cells.argmin()]), n, m)
-    ranks = np.cumsum(cells) - (cells + n + m) / 2
-    ranks *= np.sqrt((n + m) / n * ((n + m) / m) / (cells @ np.square(ranks)))
 
     def uneven(new: Ints) -> Floats:
         if not in_order:
             return _pearson(cells - new, new)
-        return np.square((new - cells * (m / (n + m))) @ ranks)
+        found: Floats = np.square(np.cumsum(new - cells * (m / (n + m)), -1)).sum(-1)
+        return found
 
     seen = float(uneven(table[1]))
-    many = cells.min() * (min(n, m) / (n + m)) >= _LEAST
-    if many or (in_order and min(n, m) >= _LEAST_OF_ORDER) or n + m >= _MOST_ROWS:
-        return float(chdtrc(1 if in_order else cells.size - 1, seen))
+    many = n + m >= _MOST_ROWS
+    if not in_order and (many or cells.min() * (min(n, m) / (n + m)) >= _LEAST):
+        return float(chdtrc(cells.size - 1, seen))
+    if many:
+        return 1.0  # more than can be drawn, and than Pearson's statistic needs
     rng = np.random.default_rng(0)
     by_row = min(n, m) <= _ROWS_A_CELL * cells.size and n + m <= _MOST_SHUFFLED
     method: Literal["count", "marginals"] = "count" if by_row else "marginals"
