@@ -245,7 +245,7 @@ def performance(
     given = read_groups_of_rows(groups, table.n_rows)
     counts = np.flatnonzero(weights)  # rows without weight are no rows, and name no group
     mates = None if given is None else group_numbers(given[counts])
-    told = (each[counts] for each in (proba, decided, truth, weights))
+    told = proba[counts], decided[counts], truth[counts], weights[counts]
     return _judge("given", fitted, *told, mates)
 
 
