@@ -13,7 +13,7 @@ from bayesieve.evaluation.performance import effective_rows, performance
 from bayesieve.explain.modelfile.file import model_to_dict
 from bayesieve.explain.shares import interval
 from bayesieve.search.inner import is_ahead
-from bayesieve.search.weights import clustered_gains
+from bayesieve.search.weights import clustered_gains, surest
 
 # Every setting, kind of fact and number of groups, each at least once.
 SOME = [
@@ -146,6 +146,49 @@ def test_a_class_within_one_group():
     assert np.isfinite(model.predict_proba(X)).all()
 
 
+def test_noise_of_groups_stays_out_of_labels():
+    """Twenty labels are twenty chances for a lucky column: gains of labels do not add up."""
+    kept = proven = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        mates = np.repeat(np.arange(30), 5)
+        y = (rng.random((30, 20)) < 0.4)[mates].astype(int)
+        X = rng.normal(size=(150, 6))
+        kept += bool(WeightedNaiveBayes(pairs=False).fit(X, y, groups=mates).selected_)
+        if seed < 3:
+            proven += NaiveBayesSelector().fit(X, y, groups=mates).proof_.holds
+    assert kept <= 1
+    assert proven <= 1
+
+
+def test_of_many_labels_the_surest_speaks():
+    """Bonferroni, from the definition: the smallest chance counts once for each label."""
+    from scipy.stats import norm
+
+    gains = np.random.default_rng(6).exponential(4.0, (7, 50))
+    chance = 7 * norm.sf(np.sqrt(2 * gains.max(0)))
+    expected = np.where(chance < 0.5, norm.isf(np.minimum(chance, 0.5)) ** 2 / 2, 0.0)
+    assert surest(gains) == pytest.approx(expected)
+    assert (surest(gains[:1]) == gains[0]).all()
+
+
+@pytest.mark.parametrize("kind", [WeightedNaiveBayes, NaiveBayesSelector])
+def test_groups_are_one_value_a_row_with_weight(kind):
+    rng = np.random.default_rng(7)
+    mates, y = np.arange(90) // 10, rng.integers(0, 2, 90)
+    X = np.c_[rng.normal(size=90) + 3 * y, rng.normal(size=90)]
+    with pytest.raises(ValueError, match=r"groups must be one value a row; .*shape \(90, 2\)"):
+        kind().fit(X, y, groups=np.c_[mates, mates])
+    alone = kind().fit(X, y, groups=mates)
+    one = kind().fit(X, y, groups=mates[:, None])
+    assert (one.predict_proba(X) == alone.predict_proba(X)).all()
+    # Groups without weight are none.
+    some = mates < 3
+    few = kind().fit(X, y, groups=mates, sample_weight=some.astype(int))
+    same = kind().fit(X[some], y[some], groups=mates[some])
+    assert (few.predict_proba(X) == same.predict_proba(X)).all()
+
+
 # -- how far to trust it -------------------------------------------------------------------------
 
 
@@ -190,6 +233,18 @@ def test_performance_leaves_out_whole_groups(monkeypatch):
     assert seen == [set()] * 5
     with pytest.raises(ValueError, match="groups has 3 values, but X has 200 rows"):
         performance(chosen, X, y, groups=[1, 2, 3])
+
+
+def test_groups_without_weight_are_not_counted():
+    rng = np.random.default_rng(12)
+    X, y, mates = grouped.draw(rng, "number", 20, True)
+    model = NaiveBayes().fit(X, y)
+    weights = np.where(mates < 8, 0, 1 + np.arange(y.size) % 2)
+    some = weights > 0
+    found = performance(model, X, y, sample_weight=weights, groups=mates)
+    expected = performance(model, X[some], y[some], sample_weight=weights[some], groups=mates[some])
+    assert found.n_groups == 12
+    assert found == expected
 
 
 def test_promises_of_a_rule_hold_for_new_groups():

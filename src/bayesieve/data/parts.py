@@ -22,6 +22,12 @@ def read_groups_of_rows(groups: Any, n_rows: int) -> Array | None:
             f"groups must be one value a row; got {groups!r}. Give the column itself, such as "
             "X['site'], and leave it out of X."
         )
+    shape = np.shape(groups)
+    if shape[1:] not in ((), (1,)):
+        raise ValueError(
+            f"groups must be one value a row; got an array of shape {shape}. Join the columns that "
+            "make a group into one, such as texts of both."
+        )
     groups = column_or_1d(groups)
     if len(groups) != n_rows:
         raise ValueError(

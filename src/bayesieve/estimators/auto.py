@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from ..checks import check_number, choose, column_indices
+from ..checks import Array, check_number, choose, column_indices
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
@@ -54,7 +54,7 @@ _LEAST_ROWS = 15
 
 
 def settle(
-    selector: "NaiveBayesSelector", sample: Sample | None = None, groups: object = None
+    selector: "NaiveBayesSelector", sample: Sample | None = None, groups: Array | None = None
 ) -> "NaiveBayesSelector":
     """A copy in which nothing is "auto" any more.
 
@@ -62,7 +62,7 @@ def settle(
     ----------
     selector : as the user made it.
     sample : the rows; None before there are any, to judge what the user asks for.
-    groups : of rows, or None.
+    groups : of the rows with weight, or None.
     """
     if selector.preset is not None:
         choose("preset", selector.preset, PRESETS)
@@ -134,12 +134,12 @@ def _search(selector: "NaiveBayesSelector", sample: Sample | None) -> object:
     return ShortlistSearch(search, size=_CUT)
 
 
-def _folds(selector: "NaiveBayesSelector", sample: Sample | None, groups: object) -> object:
+def _folds(selector: "NaiveBayesSelector", sample: Sample | None, groups: Array | None) -> object:
     """Folds; leave-one-out where a class has too few rows for them."""
     if sample is None:
         return shuffled(_FOLDS)
     if groups is not None:
-        return max(min(_FOLDS, len(set(np.asarray(groups).tolist()))), 2)
+        return max(min(_FOLDS, len(set(groups.tolist()))), 2)
     least = int(np.bincount(sample.strata).min())
     if least >= _LEAST_ROWS or not _leaves_one_out(selector, sample):
         return shuffled(max(min(_FOLDS, int(np.bincount(sample.strata).max())), 2))
@@ -203,7 +203,7 @@ def _criterion(selector: "NaiveBayesSelector") -> Criterion | None:
     return CRITERIA.get(selector.criterion)
 
 
-def _choice(selector: "NaiveBayesSelector", groups: object = None) -> str:
+def _choice(selector: "NaiveBayesSelector", groups: Array | None = None) -> str:
     """Nothing that chance would find as well, where scores are honest and known to a margin."""
     criterion = _criterion(selector)
     if selector.validation is not None or (isinstance(selector.cv, str) and selector.cv == "train"):

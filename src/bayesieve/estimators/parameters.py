@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, cast
 
 from sklearn.utils.validation import _num_samples
 
-from ..checks import check_file, check_flag, check_jobs, check_number, choose, column_indices
+from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose, column_indices
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..criteria.standard_error import has_standard_error
-from ..data.parts import read_groups_of_rows
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..engine.gpu.engine import GpuEngine
 from ..models.registry import MODELS
@@ -273,7 +272,7 @@ def judge_data(
     criterion: Criterion,
     sample: Sample,
     X: object,
-    params: dict[str, object],
+    groups: Array | None,
 ) -> Task:
     """Judge everything that depends on the data."""
     family = family_of(selector)
@@ -302,14 +301,11 @@ def judge_data(
             "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
         )
     class_weight = check_class_weight(selector.class_weight, sample.classes)
-    groups = params.get("groups")
-    if groups is not None:
-        groups = read_groups_of_rows(groups, _num_samples(X))
-        if means_loo(selector.cv):
-            raise ValueError(
-                "cv='loo' would score a row by others of its group; use a number of folds, or a "
-                "splitter by groups, or leave groups out."
-            )
+    if groups is not None and means_loo(selector.cv):
+        raise ValueError(
+            "cv='loo' would score a row by others of its group; use a number of folds, or a "
+            "splitter by groups, or leave groups out."
+        )
     if gpu_of(selector.engine) is not None:
         check_gpu_table(sample, models)
     return Task(

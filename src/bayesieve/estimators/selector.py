@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from ..checks import check_file
 from ..criteria.base import Criterion
-from ..data.parts import find_parts
+from ..data.parts import find_parts, read_groups_of_rows
 from ..data.sample import Sample, is_share, read_sample, split_rows
 from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
@@ -295,9 +296,12 @@ class NaiveBayesSelector(
         params: dict[str, object],
         held: HeldRows | None = None,
     ) -> "NaiveBayesSelector":
-        asked = settle(self, sample, params.get("groups")) if asks_for_auto(self) else self
+        groups = read_groups_of_rows(params.get("groups"), _num_samples(X))
+        asked = self
+        if asks_for_auto(self):
+            asked = settle(self, sample, None if groups is None else groups[sample.rows])
         search, criterion = judge_parameters(asked)
-        task = judge_data(asked, criterion, sample, X, params)
+        task = judge_data(asked, criterion, sample, X, groups)
         sample = task.sample
         if asked.reweigh:
             check_tables(task.models, sample.table.names)

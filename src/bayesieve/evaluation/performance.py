@@ -243,8 +243,10 @@ def performance(
     weights = read_weights(sample_weight, table)
     decided, proba = fitted.best_and_proba(table)
     given = read_groups_of_rows(groups, table.n_rows)
-    mates = None if given is None else group_numbers(given)
-    return _judge("given", fitted, proba, decided, truth, weights, mates)
+    counts = np.flatnonzero(weights)  # rows without weight are no rows, and name no group
+    mates = None if given is None else group_numbers(given[counts])
+    told = proba[counts], decided[counts], truth[counts], weights[counts]
+    return _judge("given", fitted, *told, mates)
 
 
 def _known_truth(fitted: FittedBayes, y: ArrayLike) -> Array:

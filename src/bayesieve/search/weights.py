@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
+from scipy.special import log_ndtr, ndtri, ndtri_exp, stdtr
 
 from ..data.kernels.options import POSTERIOR_BITS
 from ..engine.contract import WeightLedger
@@ -219,6 +219,30 @@ def clustered_gains(moved: Floats) -> Floats:
     return found
 
 
+def surest(gains: Floats) -> Floats:
+    """Of several problems on the same groups, what the surest gain is worth among so many.
+
+    Groups that one label misleads may mislead the others: gains that are judged by groups do not
+    add up.  The chance of the surest is counted once for each problem (Bonferroni).
+
+    Parameters
+    ----------
+    gains : of each problem and term, as `clustered_gains` finds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.search.weights import surest
+    >>> surest(np.array([[0.3, 0.1], [6.0, 0.2]])).round(2)
+    array([5.36, 0.  ])
+    """
+    if len(gains) == 1:
+        return gains[0]
+    chance = log_ndtr(-np.sqrt(2 * gains.max(0))) + np.log(len(gains))
+    found: Floats = ndtri_exp(np.minimum(chance, np.log(0.5))) ** 2 / 2
+    return found
+
+
 class GreedyWeights:
     """Walks the path over one problem, or over several that share their terms.
 
@@ -295,7 +319,8 @@ class GreedyWeights:
 
     def gains(self, terms: Ints) -> Floats:
         """What each term, alone, promises to gain from where the path stands, in nat."""
-        return sum((problem.gains(terms) for problem in self._problems), np.zeros(terms.size))
+        found = np.array([problem.gains(terms) for problem in self._problems])
+        return surest(found) if self._rules.clusters else found.sum(0)
 
     @cached_property
     def _members(self) -> tuple[Ints, Ints]:
@@ -312,10 +337,7 @@ class GreedyWeights:
         if not units.size:
             return -1, 0.0
         terms = members[np.repeat(fits, sizes)]
-        net = -rules.extra[terms]
-        for problem in self._problems:
-            net = net + problem.gains(terms)
-        net = net - rules.price
+        net = self.gains(terms) - rules.extra[terms] - rules.price
         firsts = np.append(0, np.cumsum(sizes[units]))[:-1]
         each = np.add.reduceat(net, firsts)
         best = int(each.argmax())
