@@ -116,7 +116,7 @@ class WeightedProblem:
 
     def gains(self, terms: Ints) -> Floats:
         """What one Newton step of each term, alone and from 0, promises."""
-        from ..engine.kernels.newton import gains, gains_by_fold
+        from ..engine.kernels.newton import gains
 
         tables, found, n_folds = self._ledger.tables, np.empty(terms.size), self._rules.clusters
         block = np.cumsum(tables.n_codes[terms] * tables.width) // _MOST_SUMS
@@ -128,11 +128,7 @@ class WeightedProblem:
             told = slopes.sums, slopes.at, tables.ratios, tables.own
             where = tables.first[some], tables.n_codes[some]
             units = tables.full, self._scale, 2.0**-TERM_BITS, self._rules.ridge
-            if n_folds:
-                by_fold = found[lo:hi], moved[lo:hi]
-                gains_by_fold(*told, *where, n_folds, *units, 0, some.size, *by_fold)
-            else:
-                gains(*told, *where, *units, 0, some.size, found[lo:hi])
+            gains(*told, *where, *units, 0, some.size, found[lo:hi], moved[lo:hi])
         return np.minimum(found, clustered_gains(moved)) if n_folds else found
 
     def visit(self, term: int) -> None:

@@ -83,33 +83,16 @@ def best_step(slope, curve, now, ridge, step):
 
 
 @njit(**EXACT)
-def gains(sums, at, tables, owns, first, n_codes, full, scale, unit, ridge, lo, hi, out):
-    """Gain of each term that is not in yet: sums from at[j] on, tables from row first[j] on."""
-    n_classes = tables.shape[1]
-    width = n_classes - 1 + n_classes
-    width += n_classes * (n_classes - 1) // 2 if full else n_classes
-    slope, curve = np.empty(n_classes), np.empty((n_classes, n_classes))
-    nothing, step = np.zeros(n_classes), np.empty(n_classes)
-    for j in range(lo, hi):
-        n = n_codes[j]
-        mine = sums[at[j] : at[j] + n * width].reshape(n, width)
-        rows = slice(first[j], first[j] + n)
-        slope_and_curve(mine, tables[rows], owns[rows], full, scale, unit, slope, curve)
-        out[j] = best_step(slope, curve, nothing, ridge, step)
-
-
-@njit(**EXACT)
-def gains_by_fold(
-    sums, at, tables, owns, first, n_codes, n_folds, full, scale, unit, ridge, lo, hi, out, moved
-):
-    """Gains of terms whose tables stand fold by fold, and what each fold asks of their steps.
+def gains(sums, at, tables, owns, first, n_codes, full, scale, unit, ridge, lo, hi, out, moved):
+    """Gain of each term that is not in yet: sums from at[j] on, tables from row first[j] on.
 
     Parameters
     ----------
-    n_folds : every term has codes of so many folds, one below the other.
-    out, moved : gain of each term, and the slope of each fold along its step, terms x folds.
+    out : gain of each term.
+    moved : the slope of each fold along the term's step, terms x folds, where a term has codes of
+        several folds, one below the other; without folds, terms x 0.
     """
-    n_classes = tables.shape[1]
+    n_classes, n_folds = tables.shape[1], moved.shape[1]
     width = n_classes - 1 + n_classes
     width += n_classes * (n_classes - 1) // 2 if full else n_classes
     slope, curve = np.empty(n_classes), np.empty((n_classes, n_classes))
@@ -120,7 +103,7 @@ def gains_by_fold(
         rows = slice(first[j], first[j] + n)
         slope_and_curve(mine, tables[rows], owns[rows], full, scale, unit, slope, curve)
         out[j] = best_step(slope, curve, nothing, ridge, step)
-        n_each = n // n_folds
+        n_each = n // max(n_folds, 1)
         for f in range(n_folds):
             begin = first[j] + f * n_each
             rows = slice(begin, begin + n_each)
