@@ -13,10 +13,10 @@ import numpy as np
 
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import ColumnSpec
-from bayesieve.engine import lines
+from bayesieve.engine import layout as lines
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
-from bayesieve.engine.lines import DenseColumns, scoring
+from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.search.objective import Objective, Settler

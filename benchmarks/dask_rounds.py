@@ -26,13 +26,10 @@ from distributed import Client, LocalCluster
 from bayesieve import NaiveBayesSelector
 from bayesieve.data.collection import read_collection
 from bayesieve.data.columns import ColumnSpec
-from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.cluster import Cluster
-from bayesieve.engine.far.given import Given
-from bayesieve.engine.far.holder import Holder, serve
-from bayesieve.engine.far.tasks import Wanted
-from bayesieve.engine.far.wire import Message
-from bayesieve.search.strategies.sweeps import PhaseSearch
+from bayesieve.engine.dask.engine import Cluster, Given
+from bayesieve.engine.dask.transport import Channel, Message, dial
+from bayesieve.engine.dask.worker import Holder, Wanted, serve
+from bayesieve.search.strategies.greedy import PhaseSearch
 
 
 class Echo:

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, compare
 from bayesieve.datasets import load
-from bayesieve.evaluation.comparison.encoder import AnyScaler, PlainNumbers
+from bayesieve.evaluation.compare.methods import AnyScaler, PlainNumbers
 from peer_model import Peer
 
 SMALL = (

@@ -29,15 +29,14 @@ from bayesieve import GpuEngine, NaiveBayesSelector, WeightedNaiveBayes
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.kernels.options import LANES
 from bayesieve.engine.contract import Units
-from bayesieve.engine.dense import DenseLedger
-from bayesieve.engine.fixed import FixedTables
+from bayesieve.engine.dense import DenseLedger, FixedTables
 from bayesieve.engine.gpu.ledger import GpuLedger
 from bayesieve.engine.gpu.weights import GpuWeightLedger
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import WeightedLedger
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import Objective, Settler
-from bayesieve.search.weights import GreedyWeights, WeightedProblem, WeightRules
+from bayesieve.search.weight_path import GreedyWeights, WeightedProblem, WeightRules
 from gpu_clocks import Watched, median, spoken, timed
 from gpu_tables import (
     held_rows,

@@ -6,11 +6,11 @@ import numpy as np
 
 from bayesieve.data.kernels.options import LANES
 from bayesieve.data.storage import IN_MEMORY
-from bayesieve.engine.cells import CODED, TWO, Cells, ScoredLines, TermTables
-from bayesieve.engine.fixed import FixedTables
-from bayesieve.engine.lines import DenseRows, LineCells, Lines
+from bayesieve.engine.dense import FixedTables
+from bayesieve.engine.layout import DenseRows, LineCells, Lines
+from bayesieve.engine.weighted import CODED, TWO, Cells, ScoredLines, TermTables
 from bayesieve.models.base import Scale
-from bayesieve.models.weighted import TERM_BITS, Ratios
+from bayesieve.models.log_ratios import TERM_BITS, Ratios
 
 
 @cache

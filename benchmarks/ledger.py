@@ -28,7 +28,7 @@ from bayesieve.data.columns import ColumnSpec
 from bayesieve.data.sample import class_factors
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
-from bayesieve.engine.lines import DenseColumns, scoring
+from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.search import GreedySearch, Limits

@@ -66,8 +66,8 @@ def loss_of(proba, classes, y):
 def offered(offer):
     """The package with another offer."""
     return mock.patch.multiple(
-        "bayesieve.search.pairs", MOST_PAIRS=offer["pairs"], MOST_CELLS=offer["cells"]
-    ), mock.patch("bayesieve.search.inner.BINS", offer["bins"])
+        "bayesieve.search.term_pool", MOST_PAIRS=offer["pairs"], MOST_CELLS=offer["cells"]
+    ), mock.patch("bayesieve.search.inner_cv.BINS", offer["bins"])
 
 
 def most_cells(X):

@@ -24,7 +24,7 @@ from scipy import signal, stats
 
 from bayesieve.engine.threads import Threads
 from bayesieve.indicators import SCORES, Indicators, Score
-from bayesieve.indicators.library import LIBRARY
+from bayesieve.indicators.scores import LIBRARY
 
 N_THREADS = 2
 N_POINTS = 200

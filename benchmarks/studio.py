@@ -17,9 +17,9 @@ from playwright.sync_api import Page, sync_playwright
 
 from bayesieve import NaiveBayesSelector, Session
 from bayesieve.app.studio.bench import Bench
-from bayesieve.app.studio.guard import Keys
+from bayesieve.app.studio.data import given_table
 from bayesieve.app.studio.launch import Running, listen
-from bayesieve.app.studio.table import given_table
+from bayesieve.app.studio.server import Keys
 
 NAMES = ["chromium", "chromium-browser", "google-chrome"]
 

@@ -4,9 +4,9 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from bayesieve import Comparison
-from bayesieve.evaluation.comparison import SCORES
-from bayesieve.evaluation.comparison.cell import Cell
-from bayesieve.evaluation.comparison.result import SetSize
+from bayesieve.evaluation.compare import SCORES
+from bayesieve.evaluation.compare.methods import Cell
+from bayesieve.evaluation.compare.result import SetSize
 
 SETS = {
     "iris": load_iris(return_X_y=True),

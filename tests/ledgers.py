@@ -6,14 +6,12 @@ import numpy as np
 
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
-from bayesieve.data.sample import class_factors
+from bayesieve.data.sample import Targets, class_factors
 from bayesieve.data.tables import RawTable
-from bayesieve.data.targets import Targets
 from bayesieve.engine.contract import Measure, Units
 from bayesieve.engine.dense import DenseLedger
-from bayesieve.engine.lines import DenseColumns, scoring
-from bayesieve.engine.sparse import SparseLedger
-from bayesieve.engine.sparse_tables import Scoring, SparseProblem, bayes_tables
+from bayesieve.engine.layout import DenseColumns, scoring
+from bayesieve.engine.sparse import Scoring, SparseLedger, SparseProblem, bayes_tables
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.models.columns import read_moves

@@ -20,7 +20,8 @@ from sklearn.base import clone
 
 from bayesieve import FeatureVotes, WeightedNaiveBayes
 from bayesieve.search import RandomSearch, RankedSearch
-from bayesieve.search.checkpoint import journal, weights
+from bayesieve.search import checkpoint as journal
+from bayesieve.search import checkpoint as weights
 from plain import plain_selector
 from tables import binary_table
 

@@ -5,8 +5,7 @@ import numpy as np
 from bayesieve.data.columns import encode, learn
 from bayesieve.engine.threads import Threads
 from bayesieve.models.registry import MODELS
-from bayesieve.search.coded import CodedColumns, CodedRows
-from bayesieve.search.weighing import Weighing, WeightPlan
+from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
 
 
 def coded_rows(X, y, models, weights=None, class_weight=None):

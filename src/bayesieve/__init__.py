@@ -1,27 +1,23 @@
 """bayesieve: feature selection for naive Bayes, exact and fast."""
 
-from .app.studio.notebook import studio
+from .app.studio.launch import studio
 from .data.pack import pack
-from .engine.far.cluster import DaskEngine
+from .engine.dask.engine import DaskEngine
 from .engine.gpu.engine import GpuEngine
 from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes
-from .estimators.resident.session import Session
 from .estimators.selector import NaiveBayesSelector
 from .estimators.signals import SignalPipeline, signals
 from .estimators.votes import FeatureVotes
 from .estimators.weighted import WeightedNaiveBayes
-from .evaluation.agreement import Stability, nogueira
 from .evaluation.calibration import Calibration, calibrate
-from .evaluation.comparison import Comparison, compare
+from .evaluation.compare import Comparison, compare
 from .evaluation.curve import evaluate_ranking
-from .evaluation.decide import decide, novelty
-from .evaluation.decision import Decision
+from .evaluation.decide import Decision, decide, novelty
 from .evaluation.drift import Drift, drift
 from .evaluation.nested import Nested, nested
-from .evaluation.stability import stability
-from .explain.code import to_sql
+from .evaluation.stability import Stability, nogueira, stability
 from .explain.displays import (
     EvidenceDisplay,
     NomogramDisplay,
@@ -33,15 +29,17 @@ from .explain.displays import (
     plot_relevance,
 )
 from .explain.evidence import explain
-from .explain.function import to_python
 from .explain.model import explain_model
 from .explain.modelfile.file import load_model, save_model
-from .explain.trust_pictures import plot_calibration, plot_signal
+from .explain.plots import plot_calibration, plot_signal
+from .explain.python_source import to_python
+from .explain.sql import to_sql
 from .rankings.divergence import relevance_matrix
 from .rankings.families import Families, find_families
 from .rankings.rank import rank
 from .rankings.redundancy import eliminate
 from .rankings.trees import TreeLevels
+from .session.session import Session
 
 __version__ = "0.1.0"
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from bayesieve import WeightedNaiveBayes, load_model, save_model, signals
 from bayesieve.__main__ import main
 from bayesieve.datasets import make_signals
-from bayesieve.estimators.auto import PRESETS
+from bayesieve.estimators._validation import PRESETS
 from bayesieve.evaluation.performance import performance
 from bayesieve.indicators import SCORES, Indicators, SeriesTable, cut_windows, read_scores
 from pages import CHROMIUM, launched

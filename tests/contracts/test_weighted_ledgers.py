@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from bayesieve.engine.cells import PRESENT
 from bayesieve.engine.partitioned import PartitionedWeights
 from bayesieve.engine.threads import Threads
-from bayesieve.search.coded import CodedColumns, CodedRows
-from bayesieve.search.weighing import Weighing, WeightPlan
-from bayesieve.search.weights import GreedyWeights, WeightedProblem
+from bayesieve.engine.weighted import PRESENT
+from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
+from bayesieve.search.weight_path import GreedyWeights, WeightedProblem
 from ledgers import Travelling
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 

@@ -25,10 +25,10 @@ from bayesieve.data.files import atomic, output, sources
 from bayesieve.data.files import base as files_base
 from bayesieve.data.files import text as text_module
 from bayesieve.data.files.base import BadUseError
-from bayesieve.data.files.batches import Column, read_batches
 from bayesieve.data.files.formats import read_data
+from bayesieve.data.files.sources import Column, read_batches
 from bayesieve.data.packed import PackedTable
-from bayesieve.search.checkpoint.journal import Journal
+from bayesieve.search.checkpoint import Journal
 
 
 def write(path, content):

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
 from bayesieve import FeatureVotes, NaiveBayes, explain, pack, rank
-from bayesieve.data import distinct
+from bayesieve.data import pack as distinct
 from bayesieve.data.files.formats import read_data
 from bayesieve.data.packed import Lookup
 from bayesieve.data.storage import Room

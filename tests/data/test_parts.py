@@ -22,9 +22,8 @@ from typer.testing import CliRunner
 
 from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, nested, stability
 from bayesieve.app.cli import app
-from bayesieve.data.folds import find_splits
-from bayesieve.data.parts import later_rows
-from bayesieve.evaluation.resampling import draw_samples
+from bayesieve.data.split import find_splits, later_rows
+from bayesieve.evaluation.crossfit import draw_samples
 from plain import plain_selector
 
 

@@ -8,8 +8,13 @@ from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from bayesieve import NaiveBayes
-from bayesieve.data.records import cut_windows, intervals_of, labels_of
-from bayesieve.data.series import SeriesTable, read_series_table
+from bayesieve.data.series import (
+    SeriesTable,
+    cut_windows,
+    intervals_of,
+    labels_of,
+    read_series_table,
+)
 from bayesieve.indicators import SCORES, Indicators
 
 

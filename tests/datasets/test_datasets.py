@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from bayesieve import NaiveBayes
 from bayesieve.datasets import REGISTRY, load, loading, make_dependent
-from bayesieve.datasets.registry import Entry
+from bayesieve.datasets.loading import Entry
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from bayesieve import NaiveBayesSelector
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
 from bayesieve.data.kernels.options import BLOCK
-from bayesieve.engine import lines as lines_of
+from bayesieve.engine import layout as lines_of
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
-from bayesieve.engine.lines import DenseColumns, LineCells, Lines, scoring
+from bayesieve.engine.layout import DenseColumns, LineCells, Lines, scoring
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 

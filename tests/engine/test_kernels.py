@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import reference
 from bayesieve.data.kernels.exact import exp_fixed, log_fixed, logs_from_one, moments_by_class
-from bayesieve.engine.lines import DenseRows, Lines
+from bayesieve.engine.layout import DenseRows, Lines
 from bayesieve.engine.threads import Threads
 from bayesieve.models.base import Scale
 from ledgers import dense_ledger, objective_of, total_scores
@@ -173,7 +173,7 @@ def test_terms_made_when_read_are_the_terms_kept(monkeypatch, criterion, cv):
     filled = []
     fill = DenseRows.fill
     monkeypatch.setattr(DenseRows, "fill", lambda *args: filled.append(1) or fill(*args))
-    monkeypatch.setattr("bayesieve.engine.lines.TERM_CACHE_BYTES", 0)
+    monkeypatch.setattr("bayesieve.engine.layout.TERM_CACHE_BYTES", 0)
     other, made = make_objective(X, y, criterion, cv, models=models, units=units)
     assert not filled
     for unit in (1, 6, 5):
@@ -195,7 +195,7 @@ def test_many_values_and_few_give_the_same(monkeypatch):
     monkeypatch.setattr(DenseRows, "fill", lambda *args: filled.append(1) or fill(*args))
     _, coded = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
     assert not filled
-    monkeypatch.setattr("bayesieve.engine.lines.MOST_CODES", 4)
+    monkeypatch.setattr("bayesieve.engine.layout.MOST_CODES", 4)
     _, plain = make_objective(X, y, "probability", 3, models=["categorical"] * 5)
     assert len(filled) == 5
     assert plain.score_add(range(5)) == coded.score_add(range(5))

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, checks
-from bayesieve.engine import cells, lines
-from bayesieve.engine.cells import CODED, TWO
-from bayesieve.models import cuts
+from bayesieve.engine import layout as lines
+from bayesieve.engine import weighted as cells
+from bayesieve.engine.weighted import CODED, TWO
+from bayesieve.models import intervals as cuts
 from bayesieve.models.base import one_set
 from bayesieve.models.counts import left_out_priors
-from bayesieve.search.coded import CodedColumns, CodedRows
+from bayesieve.search.term_pool import CodedColumns, CodedRows
 
 
 def many_classes(n_rows, n_classes, n_columns, seed=0):

@@ -114,8 +114,8 @@ def test_presets():
 
 def test_a_wide_table_is_cut_by_a_ranking(monkeypatch):
     X, y = binary(300, 60)
-    monkeypatch.setattr("bayesieve.estimators.auto._WIDE", 50)
-    monkeypatch.setattr("bayesieve.estimators.auto._CUT", 12)
+    monkeypatch.setattr("bayesieve.estimators._validation._WIDE", 50)
+    monkeypatch.setattr("bayesieve.estimators._validation._CUT", 12)
     selector = NaiveBayesSelector().fit(X, y)
     assert selector.settings_["search"] == ShortlistSearch(
         PhaseSearch("forward", patience=20, least_gain=0.005), size=12

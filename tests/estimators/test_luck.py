@@ -9,8 +9,8 @@ from scipy.stats.contingency import crosstab
 from bayesieve import NaiveBayesSelector
 from bayesieve.criteria import Criterion
 from bayesieve.engine.threads import Threads
-from bayesieve.estimators.luck import evenly, mean_of_largest, silent_columns, with_luck
 from bayesieve.estimators.selector import Searching
+from bayesieve.estimators.significance import evenly, mean_of_largest, silent_columns, with_luck
 from bayesieve.search import PhaseSearch, ShortlistSearch
 from bayesieve.search.run import Task
 

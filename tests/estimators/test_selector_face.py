@@ -24,7 +24,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 
-import bayesieve.estimators.callbacks
+import bayesieve.estimators.selector
 from bayesieve import NaiveBayes
 from bayesieve.search import FloatingSearch, GreedySearch, PhaseSearch
 from jitless import printed_both_ways
@@ -241,7 +241,7 @@ def test_progress_goes_to_standard_error(capsys, monkeypatch):
 
 
 @pytest.mark.skipif(
-    not bayesieve.estimators.callbacks.SUPPORTED, reason="scikit-learn without callbacks"
+    not bayesieve.estimators.selector.SUPPORTED, reason="scikit-learn without callbacks"
 )
 def test_scikit_learns_callbacks_hear_every_step_and_may_stop():
     X, y = binary_table()

@@ -9,7 +9,7 @@ import pytest
 
 from bayesieve import NaiveBayesSelector, Session
 from bayesieve.explain.modelfile.file import model_to_dict
-from bayesieve.search.held import HeldRows
+from bayesieve.search.run import HeldRows
 
 
 def table(n=120):

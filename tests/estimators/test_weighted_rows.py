@@ -17,9 +17,9 @@ from bayesieve import (
 from bayesieve.engine.threads import Threads
 from bayesieve.evaluation.performance import performance
 from bayesieve.explain.report import make_report
-from bayesieve.search import inner
-from bayesieve.search.inner import choose_option, fold_weights, options_of
-from bayesieve.search.weighing import WeightPlan
+from bayesieve.search import inner_cv as inner
+from bayesieve.search.inner_cv import choose_option, fold_weights, options_of
+from bayesieve.search.term_pool import WeightPlan
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
 NAMES = [f"{letter}{i}" for letter in "abcdef" for i in range(3)]

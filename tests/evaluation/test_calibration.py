@@ -24,7 +24,7 @@ from bayesieve import (
     save_model,
     to_python,
 )
-from bayesieve.estimators.held import rows_of
+from bayesieve.estimators.deploy import rows_of
 from bayesieve.evaluation.calibration import best_temperature
 from plain import plain_selector
 from tables import binary_table

@@ -20,11 +20,15 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from bayesieve import WeightedNaiveBayes, compare
-from bayesieve.evaluation.comparison import METHODS, SCORES
-from bayesieve.evaluation.comparison.cell import seeded
-from bayesieve.evaluation.comparison.features import told_features
-from bayesieve.evaluation.comparison.methods import named_method
-from bayesieve.evaluation.comparison.scores import align, calibration_error, judge_probabilities
+from bayesieve.evaluation.compare import METHODS, SCORES
+from bayesieve.evaluation.compare.methods import (
+    align,
+    calibration_error,
+    judge_probabilities,
+    named_method,
+    seeded,
+    told_features,
+)
 from comparisons import CLOCKS, DEMSAR, NAMES, SETS, made, without_clocks
 from plain import plain_selector
 

@@ -22,10 +22,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bayesieve import compare
 from bayesieve.__main__ import main
-from bayesieve.evaluation.comparison import SCORES
-from bayesieve.evaluation.comparison.cell import Cell
-from bayesieve.evaluation.comparison.grid import Grid
-from bayesieve.evaluation.comparison.progress import CellsLine
+from bayesieve.evaluation.compare import SCORES
+from bayesieve.evaluation.compare.methods import Cell
+from bayesieve.evaluation.compare.result import Grid
+from bayesieve.evaluation.compare.run import CellsLine
 from comparisons import SETS, without_clocks
 from plain import plain_selector
 

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from bayesieve import compare
-from bayesieve.evaluation.comparison import statistics
+from bayesieve.evaluation.compare import statistics
 from comparisons import DEMSAR, NAMES, SETS, made, without_clocks
 
 # -- tests against scipy and print ---------------------------------------------------------------

@@ -24,8 +24,8 @@ from bayesieve import (
     explain,
 )
 from bayesieve.datasets import make_signals
-from bayesieve.evaluation.promises import level_below, lowest_rate, most_beyond, rows_needed
-from bayesieve.models.decisions import DecisionRule, Guard, leads_of
+from bayesieve.evaluation.thresholds import level_below, lowest_rate, most_beyond, rows_needed
+from bayesieve.models.fitted import DecisionRule, Guard, leads_of
 from tables import binary_table
 from tables import noisy_frame as noisy
 

@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 import reference
 from bayesieve import FeatureVotes, NaiveBayes, Stability, nogueira, stability
 from bayesieve.data.tables import RawTable
-from bayesieve.evaluation.resampling import draw_samples
-from bayesieve.models.shared import SharedSparse, SharedTable, share
+from bayesieve.evaluation.crossfit import draw_samples
+from bayesieve.models.columns import SharedSparse, SharedTable, share
 from bayesieve.search import RankedSearch
 from plain import plain_selector
 from tables import binary_table

@@ -8,7 +8,7 @@ import pytest
 
 from bayesieve import NaiveBayes, explain
 from bayesieve.datasets import make_signals
-from bayesieve.explain.report.single import explanations_page
+from bayesieve.explain.report.page import explanations_page
 from bayesieve.indicators import Indicators
 from pages import mixed, pick_row
 from plain import plain_selector

@@ -21,7 +21,7 @@ from bayesieve import (
     to_python,
     to_sql,
 )
-from bayesieve.estimators.held import fitted_of
+from bayesieve.estimators.deploy import fitted_of
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
 
 RULES = [

@@ -22,7 +22,7 @@ from bayesieve import (
     to_python,
     to_sql,
 )
-from bayesieve.models.bells import density_bells, interval_bells
+from bayesieve.models.gaussian import density_bells, interval_bells
 from plain import plain_selector
 
 ODD = ["a\"b'c", "<script>", "naïve 🎲", "x" * 500 + "\n"]

@@ -22,9 +22,8 @@ from bayesieve.datasets import make_signals
 from bayesieve.evaluation.performance import performance
 from bayesieve.explain import explain_model
 from bayesieve.explain.report import make_report, write_report
-from bayesieve.explain.report.found import fates
-from bayesieve.explain.report.page import SCRIPTS, asset, embed
-from bayesieve.explain.report.single import explanations_page
+from bayesieve.explain.report.page import SCRIPTS, asset, embed, explanations_page
+from bayesieve.explain.report.sections import fates
 from bayesieve.indicators import Indicators
 from plain import plain_selector
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from bayesieve import NaiveBayes, WeightedNaiveBayes, calibrate, decide, deploy
-from bayesieve.evaluation.decision import rule_in_words
+from bayesieve.evaluation.decide import rule_in_words
 from bayesieve.explain.report import make_report, report_content
-from bayesieve.explain.report.found import fates, term_fates
+from bayesieve.explain.report.sections import fates, term_fates
 from pages import mixed, pick_row
 from plain import plain_selector
 

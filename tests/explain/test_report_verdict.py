@@ -16,10 +16,9 @@ from bayesieve import (
     decide,
     drift,
 )
-from bayesieve.evaluation.beside import beside
+from bayesieve.evaluation.ablation import beside
 from bayesieve.explain.report import make_report, report_content
-from bayesieve.explain.shares import interval
-from bayesieve.explain.words import chance_in_words, few_digits, odds_in_words
+from bayesieve.explain.text import chance_in_words, few_digits, interval, odds_in_words
 from plain import plain_selector
 
 

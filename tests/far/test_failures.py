@@ -13,8 +13,9 @@ import pytest
 from clusters import cut, table, told
 
 from bayesieve import NaiveBayesSelector
-from bayesieve.engine.far import channel, health
-from bayesieve.engine.far.cluster import Cluster
+from bayesieve.engine.dask import transport as channel
+from bayesieve.engine.dask import transport as health
+from bayesieve.engine.dask.engine import Cluster
 
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")  # which distributed needs
@@ -26,7 +27,7 @@ SETTINGS = {"search": "backward-forward", "cv": 4, "choice": "best", "reweigh": 
 def _impatient(monkeypatch):
     """A cluster counts as gone after seconds instead of half a minute."""
     # The limits of the product itself end a fit within the minute that is promised.
-    assert health._SILENCE + health._LOOK + 2 * channel._SILENCE < 60
+    assert health._SILENCE + health._LOOK + 2 * channel._LINE_SILENCE < 60
     assert health._PATIENCE + health._LOOK < 60
     monkeypatch.setattr(health, "_PATIENCE", 4.0)
     monkeypatch.setattr(health, "_LOOK", 1.0)

@@ -9,8 +9,7 @@ from clusters import cut
 from test_dealt_columns import in_chunks
 
 from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
-from bayesieve.engine.far.part import CodedPart
-from bayesieve.engine.far.twins import ComparedRows
+from bayesieve.engine.dask.ledgers import CodedPart, ComparedRows
 
 pytestmark = pytest.mark.usefixtures("client")
 

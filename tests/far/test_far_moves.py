@@ -7,17 +7,21 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from bayesieve.data.sample import Targets
 from bayesieve.data.sparse import from_codes
-from bayesieve.data.targets import Targets
 from bayesieve.engine.contract import AS_IT_IS, Measure, Units
-from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.column_holder import ColumnHolder
-from bayesieve.engine.far.counting import CountedRows
-from bayesieve.engine.far.holder import serve
-from bayesieve.engine.far.moves import DealtColumns, FarMoves, deal_out, moves_of
-from bayesieve.engine.far.part import CodedPart, RareCodes, deal
-from bayesieve.engine.sparse import SparseLedger
-from bayesieve.engine.sparse_tables import Scoring, SparseProblem, SparseTables
+from bayesieve.engine.dask.ledgers import (
+    CodedPart,
+    DealtColumns,
+    FarMoves,
+    RareCodes,
+    deal,
+    deal_out,
+    moves_of,
+)
+from bayesieve.engine.dask.transport import Channel, dial
+from bayesieve.engine.dask.worker import ColumnHolder, CountedRows, serve
+from bayesieve.engine.sparse import Scoring, SparseLedger, SparseProblem, SparseTables
 from bayesieve.engine.threads import Threads
 from bayesieve.models.base import Scale
 

@@ -12,8 +12,8 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.search import RankedSearch
-from bayesieve.search.strategies.shortlist import ShortlistSearch
-from bayesieve.search.strategies.sweeps import PhaseSearch
+from bayesieve.search.strategies.greedy import PhaseSearch
+from bayesieve.search.strategies.ranked import ShortlistSearch
 
 pytestmark = pytest.mark.usefixtures("client")
 

@@ -10,14 +10,12 @@ from clusters import cut, table
 from sklearn.base import clone
 
 from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
-from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.holder import Holder, serve
-from bayesieve.engine.far.part import CodedPart
-from bayesieve.engine.far.rows import FarRows, Spans
+from bayesieve.engine.dask.ledgers import CodedPart, FarRows, Spans
+from bayesieve.engine.dask.transport import Channel, dial
+from bayesieve.engine.dask.worker import Holder, serve
 from bayesieve.engine.threads import Threads
-from bayesieve.search.coded import CodedRows
-from bayesieve.search.far_coded import FarCoded
-from bayesieve.search.weighing import Weighing, WeightPlan
+from bayesieve.search.remote import FarCoded
+from bayesieve.search.term_pool import CodedRows, Weighing, WeightPlan
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
 

@@ -13,14 +13,11 @@ import pytest
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
 from bayesieve.engine.contract import AS_IT_IS, Units
-from bayesieve.engine.dense import DenseLedger, DenseTables
-from bayesieve.engine.far.channel import Channel, dial
-from bayesieve.engine.far.holder import Holder, serve
-from bayesieve.engine.far.part import CodedPart
-from bayesieve.engine.far.rows import FarRows, Spans
-from bayesieve.engine.far.wire import TOKEN_BYTES, Message, receive, send
-from bayesieve.engine.fixed import FixedTables
-from bayesieve.engine.lines import DenseColumns, scoring
+from bayesieve.engine.dask.ledgers import CodedPart, FarRows, Spans
+from bayesieve.engine.dask.transport import TOKEN_BYTES, Channel, Message, dial, receive, send
+from bayesieve.engine.dask.worker import Holder, serve
+from bayesieve.engine.dense import DenseLedger, DenseTables, FixedTables
+from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.search import SEARCHES
@@ -217,10 +214,10 @@ def test_marks_tell_every_cell(far):
 
 def test_silence_is_no_long_answer(monkeypatch):
     """Who works says so and is waited for; who says nothing is lost, and replaced."""
-    from bayesieve.engine.far import channel as channels
-    from bayesieve.engine.far import holder as holders
+    from bayesieve.engine.dask import transport as channels
+    from bayesieve.engine.dask import worker as holders
 
-    monkeypatch.setattr(channels, "_SILENCE", 0.15)
+    monkeypatch.setattr(channels, "_LINE_SILENCE", 0.15)
     monkeypatch.setattr(holders, "BEAT", 0.05)
     dialled = []
 

@@ -12,7 +12,7 @@ from hosts import HostDevice, put_in_place
 
 from bayesieve import GpuEngine, NaiveBayesSelector, Session, WeightedNaiveBayes
 from bayesieve.__main__ import main
-from bayesieve.search.checkpoint.journal import Journal
+from bayesieve.search.checkpoint import Journal
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesieve.criteria import CRITERIA
-from bayesieve.engine import lines as lines_of
+from bayesieve.engine import layout as lines_of
 from bayesieve.engine.contract import AS_IT_IS, Units
 from bayesieve.engine.gpu.ledger import MOST_SCANNED, GpuLedger
 from bayesieve.engine.partitioned import Partitioned

@@ -8,8 +8,8 @@ from hosts import CONTRACTED, EXACT, HostPrograms, needs_compiler
 from nvrtc import compiled
 
 from bayesieve.data.kernels.exact import exp_fixed, log_fixed
-from bayesieve.engine.gpu.source import OPTIONS, selection_source, weights_source
-from bayesieve.engine.kernels.odds import line_value
+from bayesieve.engine.gpu.device import OPTIONS, selection_source, weights_source
+from bayesieve.engine.kernels.sparse import line_value
 
 # Finer than any ledger rounds: a bit that is off is seen more often.
 GRAIN = 2.0**46

@@ -6,13 +6,12 @@ from hosts import HostDevice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesieve.engine.cells import PRESENT
 from bayesieve.engine.gpu.weights import GpuWeightLedger
 from bayesieve.engine.partitioned import PartitionedWeights
 from bayesieve.engine.threads import Threads
-from bayesieve.search.coded import CodedColumns, CodedRows
-from bayesieve.search.weighing import Weighing, WeightPlan
-from bayesieve.search.weights import GreedyWeights, WeightedProblem
+from bayesieve.engine.weighted import PRESENT
+from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
+from bayesieve.search.weight_path import GreedyWeights, WeightedProblem
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
 

@@ -9,8 +9,8 @@ from scipy import signal, stats
 
 from bayesieve.engine.threads import Threads
 from bayesieve.indicators import SCORES, Indicators, TraceScore
-from bayesieve.indicators.kernels.drive import kernel_of
-from bayesieve.indicators.library import LIBRARY
+from bayesieve.indicators.kernels.traces import kernel_of
+from bayesieve.indicators.scores import LIBRARY
 
 # -- twins: the trace of one series, place by place ----------------------------------------------
 
@@ -229,7 +229,7 @@ def reduced(answers, rule, level, successive):
 
 @pytest.mark.parametrize("rule", ["largest", "smallest", "share", "run", "among"])
 def test_a_rule_is_that_of_its_twin(rule):
-    from bayesieve.indicators.kernels.rules import reduce_trace
+    from bayesieve.indicators.kernels.traces import reduce_trace
     from bayesieve.indicators.traces import RULES
 
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from bayesieve import NaiveBayes, load_model, save_model
 from bayesieve.data.storage import pack_bits
 from bayesieve.data.tables import read_table
-from bayesieve.models.alike import BinarySpecs, BinaryTerms
+from bayesieve.models.columns import BinarySpecs, BinaryTerms
 
 
 def table(rng, n_rows, n_columns, missing):

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesieve.models import one_set
-from bayesieve.models.moments import merge_moments, moments_of
+from bayesieve.models.gaussian import merge_moments, moments_of
 
 
 def part_of(values, y, rows):

@@ -18,10 +18,9 @@ import victim
 from bayesieve import NaiveBayes
 from bayesieve.criteria import AUC, Criterion, SizePenalty
 from bayesieve.search import RankedSearch
-from bayesieve.search import walk as walking
-from bayesieve.search.checkpoint import journal
-from bayesieve.search.checkpoint.fingerprint import fingerprint
-from bayesieve.search.checkpoint.journal import Journal, pack, unpack
+from bayesieve.search import checkpoint as journal
+from bayesieve.search import objective as walking
+from bayesieve.search.checkpoint import Journal, fingerprint, pack, unpack
 from plain import plain_selector
 from tables import binary_table
 

@@ -12,7 +12,7 @@ from bayesieve.criteria import CRITERIA, Criterion
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.search import ExhaustiveSearch, Limits
-from bayesieve.search import walk as walking
+from bayesieve.search import objective as walking
 from bayesieve.search.strategies import exhaustive as strategy
 from ledgers import dense_ledger
 from plain import plain_selector

@@ -9,9 +9,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bayesieve.estimators.selector
-import bayesieve.search.forecast
+import bayesieve.search.objective
+import bayesieve.search.progress
 import bayesieve.search.run
-import bayesieve.search.walk
 from bayesieve.estimators.naive_bayes import BayesFamily
 from bayesieve.search import DependencySearch, GreedySearch, RandomSearch
 from bayesieve.search.hints import RowHints
@@ -38,7 +38,7 @@ class Clock:
 def clock(monkeypatch):
     found = Clock()
     monkeypatch.setattr(bayesieve.search.run, "time", found)
-    monkeypatch.setattr(bayesieve.search.forecast, "time", found)
+    monkeypatch.setattr(bayesieve.search.progress, "time", found)
     return found
 
 
@@ -107,7 +107,7 @@ def test_every_search_whose_end_is_known(search, words, monkeypatch, clock):
 
 def test_every_subset(monkeypatch, clock):
     slow(monkeypatch, clock, 1.0)
-    monkeypatch.setattr(bayesieve.search.walk, "_WALK", float("inf"))  # real seconds
+    monkeypatch.setattr(bayesieve.search.objective, "_WALK", float("inf"))  # real seconds
     A, y = binary_table(60, 13)
     with pytest.warns(ConvergenceWarning) as said:
         plain_selector(search="exhaustive", random_state=0, time_limit=3000).fit(A, y)

@@ -103,7 +103,7 @@ class Watcher:
     ],
 )
 def test_the_outlook_is_what_the_search_then_does(search, options, monkeypatch):
-    import bayesieve.estimators.callbacks
+    import bayesieve.estimators.selector
 
     watchers = []
 
@@ -113,7 +113,7 @@ def test_the_outlook_is_what_the_search_then_does(search, options, monkeypatch):
         watchers.append(watcher)
         return watcher
 
-    monkeypatch.setattr(bayesieve.estimators.callbacks, "ProgressLine", line)
+    monkeypatch.setattr(bayesieve.estimators.selector, "ProgressLine", line)
     selector, _ = fit(monkeypatch, io.StringIO(), 0.0, search=search, **options)
     seen = watchers[0].seen
     if search == "exhaustive":

@@ -104,9 +104,7 @@ class Interrupting(Criterion):
 @pytest.mark.parametrize("at", [1, 2, 13, 14, 27, 40, 60])
 def test_ctrl_c_keeps_the_best_so_far(at, tmp_path, monkeypatch):
     # The number of the call is no part of what the search is.
-    monkeypatch.setattr(
-        "bayesieve.search.checkpoint.opening.fingerprint", lambda *values: "the same"
-    )
+    monkeypatch.setattr("bayesieve.search.run.fingerprint", lambda *values: "the same")
     path = tmp_path / "c"
 
     def selector(at):

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from bayesieve import WeightedNaiveBayes
-from bayesieve.search.weighing import WeightPlan
+from bayesieve.search.term_pool import WeightPlan
 from weighted import MODELS_OF_MIXED, left_out_ratio, mixed, weighing_of
 
 NAMES = ["a", "b", "c", "d", "e", "f"]

@@ -7,14 +7,13 @@ import pytest
 
 from bayesieve import WeightedNaiveBayes
 from bayesieve.data.kernels.options import POSTERIOR_BITS
-from bayesieve.engine.cells import PRESENT
-from bayesieve.engine.kernels.newton import slope_and_curve
+from bayesieve.engine.kernels.weighted import slope_and_curve
 from bayesieve.engine.threads import Threads
-from bayesieve.models.weighted import SCORE_BITS, TERM_BITS
-from bayesieve.search import inner
-from bayesieve.search.coded import CodedColumns
-from bayesieve.search.inner import choose_option, fold_weights, options_of, until
-from bayesieve.search.weighing import WeightPlan
+from bayesieve.engine.weighted import PRESENT
+from bayesieve.models.log_ratios import SCORE_BITS, TERM_BITS
+from bayesieve.search import inner_cv as inner
+from bayesieve.search.inner_cv import choose_option, fold_weights, options_of, until
+from bayesieve.search.term_pool import CodedColumns, WeightPlan
 from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, weighing_of
 
 
@@ -239,7 +238,7 @@ def test_small_tables_share_paths_and_large_ones_do_not_with_the_same_choice(mon
     y = (X[:, 0] + X[:, 1] + rng.integers(0, 2, 240) > 2).astype(int)
     found = []
     for small in (0, 1 << 30):
-        monkeypatch.setattr("bayesieve.search.inner._SMALL", small)
+        monkeypatch.setattr("bayesieve.search.inner_cv._SMALL", small)
         model = WeightedNaiveBayes(n_jobs=2).fit(X, y)
         found.append(
             (model.selected_, model.weights_.tolist(), [step.loss for step in model.path_.steps])

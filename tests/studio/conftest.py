@@ -8,8 +8,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from bayesieve.app.studio.bench import Bench
-from bayesieve.app.studio.guard import Keys
 from bayesieve.app.studio.launch import Running, listen
+from bayesieve.app.studio.server import Keys
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bayesieve import NaiveBayes, NaiveBayesSelector, Session, save_model
-from bayesieve.app.studio.looks import histogram, leaks
-from bayesieve.app.studio.table import given_table, read_rows, write_rows
+from bayesieve.app.studio.bench import histogram, leaks
+from bayesieve.app.studio.data import given_table, read_rows, write_rows
 from bayesieve.data.sample import read_sample
 from studios import client, opened, rows
 

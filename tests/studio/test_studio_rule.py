@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from bayesieve import NaiveBayesSelector, decide, load_model, save_model, to_python, to_sql
-from bayesieve.app.studio.table import draw_aside
+from bayesieve.app.studio.data import draw_aside
 from studios import client, opened, rows
 
 WISH = {"alarm": 1, "cost": 4, "ask": 0.3, "ceiling": 0.2}

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from bayesieve import Session, save_model
 from bayesieve.app.cli import app
-from bayesieve.app.studio.guard import POLICY
 from bayesieve.app.studio.launch import open_bench
+from bayesieve.app.studio.server import POLICY
 from bayesieve.explain.report.page import SCRIPTS, asset
 from studios import ODD, client, opened, rows, upload
 

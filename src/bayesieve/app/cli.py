@@ -8,10 +8,7 @@ import typer
 from rich.console import Console
 
 from ..checks import choose
-from .compare import compare
-from .decide import decide
-from .honest import calibrate, nested, stability
-from .messages import PlainCommand, PlainGroup, guarded, say, tell
+from .evaluate import calibrate, compare, decide, drift, nested, report, stability
 from .options import (
     Data,
     Force,
@@ -20,16 +17,20 @@ from .options import (
     Labels,
     Model,
     OwnScores,
+    PlainCommand,
+    PlainGroup,
     Priors,
     Quiet,
     Target,
     Title,
+    guarded,
     known_criteria,
     known_methods,
     known_models,
     known_searches,
+    say,
+    tell,
 )
-from .report import drift, report
 from .reproduce import reproduce
 from .signals import explain_signals, scores, signals
 from .studio.command import studio
@@ -216,10 +217,11 @@ def select(
     as_json: Json = False,
 ) -> None:
     """Choose the columns of a table that make a readable model, and write it down."""
-    from ..estimators.auto import PRESETS
+    from ..estimators._validation import PRESETS
     from ..models.registry import MODELS
-    from . import commands, far
-    from .results import check_result
+    from . import commands
+    from . import select_dask as far
+    from .commands import check_result
 
     choose("--model", model, ["auto", *MODELS])
     choose("--estimator", estimator, ["auto", "weighted", "selector"])
@@ -343,7 +345,8 @@ def predict(
     CSV, TSV, Parquet and Arrow files may be larger than the memory.
     """
     from ..data.files.output import check_file, whole_file
-    from . import commands, series
+    from . import commands
+    from . import learning as series
 
     place = commands.read_priors(priors)
     if out is not None:
@@ -373,7 +376,8 @@ def explain(
 ) -> None:
     """Show the evidence behind the decision on single rows, as bars of text or as a page."""
     from ..data.files.output import check_file, whole_file
-    from . import commands, series
+    from . import commands
+    from . import learning as series
 
     if html is not None:
         check_file(html, (model, data), "--html")
@@ -383,7 +387,7 @@ def explain(
         return
     found = commands.explain_rows(model, data, row or [0])
     if html is not None:
-        from ..explain.report.single import explanations_page
+        from ..explain.report.page import explanations_page
 
         page = explanations_page(found, f"Decisions on rows of {data.name}")
         with whole_file(html) as file:
@@ -400,7 +404,7 @@ def explain(
 @app.command(cls=PlainCommand)
 def datasets(as_json: Json = False) -> None:
     """List the named data sets and where each can be had."""
-    from ..datasets.registry import BUNDLED, REGISTRY
+    from ..datasets.loading import BUNDLED, REGISTRY
 
     found = []
     for name, entry in REGISTRY.items():

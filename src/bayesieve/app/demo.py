@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from ..datasets.signals import make_signals
+from ..datasets.simulated import make_signals
 from ..estimators.selector import NaiveBayesSelector
 from ..explain.model import explain_model
 from ..indicators.transformer import Indicators

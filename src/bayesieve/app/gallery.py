@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 from ..checks import choose
 from ..data.files.output import whole_file
 from ..explain.plain import Plain
-from ..indicators.contract import Spans
-from ..indicators.indicator import Indicator
-from ..indicators.library import LIBRARY
-from ..indicators.own import Score
-from ..indicators.scores import SCORES
+from ..indicators.indicator import Indicator, Spans
+from ..indicators.scores import LIBRARY, SCORES, Score
 from ..indicators.transformer import Indicators
 
 _POINTS = 144

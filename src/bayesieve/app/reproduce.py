@@ -10,7 +10,7 @@ import typer
 
 from ..checks import choose
 from . import papers
-from .messages import say, tell
+from .options import say, tell
 
 
 def _papers(incomplete: str) -> list[str]:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..checks import choose
-from .messages import say, tell
-from .options import Force, IncludeRows, Json, Priors, Quiet, Scores, Title
+from .options import Force, IncludeRows, Json, Priors, Quiet, Scores, Title, say, tell
 
 if TYPE_CHECKING:
-    from ..data.files.form import SeriesForm
+    from ..data.files.base import SeriesForm
     from ..estimators.signals import SignalPipeline
-    from ..indicators.scores_file import ScoresAsked
+    from ..indicators.scores import ScoresAsked
 
 
 def signals(
@@ -99,10 +98,10 @@ def signals(
     Windows of one record never stand on both sides of a split.  predict, explain and report then
     take series of the same form.
     """
-    from ..estimators.auto import PRESETS
+    from ..estimators._validation import PRESETS
     from ..estimators.signals import signals as make_pipeline
     from . import commands, learning
-    from .results import check_result
+    from .commands import check_result
     from .tables import Problem
 
     choose("--estimator", estimator, ["auto", "weighted", "selector"])
@@ -169,8 +168,7 @@ def series_form(
     cut: tuple[int | None, int | None],
 ) -> "SeriesForm":
     """How series lie in a file, as the options say."""
-    from ..data.files.base import BadUseError
-    from ..data.files.form import SeriesForm
+    from ..data.files.base import BadUseError, SeriesForm
 
     window, stride = cut
     if stride is not None and window is None:
@@ -198,7 +196,7 @@ def series_form(
 
 def read_asked(paths: list[Path], quiet: bool = False) -> "ScoresAsked":
     """Scores of files; that a Python file is run is said first."""
-    from ..indicators.scores_file import read_scores
+    from ..indicators.scores import read_scores
 
     for path in [] if quiet else paths:
         if path.suffix == ".py":
@@ -211,7 +209,8 @@ def explain_signals(
 ) -> None:
     """The evidence behind decisions on series, as text, JSON or a page with pictures."""
     from ..data.files.output import whole_file
-    from . import results, series
+    from . import commands as results
+    from . import learning as series
 
     found = series.explain_series(pipeline, data, rows)
     if html is not None:
@@ -245,7 +244,7 @@ def scores(
             raise typer.BadParameter("--out needs the NAME of a score to draw.")
         listed = gallery.listed()
         if as_json:
-            from .results import as_json as in_json
+            from .commands import as_json as in_json
 
             say(in_json(listed) + "\n")
             return

@@ -1,5 +1,6 @@
-"""From a file to columns and a target."""
+"""Tables of the command line: columns, target, class-wise options, and what looks odd."""
 
+import csv
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,20 +14,103 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..checks import Array
-from ..data.files.base import (
-    BadUseError,
-    Content,
-    check_width,
-    some,
-    unpacked_size,
-    whole_numbers,
-)
+from ..data.files.base import BadUseError, Content, check_width, some, unpacked_size, whole_numbers
 from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
+from ..data.files.text import as_read
 from ..data.pack import pack
 from ..data.packed import PackedTable
-from ..data.parts import later_rows
-from .odd_tables import MOST_COLUMNS, refuse_moments, refuse_series
+from ..data.split import later_rows
+from ..models.fitted import ASK, shares_of_classes, shares_of_labels
+
+# Wider tables are no points of series, and smaller ones could be anything.
+MOST_COLUMNS, _FEWEST_ROWS = 50, 20
+
+# Points that a series has on average, at least.
+_FEWEST_POINTS = 5
+
+# A moment: a date and a time of day.
+_MOMENT = r"^\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
+
+
+def refuse_series(frame: pl.DataFrame, target: str | None) -> None:
+    """Say of a long table of series which verb reads it.
+
+    One column names series, another rises within each of them and begins again (or there are more
+    series than classes), and a series has one class.
+
+    Parameters
+    ----------
+    frame : the table, or its first rows.
+    target : column with the classes.
+    """
+    if target not in frame.columns or frame.width > MOST_COLUMNS or frame.height < _FEWEST_ROWS:
+        return
+    frame = frame.with_columns(
+        as_read(column) for column in frame if column.dtype == pl.String and column.name != target
+    )
+    names = [name for name in frame.columns if name != target and _may_name(frame[name])]
+    for name in names:
+        if frame.select(pl.struct(name, target).n_unique()).item() != frame[name].n_unique():
+            continue
+        for time in frame.columns:
+            if time not in (name, target) and _counts_points(frame, name, time, target):
+                raise BadUseError(
+                    f"this looks like points of series, which {name!r} names and {time!r} counts, "
+                    "and not like a row for each thing to decide on: use bayesieve signals DATA "
+                    f"--id {name} --time {time} --target {target}."
+                )
+
+
+def _may_name(column: pl.Series) -> bool:
+    """Texts or whole numbers, each of which has several rows."""
+    if not (column.dtype == pl.String or column.dtype.is_integer()) or column.null_count():
+        return False
+    return 2 <= column.n_unique() <= len(column) / _FEWEST_POINTS
+
+
+def _counts_points(frame: pl.DataFrame, name: str, time: str, target: str) -> bool:
+    """Does a column rise from row to row of each series, over all of them?"""
+    column = frame[time]
+    if column.dtype == pl.String:
+        if not column.str.contains(_MOMENT).fill_null(False).all():
+            return False
+    elif not (column.dtype.is_numeric() or column.dtype.is_temporal()) or column.null_count():
+        return False
+    before = frame.select(
+        same=pl.col(name).shift(1).over(name).is_not_null(),
+        rises=pl.col(time) > pl.col(time).shift(1).over(name),
+    )
+    if not before.filter("same")["rises"].all():
+        return False
+    again = not (column > column.shift(1))[1:].all()
+    return again or frame[name].n_unique() > frame[target].n_unique()
+
+
+def is_moment(column: pl.Series) -> bool:
+    """Does a column hold dates with times of day?"""
+    if column.dtype == pl.String and column.null_count() < len(column):
+        return bool(column.drop_nulls().str.contains(_MOMENT).all())
+    return isinstance(column.dtype, pl.Datetime)
+
+
+def refuse_moments(frame: pl.DataFrame) -> None:
+    """Refuse columns of timestamps: they name rows, and tell nothing of new ones.
+
+    Parameters
+    ----------
+    frame : the columns to learn from.
+    """
+    for column in frame:
+        if is_moment(column):
+            raise BadUseError(
+                f"column {column.name!r} holds moments in time, which tell nothing of new rows: "
+                "name it with --time, or leave it out."
+            )
+
+
+# -- From a file to columns and a target -----------------------------------------------------------
+
 
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
@@ -341,3 +425,109 @@ def numbers_with_texts(problem: Problem) -> Iterator[str]:
                 f"column {column.name!r} is read as text: {len(odd)} of {len(known)} cells are no "
                 f"numbers, such as {odd[0]!r}; leave a cell empty where its value is missing"
             )
+
+
+# -- Options that hold numbers by class, and tables of costs ---------------------------------------
+
+
+def read_numbers(option: str, text: str, words: str) -> dict[str, float]:
+    """Numbers by class as the command line writes them: CLASS=NUMBER, separated by commas.
+
+    Parameters
+    ----------
+    option, text : its name and what came.
+    words : what else it may be.
+    """
+    found = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise BadUseError(
+                f"{option} must be {words} or one CLASS=NUMBER for each class, separated by "
+                f"commas; got {part!r}."
+            )
+    return found
+
+
+def read_priors(text: str | None) -> str | dict[str, float] | None:
+    """Priors: uniform, or by class."""
+    if text is None or text == "uniform":
+        return text
+    return read_numbers("--priors", text, "'uniform'")
+
+
+def check_place(priors: str | dict[str, float] | None, y: pl.DataFrame | pl.Series | Array) -> None:
+    """Refuse priors that do not fit the classes, or the labels, before any work.
+
+    Parameters
+    ----------
+    priors : what `read_priors` gave.
+    y : the target.
+    """
+    if priors is None:
+        return
+    if isinstance(y, pl.DataFrame):
+        shares_of_labels(priors, y.columns)
+    else:
+        shares_of_classes(priors, np.unique(np.asarray(y)))
+
+
+def read_rates(option: str, text: str | None) -> float | dict[str, float] | None:
+    """A number, or numbers by class."""
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return read_numbers(option, text, "a number")
+
+
+def read_class_weight(text: str | None, problem: Problem) -> str | dict[object, float] | None:
+    """Balanced, or weights by class, in the kind that the table's classes are."""
+    if text is None or text == "balanced":
+        return text
+    given = read_numbers("--class-weight", text, "'balanced'")
+    if isinstance(problem.y, pl.DataFrame):
+        raise BadUseError("--class-weight is for classes; with --labels, leave it out.")
+    known = {str(value): value for value in np.unique(np.asarray(problem.y)).tolist()}
+    odd = next((name for name in given if name not in known), None)
+    if odd is not None:
+        raise BadUseError(
+            f"--class-weight names {odd!r}; the classes are {', '.join(map(repr, known))}."
+        )
+    return {known[name]: weight for name, weight in given.items()}
+
+
+def read_costs(path: Path | None) -> dict[str, dict[str, float]] | None:
+    """A table of costs: a line for each class, a column for each decision, named in the header."""
+    if path is None:
+        return None
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise BadUseError(f"--costs: {str(path)!r} cannot be read as a table of text.") from error
+    if len(lines) < 2 or any(len(line) != len(lines[0]) for line in lines):
+        raise BadUseError(
+            f"--costs: {str(path)!r} must be a CSV table: a header with the decisions (and maybe "
+            f"{ASK!r}), and a line for each class that begins with its name."
+        )
+    decisions = [cell.strip() for cell in lines[0][1:]]
+    return {line[0].strip(): _costs_of(line, decisions, path) for line in lines[1:]}
+
+
+def _costs_of(line: Sequence[str], decisions: Sequence[str], path: Path) -> dict[str, float]:
+    found = {}
+    for decision, cell in zip(decisions, line[1:], strict=True):
+        try:
+            found[decision] = float(cell)
+        except ValueError as error:
+            raise BadUseError(
+                f"--costs: {str(path)!r} must hold a number for taking {line[0]!r} for "
+                f"{decision!r}; got {cell!r}."
+            ) from error
+    return found

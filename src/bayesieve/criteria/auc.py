@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..checks import check_callable, check_flag, check_number, choose
 from ..engine.contract import Floats, Ints, Ledger, Outline, Scores
 from .base import Criterion, Key, Rule
-from .row_values import auc_parts
+from .rows import auc_parts
 
 # Candidates whose scores differ by less are compared exactly.
 _DOUBT = 1e-10

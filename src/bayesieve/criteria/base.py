@@ -10,6 +10,29 @@ import numpy as np
 
 from ..engine.contract import Floats, Ints, Ledger, Measure, Outline, Scores
 
+# The model's own estimate of its error is no "probability" to a reader; names in code stay.
+_READ_AS = {"probability": "expected error"}
+
+
+def read_as(criterion: str) -> str:
+    """The name of a criterion as people read it.
+
+    Parameters
+    ----------
+    criterion : its name in code.
+
+    Examples
+    --------
+    >>> from bayesieve.criteria.base import read_as
+    >>> read_as("probability"), read_as("auc")
+    ('expected error', 'auc')
+    """
+    return _READ_AS.get(criterion, criterion)
+
+
+# -- What a criterion is ---------------------------------------------------------------------------
+
+
 #: A loss that compares exactly: lower is better.  Integers for the criteria of this package.
 Key: TypeAlias = float | Fraction
 

@@ -1,7 +1,7 @@
 """Where the sums live: ledgers, and who runs their kernels."""
 
 from .contract import Bounds, Ledger, Measure, Outline, Scores, Units
-from .far.cluster import DaskEngine
+from .dask.engine import DaskEngine
 from .gpu.engine import GpuEngine
 from .partitioned import Partitioned
 from .threads import Threads, count_threads

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .cells import TermTables
+    from .weighted import TermTables
 
 Ints = NDArray[np.int64]
 

@@ -1,16 +1,13 @@
-"""The dense ledger: sums of every line and class, and the terms that columns add to them.
+"""The dense ledger: tables in fixed point, and the running sums of all lines."""
 
-Columns are kept as a byte or a bit a cell, or as their terms; tables of terms are made once and
-shared by the ledgers that they serve.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from ..checks import Array
 from ..data.kernels.options import ERROR, LANES, LOG_LIKELIHOOD, ROW_KINDS
@@ -29,10 +26,70 @@ from ..models.base import (
 from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
 from .contract import Bounds, Ledger, Measure, Outline, Scores, Units, walk
-from .kernels.arrays import TermArrays, UnitArrays
-from .lines import DenseColumns, DenseRows, TableColumns, UnitSlots
-from .tables import LedgerTables, LinearFactors, Speak
+from .kernels.dense import TermArrays, UnitArrays
+from .layout import DenseColumns, DenseRows, TableColumns, UnitSlots
 from .threads import Threads
+
+#: Terms of values in a set of tables, as integers: values x classes.
+Speak = Callable[[Array, int], Ints]
+
+
+class LinearFactors(NamedTuple):
+    """Terms in the linear domain."""
+
+    factors: dict[int, NDArray[np.float32]]  #: for joining (1) and leaving (-1), largest 1 a value
+    allowed: NDArray[np.bool_]  #: may a scan use them for this column?
+
+
+class LedgerTables(Protocol):
+    """What a dense ledger asks of its tables."""
+
+    @property
+    def scale(self) -> Scale:
+        """Of the integers."""
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes."""
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of tables."""
+
+    @property
+    def prior(self) -> Ints:
+        """Sets x classes."""
+
+    @property
+    def slots(self) -> Ints:
+        """Row of the codes (>= 0), or -1 - position among the numbers, of each column."""
+
+    @property
+    def n_codes(self) -> Ints:
+        """Values of each coded column."""
+
+    @property
+    def offsets(self) -> Ints:
+        """Where the table of each coded column starts."""
+
+    @property
+    def table(self) -> Ints:
+        """All tables of coded columns."""
+
+    @property
+    def linear(self) -> dict[int, NDArray[np.float32]]:
+        """The same in the linear domain, for joining and for leaving."""
+
+    @property
+    def linear_ok(self) -> NDArray[np.bool_]:
+        """May a scan use them?"""
+
+    def speaker(self, column: int) -> Speak:
+        """What tells the terms of a column without codes."""
+
+
+# -- The dense ledger ------------------------------------------------------------------------------
+
 
 # A linear scan needs terms that differ by less than this many nat between classes.
 _LINEAR_NAT = 60.0
@@ -242,7 +299,7 @@ class DenseLedger:
             if tables is None or not tables.serves(columns):
                 tables = DenseTables(columns, settings, priors, threads.prepare)
             if threads.gpus:
-                from .gpu.parts import gpu_ledger
+                from .gpu.engine import gpu_ledger
 
                 names = [spec.name for spec in columns.specs]
                 found.append(gpu_ledger(tables, columns.rows(), factors, threads, names))
@@ -363,7 +420,7 @@ class DenseLedger:
     # -- answers -------------------------------------------------------------------------------
 
     def _count_errors(self, slots: UnitSlots, which: Ints, sign: int) -> Ints:
-        from .kernels.errors import count_errors, count_whole, margins
+        from .kernels.two_classes import count_errors, count_whole, margins
 
         ahead = self._derived.get("ahead")
         if ahead is None:
@@ -464,3 +521,60 @@ class DenseLedger:
         # Exact values cost about ten scans.
         self._threads.run(task, which.size, 10 * which.size * self._sums.shape[1])
         return out
+
+
+# -- Tables of a dense ledger as integers alone ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FixedTables:
+    """Integer terms of columns of codes.
+
+    Parameters
+    ----------
+    scale, prior, slots, n_codes, offsets, table : see `LedgerTables`.
+    wide : tables of the columns with too many values for a byte, sets x values x classes.
+    """
+
+    scale: Scale
+    prior: Ints
+    slots: Ints
+    n_codes: Ints
+    offsets: Ints
+    table: Ints
+    wide: tuple[Ints, ...] = ()
+
+    @classmethod
+    def of(cls, tables: DenseTables) -> "FixedTables":
+        """The integers of tables of counts."""
+        at = (tables.slots, tables.n_codes, tables.offsets)
+        return cls(tables.scale, tables.prior, *at, tables.table, tables.wide())
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes."""
+        return self.prior.shape[1]
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of tables."""
+        return self.prior.shape[0]
+
+    @cached_property
+    def _linear(self) -> LinearFactors:
+        return linearise(self.table, self.offsets, self.slots, self.n_classes, self.scale)
+
+    @property
+    def linear(self) -> dict[int, NDArray[np.float32]]:
+        """In the linear domain."""
+        return self._linear.factors
+
+    @property
+    def linear_ok(self) -> NDArray[np.bool_]:
+        """May a scan use them?"""
+        return self._linear.allowed
+
+    def speaker(self, column: int) -> Speak:
+        """Looks values up."""
+        whole = self.wide[-1 - self.slots[column]]
+        return lambda values, table_set: whole[table_set, values.astype(np.int64)]

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .cells import TermTables
 from .contract import (
     Bounds,
     Ints,
@@ -16,6 +15,7 @@ from .contract import (
     Units,
     WeightLedger,
 )
+from .weighted import TermTables
 
 
 class Partitioned:

@@ -16,11 +16,10 @@ from ..criteria.auc import SizePenalty
 from ..data.columns import ColumnSpec
 from ..data.sample import Sample, read_sample
 from ..data.tables import Table, read_table
-from ..engine.sparse_tables import Scoring, SparseProblem
-from ..models.columns import read_moves
-from ..models.unknown import warn_of_unknown
-from .defaults import DefaultEstimator
+from ..engine.sparse import Scoring, SparseProblem
+from ..models.columns import read_moves, warn_of_unknown
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
+from .selector import DefaultEstimator
 from .votes import FeatureVotes
 
 

@@ -1,10 +1,10 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,34 +14,180 @@ from sklearn.utils.validation import _num_samples
 
 from ..checks import check_file
 from ..criteria.base import Criterion
-from ..data.parts import find_parts, read_groups_of_rows
 from ..data.sample import Sample, is_share, read_sample, split_rows
+from ..data.split import find_parts, read_groups_of_rows
 from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
-from ..engine.far.table import FarTable
+from ..engine.dask.engine import FarTable
 from ..engine.threads import Threads, count_threads
 from ..models.registry import MODELS
-from ..search.checkpoint.opening import open_journal
-from ..search.far import far_ledgers, far_moves
-from ..search.held import HeldRows, ProofEndedError
 from ..search.hints import RowHints
 from ..search.objective import Objective, Settler
 from ..search.path import Path, Recorder
-from ..search.run import Clock, Driver, Found, Ledgers, Task, dense_ledgers
-from ..search.sparse import sparse_ledgers
+from ..search.progress import ProgressLine
+from ..search.remote import far_ledgers, far_moves
+from ..search.run import (
+    Clock,
+    Driver,
+    Found,
+    HeldRows,
+    Ledgers,
+    ProofEndedError,
+    Task,
+    dense_ledgers,
+    open_journal,
+    sparse_ledgers,
+)
 from ..search.strategies.base import Search
-from ..search.strategies.started import StartedSearch
-from .auto import folds_of_fewer, settle, suit_folds
-from .callbacks import Watch, Watched, with_callbacks
-from .chosen import ChosenColumns
-from .defaults import DefaultEstimator
-from .far import gathered
-from .luck import Paired, among_groups, silent_columns, with_luck
+from ..search.strategies.greedy import StartedSearch
+from ._validation import (
+    SETTINGS,
+    asks_for_auto,
+    chooser_of,
+    folds_of_fewer,
+    gpu_of,
+    judge_data,
+    judge_parameters,
+    settle,
+    suit_folds,
+)
+from .base import ChosenColumns
+from .collections import gathered
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
-from .parameters import SETTINGS, asks_for_auto, chooser_of, gpu_of, judge_data, judge_parameters
-from .proof import Gains, prove
-from .reweigh import reweigh, weighing_of
-from .weighting import check_tables
+from .significance import Gains, Paired, among_groups, prove, silent_columns, with_luck
+from .weighted import check_tables, reweigh, weighing_of
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+
+    SUPPORTED = True
+except ImportError:  # scikit-learn < 1.9
+    SUPPORTED = False
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Leave the method as it is."""
+        return method
+
+
+#: Hears of an objective's changes; gives who may stop the search.
+Watch = Callable[[Objective], Callable[[], bool]]
+
+
+class Callbacks:
+    """Turns the steps of a search into tasks of the estimator's `fit`.
+
+    Parameters
+    ----------
+    estimator : the selector whose callbacks are told.
+    context : scikit-learn's.
+    """
+
+    def __init__(self, estimator: Any, context: Any):
+        self.stop = False  #: a callback asked to end the search
+        self._estimator = estimator
+        self._context = context
+        context.call_on_fit_task_begin(estimator=estimator)
+
+    def __call__(self, action: str, units: tuple[int, ...], objective: Objective) -> None:
+        """One step of the search is one task."""
+        task = self._context.subcontext(task_name=f"{objective.direction} {action}")
+        task.call_on_fit_task_begin(estimator=self._estimator)
+        self.stop |= bool(task.call_on_fit_task_end(estimator=self._estimator))
+
+    def close(self) -> None:
+        """The search has ended."""
+        self._context.call_on_fit_task_end(estimator=self._estimator)
+
+
+class Watched(CallbackSupport):
+    """An estimator whose search others hear of, and may end."""
+
+    progress: bool
+
+    @contextmanager
+    def watching(self, searching: "Searching", search: Search, driver: Driver) -> Iterator[Watch]:
+        """Lets callbacks, the line of progress and a session hear of a search.
+
+        Parameters
+        ----------
+        searching : what is searched.
+        search : with all hints that it asked for.
+        driver : says what a long search will cost.
+        """
+        callbacks = None
+        if SUPPORTED and getattr(self, "_skl_callbacks", None):
+            callbacks = Callbacks(self, self._init_callback_context(max_subtasks=None))
+        limits, held = searching.task.limits, searching.held
+        line = ProgressLine(None, search, limits) if self.progress else None
+
+        def watch(objective: Objective) -> Callable[[], bool]:
+            if callbacks is not None:
+                objective.listeners.append(callbacks)
+            if line is not None:
+                objective.listeners.append(line)
+                driver.say = line.say
+            ended = None if held is None else held.watched(objective, search, limits)
+
+            def stop() -> bool:
+                if line is not None:
+                    line.tick(objective)
+                if ended is not None and ended():
+                    return True
+                return callbacks is not None and callbacks.stop
+
+            return stop
+
+        try:
+            yield watch
+        finally:
+            if callbacks is not None:
+                callbacks.close()
+            if line is not None:
+                line.close()
+
+
+# -- An estimator of estimators whose estimator=None means a NaiveBayes ----------------------------
+
+
+class DefaultEstimator:
+    """Lets nested parameters, such as ``estimator__features``, reach the default estimator.
+
+    Mixed in before scikit-learn's `BaseEstimator`.  `get_params` lists the parameters of the
+    default beside ``estimator=None``; setting one of them puts a `NaiveBayes` in its place.
+
+    Examples
+    --------
+    >>> from bayesieve import NaiveBayesSelector
+    >>> selector = NaiveBayesSelector()
+    >>> selector.get_params()["estimator__smoothing"]
+    1.0
+    >>> selector.set_params(estimator__smoothing=0.5).estimator
+    NaiveBayes(smoothing=0.5)
+    """
+
+    estimator: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; of the estimator too, if `deep`."""
+        params: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
+        if deep and self.estimator is None:
+            params |= {f"estimator__{k}": value for k, value in NaiveBayes().get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters by name; ``estimator__name`` sets one of the estimator."""
+        nested = any(name.startswith("estimator__") for name in params)
+        if nested and params.get("estimator", self.estimator) is None:
+            params["estimator"] = NaiveBayes()
+        return super().set_params(**params)  # type: ignore[misc]
+
+
+# -- NaiveBayesSelector ----------------------------------------------------------------------------
+
 
 Rows = NDArray[np.int64]
 

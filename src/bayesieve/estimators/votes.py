@@ -11,14 +11,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, choose
-from ..data.sample import Sample, read_sample
+from ..data.sample import Sample, Targets, read_sample
 from ..data.tables import Table, read_table
-from ..data.targets import Targets
-from ..engine.sparse_tables import SparseProblem, SparseTables
-from ..engine.vote_tables import vote_tables
+from ..engine.sparse import SparseProblem, SparseTables, vote_tables
 from ..models.base import Floats, Ints, Run, run_alone
-from ..models.columns import Summary, choose_models
-from ..models.unknown import warn_of_unknown
+from ..models.columns import Summary, choose_models, warn_of_unknown
 from ..models.votes import FittedVotes, fit_votes, votes_of, voting_problems
 
 

@@ -13,12 +13,12 @@ from ..checks import Array, check_number, choose, plain_value
 from ..data.html import Tabular
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
-from ..estimators.chosen import ChosenColumns
-from ..estimators.held import bayes_of, rows_of
+from ..estimators.base import ChosenColumns
+from ..estimators.deploy import bayes_of, rows_of
 from ..estimators.selector import NaiveBayesSelector
 from ..models.fitted import FittedBayes
-from .given import Model
-from .refit import read_again, trained_on
+from ._typing import Model
+from .crossfit import read_again, trained_on
 
 Floats = NDArray[np.float64]
 

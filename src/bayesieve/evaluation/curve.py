@@ -12,15 +12,15 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from ..checks import check_flag, check_jobs, check_number, choose
 from ..data.columns import is_missing
-from ..data.folds import read_rows
 from ..data.html import Tabular
 from ..data.sample import Sample, read_sample
+from ..data.split import read_rows
 from ..data.tables import SparseTable
 from ..estimators.naive_bayes import NaiveBayes
 from ..models.columns import choose_models
 from ..rankings.base import RankingMethod
 from ..rankings.rank import check_ranking, rank_table
-from .given import Folds
+from ._typing import Folds
 
 #: One feature model for all columns, or one for each name or number of a column.
 FeatureModels: TypeAlias = str | Mapping[str, str] | Mapping[int, str]

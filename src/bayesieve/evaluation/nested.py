@@ -13,21 +13,18 @@ from sklearn.utils import check_random_state
 
 from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
-from ..criteria.base import Criterion
-from ..criteria.words import read_as
-from ..data.folds import find_splits
+from ..criteria.base import Criterion, read_as
 from ..data.html import Tabular
 from ..data.sample import Sample
+from ..data.split import find_splits
 from ..engine.threads import count_threads
-from ..estimators.auto import settle, settle_weighted
-from ..estimators.parameters import chooser_of, judge_parameters
+from ..estimators._validation import chooser_of, judge_parameters, settle, settle_weighted
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
-from ..estimators.weighting import judge_parameters as judge_weights
+from ..estimators.weighted import judge_parameters as judge_weights
 from ..search.weight_path import WeightPath
-from .given import Folds, Seed
-from .held_out import held_out_error, held_out_score
-from .piped import Chooser, Refits, copy_for, joined_names
+from ._typing import Folds, Seed
+from .crossfit import Chooser, Refits, copy_for, held_out_error, held_out_score, joined_names
 
 #: One figure a fold.
 Figures: TypeAlias = Sequence[float] | NDArray[np.float64] | NDArray[np.int64]

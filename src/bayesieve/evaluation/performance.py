@@ -13,18 +13,24 @@ from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, plain_value
 from ..criteria.base import Criterion
-from ..data.parts import group_numbers, read_groups_of_rows, validation_among
 from ..data.sample import Sample, read_sample, read_weights
-from ..estimators.held import fitted_of, rows_of
+from ..data.split import group_numbers, read_groups_of_rows, validation_among
+from ..estimators.deploy import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
+from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes
-from ..models.unknown import warn_of_unknown
-from .anew import decide_anew
-from .given import Model, Value
-from .held_out import as_reported, log_scores, own_criterion
-from .refit import Reread, read_again, trained_on
+from ._typing import Model, Value
+from .crossfit import (
+    Reread,
+    as_reported,
+    decide_anew,
+    log_scores,
+    own_criterion,
+    read_again,
+    trained_on,
+)
 
 __all__ = ["Performance", "Verdict", "performance"]
 

@@ -1,9 +1,7 @@
 """Evidence: what each feature said in a decision, as plain data."""
 
-from .evidence import explain
-from .explanations import Evidence, Explanation, Explanations
+from .evidence import Evidence, Explanation, Explanations, Verdict, explain
 from .model import FeatureEvidence, ModelExplanation, explain_model
-from .verdict import Verdict
 
 __all__ = [
     "Evidence",

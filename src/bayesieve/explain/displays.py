@@ -7,17 +7,15 @@ from numpy.typing import ArrayLike
 from ..data.tables import is_collection
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
-from ..evaluation.given import Model, Value
+from ..evaluation._typing import Model, Value
 from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
 from ..search.weight_path import WeightPath
-from . import pictures as plotting
-from .bands import weighted_bands
-from .evidence import explain
-from .explanations import Explanation
-from .intervals import FeatureEvidence
+from . import plots as plotting
+from .evidence import Explanation, explain
 from .model import ModelExplanation, explain_model
-from .together import speaks
+from .plots import weighted_bands
+from .text import FeatureEvidence, speaks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

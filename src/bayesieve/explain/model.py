@@ -10,17 +10,22 @@ from sklearn.pipeline import Pipeline
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
 from ..data.html import html_table
-from ..estimators.held import fitted_of, stands_for
-from ..estimators.pipelines import follow
-from ..evaluation.given import Model, Value
-from ..models.bells import Bells
+from ..estimators.deploy import fitted_of, stands_for
+from ..estimators.signals import follow
+from ..evaluation._typing import Model, Value
 from ..models.fitted import FittedBayes, FittedProblem
-from ..models.moments import Mixtures, Moments, deviations
+from ..models.gaussian import Bells, Mixtures, Moments, deviations
 from ..rankings.families import count_others
-from .intervals import FeatureEvidence, average_evidence, divergence, grid_evidence, others_of
 from .plain import ModelData, Source
-from .together import weighted_features
-from .words import odds_in_words
+from .text import (
+    FeatureEvidence,
+    average_evidence,
+    divergence,
+    grid_evidence,
+    odds_in_words,
+    others_of,
+    weighted_features,
+)
 
 _TAIL = 3.0
 

@@ -5,7 +5,7 @@ from typing import NotRequired, TypeAlias, TypedDict, cast
 
 import numpy as np
 
-from ..evaluation.given import Value
+from ..evaluation._typing import Value
 
 #: What JSON can hold.
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..checks import Array, plain_value
 from ..data.columns import ColumnSpec
-from ..estimators.held import fitted_of
-from ..evaluation.given import Model, Value
+from ..estimators.deploy import fitted_of
+from ..evaluation._typing import Model, Value
 from ..models.base import ColumnTerms
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import DENSITY_BOUND

@@ -1,17 +1,11 @@
 """From time series to scores, and from scores to binary indicators (Rabenoro 2015, section 2)."""
 
-from ..data.records import cut_windows, intervals_of, labels_of
-from ..data.series import SeriesTable
-from .contract import ScoreColumn
-from .indicator import Indicator, short_labels
-from .own import Score, register_score
-from .recipe import score_from_plain, score_to_plain
-from .scores import SCORES
-from .scores_file import read_scores
+from ..data.series import SeriesTable, cut_windows, intervals_of, labels_of
+from .indicator import Indicator, ScoreColumn, short_labels
+from .scores import SCORES, Score, read_scores, register_score, score_from_plain, score_to_plain
 from .traces import TraceScore
 from .transformer import Indicators
-from .window_scores import WindowScores
-from .windows import window_p_values
+from .windows import WindowScores, window_p_values
 
 __all__ = [
     "SCORES",

@@ -1,13 +1,17 @@
-"""An indicator as a value that speaks: a sentence, a short label, an id."""
+"""An indicator: a score with a threshold, and its name."""
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from ..checks import choose
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_number, choose
+from ..engine.threads import Engine
 
 #: Texts, numbers, lists and dicts, as files have them.
 Plain: TypeAlias = Any
@@ -197,3 +201,117 @@ def _text(value: object) -> str:
 def _plural(place: str) -> str:
     """Windows for window, also before a bracket."""
     return re.sub(r"^[^(]*?(?= \(|$)", lambda found: f"{found[0]}s", place, count=1)
+
+
+# -- What a score gives ----------------------------------------------------------------------------
+
+
+#: What a score reads: a series, or one of each channel for a score across channels.
+Record: TypeAlias = NDArray[np.float64] | tuple[NDArray[np.float64], ...]
+
+
+#: Stretches of a series: first and last points, last included.
+Spans: TypeAlias = list[tuple[int, int]]
+
+
+class ScoreColumn(NamedTuple):
+    """One score with its parameters fixed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.indicators import ScoreColumn
+    >>> ScoreColumn("range", np.array([1.0, 4.0]), (2.0,)).thresholds
+    (2.0,)
+    """
+
+    label: str
+    values: NDArray[np.float64]  #: one a series; NaN is missing
+    thresholds: tuple[float, ...] | None  #: None: learnt from quantiles
+    meaning: Indicator | None = None  #: what its indicators say, before there is a threshold
+
+
+class ScoreFamily(Protocol):
+    """Whatever turns series into score columns.
+
+    It may also have `spans(x, column, threshold)`, which gives the `Spans` of a series behind an
+    indicator, and `n_channels`, how many channels it looks at together (1).
+    """
+
+    def columns(self, series: Sequence[Record], engine: Engine) -> Iterator[ScoreColumn]:
+        """Score columns, the same ones in the same order for any series."""
+
+
+def stretches(mask: NDArray[np.bool_]) -> Spans:
+    """The runs of True in a mask, first and last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.indicators.indicator import stretches
+    >>> stretches(np.array([True, True, False, True]))
+    [(0, 1), (3, 3)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [(int(lo), int(hi) - 1) for lo, hi in edges.reshape(-1, 2)]
+
+
+# -- Names of columns ------------------------------------------------------------------------------
+
+
+def number_text(value: float, digits: int = 6) -> str:
+    """A number in so many digits; in all it needs where these would make another one of it.
+
+    Examples
+    --------
+    >>> from bayesieve.indicators.indicator import number_text
+    >>> number_text(0.05), number_text(50.0), number_text(1013.2512)
+    ('0.05', '50', '1013.2512')
+    """
+    short = f"{value:.{digits}g}"
+    return short if float(short) == value else f"{value!r}"
+
+
+def thresholds_of(given: Sequence[float] | None) -> tuple[float, ...] | None:
+    """Thresholds as floats, each judged; None where they are to be learnt."""
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"thresholds must be a list of numbers; got {given!r}.")
+    for cut in given:
+        check_number("thresholds", cut, low=-np.inf)
+    return tuple(float(cut) for cut in given)
+
+
+def names_of(label: str, cuts: Sequence[float]) -> list[str]:
+    """Names of the indicators of a score column; thresholds that look alike in all digits."""
+    short = [f"{cut:.12g}" for cut in cuts]
+    return [
+        f"{label} > {text if short.count(text) == 1 else repr(float(cut))}"
+        for text, cut in zip(short, cuts, strict=True)
+    ]
+
+
+def without_repeats(
+    labels: Sequence[str], columns: Sequence[ScoreColumn], cuts: Sequence[Sequence[float]]
+) -> list[tuple[float, ...]]:
+    """Thresholds of every column, less those of an indicator that stands there already.
+
+    Two columns of one name that do not say the same are refused.
+    """
+    found: list[tuple[float, ...]] = []
+    first: dict[str, ScoreColumn] = {}
+    for label, column, given in zip(labels, columns, cuts, strict=True):
+        mine = list(dict.fromkeys(float(cut) for cut in given))
+        new = []
+        for cut, name in zip(mine, names_of(label, mine), strict=True):
+            other = first.setdefault(name, column)
+            if other is column:
+                new.append(cut)
+            elif not np.array_equal(other.values, column.values, equal_nan=True):
+                raise ValueError(
+                    f"scores: two of them give the column {name!r}, and not the same one. Call one "
+                    "of them otherwise (its label)."
+                )
+        found.append(tuple(new))
+    return found

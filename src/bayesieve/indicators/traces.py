@@ -10,9 +10,16 @@ from numpy.typing import NDArray
 
 from ..checks import check_number, choose
 from ..engine.threads import Engine
-from .contract import Record, ScoreColumn, Spans, stretches
-from .indicator import RULES, Indicator
-from .names import number_text, thresholds_of
+from .indicator import (
+    RULES,
+    Indicator,
+    Record,
+    ScoreColumn,
+    Spans,
+    number_text,
+    stretches,
+    thresholds_of,
+)
 
 #: A parameter: the least, the most, and whether it is a whole number.
 Limits = tuple[float, float, bool]
@@ -206,7 +213,7 @@ class TraceScore:
         engine: Engine,
     ) -> NDArray[np.float64]:
         """Readings x series: one trace a series, read at every level."""
-        from .kernels.drive import score_loop
+        from .kernels.traces import score_loop
 
         found = np.full((len(readings), packed.usable.size), np.nan)
         levels = np.array([level or 0.0 for level, _ in readings], np.float64)
@@ -229,7 +236,7 @@ class TraceScore:
         column : position among the columns that `columns` gives.
         threshold : of the indicator.
         """
-        from .kernels.drive import kernel_of
+        from .kernels.traces import kernel_of
 
         record = (x,) if isinstance(x, np.ndarray) else x
         whole = all(bool(np.isfinite(mine).all()) for mine in record)

@@ -13,12 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import Array, check_jobs, check_number, choose
 from ..data.series import SeriesLike, SeriesTable, read_series_table
 from ..engine.threads import Threads, count_threads
-from .contract import Record, ScoreColumn, ScoreFamily, Spans
-from .indicator import Indicator, Plain, distinct_sentences
-from .names import names_of, without_repeats
-from .recipe import score_from_plain, score_to_plain
-from .scores import SCORES
-from .window_scores import WindowScores
+from .indicator import (
+    Indicator,
+    Plain,
+    Record,
+    ScoreColumn,
+    ScoreFamily,
+    Spans,
+    distinct_sentences,
+    names_of,
+    without_repeats,
+)
+from .scores import SCORES, score_from_plain, score_to_plain
+from .windows import WindowScores
 
 #: A score, and the numbers of the channels it looks at.
 Task: TypeAlias = tuple[ScoreFamily, tuple[int, ...]]

@@ -1,6 +1,6 @@
 """Feature models: mergeable statistics in, terms per value and class out."""
 
-from ..data.targets import Targets
+from ..data.sample import Targets
 from .base import FeatureModel, Settings, Terms, TrainingSets, one_set
 from .columns import build_columns, spoken_tables
 from .registry import MODELS

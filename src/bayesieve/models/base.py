@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..checks import Array
 
 if TYPE_CHECKING:
-    from .bells import Bells
+    from .gaussian import Bells
 
 
 Floats = NDArray[np.float64]

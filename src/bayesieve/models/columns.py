@@ -1,34 +1,315 @@
-"""The columns of a table: each gets a model, is read, counted, and made ready to speak."""
+"""The columns of a model: each gets a feature model, is read, counted, and made ready to speak."""
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import Array, choose, column_indices
-from ..data.columns import ColumnSpec, encode, learn, merge_specs, to_codes
-from ..data.kinds import in_kind_of
+from ..data.columns import ColumnSpec, encode, in_kind_of, is_missing, learn, merge_specs, to_codes
 from ..data.packed import PackedTable
 from ..data.sample import Sample
 from ..data.sparse import Moves, from_codes, present
+from ..data.storage import NarrowColumns, pack_bits
 from ..data.tables import RawTable, SparseTable, Table
-from .alike import BinarySpecs, count_binary
 from .base import (
     ColumnTerms,
     Floats,
     Grid,
     Ints,
     Run,
+    Scale,
     Settings,
     Spec,
     Statistics,
     Terms,
+    TrainingSets,
     one_set,
     run_alone,
 )
 from .counts import binary_mean
 from .registry import MODELS
-from .shared import SharedSparse, SharedTable
+
+_BERNOULLI = "bernoulli"
+_LEVELS = np.array([0.0, 1.0])
+
+# Columns whose bits are counted together stay in the cache.
+_CHUNK = 256
+
+
+class BinarySpecs(Sequence[ColumnSpec]):
+    """What binary columns are like: nothing but their names tells them apart.
+
+    Parameters
+    ----------
+    names : of the columns.
+    presence : every value but 0 counts as 1.
+
+    Examples
+    --------
+    >>> from bayesieve.models.columns import BinarySpecs
+    >>> specs = BinarySpecs(["a", "b"], presence=False)
+    >>> len(specs), specs[1].name, specs[1].levels.tolist()
+    (2, 'b', [0.0, 1.0])
+    """
+
+    def __init__(self, names: Sequence[str], presence: bool):
+        self.names, self.presence = names, presence
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, j: int) -> ColumnSpec: ...
+    @overload
+    def __getitem__(self, j: slice) -> "BinarySpecs": ...
+    def __getitem__(self, j: int | slice) -> "ColumnSpec | BinarySpecs":
+        if isinstance(j, slice):
+            return BinarySpecs(self.names[j], self.presence)
+        return ColumnSpec(self.names[j], _BERNOULLI, levels=_LEVELS, presence=self.presence)
+
+
+class BinaryTerms(Sequence[ColumnTerms]):
+    """Binary columns, each ready to speak.
+
+    Parameters
+    ----------
+    counts : columns x sets x codes x classes.
+    settings : those of all columns.
+    """
+
+    def __init__(self, counts: Floats, settings: Settings):
+        self.counts, self.settings = counts, settings
+
+    @classmethod
+    def of(cls, counts: Floats, settings: Settings) -> "BinaryTerms":
+        """With what the columns must know of each other."""
+        if settings.smoothing == "mean":
+            means = binary_mean(list(counts), counts.shape[1], counts.shape[3])
+            settings = replace(settings, binary_mean=means)
+        return cls(counts, settings)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @overload
+    def __getitem__(self, j: int) -> ColumnTerms: ...
+    @overload
+    def __getitem__(self, j: slice) -> "BinaryTerms": ...
+    def __getitem__(self, j: int | slice) -> "ColumnTerms | BinaryTerms":
+        if isinstance(j, slice):
+            return BinaryTerms(self.counts[j], self.settings)
+        return ColumnTerms(MODELS[_BERNOULLI], self.counts[j], Grid(), self.settings)
+
+    def terms(self) -> Terms:
+        """Of all columns: columns x sets x codes x classes."""
+        return MODELS[_BERNOULLI].terms(self.counts, np.arange(3), Grid(), self.settings)
+
+
+def scale_of(terms: Terms, prior: Terms) -> Scale:
+    """The scale of a model of binary columns."""
+    bounds = [float(np.abs(prior.finite).max()), *np.abs(terms.finite).max((1, 2, 3)).tolist()]
+    n_impossible = int(prior.impossible is not None)
+    if terms.impossible is not None:
+        n_impossible += int(terms.impossible.any((1, 2, 3)).sum())
+    return Scale.for_terms(bounds, n_impossible)
+
+
+def count_binary(
+    table: Table, models: Sequence[str], problems: Sequence[TrainingSets]
+) -> tuple[NDArray[np.bool_], list[Floats]]:
+    """Which columns are binary and can be counted together, and their counts for each problem.
+
+    Counts are columns x 1 x codes x classes; of other columns, nothing is said.
+    """
+    if models.count(_BERNOULLI) == len(models):
+        here = np.ones(len(models), bool)
+    else:
+        here = np.array([model == _BERNOULLI for model in models], bool)
+    if isinstance(table, SparseTable):
+        return here, [_count_present(table, sets) for sets in problems]
+    if type(table) is not RawTable:  # others know their columns already, or one by one
+        return np.zeros(here.size, bool), []
+    here &= table.narrow.binary
+    return here, [_count_narrow(table.narrow, here, sets) for sets in problems]
+
+
+def _count_present(table: SparseTable, sets: TrainingSets) -> Floats:
+    """Presence in a sparse table."""
+    from ..data.kernels.exact import count_moves
+
+    n_columns = table.matrix.shape[1]
+    ones = np.empty((n_columns, 1, sets.n_classes))
+    count_moves(
+        table.matrix.indptr.astype(np.int64),
+        table.matrix.indices.astype(np.int32, copy=False),
+        np.zeros(table.matrix.nnz, np.uint8),
+        np.arange(n_columns + 1),
+        sets.labels[:, None],
+        sets.weights,
+        np.zeros(table.n_rows + 1, np.int64),
+        np.empty(0, np.int64),
+        ones,
+    )
+    counts = np.zeros((n_columns, 1, 3, sets.n_classes))
+    counts[:, :, 1] = ones
+    counts[:, :, 0] = sets.class_counts - ones
+    return counts
+
+
+def _count_narrow(narrow: NarrowColumns, here: NDArray[np.bool_], sets: TrainingSets) -> Floats:
+    """Bytes of a table in memory; their bits, where every row counts once and nothing is missing.
+
+    Whole numbers below 2^53 add up exactly, in any order.
+    """
+    from ..data.kernels.exact import count_bytes
+
+    counts = np.zeros((here.size, 1, 3, sets.n_classes))
+    columns = np.flatnonzero(here)
+    slots = narrow.slots[columns]
+    if (sets.weights == 1).all() and not narrow.missing[slots].any():
+        masks = pack_bits(sets.labels == np.arange(sets.n_classes)[:, None])
+        totals = np.bitwise_count(masks).sum(1)
+        for first in range(0, columns.size, _CHUNK):
+            some = columns[first : first + _CHUNK]
+            bits = pack_bits(narrow.cells[narrow.slots[some]])
+            for k, mask in enumerate(masks):
+                counts[some, 0, 1, k] = np.bitwise_count(bits & mask).sum(1)
+            counts[some, 0, 0] = totals - counts[some, 0, 1]
+        return counts
+    found = np.zeros((columns.size, 3, sets.n_classes))
+    count_bytes(narrow.cells, slots, sets.labels, sets.weights, found)
+    counts[columns, 0] = found
+    return counts
+
+
+def presence_of(specs: Sequence[ColumnSpec]) -> NDArray[np.bool_]:
+    """Which columns count every value but 0 as 1."""
+    if isinstance(specs, BinarySpecs):
+        return np.full(len(specs), specs.presence)
+    return np.array([spec.presence for spec in specs], bool)
+
+
+def fixed_tables(tables: Sequence[Ints | None] | Ints, columns: Ints) -> Ints:
+    """Integer tables of some discrete columns of one width, as one array."""
+    if isinstance(tables, np.ndarray):
+        return tables[columns]
+    return np.stack([table for table in (tables[j] for j in columns) if table is not None])
+
+
+# -- A table whose columns are judged, learnt and encoded once, for many fits on some of its -------
+
+
+@dataclass(frozen=True)
+class Known:
+    """What all rows told about the columns.
+
+    Parameters
+    ----------
+    models : the feature model of each column.
+    specs : levels and resolution, by column and whether its values are rounded.
+    codes : codes of all rows of the discrete columns of a dense table.
+    """
+
+    models: tuple[str, ...]
+    specs: dict[tuple[int, bool], ColumnSpec] = field(default_factory=dict)
+    codes: dict[int, Array] = field(default_factory=dict)
+
+
+class Unpacked(Sequence[Array]):
+    """Columns of a packed table, each unpacked when it is read."""
+
+    def __init__(self, table: PackedTable):
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table.names)
+
+    def __getitem__(self, j: Any) -> Any:
+        return self._table.column(j)
+
+
+@dataclass(frozen=True)
+class SharedTable(RawTable):
+    """Some rows of a dense table, which stays where it is."""
+
+    known: Known
+    at: NDArray[np.int64] | None = None  #: the rows; None for all
+
+    def column(self, j: int) -> Array:
+        """One column; numbers as float64."""
+        column = super().column(j)
+        return column if self.at is None else column[self.at]
+
+    def coded(self, j: int) -> tuple[Array, None]:
+        """One column, as it is."""
+        return self.column(j), None
+
+    def codes(self, j: int) -> Array:
+        """Codes of a discrete column."""
+        codes = self.known.codes[j]
+        return codes if self.at is None else codes[self.at]
+
+    def take(self, rows: NDArray[np.int64]) -> "SharedTable":
+        """Some rows only, without a copy of them."""
+        at = rows if self.at is None else self.at[rows]
+        return replace(self, at=at, n_rows=rows.size)
+
+    def pick(self, columns: NDArray[np.int64]) -> RawTable:
+        """Some columns only."""
+        found = [self.column(int(j)) for j in columns]
+        return RawTable(found, [self.names[j] for j in columns], self.n_rows)
+
+
+@dataclass(frozen=True)
+class SharedSparse(SparseTable):
+    """Some rows of a sparse table, whose columns are known from all rows."""
+
+    known: Known
+
+    def take(self, rows: NDArray[np.int64]) -> "SharedSparse":
+        """Some rows only."""
+        part = super().take(rows)
+        return SharedSparse(part.matrix, part.names, part.n_rows, self.known)
+
+
+def share(
+    table: Table,
+    models: list[str],
+    rounded: bool = False,
+    repeats: NDArray[np.float64] | None = None,
+) -> SharedTable | SharedSparse:
+    """Learn and encode all columns, so that fits on some of the rows need not.
+
+    `repeats` says how often each row counts where a grid is cut; once by default.
+    """
+    known = Known(tuple(models))
+    shared: SharedTable | SharedSparse
+    if isinstance(table, SparseTable):
+        shared = SharedSparse(table.matrix, table.names, table.n_rows, known)
+    else:
+        columns = Unpacked(table) if isinstance(table, PackedTable) else table.columns
+        shared = SharedTable(columns, table.names, table.n_rows, known)
+    for j, model in enumerate(models):
+        discrete = MODELS[model].discrete
+        if isinstance(shared, SharedSparse) and model == "bernoulli":
+            continue  # presence: nothing is learnt
+        raw = shared.column(j)
+        for each in {False, bool(rounded and not discrete)}:
+            n_codes = MODELS[model].grid_codes
+            name = table.names[j]
+            spec = learn(name, model, raw, discrete, each, grid_codes=n_codes, repeats=repeats)
+            known.specs[j, each] = spec
+        if discrete and isinstance(shared, SharedTable):
+            known.codes[j] = encode(known.specs[j, False], raw)
+    return shared
+
+
+# -- The columns of a table ------------------------------------------------------------------------
+
 
 _BINARY = (0.0, 1.0)
 
@@ -424,3 +705,69 @@ def build_columns(
         else ColumnTerms(MODELS[spec.model], found, grid_of(spec), settings)
         for spec, found in zip(specs, statistics, strict=True)
     ]
+
+
+# -- Rows to predict in which a column holds nothing that the fit has seen -------------------------
+
+
+# Rows among which a known value is looked for first, and columns that a warning names.
+_FEW, _NAMED = 64, 5
+
+
+def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int = 4) -> None:
+    """Name the columns that hold values, none of which was known to the fit.
+
+    Parameters
+    ----------
+    specs : what the fit learnt of each column of `table`.
+    table : rows to predict.
+    stacklevel : whose line the warning shows; by default the caller of a method two calls above.
+    """
+    if isinstance(specs, BinarySpecs) and specs.presence:
+        return
+    if isinstance(specs, BinarySpecs) and isinstance(table, RawTable):
+        discrete = np.flatnonzero(~table.narrow.binary).tolist()  # the others hold 0 and 1
+    else:
+        discrete = [
+            j
+            for j, spec in enumerate(specs)
+            if spec.levels is not None and not (spec.presence or spec.on_grid)
+        ]
+    if not discrete:
+        return
+    # A known value shows soon, as a rule: all rows are looked at only where the first few are new.
+    few = table
+    if table.n_rows > _FEW and not isinstance(table, SparseTable):
+        few = table.take(np.arange(_FEW))
+    for part in (few, table):
+        discrete = [j for j in discrete if _unknown(specs[j], part, j, part is table)]
+    if not discrete:
+        return
+    names = [repr(specs[j].name) for j in discrete]
+    listed = ", ".join(names[:_NAMED]) + (
+        f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+    )
+    first = discrete[0]
+    got = next(v for v in table.coded(first)[0].tolist() if v is not None and v != "" and v == v)
+    warnings.warn(
+        f"X holds no value that fit has seen in {listed} (got {got!r}, for one, where fit saw "
+        f"{_some(specs[first])}): such a column says nothing. Give it the kind of values it had in "
+        "fit.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _unknown(spec: ColumnSpec, table: Table, j: int, whole: bool) -> bool:
+    """Is no value of the column known (and, of the whole table, is there any value)?"""
+    values = table.coded(j)[0]
+    return not (encode(spec, values) < spec.n_codes - 1).any() and not (
+        whole and is_missing(values).all()
+    )
+
+
+def _some(spec: ColumnSpec) -> str:
+    """A few levels, for a message."""
+    assert spec.levels is not None
+    levels = [repr(level) for level in spec.levels.tolist()]
+    return ", ".join(levels[:3]) + (", ..." if len(levels) > 3 else "") if levels else "no value"

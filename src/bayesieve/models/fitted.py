@@ -1,15 +1,16 @@
-"""A fitted naive Bayes model as a value: what it says, and nothing that could change it."""
+"""`FittedBayes`: the fitted model as a value; its rule, linear form and priors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from ..checks import Array
+from ..checks import Array, plain_value
 from ..data.columns import ColumnSpec, encode, is_missing
 from ..data.storage import NarrowColumns
 from ..data.tables import RawTable, SparseTable, Table
-from .alike import BinarySpecs, BinaryTerms, fixed_tables, presence_of, scale_of
 from .base import (
     MOST_BITS,
     ColumnTerms,
@@ -23,13 +24,223 @@ from .base import (
     in_units_of_scale,
     run_alone,
 )
-from .columns import Summary, build_columns, check_batch, spoken_tables
-from .counts import log_shares_of, prior_terms
-from .decisions import DecisionRule
-from .linear import linear_form
-from .moments import size, times, total_variance
+from .columns import (
+    BinarySpecs,
+    BinaryTerms,
+    Summary,
+    build_columns,
+    check_batch,
+    fixed_tables,
+    presence_of,
+    scale_of,
+    spoken_tables,
+)
+from .counts import check_priors, log_shares_of, prior_terms
+from .gaussian import GaussianModel, size, times, total_variance
 from .pairs import PairTerms, Weighting
 from .registry import MODELS
+
+#: What asking a person is called wherever decisions have names.
+ASK = "ask a person"
+
+
+# Posteriors, in units of the largest, are whole numbers of 2^-40: sums of them are exact, so that
+# equal costs are equal, here and in code that speaks the rule elsewhere.
+WEIGHT_BITS = 40
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Where a class must not be decided, and where it must be.
+
+    Both bounds are about its lead: the sum of the class less the largest sum of the others, in
+    whole units, under the priors for which the rule was made.
+
+    Parameters
+    ----------
+    position : of the class.
+    low : it is not decided where it leads by this or less; None: it always may be.
+    high : it is decided where it leads by this or more; None: it never must be.
+    or_ask : where it must be decided, a person may be asked instead.
+    """
+
+    position: int
+    low: int | None = None
+    high: int | None = None
+    or_ask: bool = False
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A rate that a guard keeps, and what that rests on.
+
+    Parameters
+    ----------
+    kind : "alarms" (rows of the class are taken for any other), "false alarms" (rows of others are
+        taken for the class) or "detections" (rows of the class are taken for it).
+    position : of the class.
+    bound : the rate that is not exceeded; of detections, the rate that is reached.
+    confidence : with which it holds.
+    rows : held-out rows that it rests on.
+    beyond : how many of them may be on the wrong side of the threshold.
+    unit : "rows", or "groups" where one row of each held-out group was looked at.
+    """
+
+    kind: str
+    position: int
+    bound: float
+    confidence: float
+    rows: int
+    beyond: int
+    unit: str = "rows"
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """What to decide, given the sums of a row.
+
+    The decision of least expected cost among those that the guards allow; without costs, the most
+    probable class among them.  The first of equals is taken, a person is asked last.
+
+    Parameters
+    ----------
+    costs : classes x decisions; one decision more than classes: asking a person.  None: no costs.
+    guards : each is obeyed.
+    prior : the model's prior in whole units, when the guards were made.
+    promises : what the guards keep.
+    rows : held-out rows that the rule was made on.
+
+    Examples
+    --------
+    >>> from bayesieve.models.fitted import DecisionRule
+    >>> rule = DecisionRule(((0.0, 1.0, 0.1), (1.0, 0.0, 0.1)), (), (0, 0), (), 100)
+    >>> rule.asks, rule.n_decisions
+    (True, 3)
+    """
+
+    costs: tuple[tuple[float, ...], ...] | None
+    guards: tuple[Guard, ...]
+    prior: tuple[int, ...]
+    promises: tuple[Promise, ...] = ()
+    rows: int = 0
+
+    @property
+    def n_decisions(self) -> int:
+        """The classes, and asking."""
+        return len(self.prior) if self.costs is None else len(self.costs[0])
+
+    @property
+    def asks(self) -> bool:
+        """May it ask a person?"""
+        return self.n_decisions > len(self.prior)
+
+    def leads(self, sums: Ints, prior: Ints) -> Ints:
+        """How far each class is ahead of the best other, in whole units, as the guards read it.
+
+        Parameters
+        ----------
+        sums : rows x classes.
+        prior : the part of them that is the prior.
+        """
+        return leads_of(sums - prior + np.array(self.prior, np.int64))
+
+    def allowed(self, leads: Ints) -> NDArray[np.bool_]:
+        """The decisions that no guard forbids: rows x decisions."""
+        n_classes, n_decisions = leads.shape[1], self.n_decisions
+        found = np.ones((len(leads), n_decisions), bool)
+        for guard in self.guards:
+            if guard.low is not None:
+                found[leads[:, guard.position] <= guard.low, guard.position] = False
+        for guard in self.guards:
+            if guard.high is not None:
+                others = np.ones(n_decisions, bool)
+                others[guard.position] = False
+                others[n_classes:] = not guard.or_ask
+                must = leads[:, guard.position] >= guard.high
+                found[np.ix_(must, others)] = False
+        return found
+
+    def expected(self, ahead: Floats) -> Floats:
+        """The expected cost of each decision, times the sum of the row's weights.
+
+        Parameters
+        ----------
+        ahead : how far each class is from the best, in nat: rows x classes.
+        """
+        assert self.costs is not None
+        weights = weights_of(ahead)
+        costs = np.array(self.costs)
+        found = np.zeros((len(ahead), costs.shape[1]))
+        for k, line in enumerate(costs):  # one by one: the order of the sum is part of the rule
+            found += weights[:, k, None] * line
+        return found
+
+    def decide(self, sums: Ints, prior: Ints, ahead: Floats) -> Ints:
+        """The position of each row's decision; the number of classes: ask a person."""
+        allowed = self.allowed(self.leads(sums, prior)) if self.guards else None
+        if self.costs is None:
+            least = np.iinfo(np.int64).min
+            return (sums if allowed is None else np.where(allowed, sums, least)).argmax(1)
+        costs = self.expected(ahead)
+        return (costs if allowed is None else np.where(allowed, costs, np.inf)).argmin(1)
+
+
+def leads_of(sums: Ints) -> Ints:
+    """The sum of each class less the largest of the others: rows x classes."""
+    ordered = np.sort(sums, axis=1)
+    first, second = ordered[:, -1:], ordered[:, -2:-1]
+    # Where two classes are first together, each is level with the other.
+    return sums - np.where(sums == first, second, first)
+
+
+def weights_of(ahead: Floats) -> Floats:
+    """Posteriors in units of the largest, rounded to 2^-40 and told in such units."""
+    return np.rint(np.ldexp(np.exp(ahead), WEIGHT_BITS))
+
+
+# -- Naive Bayes for two classes as a linear discriminant (Guyon 2005) -----------------------------
+
+
+def linear_form(
+    columns: Sequence[ColumnTerms], fixed: Sequence[Ints | None], prior: Terms, scale: Scale
+) -> tuple[Floats, Floats]:
+    """Weights (1 x columns) and constant of the log-odds of class 1 against class 0.
+
+    Parameters
+    ----------
+    columns : bernoulli and gaussian-pooled columns.
+    fixed : the table of each bernoulli column, values x classes.
+    prior : log-priors, 1 x classes.
+    """
+    weights = np.empty(len(columns))
+    start = scale.fix(prior)[0]
+    with np.errstate(invalid="ignore"):
+        constant = scale.release(start[1:] - start[:1])[0]
+        for j, (column, table) in enumerate(zip(columns, fixed, strict=True)):
+            if table is not None:
+                zero, one = scale.release(table[:2, 1] - table[:2, 0])
+                weights[j], part = one - zero, zero
+            else:
+                weights[j], part = _pooled_line(column)
+            constant = constant + part
+    return weights[None], np.array([constant])
+
+
+def _pooled_line(column: ColumnTerms) -> tuple[float, float]:
+    """Weight (mu1 - mu0) / s^2 and constant (mu0^2 - mu1^2) / (2 s^2) of a pooled column.
+
+    The paper prints the weight with a factor 0.5, which belongs to the constant only.
+    """
+    model, moments = column.model, column.statistics
+    assert isinstance(model, GaussianModel)
+    pooled, powers = model.pooled_variance(moments, column.grid.resolution, column.settings)
+    variance, power = pooled[0], int(powers[0])
+    zero, one = np.ldexp(moments.mean[0], -power)
+    weight = np.ldexp((one - zero) / variance, -power)
+    return weight, (zero**2 - one**2) / (2 * variance)
+
+
+# -- A fitted naive Bayes model as a value ---------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -446,3 +657,102 @@ def fit_problem(
     (prior, columns, tables), scale = in_units_of_scale(make)
     fixed = tuple(None if table is None else scale.fix(table)[0] for table in tables)
     return FittedProblem(summary, tuple(columns), fixed, prior, scale, extra)
+
+
+# -- Deployment priors -----------------------------------------------------------------------------
+
+
+#: Probabilities of the classes (of each label, where there are labels), by order or by name.
+Priors: TypeAlias = "str | ArrayLike | Mapping[str, float] | Mapping[int, float] | None"
+
+
+Spoken = TypeVar("Spoken")
+
+
+def at_place(fitted: Spoken, priors: Priors) -> Spoken:
+    """The same model where the classes are as frequent as `priors` says; None: as it is.
+
+    By Bayes' rule: P(class | x) times the prior of the place, by the prior the model has learnt.
+
+    Parameters
+    ----------
+    fitted : a `FittedBayes`; models without probabilities are refused.
+    priors : one probability a class in the order of the classes, a mapping of classes to
+        probabilities, or ``"uniform"``; with labels, P(label = 1) of each, or a mapping of labels.
+    """
+    if priors is None:
+        return fitted
+    if not isinstance(fitted, FittedBayes):
+        raise TypeError("priors must be None for votes, which know no prior; use a NaiveBayes.")
+    return cast(Spoken, fitted.deployed(read_places(fitted, priors)))
+
+
+def read_places(fitted: FittedBayes, priors: Priors) -> list[tuple[float, ...]]:
+    """The probabilities of the classes of each problem."""
+    if fitted.labelled:
+        return shares_of_labels(priors, fitted.labels)
+    return [shares_of_classes(priors, fitted.only.classes)]
+
+
+def shares_of_classes(priors: Priors, classes: Array) -> tuple[float, ...]:
+    """The probabilities of classes, in their order.
+
+    Parameters
+    ----------
+    priors : what came; see `at_place`.
+    classes : those that a model knows, or will know.
+    """
+    names = [plain_value(value) for value in classes]
+    given = check_priors(_in_order("class", priors, names), len(names))
+    if isinstance(given, str):
+        given = np.full(len(names), 1 / len(names))
+    return _positive(given, "of every class")
+
+
+def shares_of_labels(priors: Priors, labels: Sequence[str]) -> list[tuple[float, ...]]:
+    """P(label = 0) and P(label = 1) of each label.
+
+    Parameters
+    ----------
+    priors : what came; see `at_place`.
+    labels : their names.
+    """
+    if isinstance(priors, str):
+        check_priors(priors, 2)
+        return [(0.5, 0.5)] * len(labels)
+    try:
+        shares = np.asarray(_in_order("label", priors, list(labels)), np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"priors must be one number for each label; got {priors!r}.") from error
+    if shares.shape != (len(labels),):
+        raise ValueError(
+            f"priors must hold one number, P(label = 1), for each of the {len(labels)} "
+            f"labels; got shape {shares.shape}."
+        )
+    both = np.column_stack([1 - shares, shares])
+    return [_positive(pair, "of every label and below 1") for pair in both]
+
+
+def _positive(shares: NDArray[np.float64] | None, whose: str) -> tuple[float, ...]:
+    if shares is None or not (shares > 0).all():
+        raise ValueError(
+            f"priors must be above 0 {whose}: what cannot be, no evidence makes likely; got "
+            f"{None if shares is None else shares.tolist()}."
+        )
+    return tuple(shares.tolist())
+
+
+def _in_order(kind: str, priors: object, names: list[object] | list[str]) -> object:
+    """Values of a mapping in the order of the classes; all else as it is."""
+    if not isinstance(priors, Mapping):
+        return priors
+    # Command lines know texts only.
+    known = {str(name): name for name in names}
+    given = {known.get(str(plain_value(key)), key): value for key, value in priors.items()}
+    odd = [key for key in given if key not in names]
+    lost = [name for name in names if name not in given]
+    if odd or lost:
+        what = f"{odd[0]!r} is none of them" if odd else f"{lost[0]!r} is missing"
+        listed = ", ".join(map(repr, names))
+        raise ValueError(f"priors must name every {kind} ({listed}); {what}.")
+    return [given[name] for name in names]

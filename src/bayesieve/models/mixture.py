@@ -6,8 +6,7 @@ import numpy as np
 
 from ..checks import Array
 from .base import Floats, Grid, Settings, Statistics, Terms, TrainingSets
-from .gaussian import GaussianModel
-from .moments import Mixtures, exponent_of
+from .gaussian import GaussianModel, Mixtures, exponent_of
 
 #: Most components of a mixture.
 MOST_COMPONENTS = 7

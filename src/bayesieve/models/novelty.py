@@ -15,7 +15,7 @@ from ..data.columns import ColumnSpec, encode, is_missing
 from ..data.tables import Table
 from .base import ColumnTerms, Floats, Ints
 from .fitted import FittedBayes, FittedProblem
-from .moments import Mixtures, Moments, plain_squares
+from .gaussian import Mixtures, Moments, plain_squares
 
 # Groups of a grid that are counted.
 _GROUPS = 32

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from ..checks import Array
 from ..data.columns import ColumnSpec, encode
-from ..data.sample import Sample
+from ..data.sample import Sample, Targets
 from ..data.sparse import Moves
 from ..data.tables import Table
-from ..data.targets import Targets
 from .base import Floats, Ints
 from .columns import read_moves
 

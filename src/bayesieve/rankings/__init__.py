@@ -2,10 +2,9 @@
 
 from .base import DiscreteColumns, MixedColumns, Ranking, RankingMethod
 from .divergence import Divergence
+from .greedy import CMIM, DISR, FCBF, ICAP, JMI, JMIM, MIFS, MRMR, NJMIM
 from .information import ChiSquare, MutualInformation
-from .pairs import FCBF, MIFS, MRMR
 from .relief import ReliefF
-from .triples import CMIM, DISR, ICAP, JMI, JMIM, NJMIM
 from .weights import Weights
 
 #: Every ranking by name; a new member is one entry here.

@@ -223,7 +223,7 @@ class DiscreteColumns:
             return None
         if (self.n_levels == 2).all() and complete.all():
             return Planes(pack_bits(self.codes), first, complete)
-        from .kernels.information import pack_levels
+        from .kernels.counts import pack_levels
 
         bits = np.zeros((first[-1], -(-self.weights.size // 64)), np.uint64)
         pack_levels(self.codes, self.n_levels, first, complete, bits)

@@ -15,7 +15,7 @@ from ..models.base import Settings, one_set
 from ..models.columns import build_columns, choose_models
 from ..models.registry import MODELS
 from .base import MIXED, MixedColumns, Ranking, RankingMethod
-from .columns import mixed_columns
+from .information import mixed_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ class RelevanceMatrix:
         -------
         ax : matplotlib axes
         """
-        from ..explain.pictures import plot_relevance
+        from ..explain.plots import plot_relevance
 
         return plot_relevance(self, ax)
 

@@ -1,9 +1,4 @@
-"""Rankings that take one column after the other, by what it adds to those already taken.
-
-All start with the column that tells most about the class.  `SummedRanking` adds up something over
-the columns taken: each new one costs one pass over all the others.  `LazyRanking` is for worths
-that can only fall as more is taken: a column that stands too low already is not looked at.
-"""
+"""Greedy rankings: mRMR, CMIM, JMI and their kin, from pairs and triples of columns."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,14 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import check_number, choose
 from ..data.storage import pack_bits
 from ..engine.threads import Engine
 from .base import DiscreteColumns, Planes, Ranking, RankingMethod, by_score
-from .information import information_with
+from .information import association_with, information_with
+from .kernels.counts import CONDITIONAL, JOINT, JOINT_SHARE, REPEATED, UNCERTAINTY
 
-if TYPE_CHECKING:  # compiled on first use
-    from .kernels.triples import CountArrays
-
+if TYPE_CHECKING:
+    from .kernels.counts import CountArrays
 
 # Cells to count for one column taken that are not worth a hand-over to other threads.
 _FEW = 100_000
@@ -37,7 +33,7 @@ class Counts:
     @cached_property
     def arrays(self) -> "CountArrays":
         """What the kernels count on."""
-        from .kernels.triples import CountArrays, ones_in_classes
+        from .kernels.counts import CountArrays, ones_in_classes
 
         columns, packed = self.columns, self.columns.planes
         levels = np.stack([self.labels == level for level in range(self.n_classes)])
@@ -78,7 +74,7 @@ class Counts:
 
     def triples(self, kind: int, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
         """What every column left says together with `taken` and the class; 0 for the others."""
-        from .kernels.triples import values_with
+        from .kernels.counts import values_with
 
         arrays = self.arrays
         out = np.zeros(left.size)
@@ -146,7 +142,7 @@ class LazyRanking(RankingMethod):
         n_features: int,
     ) -> Ranking:
         """The first `n_features` columns greedily, then the others as last looked at."""
-        from .kernels.triples import AHEAD, LookArrays, look_ahead, settle
+        from .kernels.counts import AHEAD, LookArrays, look_ahead, settle
 
         counts = Counts(columns, labels, n_classes, engine)
         arrays = counts.arrays  # threads are used to make them: not within a task
@@ -188,3 +184,317 @@ def rest_after(
     left[order] = False
     rest = by_score(np.where(left, worth, -np.inf))[: left.sum()]
     return Ranking(np.concatenate([order, rest]), scores)
+
+
+# -- Rankings by relevance against redundancy ------------------------------------------------------
+
+
+# Sums of information are multiples of this; worths that are not are rounded to it.
+_GRAIN = 2.0**-40
+
+
+@dataclass(frozen=True)
+class MRMR(SummedRanking):
+    """Rank greedily by relevance against redundancy (Peng 2005).
+
+    The next column has the largest I(column; class) less (``"difference"``), or divided by
+    (``"quotient"``), the mean of its information about the columns already taken.
+
+    Parameters
+    ----------
+    form : {"difference", "quotient"}, default="difference"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import MRMR
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, MRMR("quotient")).order
+    array([1, 2, 0])
+    """
+
+    form: str = "difference"
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        choose("form", self.form, ["difference", "quotient"])
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """A column may be worth more when it is taken than the one before it was."""
+        return False
+
+    def terms(self, counts: Counts, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Information of each column about the one just taken."""
+        return counts.pairs(taken)
+
+    def worth(
+        self, relevance: NDArray[np.float64], total: NDArray[np.float64], n_taken: int
+    ) -> NDArray[np.float64]:
+        """Relevance less mean redundancy, or divided by it."""
+        redundancy = total / n_taken
+        if self.form == "difference":
+            return relevance - redundancy
+        # What repeats nothing is worth more than anything else; what says nothing, nothing.
+        safe = np.maximum(redundancy, np.finfo(float).tiny)
+        return np.where(relevance > 0, relevance / safe, 0.0)
+
+
+@dataclass(frozen=True)
+class MIFS(SummedRanking):
+    """Rank greedily by relevance less all redundancy (Battiti 1994).
+
+    The next column has the largest I(column; class) - beta times the sum of its information about
+    the columns already taken.
+
+    Parameters
+    ----------
+    beta : float, default=1.0
+        How much redundancy counts; 0 ranks by `MutualInformation`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import MIFS
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, MIFS(beta=0.5)).order
+    array([1, 2, 0])
+    """
+
+    beta: float = 1.0
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        check_number("beta", self.beta, low=0.0)
+
+    def terms(self, counts: Counts, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Information of each column about the one just taken."""
+        return counts.pairs(taken)
+
+    def worth(
+        self, relevance: NDArray[np.float64], total: NDArray[np.float64], n_taken: int
+    ) -> NDArray[np.float64]:
+        """Relevance less redundancy."""
+        return np.floor((relevance - self.beta * total) / _GRAIN + 0.5) * _GRAIN
+
+
+@dataclass(frozen=True)
+class FCBF(RankingMethod):
+    """Rank by relevance, predominant columns first: the fast correlation-based filter (Yu and Liu
+    2003).
+
+    Relevance is the symmetric uncertainty of column and class, 2 I / (H + H).  The most relevant
+    column is predominant and removes every other whose uncertainty with it is at least its own
+    relevance; so does the next of those left, and so on.  What was removed stands behind, in the
+    order of relevance.
+
+    Parameters
+    ----------
+    threshold : float, default=0.0
+        Columns that are not more relevant than this are not predominant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import FCBF
+    >>> y = np.array([0, 1, 2, 3] * 5)
+    >>> X = np.column_stack([y // 2, y // 2, y % 2])
+    >>> rank(X, y, FCBF()).order
+    array([0, 2, 1])
+    """
+
+    threshold: float = 0.0
+
+    def check(self) -> None:
+        """Judge the parameter."""
+        check_number("threshold", self.threshold, low=0.0, high=1.0)
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """What is removed stands behind what is not, however relevant."""
+        return False
+
+    def rank(
+        self,
+        columns: DiscreteColumns,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        engine: Engine,
+        n_features: int,
+    ) -> Ranking:
+        """Predominant columns, at most `n_features`, then the others; the score is relevance."""
+        relevance = association_with(UNCERTAINTY, columns, labels, n_classes, engine)
+        order = by_score(relevance)
+        left = relevance > self.threshold
+        first: list[int] = []
+        for j in order.tolist():
+            if not left[j] or len(first) == n_features:
+                continue
+            first.append(j)
+            left[j] = False
+            with_it = association_with(
+                UNCERTAINTY, columns, columns.column(j), int(columns.n_levels[j]), engine, left
+            )
+            left &= with_it < relevance
+        rest = order[~np.isin(order, first)]
+        return Ranking(np.concatenate([np.array(first, np.int64), rest]), relevance)
+
+
+# -- Greedy rankings by what a column, a column already taken and the class say together -----------
+
+
+@dataclass(frozen=True)
+class CMIM(LazyRanking):
+    """Rank by conditional mutual information, maximised (Fleuret 2004).
+
+    The next column is the one whose smallest value among I(class; column) and I(class; column |
+    taken), over all columns taken, is the largest; evaluated lazily, as in Fleuret's own code.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import CMIM
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, CMIM()).order
+    array([1, 0, 2])
+    """
+
+    kind: ClassVar[int] = CONDITIONAL
+
+
+@dataclass(frozen=True)
+class ICAP(LazyRanking):
+    """Rank by interaction capping (Jakulin 2005).
+
+    A column is worth I(column; class), less what it repeats of each column taken: I(column; taken)
+    - I(column; taken | class), where that is positive.  A column that tells more beside another
+    than alone gains nothing by it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import ICAP
+    >>> y = np.array([0, 0, 1, 1] * 5)
+    >>> X = np.column_stack([np.arange(20) % 2, y, y])
+    >>> rank(X, y, ICAP()).order
+    array([1, 0, 2])
+    """
+
+    kind: ClassVar[int] = REPEATED
+
+
+@dataclass(frozen=True)
+class JMIM(LazyRanking):
+    """Rank by joint mutual information, maximised (Bennasar, Hicks and Setchi 2015).
+
+    After the column that tells most alone, the next is the one whose smallest I(column, taken;
+    class), over all columns taken, is the largest.
+
+    Examples
+    --------
+    The second column repeats the first; together with the first, the last one tells all:
+
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import JMIM
+    >>> y = np.array([0, 1, 2, 3] * 5)
+    >>> X = np.column_stack([y // 2, y // 2, y % 2])
+    >>> rank(X, y, JMIM()).order
+    array([0, 2, 1])
+    """
+
+    kind: ClassVar[int] = JOINT
+    starts_anew: ClassVar[bool] = True
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """A pair of columns tells more than the first did alone."""
+        return False
+
+
+@dataclass(frozen=True)
+class NJMIM(LazyRanking):
+    """Rank by normalised joint mutual information, maximised (Bennasar, Hicks and Setchi 2015).
+
+    As JMIM, with I(column, taken; class) / H(column, taken, class) in place of the information:
+    columns of many levels, whose information is overestimated, are worth less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import NJMIM
+    >>> y = np.array([0, 1, 2, 3] * 5)
+    >>> X = np.column_stack([y // 2, y // 2, y % 2])
+    >>> rank(X, y, NJMIM()).order
+    array([0, 2, 1])
+    """
+
+    kind: ClassVar[int] = JOINT_SHARE
+    starts_anew: ClassVar[bool] = True
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """The first column's score is in nat, the others' are shares."""
+        return False
+
+
+@dataclass(frozen=True)
+class JMI(SummedRanking):
+    """Rank by joint mutual information (Yang and Moody 1999).
+
+    After the column that tells most alone, the next is the one whose I(column, taken; class),
+    summed over all columns taken, is the largest.
+
+    Examples
+    --------
+    The second column repeats the first; together with the first, the last one tells all:
+
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import JMI
+    >>> y = np.array([0, 1, 2, 3] * 5)
+    >>> X = np.column_stack([y // 2, y // 2, y % 2])
+    >>> rank(X, y, JMI()).order
+    array([0, 2, 1])
+    """
+
+    kind: ClassVar[int] = JOINT
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """Sums grow with the number of columns taken."""
+        return False
+
+    def terms(self, counts: Counts, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """What each column left says together with the one just taken."""
+        return counts.triples(self.kind, taken, left)
+
+
+@dataclass(frozen=True)
+class DISR(JMI):
+    """Rank by double input symmetrical relevance (Meyer and Bontempi 2006).
+
+    As JMI, with I(column, taken; class) / H(column, taken, class) in place of the information:
+    columns of many levels, whose information is overestimated, are worth less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import DISR
+    >>> y = np.array([0, 1, 2, 3] * 5)
+    >>> X = np.column_stack([y // 2, y // 2, y % 2])
+    >>> rank(X, y, DISR()).order
+    array([0, 2, 1])
+    """
+
+    kind: ClassVar[int] = JOINT_SHARE

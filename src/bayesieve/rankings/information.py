@@ -1,4 +1,4 @@
-"""Rankings of each column by itself: its information about the class, its chi-square."""
+"""Information of columns about the class: mutual information, chi-square, uncertainty."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -7,9 +7,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.storage import pack_bits
+from ..data.tables import SparseTable, Table, room_of
 from ..engine.threads import Engine
-from .base import DiscreteColumns, Planes, Ranking, RankingMethod
-from .kernels.kinds import CHI2, INFORMATION, MANY
+from ..models.columns import read_column, without_grid
+from ..models.registry import MODELS
+from .base import DiscreteColumns, MixedColumns, Planes, Ranking, RankingMethod
+from .kernels.counts import CHI2, INFORMATION, MANY
+
+
+def mixed_columns(
+    table: Table, models: list[str], rows: NDArray[np.int64], weights: NDArray[np.float64]
+) -> MixedColumns:
+    """Numbers as they are, codes of discrete columns; of the given rows, with their weights."""
+    values = room_of(table)((len(models), rows.size), np.float64)
+    models = without_grid(models)
+    nominal = np.array([MODELS[model].nominal for model in models], bool)
+    specs = []
+    for j, model in enumerate(models):
+        spec, column = read_column(table, j, model, presence=isinstance(table, SparseTable))
+        specs.append(spec)
+        values[j] = column[rows]
+        if nominal[j]:
+            values[j, values[j] == spec.n_codes - 1] = np.nan
+    return MixedColumns(values, nominal, specs, weights)
+
+
+# -- Rankings of each column by itself -------------------------------------------------------------
+
 
 #: Codes of a column, or class indices.
 Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.int64]
@@ -88,12 +112,12 @@ def association_with(
 
     Where `wanted` is given, the columns it leaves out get 0.
     """
-    from .kernels.information import associate_bits, associate_codes
+    from .kernels.counts import associate_bits, associate_codes
 
     out = np.zeros(columns.n_columns)
     counted = columns.tables(other.astype(np.int64), n_other)
     if counted is not None:
-        from .kernels.tables import of_two
+        from .kernels.counts import of_two
 
         margin = np.empty(n_other)
         for j, joint in enumerate(counted):

@@ -14,7 +14,7 @@ from ..data.sample import read_sample
 from ..data.tables import RawTable, SparseTable, Table, is_collection, room_of
 from ..engine.threads import Threads, count_threads
 from ..models.columns import choose_models, read_column
-from ..models.cuts import mdl_cuts
+from ..models.intervals import mdl_cuts
 from ..models.registry import MODELS
 from . import RANKINGS
 from .base import (
@@ -27,7 +27,7 @@ from .base import (
     RankingMethod,
     check_apart,
 )
-from .columns import mixed_columns
+from .information import mixed_columns
 
 
 def rank(
@@ -80,7 +80,7 @@ def rank(
     method = check_ranking(method)
     check_jobs(n_jobs)
     if is_collection(X):
-        from .far import rank_collection
+        from .collections import rank_collection
 
         return rank_collection(X, y, method, n_features or 0)
     read = read_sample(BaseEstimator(), X, y, None)

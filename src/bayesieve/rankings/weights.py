@@ -86,7 +86,7 @@ def _log_ratio(counts: NDArray[np.float64], means: NDArray[np.float64]) -> float
 
 def _counts(columns: MixedColumns, a: int, mine: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Weight of each level in the rest and in the class: 2 x levels."""
-    from .kernels.weights import count_levels
+    from .kernels.counts import count_levels
 
     counts = np.zeros((2, max(columns.specs[a].n_codes - 1, 1)))
     count_levels(columns.values[a], mine, columns.weights, counts)

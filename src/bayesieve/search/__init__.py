@@ -1,14 +1,11 @@
 """Searches: which subset next.  A search sees an objective and nothing else."""
 
 from .strategies.base import Limits, Search
-from .strategies.chance import RandomSearch
 from .strategies.dependency import DependencySearch
-from .strategies.diversified import DiversifiedSearch
+from .strategies.diversified import DiversifiedSearch, RandomSearch
 from .strategies.exhaustive import ExhaustiveSearch
-from .strategies.floating import FloatingSearch
-from .strategies.ranked import RankedSearch
-from .strategies.shortlist import ShortlistSearch
-from .strategies.sweeps import GreedySearch, PhaseSearch
+from .strategies.greedy import FloatingSearch, GreedySearch, PhaseSearch
+from .strategies.ranked import RankedSearch, ShortlistSearch
 
 #: Every search by name; a new member is one entry here.
 SEARCHES: dict[str, Search] = {

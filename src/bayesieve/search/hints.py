@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from ..checks import choose, column_indices
 from ..data.tables import SparseTable, Table
-from ..engine.far.table import FarTable
+from ..engine.dask.engine import FarTable
 from ..engine.threads import Threads
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns, RankingMethod
+from ..rankings.collections import check_divisible, far_columns, rank_far
 from ..rankings.families import Families
-from ..rankings.far import check_divisible, far_columns, rank_far
 from ..rankings.information import information_with
 from ..rankings.rank import check_ranking, columns_for, discrete_columns
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..criteria.base import Key
-from ..criteria.words import read_as
+from ..criteria.base import Key, read_as
 from ..data.html import frame_of, html_table
 from .objective import Objective, Verdicts
 from .progress import in_features
@@ -241,7 +240,7 @@ class Path:
         -------
         ax : matplotlib axes
         """
-        from ..explain.pictures import plot_path
+        from ..explain.plots import plot_path
 
         return plot_path(self, ax)
 

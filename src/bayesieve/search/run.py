@@ -4,15 +4,18 @@ One reading of the table, column by column, feeds the final model and both ledge
 takes the steps and knows checkpoints, a time limit and Ctrl-C.
 """
 
+import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import lcm
+from pathlib import Path as FilePath
 from types import TracebackType
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,26 +24,102 @@ from sklearn.exceptions import ConvergenceWarning
 from ..checks import Array
 from ..data.columns import ColumnSpec, encode
 from ..data.packed import Lookup, PackedTable
-from ..data.parts import read_mates
-from ..data.sample import Sample, class_factors, means_loo
-from ..data.tables import Table, room_of
+from ..data.sample import Sample, Targets, class_factors, means_loo
+from ..data.split import find_splits, read_mates, training_copies
+from ..data.tables import SparseTable, Table, room_of
 from ..engine.contract import Ledger
+from ..engine.dask.engine import FarTable
 from ..engine.dense import DenseLedger
-from ..engine.lines import DenseColumns, Scored, scoring, validation_lines
+from ..engine.layout import DenseColumns, Scored, scoring, validation_lines
+from ..engine.sparse import Scoring, SparseLedger, SparseProblem, SparseTables
 from ..engine.threads import Threads
-from ..models.base import TrainingSets, one_set
-from ..models.columns import Counter, read_column
+from ..models.base import Floats, Ints, Run, Settings, TrainingSets, one_set, run_alone
+from ..models.columns import Counter, Summary, read_column, read_moves
 from ..models.counts import check_priors
+from ..models.fitted import FittedBayes
 from ..rankings.families import Families
 from . import SEARCHES
-from .checkpoint.journal import Journal
-from .checkpoint.replay import Replay, Replayed
-from .family import DenseFamily, Family, Fitted
-from .forecast import Cost, Forecast, Revisits
+from .checkpoint import Journal, Replay, Replayed, fingerprint
 from .objective import Objective, Settler, Verdicts
 from .path import Path
-from .progress import in_features
+from .progress import Cost, Forecast, Revisits, in_features
 from .strategies.base import Limits, Search
+
+#: A model of all rows, as a value: `FittedBayes`, or what another family makes.
+Fitted: TypeAlias = Any
+
+
+class Family(Protocol):
+    """Models that a selector can search: what it asks of them."""
+
+    @property
+    def name(self) -> str:
+        """The estimator's."""
+
+    @property
+    def form(self) -> str:
+        """Of ledger it needs: "lines" or "moves"."""
+
+    @property
+    def features(self) -> object:
+        """Feature models, as users give them."""
+
+    def choose_models(self, table: Table) -> list[str]:
+        """The feature model of each column of a table."""
+
+    @property
+    def smoothing(self) -> object:
+        """Of counts, as users give it."""
+
+    @property
+    def priors(self) -> Any:
+        """Of the classes, as users give them."""
+
+    @property
+    def rounded(self) -> bool:
+        """Are continuous values rounded first?"""
+
+    def check(self) -> None:
+        """Judge the settings."""
+
+    def check_sample(self, sample: Sample) -> None:
+        """Judge the settings that depend on the classes."""
+
+    def fit(
+        self,
+        sample: Sample,
+        models: Sequence[str],
+        class_weight: Floats | None = None,
+        run: Run = run_alone,
+    ) -> Fitted:
+        """The model of all rows, as a value."""
+
+    def problems(self, targets: Targets) -> list[Ints]:
+        """Classes of all rows in each problem that is counted."""
+
+    def finish(
+        self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone
+    ) -> Fitted:
+        """The model of what was counted, one summary a problem."""
+
+    def restrict(self, fitted: Fitted, columns: Sequence[int], sample: Sample) -> Fitted:
+        """Some columns of a model of all rows."""
+
+    def sparse_tables(
+        self, problem: SparseProblem, fitted: Fitted, run: Run = run_alone
+    ) -> SparseTables:
+        """Terms for the rows of a sparse ledger."""
+
+
+class DenseFamily(Family, Protocol):
+    """Models that can be asked line by line."""
+
+    def settings(self, fitted: FittedBayes, class_weight: Floats) -> Settings:
+        """Settings of tables that are learnt on some of the rows of a model."""
+
+
+# -- One search ------------------------------------------------------------------------------------
+
 
 Rows = NDArray[np.int64]
 
@@ -417,3 +496,188 @@ class Driver:
 def _allowed(path: Path, sizes: tuple[int, int]) -> bool:
     """Has a subset that may be chosen been visited?"""
     return any(sizes[0] <= step.n_features <= sizes[1] for step in path.steps)
+
+
+# -- Rows that stay in memory between searches -----------------------------------------------------
+
+
+#: Makes the ledgers of a task.
+Make = Callable[[Task, Rows, Rows, Threads], Ledgers]
+
+#: Asked after every step: shall the search end?
+Ended = Callable[[], bool]
+
+
+class Renewable(Ledger, Protocol):
+    """A ledger that another one may start from: the same lines, none of its columns in."""
+
+    def afresh(self, threads: Threads) -> Ledger:
+        """The same lines and tables with no column in."""
+
+
+class Ear(Protocol):
+    """Hears of the searches of held rows."""
+
+    def begin(self, objective: Objective, search: Search, limits: Limits) -> Ended:
+        """A search begins."""
+
+    def halt(self) -> bool:
+        """Was the search stopped?  Waits while it is paused."""
+
+
+class ProofEndedError(Exception):
+    """Somebody stopped a search while it was being proved: it stays without a proof."""
+
+
+class HeldRows:
+    """A judged table with its target, and the ledgers that were made of it.
+
+    Handed to `NaiveBayesSelector.fit` in place of X: the result is the same as that of the rows
+    themselves, to the bit, without reading or counting them again.
+
+    Parameters
+    ----------
+    X : as the user gave it.
+    sample : X, y and the weights, judged.
+    params : ``sample_weight`` and ``groups``, where there are any.
+    ear : hears of searches; None: nobody.
+    """
+
+    def __init__(
+        self, X: object, sample: Sample, params: dict[str, object], ear: Ear | None = None
+    ):
+        self.X, self.sample, self.params, self.ear = X, sample, params, ear
+        self.task: Task | None = None  #: of the last fit
+        self._made: tuple[str, Ledgers] | None = None
+
+    @property
+    def made(self) -> Ledgers:
+        """The ledgers of the last fit, none of whose columns is in."""
+        assert self._made is not None
+        return self._made[1]
+
+    def ledgers(
+        self, make: Make, task: Task, guiding: Rows, validating: Rows, threads: Threads
+    ) -> Ledgers:
+        """Ledgers of a task; those made before, where they are the same."""
+        decides = (task.cv, task.class_weight, task.family, task.models, task.sparse)
+        mark = fingerprint(decides, guiding, validating)
+        if task.n_rows and guiding.size + validating.size < self.sample.labels.size:
+            return make(task, guiding, validating, threads)  # some rows, to prove something
+        if self._made is None or self._made[0] != mark:
+            self._made = mark, make(task, guiding, validating, threads)
+        self.task, kept = task, self._made[1]
+        judge = None if kept.judge is None else afresh(kept.judge, threads)
+        return kept._replace(guide=afresh(kept.guide, threads), judge=judge)
+
+    def heard_by(self, ear: Ear) -> "HeldRows":
+        """The same rows, of whose searches somebody else hears."""
+        found = copy(self)
+        found.ear = ear
+        return found
+
+    def watched(self, objective: Objective, search: Search, limits: Limits) -> Ended | None:
+        """Let the ear hear of a search."""
+        return None if self.ear is None else self.ear.begin(objective, search, limits)
+
+    def halted(self, objective: Objective) -> Ended:
+        """Of a search that proves another one: who may end the proof."""
+        ear = self.ear
+
+        def ended() -> bool:
+            if ear is not None and ear.halt():
+                raise ProofEndedError
+            return False
+
+        return ended
+
+
+def afresh(ledger: Ledger, threads: Threads) -> Ledger:
+    """A ledger of the same lines, none of whose columns is in."""
+    return cast(Renewable, ledger).afresh(threads)
+
+
+# -- The ledgers of sparse tables, of labels and of votes ------------------------------------------
+
+
+def sparse_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
+    """The final model, on all rows, and ledgers of moves."""
+    sample, family = task.sample, task.family
+    class_weight = task.float_factors(np.arange(sample.labels.size))
+    fitted = family.fit(sample, task.models, class_weight, threads.prepare)
+    moves, specs, values = read_moves(task.table, task.models, family.rounded, sample.repeats)
+    scorings = scorings_of(task, guiding, validating)
+    class_weight, factors = task.float_factors(guiding), task.whole_factors(guiding)
+    found = []
+    for each in scorings:
+        problem = SparseProblem(
+            moves, specs, values, sample.targets, sample.weights, each, class_weight
+        )
+        tables = family.sparse_tables(problem, fitted, threads.prepare)
+        found.append(SparseLedger(problem, tables, factors, threads))
+    return Ledgers(found[0], found[1] if validating.size else None, fitted, scorings[0])
+
+
+def scorings_of(task: Task, guiding: Rows, validating: Rows) -> list[Scoring]:
+    """Which rows train and which are scored: of the guide, and of the judge where there is one."""
+    found = [_scoring(task, guiding)]
+    if validating.size:
+        nothing = (np.empty(0, np.int64),)
+        found.append(Scoring(guiding, nothing, validating, np.array([validating.size])))
+    return found
+
+
+def _scoring(task: Task, guiding: Rows) -> Scoring:
+    """Lines of the guiding rows, fold by fold."""
+    if isinstance(task.cv, str):
+        nothing = (np.empty(0, np.int64),)
+        return Scoring(guiding, nothing, guiding, np.array([guiding.size]))
+    read = task.sample
+    splits = find_splits(
+        task.cv, read.strata[guiding], read.rows[guiding], task.groups, task.n_rows
+    )
+    copies, left_out = training_copies([train for train, _ in splits], guiding.size)
+    rows = np.concatenate([test for _, test in splits])
+    ends = np.cumsum([test.size for _, test in splits])
+    return Scoring(guiding[copies], left_out, guiding[rows], ends)
+
+
+# -- A journal is opened for one search on one table -----------------------------------------------
+
+
+def open_journal(
+    checkpoint: FilePath,
+    task: Task,
+    model: object,
+    search: object,
+    criterion: object,
+    scored: object,
+    rows: tuple[Rows, Rows],
+) -> Journal:
+    """The journal of one search, checked against everything that decides its result."""
+    read = task.sample
+    if isinstance(read.table, SparseTable):
+        matrix = read.table.matrix
+        data = [matrix.shape, matrix.indptr, matrix.indices, matrix.data]
+    elif isinstance(read.table, FarTable):
+        data = [read.table.held.specs, read.table.held.marks()]
+    else:
+        # One by one: a table is not copied to be looked at.
+        data = [fingerprint(read.table.column(j)) for j in range(len(read.table.names))]
+    parts = {
+        "X": fingerprint(data),
+        "y": fingerprint(read.targets.classes, read.classes, read.targets.labelled),
+        "sample_weight": fingerprint(read.weights, read.rows),
+        "estimator": fingerprint(model),
+        "search": fingerprint(search),
+        "criterion": fingerprint(criterion),
+        "cv": fingerprint(scored),
+        "validation (the rows drawn with random_state)": fingerprint(rows),
+        "feature_groups": fingerprint(task.units),
+        "keep": fingerprint(task.keep),
+        "n_features, max_features or min_features": fingerprint(task.limits, task.sizes),
+        "class_weight": fingerprint(task.class_weight),
+    }
+    # Read where it is, not imported: the package's face stands above this room.
+    release = sys.modules[__name__.partition(".")[0]].__version__
+    return Journal(checkpoint, release, parts)

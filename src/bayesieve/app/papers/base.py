@@ -8,9 +8,8 @@ from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from ...checks import check_number, choose
-from ...datasets.loading import Dataset, load
-from ...datasets.registry import BUNDLED
-from ...evaluation.comparison.grid import Grid
+from ...datasets.loading import BUNDLED, Dataset, load
+from ...evaluation.compare.result import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...datasets.signals import make_signals
+from ...datasets.simulated import make_signals
 from ...estimators.selector import NaiveBayesSelector
 from ...indicators.transformer import Indicators
 from ...search.strategies.ranked import RankedSearch

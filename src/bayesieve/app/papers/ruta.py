@@ -18,15 +18,14 @@ from sklearn.metrics import roc_auc_score
 
 from ...checks import Array
 from ...criteria.auc import AUC, SizePenalty
-from ...datasets.incidents import make_incidents
+from ...datasets.simulated import make_incidents
 from ...estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.votes import FeatureVotes
 from ...rankings.redundancy import eliminate
 from ...rankings.trees import TreeLevels
 from ...search.strategies.base import Search
-from ...search.strategies.chance import RandomSearch
-from ...search.strategies.diversified import DiversifiedSearch
+from ...search.strategies.diversified import DiversifiedSearch, RandomSearch
 from ...search.strategies.ranked import RankedSearch
 from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
 

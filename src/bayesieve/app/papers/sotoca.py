@@ -18,8 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test
 from sklearn.neighbors import NearestNeighbors
 
 from ...data.sample import read_sample
-from ...datasets.loading import Dataset
-from ...datasets.registry import BUNDLED
+from ...datasets.loading import BUNDLED, Dataset
 from ...estimators.naive_bayes import NaiveBayes
 from ...evaluation.curve import Neighbours, PrefixBayes, order_of
 from ...models.mixture import MOST_COMPONENTS

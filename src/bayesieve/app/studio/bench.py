@@ -1,33 +1,567 @@
-"""The workbench: a session, the table behind it, and the pages that look at it."""
+"""The studio's bench: one session, what the page shows of it, and what it exports."""
 
-from dataclasses import asdict, replace
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-from threading import RLock
-from typing import TypedDict
+from threading import RLock, Timer
+from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, clone
 
-from ...checks import Foreign, choose, plain_value
+from ...checks import Foreign, check_number, choose, plain_value
 from ...criteria import CRITERIA
-from ...data.files.base import BadUseError
-from ...data.files.form import SeriesForm
+from ...data.columns import is_missing
+from ...data.files.atomic import hidden_folder
+from ...data.files.base import BadUseError, SeriesForm
+from ...data.packed import PackedTable
 from ...data.sample import Sample, read_sample
-from ...data.tables import SparseTable, Table
-from ...estimators.auto import PRESETS
+from ...data.tables import RawTable, SparseTable, Table, read_table
+from ...estimators._validation import PRESETS
 from ...estimators.naive_bayes import NaiveBayes
-from ...estimators.resident.session import Session
 from ...estimators.selector import NaiveBayesSelector
-from ...explain.plain import Plain
+from ...evaluation._typing import Value
+from ...evaluation.decide import Decision, decide
+from ...evaluation.performance import performance
+from ...explain.model import ModelData
+from ...explain.modelfile.file import save_model
+from ...explain.plain import Plain, jsonable
+from ...explain.python_source import to_python
+from ...explain.report import make_report
+from ...explain.report.content import Extras
+from ...explain.report.explorer import explorer_data
+from ...explain.sql import to_sql
 from ...models.registry import MODELS
 from ...rankings.families import find_families
 from ...search import SEARCHES
-from .exports import Export, Ruling, code, command, export
-from .looks import Look, chosen_models, histogram, leaks, learner, looks
-from .ruling import Wish, classes_of, ruled
-from .seriesfile import ChosenSeries, open_folder, read_as, saved, with_labels
-from .table import Chosen, draw_aside, open_table, read_rows, write_rows
-from .telling import Telling, drawn, plain
-from .views import compared_view, decisions_view, model_view, whole_table
+from ...session.queries import CancelledError, Point
+from ...session.session import Session
+from .data import (
+    Chosen,
+    ChosenSeries,
+    draw_aside,
+    open_folder,
+    open_table,
+    read_as,
+    read_rows,
+    saved,
+    with_labels,
+    write_rows,
+)
+
+#: Called with the name of an event and its data, from any thread.
+Told = Callable[[str, Plain], None]
+
+# Columns whose substitutes are looked for after an edit.
+_SUBSTITUTES = 40
+
+# Seconds that what takes longer leaves to the page.
+_PAUSE = 0.05
+
+
+class Telling:
+    """Tells all who listen of every change, of steps of a search, and of what takes longer."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Told] = []
+        self.session: Session | None = None
+        self.version = 0  #: of the state; grows with every change
+        self.unsaved = False
+
+    def _changed(self, what: str) -> None:
+        self.version += 1
+        self.unsaved = self.session is not None
+        self._tell(what, {"version": self.version})
+
+    def _tell(self, what: str, data: dict[str, Plain]) -> None:
+        for listener in list(self.listeners):
+            listener(what, data)
+
+    def _progress(self) -> None:
+        """A search has made a step, or ended."""
+        session = self.session
+        running = None if session is None else session.running
+        if session is None or running is None:
+            return
+        if running.active:
+            left = running.seconds_left
+            points = len(running.points)
+            data: dict[str, object] = {"points": drawn(running.points[-1:]), "n": points}
+            data |= {"seconds": running.seconds, "left": left}
+            self._tell("progress", plain(data))
+            return
+        failure = running.failure
+        if failure is not None and not isinstance(failure, CancelledError):
+            self._tell("failure", {"said": " ".join(str(failure).split())})
+        self._changed("state")
+        self._later()
+
+    def welcome(self, listener: Told) -> None:
+        """Somebody listens from now on, and is told what takes longer."""
+        self.listeners.append(listener)
+        self._later()
+
+    def _later(self) -> None:
+        """What takes longer follows: losses, substitutes."""
+        if self.session is not None:
+            self._beside(self._extras, self.version, self.session)
+
+    def _beside(self, work: Callable[..., None], *given: object) -> None:
+        """Begin with something that takes longer, once the page has what it waits for."""
+        timer = Timer(_PAUSE, work, given)
+        timer.daemon = True
+        timer.start()
+
+    def _extras(self, version: int, session: Session) -> None:
+        state = session.state
+        found = {str(j): loss for j, loss in session.answers.losses_if_left(state).items()}
+        if version != self.version:
+            return
+        self._tell("losses", plain({"version": version, "losses": found}))
+        for j in state.subset[:_SUBSTITUTES]:
+            if version != self.version:
+                return
+            best = session.answers.best_substitute(state, j)
+            if best is not None:
+                told = {"version": version, "column": j, "by": best.column, "loss": best.amount}
+                self._tell("substitute", plain(told))
+
+
+def plain(value: object) -> dict[str, Plain]:
+    """Plain data of an object: what is not finite is null."""
+    return cast(dict[str, Plain], jsonable(value))
+
+
+def drawn(points: list[Point]) -> list[list[object]]:
+    """Points of a path as a page draws them."""
+    return [
+        [each["n_features"], each["score"], each["error"], each["spread"], each["action"]]
+        for each in points
+    ]
+
+
+# -- What each column looks like -------------------------------------------------------------------
+
+
+# Bars of a histogram, and columns whose kind is looked for in all rows.
+_BARS = 12
+
+# Of a large table so many rows are looked at.
+_MOST_ROWS = 20_000
+
+# A column alone that errs on fewer rows than this may hold the answer.
+_LEAK = 0.01
+
+
+class Look(TypedDict):
+    """One column."""
+
+    kind: str
+    missing: float
+    flag: str
+
+
+class Histogram(TypedDict):
+    """Rows by bar and class; bars are ranges or values."""
+
+    labels: list[str]
+    counts: list[list[int]]
+
+
+def looks(sample: Sample) -> list[Look]:
+    """The kind of every column, what is missing, and what is odd about it."""
+    table, rows = sample.table, _some(sample)
+    return [_look(table, j, rows) for j in range(len(table.names))]
+
+
+def _some(sample: Sample) -> NDArray[np.int64]:
+    n = sample.labels.size
+    return np.unique(np.linspace(0, n - 1, min(n, _MOST_ROWS)).astype(np.int64))
+
+
+def _look(table: Table, j: int, rows: NDArray[np.int64]) -> Look:
+    if isinstance(table, SparseTable):
+        share = (table.matrix.indptr[j + 1] - table.matrix.indptr[j]) / max(table.n_rows, 1)
+        return Look(kind="sparse", missing=0.0, flag="" if share else "constant")
+    column = table.column(j)[rows]
+    gone = is_missing(column) if column.dtype == object else np.isnan(column)
+    known = column[~gone]
+    missing = float(gone.mean())
+    if not known.size:
+        return Look(kind="empty", missing=missing, flag="constant")
+    if column.dtype == object:
+        distinct = len(set(known.tolist()))
+        flag = "constant" if distinct == 1 else "identifier" if distinct == rows.size > 20 else ""
+        return Look(kind="text", missing=missing, flag=flag)
+    if (known == known[0]).all():
+        return Look(kind="number", missing=missing, flag="constant")
+    if ((known == 0) | (known == 1)).all():
+        return Look(kind="yes/no", missing=missing, flag="")
+    flag = "identifier" if _counts_rows(known, rows.size) else ""
+    return Look(kind="number", missing=missing, flag=flag)
+
+
+def _counts_rows(known: NDArray[np.float64], n: int) -> bool:
+    """Whole numbers that rise by one from row to row."""
+    if known.size < max(n, 20):
+        return False
+    steps = np.diff(known)
+    return bool((steps == steps[0]).all() and steps[0] != 0)
+
+
+def chosen_models(session: Session) -> dict[str, str]:
+    """Feature models that were chosen, by column."""
+    model = session.settings["estimator"]
+    found = {} if model is None else model.features
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
+def learner(session: Session | None, features: dict[str, str] | None) -> BaseEstimator | None:
+    """Who learns from now on: as in a session, but for the feature models of columns.
+
+    Parameters
+    ----------
+    session : that goes on; None: there is none.
+    features : feature models, by column; None: as they are, or as they look.
+    """
+    before: BaseEstimator | None = None if session is None else session.settings["estimator"]
+    if session is not None and features in (None, chosen_models(session)):
+        return before
+    if before is None or "features" not in before.get_params(deep=False):
+        return NaiveBayes(features=features) if features else None
+    return clone(before).set_params(features=features or "auto")
+
+
+def leaks(errors: list[float], labels: NDArray[np.int64]) -> list[int]:
+    """Columns that tell the class alone, where that is no small thing."""
+    usual = 1 - np.bincount(labels).max() / labels.size
+    if usual < 10 * _LEAK:
+        return []
+    return [j for j, error in enumerate(errors) if error < _LEAK]
+
+
+def histogram(sample: Sample, j: int) -> Histogram:
+    """Rows of each class by value or range of one column."""
+    rows = _some(sample)
+    labels, n_classes = sample.labels[rows], int(sample.labels.max()) + 1
+    column = sample.table.column(j)[rows]
+    if column.dtype == object:
+        known = ~is_missing(column)
+        names, codes = np.unique(
+            np.array([str(v) for v in column[known]], dtype=object), return_inverse=True
+        )
+        common = np.argsort(-np.bincount(codes, minlength=names.size), kind="stable")[:_BARS]
+        place = np.full(names.size, -1)
+        place[common] = np.arange(common.size)
+        at, shown = place[codes], [str(names[c])[:40] for c in common]
+    else:
+        known = ~np.isnan(column)
+        values = column[known]
+        distinct = np.unique(values)
+        if distinct.size <= _BARS:
+            at, shown = np.searchsorted(distinct, values), [f"{v:.6g}" for v in distinct]
+        else:
+            edges = np.linspace(values.min(), values.max(), _BARS + 1)
+            at = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _BARS - 1)
+            shown = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
+    inside = at >= 0
+    flat = at[inside] * n_classes + labels[known][inside]
+    counts = np.bincount(flat, minlength=len(shown) * n_classes).reshape(-1, n_classes)
+    return Histogram(labels=shown, counts=counts.tolist())
+
+
+# -- What a page shows of a model ------------------------------------------------------------------
+
+
+# Rows that two subsets decide otherwise.
+_ROWS = 200
+
+
+def whole_table(session: Session, sample: Sample) -> Table:
+    """All rows, also those that are left out."""
+    if sample.table.n_rows == len(np.asarray(session.y)):
+        return sample.table
+    return read_table(NaiveBayes(), session.X, reset=True)
+
+
+def model_view(
+    model: NaiveBayesSelector, rows: Table, y: object, table: Chosen, wanted: Sequence[int]
+) -> dict[str, object]:
+    """All that a page needs to explore the decisions of a model.
+
+    Parameters
+    ----------
+    model : of the present subset, with its rule.
+    rows, y : all rows, and their classes.
+    table : where they come from.
+    wanted : rows to look at.
+    """
+    for row in wanted:
+        if not 0 <= row < rows.n_rows:
+            raise BadUseError(f"there is no row {row}; the last one is {rows.n_rows - 1}.")
+    extras = Extras(
+        include_rows=True,
+        signals=table.signals,
+        indicators=table.indicators,
+        wanted=tuple(wanted),
+    )
+    found = explorer_data(model, rows, cast(Foreign, y), extras)
+    told = cast("list[ModelData]", found.pop("told"))[0]
+    decision = getattr(model, "decision_", None)
+    return found | {
+        "decision": _decision(decision) if isinstance(decision, Decision) else None,
+        "classes": told["classes"],
+        "features": [
+            {name: each[name] for name in ("feature", "model", "importance")}
+            for each in cast("list[dict[str, object]]", told["features"])
+        ],
+    }
+
+
+def _decision(found: Decision) -> dict[str, object]:
+    """A rule in words, and what it decided on the rows kept aside."""
+    return {"words": found.to_text(), **found.to_dict()}
+
+
+def decisions_view(model: NaiveBayesSelector, session: Session) -> dict[str, object]:
+    """Detections and false alarms at every threshold, on rows that tables have not seen."""
+    given: Foreign = session.params
+    return {**performance(model, session.X, cast(Foreign, session.y), **given).to_dict()}
+
+
+def compared_view(session: Session, sample: Sample, other: Sequence[int]) -> dict[str, object]:
+    """Rows that the present subset decides otherwise than another one."""
+    classes, labels = sample.classes.tolist(), sample.labels.tolist()
+    rows, mine = session.held_out()
+    _, theirs = session.held_out(list(other))
+    one, two = mine.argmax(1), theirs.argmax(1)
+    apart = np.flatnonzero(one != two)
+    return {
+        "n_rows": len(rows),
+        "n_apart": len(apart),
+        "error": list(session.error()),
+        "other_error": list(session.error(list(other))),
+        "other": [session.names[j] for j in other],
+        "rows": [
+            {
+                "row": int(sample.rows[rows[i]]),
+                "truth": str(classes[labels[rows[i]]]),
+                "now": str(classes[one[i]]),
+                "before": str(classes[two[i]]),
+            }
+            for i in apart[:_ROWS]
+        ],
+    }
+
+
+# -- A rule for decisions, as a person sets it on the page -----------------------------------------
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asks of decisions.
+
+    Parameters
+    ----------
+    alarm : position of the class that is not to be missed.
+    cost : of missing it, in false alarms.
+    ask : cost of asking a person; None: nobody is asked.
+    ceiling : share of the rows of other classes that may be taken for it; None: any.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.bench import Wish
+    >>> Wish(1, cost=5.0, ask=0.2).arguments(["no", "yes"])
+    {'costs': [[0, 1], [5.0, 0]], 'abstain': 0.2}
+    >>> Wish(1, ceiling=0.05).arguments(["no", "yes"])
+    {'max_false_alarms': {'yes': 0.05}}
+    """
+
+    alarm: int
+    cost: float = 1.0
+    ask: float | None = None
+    ceiling: float | None = None
+
+    @classmethod
+    def read(cls, asked: dict[str, Foreign], n_classes: int) -> "Wish":
+        """The wish of a page, judged."""
+
+        def number(name: str, low: float, high: float) -> float | None:
+            given = asked.get(name)
+            return None if given is None else float(check_number(name, given, low=low, high=high))
+
+        alarm = check_number("alarm", asked.get("alarm"), low=0, high=n_classes - 1, whole=True)
+        cost, ask = number("cost", 0.0, 1e6), number("ask", 0.0, 1e6)
+        return cls(int(alarm), 1.0 if cost is None else cost, ask, number("ceiling", 0.0, 1.0))
+
+    def arguments(self, classes: list[Value]) -> dict[str, Foreign]:
+        """What `decide` takes."""
+        found: dict[str, Foreign] = {}
+        if self.cost != 1:
+            every = range(len(classes))
+            price = [self.cost if k == self.alarm else 1 for k in every]
+            found["costs"] = [[0 if d == k else price[k] for d in every] for k in every]
+        if self.ask is not None:
+            found["abstain"] = self.ask
+        if self.ceiling is not None:
+            found["max_false_alarms"] = {classes[self.alarm]: self.ceiling}
+        return found
+
+    def code(self, classes: list[Value]) -> str:
+        """Python that gives ``selector`` the same rule."""
+        given = "".join(f", {name}={value!r}" for name, value in self.arguments(classes).items())
+        return (
+            "from bayesieve import decide\n"
+            "from bayesieve.app.studio.bench import rows_at\n\n"
+            f"selector = decide(selector, rows_at(X, aside), rows_at(y, aside){given})"
+        )
+
+    def to_text(self) -> str:
+        """As a project keeps it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str, session: Session) -> "Wish | None":
+        """The same, read back; None for no wish."""
+        found = json.loads(text) if text else None
+        return cls.read(found, len(classes_of(session))) if isinstance(found, dict) else None
+
+
+def classes_of(session: Session) -> list[Value]:
+    """The classes of a model, as code writes them: those of rows that count."""
+    if getattr(session.y, "ndim", 1) > 1:
+        raise BadUseError("y has labels: make a rule for them in Python, by decide(model, X, y).")
+    y, weights = np.asarray(session.y), session.params.get("sample_weight")
+    counted = y if weights is None else y[np.asarray(weights) > 0]
+    return [plain_value(value) for value in np.unique(counted).tolist()]
+
+
+def rows_at(X: Foreign, rows: list[int]) -> Foreign:
+    """Some rows of whatever a session holds.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.bench import rows_at
+    >>> rows_at(["a", "b", "c"], [2, 0])
+    ['c', 'a']
+    """
+    if isinstance(X, RawTable | PackedTable):
+        return X.take(np.array(rows, np.int64))
+    if isinstance(X, list | tuple):
+        return [X[i] for i in rows]
+    if issparse(X):
+        return X.tocsr()[rows]  # not every sparse matrix can be asked for rows
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def ruled(session: Session, table: Chosen, wish: Wish) -> NaiveBayesSelector:
+    """The model of the present subset, with the rule made on the rows kept aside."""
+    X, y = rows_at(session.X, table.aside), rows_at(session.y, table.aside)
+    return decide(session.model(), X, y, **wish.arguments(classes_of(session)))
+
+
+# -- What comes out of a session, by name ----------------------------------------------------------
+
+
+class Ruling(NamedTuple):
+    """The model of the screen."""
+
+    model: Callable[[], NaiveBayesSelector]
+    wish: Wish | None
+
+
+class Export(NamedTuple):
+    """A file to hand over."""
+
+    name: str
+    kind: str
+    content: bytes
+
+
+def _written(write: Callable[[Path], object], name: str) -> bytes:
+    with hidden_folder(Path(tempfile.gettempdir())) as folder:
+        path = folder / name
+        write(path)
+        return path.read_bytes()
+
+
+def _report(session: Session, table: Chosen, model: NaiveBayesSelector) -> bytes:
+    given: Foreign = session.params
+    page = make_report(
+        model,
+        session.X,
+        cast(Foreign, session.y),
+        title=f"Selection from {table.name}",
+        n_resamples=0,
+        left_out=dict(table.left_out),
+        signals=table.signals,
+        indicators=table.indicators,
+        **given,
+    )
+    return page.encode()
+
+
+def code(session: Session, table: Chosen, target: str | None, wish: Wish | None) -> str:
+    """The whole program."""
+    parts = [table.code(target), session.to_code()]
+    if wish is not None:
+        parts.append(wish.code(classes_of(session)))
+    return "\n\n".join([*parts, *table.code_after]) + "\n"
+
+
+def command(session: Session, table: Chosen, target: str | None) -> str:
+    """The command line, or why there is none."""
+    if table.path is None:
+        return "# The table came from a notebook: the command line reads files."
+    if table.signals is not None:
+        return "# bayesieve signals chooses among indicators itself: use the code."
+    if table.rows_out or table.aside:
+        return "# The command line cannot leave out rows: use the code."
+    odd = [name for name, why in table.left_out.items() if "moments" in why]
+    if odd:
+        return f"# The command line refuses tables with moments, such as {odd[0]!r}: use the code."
+    try:
+        return session.to_command(table.name, target or "")
+    except ValueError as error:
+        return "# " + " ".join(str(error).split())
+
+
+def export(
+    kind: str, session: Session, table: Chosen, target: str | None, ruling: Ruling
+) -> Export:
+    """One of the things that come out.
+
+    Parameters
+    ----------
+    kind : which.
+    session, table, target : of what.
+    ruling : the model as the screen shows it, and the wish behind its rule.
+    """
+    if kind == "code":
+        content = code(session, table, target, ruling.wish).encode()
+        return Export("select.py", "text/plain", content)
+    if kind == "project":
+        content = _written(session.save, "project")
+        return Export("project.bayesieve", "application/zip", content)
+    choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
+    model = ruling.model()
+    if kind == "report":
+        return Export("report.html", "text/html", _report(session, table, model))
+    if kind == "model":
+        content = _written(lambda path: save_model(table.whole(model), path), "model.json")
+        return Export("model.json", "application/json", content)
+    if kind == "sql":
+        return Export("model.sql", "text/plain", to_sql(model).encode())
+    return Export("model.py", "text/plain", to_python(model).encode())
+
+
+# -- The workbench ---------------------------------------------------------------------------------
+
 
 #: What a person may do to columns.
 EDITS = ("add", "drop", "swap", "pin", "strike", "release", "group")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ...data.files.base import BadUseError
-from ..messages import say, tell
+from ..options import say, tell
 from ..signals import series_form
 
 # Where a password may come from, for machines without a keyboard.
@@ -61,12 +61,12 @@ def studio(
     """Open a page on this machine: search, pin, strike and swap columns, live."""
     import webbrowser
 
-    from .notebook import MISSING
+    from .launch import MISSING
 
     try:
         from .bench import Bench
-        from .guard import Keys
         from .launch import Running, listen, open_bench
+        from .server import Keys
     except ImportError as error:
         raise ImportError(MISSING) from error
 

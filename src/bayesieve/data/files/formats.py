@@ -4,9 +4,7 @@ from pathlib import Path
 
 from .arff import ArffFormat
 from .base import BadUseError, Content, FileFormat, unzipped
-from .columnar import ColumnarFormat
-from .npz import NpzFormat
-from .svmlight import SvmlightFormat
+from .columnar import ColumnarFormat, NpzFormat, SvmlightFormat
 from .text import TextFormat
 
 #: Every format; a new member is one entry here.

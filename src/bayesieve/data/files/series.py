@@ -10,11 +10,9 @@ import numpy as np
 import polars as pl
 
 from ..series import SeriesTable
-from .base import BadUseError, check_names, some
-from .batches import read_numbers
-from .form import SeriesForm
+from .base import BadUseError, SeriesForm, check_names, some
 from .formats import FORMATS, format_of, read_data
-from .sources import open_source
+from .sources import open_source, read_numbers
 from .text import as_read
 
 #: What a folder's files are told apart by: their names without the ending.

@@ -1,4 +1,4 @@
-"""`GpuEngine`: which GPU holds the rows of a fit, and what is said where none can."""
+"""`GpuEngine`, and ledgers over the memory of one GPU or several."""
 
 import contextlib
 import os
@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...checks import Array, Foreign
-from .device import Program, Store, Stores
-from .source import OPTIONS
+from ..contract import Ledger, WeightLedger
+from ..dense import LedgerTables
+from ..layout import DenseRows
+from ..partitioned import Partitioned, PartitionedWeights
+from ..threads import Threads
+from ..weighted import Cells, ScoredLines, TermTables
+from .device import OPTIONS, Program, Store, Stores
+from .ledger import GpuLedger
+from .weights import GpuWeightLedger
 
 # CUDA's numbers of what can be wrong before anything has begun.
 _OLD_DRIVER, _NO_DEVICE = 35, 100
@@ -208,3 +215,53 @@ class _Remembered(dict[str, Foreign]):
     def __missing__(self, name: str) -> Foreign:
         self[name] = self._look_up(name)
         return self[name]
+
+
+# -- Ledgers of the rows that GPUs hold ------------------------------------------------------------
+
+
+def gpu_ledger(
+    tables: LedgerTables,
+    rows: DenseRows,
+    factors: tuple[int, ...],
+    threads: Threads,
+    names: Sequence[str],
+) -> Ledger:
+    """A ledger on the GPUs that the threads come with.
+
+    Parameters
+    ----------
+    tables, rows, factors, threads : see `GpuLedger`.
+    names : of the columns.
+    """
+    odd = np.flatnonzero(tables.slots < 0)
+    if odd.size:
+        raise ValueError(
+            f"engine='gpu' holds columns of at most 255 values; column {names[odd[0]]!r} has more. "
+            "Use engine=None, or join rare values."
+        )
+    n_lines = rows.lines.rows.size
+    made: list[Ledger] = [
+        GpuLedger(tables, rows if at is None else rows.take(at), factors, threads, gpu)
+        for gpu, at in zip(threads.gpus, _parts(n_lines, len(threads.gpus)), strict=False)
+    ]
+    return made[0] if len(made) == 1 else Partitioned(made)
+
+
+def gpu_weight_ledger(
+    tables: TermTables, lines: ScoredLines, cells: Cells, grain: float, threads: Threads
+) -> WeightLedger:
+    """The same of weighted terms; see `GpuWeightLedger`."""
+    n_lines = lines.rows.size
+    made: list[WeightLedger] = []
+    for gpu, at in zip(threads.gpus, _parts(n_lines, len(threads.gpus)), strict=False):
+        held = (lines, cells) if at is None else (lines.take(at), cells.take(at, n_lines))
+        made.append(GpuWeightLedger(tables, *held, grain, threads, gpu))
+    return made[0] if len(made) == 1 else PartitionedWeights(made)
+
+
+def _parts(n_lines: int, n_parts: int) -> list["np.ndarray[tuple[int], np.dtype[np.int64]] | None"]:
+    """Every n-th line; None where all are in one part."""
+    if n_parts == 1 or n_lines < n_parts:
+        return [None]
+    return [np.arange(part, n_lines, n_parts) for part in range(n_parts)]

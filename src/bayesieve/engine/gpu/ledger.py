@@ -9,13 +9,11 @@ from ...checks import Foreign
 from ...data.kernels.options import ERROR, PROBABILITY, ROW_KINDS
 from ...models.base import Floats, Ints
 from ..contract import AS_IT_IS, Bounds, Measure, Outline, Scores, Units, walk
-from ..lines import DenseRows, UnitSlots
-from ..tables import LedgerTables
+from ..dense import LedgerTables
+from ..layout import DenseRows, UnitSlots
 from ..threads import Threads
-from . import source
-from .device import Device, Store, batches, blocks
-from .memory import check_fits
-from .words import Words, put_columns
+from . import device as source
+from .device import Device, Store, Words, batches, blocks, check_fits, put_columns
 
 #: With more classes nothing is scanned: exact losses of all candidates.
 MOST_SCANNED = 32

@@ -7,14 +7,11 @@ from numpy.typing import NDArray
 
 from ...checks import Foreign
 from ...models.base import Ints
-from ...models.weighted import CONSTANT_STEP, SCORE_BITS
-from ..cells import PRESENT, TWO, Cells, ScoredLines, TermTables
+from ...models.log_ratios import CONSTANT_STEP, SCORE_BITS
 from ..contract import Scores, Slopes
 from ..threads import Threads
-from .device import Device, Store, batches, blocks
-from .memory import check_fits
-from .source import weights_source
-from .words import Words, put_columns
+from ..weighted import PRESENT, TWO, Cells, ScoredLines, TermTables
+from .device import Device, Store, Words, batches, blocks, check_fits, put_columns, weights_source
 
 # Planes that a thread, or a block, adds up in one go, as in weighted.cu.
 _TOGETHER, _TOGETHER_BYTES = 4, 16

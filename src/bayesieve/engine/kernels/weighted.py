@@ -1,15 +1,249 @@
-"""Posteriors in fixed point, what they add up to by code, and weighted terms that move scores.
-
-Lines are sorted by true class: those of class y are starts[y]:starts[y + 1].  Scores are integers,
-classes x lines.  Posteriors are rounded to 2^-POSTERIOR_BITS, so that their sums do not depend on
-the order of the lines.
-"""
+"""Kernels of weighted terms: posteriors, sums by code, Newton steps, interactions."""
 
 import numpy as np
 from numba import njit
 
-from ...data.kernels.exact import FAR, exp_fixed, logs_from_one
+from ...data.kernels.exact import FAR, exp_fixed, log_fixed, logs_from_one
 from ...data.kernels.options import EXACT, POSTERIOR_BITS
+
+
+@njit(**EXACT)
+def _spread(counts, total):
+    """Entropy of counts, in nat, and how many of them are not 0."""
+    found, seen = 0.0, 0
+    for c in range(counts.size):
+        if counts[c] > 0:
+            number = np.float64(counts[c])
+            found += number * log_fixed(number)
+            seen += 1
+    return log_fixed(total) - found / total, seen
+
+
+@njit(**EXACT)
+def _information(counts, by_cell, by_class):
+    """What cells tell of classes, less what chance would make of as many cells."""
+    by_cell[:] = 0
+    by_class[:] = 0
+    for c in range(counts.shape[0]):
+        for k in range(counts.shape[1]):
+            by_cell[c] += counts[c, k]
+            by_class[k] += counts[c, k]
+    total = np.float64(by_class.sum())
+    classes, _ = _spread(by_class, total)
+    one, seen = _spread(by_cell, total)
+    both, _ = _spread(counts.ravel(), total)
+    chance = np.float64((seen - 1) * (counts.shape[1] - 1)) / (2.0 * total)
+    return classes + one - both - chance
+
+
+@njit(**EXACT)
+def _count(columns, n_groups, labels, weights, a, b, counts):
+    """Weight of the rows by cell of two columns and class, added to what is there."""
+    wide = n_groups[b]
+    silent = counts.shape[0] - 1
+    for i in range(labels.size):
+        cell, other = np.int64(columns[a, i]), np.int64(columns[b, i])
+        if cell == n_groups[a] or other == wide:
+            cell = silent
+        else:
+            cell = cell * wide + other
+        counts[cell, labels[i]] += weights[i]
+
+
+@njit(**EXACT)
+def count_cells(columns, n_groups, labels, weights, n_classes, first, second, ends, lo, hi, out):
+    """Counts of pairs of columns, end to end: those of pair p, cells x classes, from ends[p] on.
+
+    Parameters
+    ----------
+    columns : coarse codes, columns x rows; n_groups[j] is the silent one.
+    out : added to.
+    """
+    for p in range(lo, hi):
+        counts = out[ends[p] : ends[p + 1]].reshape(-1, n_classes)
+        _count(columns, n_groups, labels, weights, first[p], second[p], counts)
+
+
+@njit(**EXACT)
+def informations_of(counts, ends, n_classes, lo, hi, out):
+    """Information of counts, cells x classes, that lie end to end."""
+    for p in range(lo, hi):
+        mine = counts[ends[p] : ends[p + 1]].reshape(-1, n_classes)
+        n_cells = mine.shape[0]
+        out[p] = _information(mine, np.empty(n_cells, np.int64), np.empty(n_classes, np.int64))
+
+
+@njit(**EXACT)
+def informations(columns, n_groups, labels, weights, n_classes, first, second, lo, hi, out):
+    """Information of pairs of columns about the classes.
+
+    Parameters
+    ----------
+    columns : coarse codes, columns x rows; n_groups[j] is the silent one.
+    """
+    for p in range(lo, hi):
+        a, b = first[p], second[p]
+        n_cells = n_groups[a] * n_groups[b] + 1
+        counts = np.zeros((n_cells, n_classes), np.int64)
+        _count(columns, n_groups, labels, weights, a, b, counts)
+        out[p] = _information(counts, np.empty(n_cells, np.int64), np.empty(n_classes, np.int64))
+
+
+# -- Newton steps of weights from sums by code -----------------------------------------------------
+
+
+_MOST_ROUNDS = 50
+_CLOSE = 1e-4
+
+
+@njit(**EXACT)
+def slope_and_curve(sums, table, own, full, scale, unit, slope, curve):
+    """Gradient and curvature of the log-likelihood in the weights of one term.
+
+    Parameters
+    ----------
+    sums : codes x (planes + classes), as the ledger adds them up.
+    table, own : terms and what leaving the line out adds to them, codes x classes, in whole units.
+    full : products of posteriors are among the planes; else a diagonal above the curvature.
+    scale, unit : what one of the sums, and one of the terms, is.
+    """
+    n_codes, n_classes = table.shape
+    slope[:] = 0.0
+    curve[:] = 0.0
+    for c in range(n_codes):
+        last = np.int64(0)
+        at = n_classes - 1
+        for k in range(n_classes):
+            if k < n_classes - 1:
+                left = sums[c, k]
+                last -= left
+            else:
+                left = last
+            term = np.float64(table[c, k]) * unit
+            slope[k] += np.float64(left) * scale * term
+            kept = np.float64(sums[c, sums.shape[1] - n_classes + k]) * scale
+            slope[k] += kept * (np.float64(own[c, k]) * unit)
+            if full:
+                for r in range(k + 1, n_classes):
+                    other = np.float64(table[c, r]) * unit
+                    both = np.float64(sums[c, at]) * scale
+                    at += 1
+                    curve[k, r] -= both * term * other
+                    curve[k, k] += both * term * term
+                    curve[r, r] += both * other * other
+            else:
+                curve[k, k] += np.float64(sums[c, at]) * scale * term * term
+                at += 1
+    for k in range(n_classes):
+        for r in range(k):
+            curve[k, r] = curve[r, k]
+
+
+@njit(**EXACT)
+def best_step(slope, curve, now, ridge, step):
+    """The step within 0..1 that gains most by a quadratic model with a ridge; its gain."""
+    n_classes = slope.size
+    pull = np.empty(n_classes)
+    for k in range(n_classes):
+        pull[k] = slope[k] - ridge * now[k]
+        step[k] = 0.0
+    for _ in range(_MOST_ROUNDS):
+        largest = 0.0
+        for k in range(n_classes):
+            left = pull[k]
+            for r in range(n_classes):
+                left -= curve[k, r] * step[r]
+            left -= ridge * step[k]
+            steep = curve[k, k] + ridge + 1e-6
+            new = min(max(step[k] + left / steep, -now[k]), 1.0 - now[k])
+            largest = max(largest, abs(new - step[k]))
+            step[k] = new
+        if largest < _CLOSE:
+            break
+    gain = 0.0
+    for k in range(n_classes):
+        gain += pull[k] * step[k]
+        for r in range(n_classes):
+            gain -= 0.5 * step[k] * curve[k, r] * step[r]
+        gain -= 0.5 * ridge * step[k] * step[k]
+    return gain
+
+
+@njit(**EXACT)
+def gains(sums, at, tables, owns, first, n_codes, full, scale, unit, ridge, lo, hi, out, moved):
+    """Gain of each term that is not in yet: sums from at[j] on, tables from row first[j] on.
+
+    Parameters
+    ----------
+    out : gain of each term.
+    moved : the slope of each fold along the term's step, terms x folds, where a term has codes of
+        several folds, one below the other; without folds, terms x 0.
+    """
+    n_classes, n_folds = tables.shape[1], moved.shape[1]
+    width = n_classes - 1 + n_classes
+    width += n_classes * (n_classes - 1) // 2 if full else n_classes
+    slope, curve = np.empty(n_classes), np.empty((n_classes, n_classes))
+    nothing, step = np.zeros(n_classes), np.empty(n_classes)
+    for j in range(lo, hi):
+        n = n_codes[j]
+        mine = sums[at[j] : at[j] + n * width].reshape(n, width)
+        rows = slice(first[j], first[j] + n)
+        slope_and_curve(mine, tables[rows], owns[rows], full, scale, unit, slope, curve)
+        out[j] = best_step(slope, curve, nothing, ridge, step)
+        n_each = n // max(n_folds, 1)
+        for f in range(n_folds):
+            begin = first[j] + f * n_each
+            rows = slice(begin, begin + n_each)
+            part = mine[f * n_each : (f + 1) * n_each]
+            slope_and_curve(part, tables[rows], owns[rows], full, scale, unit, slope, curve)
+            moved[j, f] = 0.0
+            for k in range(n_classes):
+                moved[j, f] += slope[k] * step[k]
+
+
+@njit(**EXACT)
+def constants_step(totals, full, scale, ridge, step):
+    """Newton step of the constants; from sums by true class, in whole units of `scale`."""
+    n_classes = step.size
+    left = np.zeros(n_classes)
+    curve = np.zeros((n_classes, n_classes))
+    for k in range(n_classes - 1):
+        total = np.int64(0)
+        for y in range(totals.shape[0]):
+            total += totals[y, k]
+        left[k] = np.float64(total) * scale
+        left[n_classes - 1] -= left[k]
+    at = n_classes - 1
+    for k in range(n_classes):
+        for r in range(k + 1 if full else k, n_classes if full else k + 1):
+            total = np.int64(0)
+            for y in range(totals.shape[0]):
+                total += totals[y, at]
+            at += 1
+            both = np.float64(total) * scale
+            if full:
+                curve[k, r] -= both
+                curve[r, k] -= both
+                curve[r, r] += both
+            curve[k, k] += both
+    for k in range(n_classes):
+        curve[k, k] += ridge
+    # Symmetric and positive: elimination needs no pivot.
+    for k in range(n_classes):
+        for r in range(k + 1, n_classes):
+            share = curve[r, k] / curve[k, k]
+            for e in range(k, n_classes):
+                curve[r, e] -= share * curve[k, e]
+            left[r] -= share * left[k]
+    for k in range(n_classes - 1, -1, -1):
+        found = left[k]
+        for r in range(k + 1, n_classes):
+            found -= curve[k, r] * step[r]
+        step[k] = found / curve[k, k]
+
+
+# -- Posteriors in fixed point, what they add up to by code, and weighted terms that move ----------
+
 
 #: Lines whose posteriors are summed in 32 bits: RUN x 2^POSTERIOR_BITS < 2^31.
 RUN = 256

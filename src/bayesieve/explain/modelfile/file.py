@@ -13,23 +13,32 @@ from sklearn.pipeline import Pipeline
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
-from ...estimators.chosen import ChosenColumns
+from ...estimators.base import ChosenColumns
 from ...estimators.naive_bayes import NaiveBayes
-from ...estimators.pipelines import follow, warn_of_steps
-from ...estimators.signals import SignalPipeline
-from ...evaluation.given import Model
+from ...estimators.signals import SignalPipeline, follow, warn_of_steps
+from ...evaluation._typing import Model
 from ...models.base import ColumnTerms, Floats, Scale, Settings, Terms
 from ...models.columns import Summary, grid_of, spoken_tables
 from ...models.fitted import FittedBayes, FittedProblem
-from ...models.moments import Mixtures, Moments, WideVariance, plain_squares, plain_variances
+from ...models.gaussian import Mixtures, Moments, WideVariance, plain_squares, plain_variances
 from ...models.registry import MODELS
 from ..portable import plain_classes
-from .check import check_model_data
-from .decision import rule_data, with_rules
-from .schema import Schema
-from .series import rebuild_signals, signals_data
-from .shape import Feature, ModelFile, Parameters, ProblemData, StatisticsData, TermsData
-from .weighting import rebuild_weighted, weighting_data
+from .check import (
+    Feature,
+    ModelFile,
+    Parameters,
+    ProblemData,
+    Schema,
+    StatisticsData,
+    TermsData,
+    check_model_data,
+    rebuild_signals,
+    rebuild_weighted,
+    rule_data,
+    signals_data,
+    weighting_data,
+    with_rules,
+)
 
 __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
 

@@ -11,17 +11,15 @@ from sklearn.pipeline import Pipeline
 from ...checks import check_flag, check_number, choose
 from ...data.files.atomic import write_text
 from ...data.series import SeriesLike
-from ...estimators.pipelines import follow
 from ...estimators.selector import NaiveBayesSelector
-from ...estimators.signals import SignalPipeline
+from ...estimators.signals import SignalPipeline, follow
 from ...estimators.weighted import WeightedNaiveBayes
-from ...evaluation.given import Model
+from ...evaluation._typing import Model
 from ...evaluation.stability import stability
 from ...indicators.transformer import Indicators
 from .content import Extras, gather
-from .page import render
+from .page import explanations_page, render
 from .shape import Content
-from .single import explanations_page
 
 __all__ = ["explanations_page", "make_report", "write_report"]
 

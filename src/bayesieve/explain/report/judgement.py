@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from scipy.stats import binomtest
 
-from ...evaluation.beside import Beside, Worth
-from ...evaluation.given import Value
+from ...evaluation._typing import Value
+from ...evaluation.ablation import Beside, Worth
 from ...evaluation.performance import PerformanceData, VerdictData
-from ..shares import interval
-from ..words import many, rate_in_words
+from ..text import interval, many, rate_in_words
 from .shape import AgreementData, Bar, Judgement
 
 # Rows of the rarest class below which figures say little.

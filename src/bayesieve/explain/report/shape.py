@@ -2,7 +2,7 @@
 
 from typing import TypeAlias, TypedDict, final
 
-from ...evaluation.given import Value
+from ...evaluation._typing import Value
 from ...evaluation.performance import PerformanceData
 from ..plain import ModelData, Plain
 from ..portable import BellTerms, PortableFeature

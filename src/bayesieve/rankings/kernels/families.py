@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.options import EXACT
-from .information import popcount
+from .counts import popcount
 
 # Slices of the rows, in each of which twins depart about equally often.
 _SLICES = 16

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from .base import BACKWARD, Hints, Limits, Outlook, Search, Subset
-from .sweeps import first_subset, shrink, sweep_ahead
+from .greedy import first_subset, shrink, sweep_ahead
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,8 @@ from ....estimators.selector import NaiveBayesSelector
 from ....search.strategies.base import Search
 from ....search.strategies.dependency import DependencySearch
 from ....search.strategies.exhaustive import ExhaustiveSearch
-from ....search.strategies.floating import FloatingSearch
+from ....search.strategies.greedy import FloatingSearch, GreedySearch, PhaseSearch
 from ....search.strategies.ranked import RankedSearch
-from ....search.strategies.sweeps import GreedySearch, PhaseSearch
 
 N_FOLDS = 10
 

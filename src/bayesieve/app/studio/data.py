@@ -1,0 +1,589 @@
+"""The studio's data: uploads, tables and time series as a user chose them."""
+
+import json
+import secrets
+import shutil
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
+from starlette.requests import Request
+
+from ...checks import Array, Foreign, check_number, choose, plain_value
+from ...data.files.base import BadUseError, SeriesForm, unzipped
+from ...data.files.formats import format_of, read_data
+from ...data.files.series import table_names
+from ...data.files.sources import open_source
+from ...data.series import SeriesTable
+from ...data.tables import RawTable, read_table
+from ...estimators.selector import NaiveBayesSelector
+from ...estimators.signals import SignalPipeline, signals
+from ...indicators.transformer import Indicators
+from ...session.session import Session
+from ..learning import Learning, read_learning
+from ..tables import Problem, is_moment, read_problem
+
+
+class Uploads:
+    """A temporary folder for what comes from the browser.
+
+    Parameters
+    ----------
+    folder : it is there, and is removed by whoever made it.
+    most_bytes : of a file, or of a folder of series.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int):
+        self.folder, self.most_bytes = folder, most_bytes
+        self._series: Path | None = None
+
+    def place(self, name: str, use: str) -> Path:
+        """Where a file may land: a name of our own, unless it is one of a folder of series."""
+        if use in ("first", "part"):
+            if use == "first" or self._series is None:
+                if self._series is not None:  # nobody came back for it
+                    shutil.rmtree(self._series, ignore_errors=True)
+                self._series = self.folder / secrets.token_hex(8)
+                self._series.mkdir()
+            found = self._series / safe_name(name)
+            if found.exists():
+                raise BadUseError(f"two files are called {found.name!r}; series need other names.")
+            return found
+        ending, zipped = unzipped(Path("x" + "".join(Path(name).suffixes[-2:])))
+        ending = "".join(each for each in ending if each.isascii() and each.isalnum())[:20]
+        return self.folder / f"{secrets.token_hex(8)}.{ending}{'.gz' * zipped}"
+
+    def room(self, size: int) -> int:
+        """May a file of this many bytes come?"""
+        if size > self.most_bytes:
+            most = f"{self.most_bytes / 2**20:,.0f} MB"
+            raise BadUseError(
+                f"the file is larger than {most}; start bayesieve studio FILE instead."
+            )
+        return self.most_bytes
+
+    async def receive(self, request: Request, place: Path) -> None:
+        """A file, whole or not at all: it may be too large, or whoever sends it goes."""
+        size = 0
+        try:
+            with place.open("xb") as file:
+                async for part in request.stream():
+                    size += len(part)
+                    self.room(size + self._held(place))
+                    file.write(part)
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
+
+    def _held(self, place: Path) -> int:
+        """Bytes of the other files of a folder of series."""
+        if place.parent == self.folder:
+            return 0
+        return sum(each.stat().st_size for each in place.parent.iterdir() if each != place)
+
+    def take_series(self) -> Path:
+        """The folder of series that was sent file by file."""
+        found, self._series = self._series, None
+        if found is None:
+            raise BadUseError("choose a folder first.")
+        return found
+
+    def tidy(self, before: Path | None, now: Path | None) -> None:
+        """A file that was dropped on the page before another one is not needed any more."""
+        if before is None or before == now or before.parent != self.folder:
+            return
+        if before.is_dir():
+            shutil.rmtree(before, ignore_errors=True)
+        else:
+            before.unlink(missing_ok=True)
+
+
+def safe_name(name: str) -> str:
+    """The last part of a name, where it holds nothing that a path could be made of."""
+    found = name.replace("\\", "/").rsplit("/", 1)[-1]
+    odd = [each for each in found if not (each.isalnum() or each in "-_ .+()=@,")]
+    if not found or found.startswith(".") or odd:
+        raise BadUseError(f"a file of a series must have a plain name; got {name!r}.")
+    return found
+
+
+# -- The table that a user chose -------------------------------------------------------------------
+
+
+# Bytes of a file from which on its rows are not read before the target is known.
+_LARGE = 2**26
+
+# Rows of one range that is left out.
+_MOST_ROWS = 10**7
+
+
+@dataclass
+class Chosen:
+    """What can be learnt from.
+
+    Parameters
+    ----------
+    name : shown to people.
+    path : of the file; None for what a notebook holds.
+    columns : that may be the target; empty where the file holds its own.
+    X, y : of a notebook.
+    left_out : columns that are not learnt from, each with the reason.
+    rows_out : rows that are not learnt from.
+    aside : rows on which decisions are judged, and which are not learnt from.
+    given : how often each row counts beside; None: once.
+    labels, labels_name : a table with the classes of series, and what it is called.
+    together : what rows of a project share that are never on both sides of a split; None: nothing.
+    """
+
+    name: str
+    path: Path | None = None
+    columns: list[str] = field(default_factory=list)
+    X: Foreign = None
+    y: Foreign = None
+    left_out: dict[str, str] = field(default_factory=dict)
+    rows_out: list[int] = field(default_factory=list)
+    aside: list[int] = field(default_factory=list)
+    given: NDArray[np.int64] | None = None
+    labels: Path | None = None
+    labels_name: str = ""
+    together: Array | None = None
+
+    def split(self, target: str | None) -> tuple[Foreign, Foreign]:
+        """Columns and classes; what cannot be learnt from is left out, and told."""
+        if self.path is None:
+            return self.X, self.y
+        large = self.path.stat().st_size >= _LARGE
+        problem, named = read_problem(self.path, target, [], identifiers=not large)
+        self.left_out = dict.fromkeys(named, "names every row")
+        problem = self._without_odd(problem)
+        return problem.X, problem.y
+
+    def _without_odd(self, problem: Problem) -> Problem:
+        """Leave out columns that name rows, or moments: they tell nothing of new rows."""
+        frame = problem.X
+        if not isinstance(frame, pl.DataFrame):
+            return problem
+        for column in frame:
+            every = column.dtype == pl.String and frame.height > 1
+            if is_moment(column):
+                self.left_out[column.name] = "holds moments in time"
+            elif every and column.n_unique() == frame.height:
+                self.left_out[column.name] = "names every row"
+        kept = [name for name in frame.columns if name not in self.left_out]
+        if not kept:
+            raise BadUseError("every column names rows or moments: nothing is left to learn from.")
+        return problem._replace(X=frame.select(kept), names=kept)
+
+    def code(self, target: str | None) -> str:
+        """Python that reads the same columns and classes."""
+        lines = ["# X and y: the table and its classes, as they were given to the session."]
+        if self.path is not None:
+            lines = [
+                "from pathlib import Path",
+                "",
+                "from bayesieve.app.tables import read_problem",
+                "",
+                f"problem, _ = read_problem(Path({self.name!r}), {target!r}, [], identifiers=True)",
+                "X, y = problem.X, problem.y",
+            ]
+        if self.path is not None and self.left_out:
+            lines.append(f"X = X.drop({list(self.left_out)!r})")
+        if self.given is not None:
+            lines += [self._aside_code(), ""] if self.aside else []
+            also = " and those kept aside" if self.aside else ""
+            lines.append(f"# sample_weight: as it was given, 0 for rows left out{also}.")
+        else:
+            lines += self.weights_code()
+        return "\n".join(lines)
+
+    def weights_code(self) -> list[str]:
+        """Python that gives the rows left out, and those kept aside, no weight."""
+        if not self.rows_out and not self.aside:
+            return []
+        lines, gone = [], f"{self.rows_out!r}"
+        if self.aside:
+            gone = "aside" if not self.rows_out else f"{self.rows_out!r} + aside"
+            lines = [self._aside_code(), ""]
+        lines += ["sample_weight = [1] * len(y)", f"for row in {gone}:"]
+        return [*lines, "    sample_weight[row] = 0"]
+
+    def _aside_code(self) -> str:
+        """Python that draws the same rows, as `draw_aside` does."""
+        out = f" if i not in {self.rows_out!r}" if self.rows_out else ""
+        return "\n".join(
+            [
+                "from bayesieve.app.studio.data import draw_aside",
+                "",
+                f"aside = draw_aside([i for i in range(len(y)){out}], y, {self.groups_name})",
+            ]
+        )
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What a project must know to make its columns again."""
+        return {}
+
+    @property
+    def signals(self) -> SeriesTable | None:
+        """The series behind the rows, where there are some."""
+        return None
+
+    @property
+    def indicators(self) -> Indicators | None:
+        """What made the columns from series."""
+        return None
+
+    @property
+    def sentences(self) -> list[str]:
+        """What each column says; none where its name says it."""
+        return []
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know of the rows."""
+        return []
+
+    @property
+    def code_after(self) -> list[str]:
+        """Python that comes last."""
+        return []
+
+    def whole(self, model: NaiveBayesSelector) -> NaiveBayesSelector | SignalPipeline:
+        """A model with what makes its columns."""
+        return model
+
+    @property
+    def groups(self) -> Array | None:
+        """What rows share that never stand on both sides of a split."""
+        return self.together
+
+    @property
+    def groups_name(self) -> str:
+        """What they are called in code."""
+        return "None" if self.groups is None else "groups"
+
+    def weights(self, n_rows: int) -> NDArray[np.int64] | None:
+        """How often each row counts; None where all do."""
+        if not self.rows_out and not self.aside:
+            return self.given
+        if self.rows_out and self.rows_out[-1] >= n_rows:
+            raise BadUseError(f"there is no row {self.rows_out[-1]}; the last one is {n_rows - 1}.")
+        found = np.ones(n_rows, np.int64) if self.given is None else self.given.copy()
+        found[self.rows_out] = 0
+        found[self.aside] = 0
+        return found
+
+
+def draw_aside(rows: list[int], y: Foreign, groups: Foreign = None) -> list[int]:
+    """A third of the rows, on which decisions are judged: of every class, and of whole groups.
+
+    Parameters
+    ----------
+    rows : to draw from.
+    y : classes of all rows.
+    groups : what rows share that are never on both sides; None: nothing.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.data import draw_aside
+    >>> len(draw_aside(list(range(9)), ["a"] * 6 + ["b"] * 3))
+    3
+    """
+    classes = np.asarray(y)
+    mine = classes[rows] if classes.ndim == 1 else None
+    if not rows:
+        raise BadUseError("no row is left: leave out fewer.")
+    if mine is not None:
+        names, many = np.unique(mine, return_counts=True)
+        if many.min() < 2:
+            name = plain_value(names[many.argmin()])
+            raise BadUseError(
+                f"a third of the rows cannot be kept aside: class {name!r} has one row only; "
+                "leave it out."
+            )
+    try:
+        if groups is None:
+            found = train_test_split(rows, test_size=1 / 3, stratify=mine, random_state=0)[1]
+        else:
+            draw = StratifiedGroupKFold(3, shuffle=True, random_state=0)
+            folds = draw.split(rows, mine, np.asarray(groups)[rows])
+            # Of few groups, a fold may hold none of a class, or all.
+            both = (at for _, at in folds if mine is None or _on_both_sides(mine, at))
+            found = [rows[i] for i in next(both)]
+    except StopIteration as error:
+        raise BadUseError(
+            "a third of the rows cannot be kept aside: rows that belong together stay together, "
+            "and some class has them in too few groups."
+        ) from error
+    except ValueError as error:
+        raise BadUseError(f"a third of the rows cannot be kept aside: {error}") from error
+    return sorted(int(row) for row in found)
+
+
+def _on_both_sides(classes: Array, aside: Array) -> bool:
+    """Is every class among the rows kept aside, and among the others?"""
+    n_classes = np.unique(classes).size
+    parts = (classes[aside], np.delete(classes, aside))
+    return all(np.unique(part).size == n_classes for part in parts)
+
+
+def read_rows(text: str) -> list[int]:
+    """Rows as people write them: ``"3, 17-20"``.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.data import read_rows
+    >>> read_rows("3, 17-20")
+    [3, 17, 18, 19, 20]
+    """
+    found: set[int] = set()
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        first, dash, last = (each.strip() for each in part.partition("-"))
+        ends = (first, last) if dash else (first, first)
+        if not all(end.isdecimal() and len(end) < 10 for end in ends) or int(ends[0]) > int(
+            ends[1]
+        ):
+            raise BadUseError(f"rows must be numbers and ranges such as 3, 17-20; got {part!r}.")
+        found.update(range(int(ends[0]), min(int(ends[1]), int(ends[0]) + _MOST_ROWS) + 1))
+    return sorted(found)
+
+
+def write_rows(rows: list[int]) -> str:
+    """The same the other way round.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.data import write_rows
+    >>> write_rows([3, 17, 18, 19, 20])
+    '3, 17-20'
+    """
+    found: list[list[int]] = []
+    for row in rows:
+        if found and row == found[-1][1] + 1:
+            found[-1][1] = row
+        else:
+            found.append([row, row])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
+
+
+def open_table(path: Path, name: str) -> Chosen:
+    """A file that the user chose: which of its columns may be the target?"""
+    kind = format_of(path)
+    if path.stat().st_size >= _LARGE and kind.in_blocks:
+        return Chosen(name, path, list(open_source(path).names))
+    content = read_data(path)
+    if content.target is not None:
+        return Chosen(name, path)
+    return Chosen(name, path, [*content.names, *content.texts.columns])
+
+
+def given_table(
+    X: Foreign, y: Foreign, weights: Foreign = None, name: str = "the table of the notebook"
+) -> Chosen:
+    """What a notebook holds; rows without weight are left out."""
+    read_table(BaseEstimator(), X, reset=True)
+    found = Chosen(name, None, [], X, y)
+    if weights is not None:
+        given = np.asarray(weights)
+        found.rows_out = np.flatnonzero(given == 0).tolist()
+        given = np.where(given == 0, 1, given)
+        found.given = given if (given != 1).any() else None
+    return found
+
+
+def saved_table(session: Session) -> Chosen:
+    """What a project holds; of the rows without weight, some are kept aside."""
+    about, weights = session.about, session.params.get("sample_weight")
+    found = given_table(session.X, session.y, weights, about.get("name", "a project"))
+    groups = session.params.get("groups")
+    found.together = None if groups is None else np.asarray(groups)
+    if about.get("aside"):
+        gone, found.rows_out = found.rows_out, read_rows(about.get("rows_out", ""))
+        found.aside = sorted(set(gone) - set(found.rows_out))
+    return found
+
+
+# -- Time series that a user chose -----------------------------------------------------------------
+
+
+_KINDS = ("table", "long", "wide", "folder")
+
+
+@dataclass
+class ChosenSeries(Chosen):
+    """Series, and the indicators that are made of them.
+
+    Parameters
+    ----------
+    form : how they lie in the file.
+    n_jobs : threads.
+    target : whose classes were read.
+    learning : the series and their classes; None before they are read, and in a project.
+    made : their indicators.
+    pipeline : what makes them.
+    """
+
+    form: SeriesForm = field(default_factory=lambda: SeriesForm("long"))
+    n_jobs: int | None = None
+    target: str | None = None
+    learning: Learning | None = None
+    made: RawTable | None = None
+    pipeline: SignalPipeline | None = None
+
+    def split(self, target: str | None) -> tuple[Foreign, Foreign]:
+        """Indicators and classes; scores are computed once."""
+        if self.path is None:
+            return self.X, self.y
+        if self.learning is None or self.made is None or self.target != target:
+            learning = read_learning(self.path, self.form, target, self.labels)
+            pipeline = signals(n_jobs=self.n_jobs)
+            pipeline.form_ = learning.form.to_dict()
+            made = pipeline.fit_columns(learning.table)
+            if not made.shape[1] or bool(np.isnan(made.columns).all()):
+                raise BadUseError(
+                    "no score has an answer on any of the series: they are shorter than all "
+                    "windows, or all have missing points."
+                )
+            self.learning, self.made, self.pipeline, self.target = learning, made, pipeline, target
+        return self.made, self.learning.y
+
+    @property
+    def about(self) -> dict[str, str]:
+        """The recipe of the indicators."""
+        if self.pipeline is None:
+            return {}
+        recipe = {"recipe": self.pipeline.indicators.recipe(), "form": self.pipeline.form_}
+        return {"signals": json.dumps(recipe)}
+
+    @property
+    def signals(self) -> SeriesTable | None:
+        """The series themselves."""
+        return None if self.learning is None else self.learning.table
+
+    @property
+    def indicators(self) -> Indicators | None:
+        """What makes the columns."""
+        return None if self.pipeline is None else self.pipeline.indicators
+
+    @property
+    def sentences(self) -> list[str]:
+        """What each indicator says."""
+        if self.indicators is None:
+            return []
+        known = {each.id: each.sentence for each in self.indicators.indicators_}
+        return [known[str(name)] for name in self.indicators.names_]
+
+    @property
+    def groups(self) -> Array | None:
+        """Records of windows, which are never on both sides of a split."""
+        return self.together if self.learning is None else self.learning.groups
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know of the series."""
+        return [] if self.learning is None else self.learning.words
+
+    def whole(self, model: NaiveBayesSelector) -> NaiveBayesSelector | SignalPipeline:
+        """From series to decisions."""
+        return model if self.pipeline is None else self.pipeline.with_estimator(model)
+
+    def code(self, target: str | None) -> str:
+        """Python that makes the same indicators."""
+        if self.path is None:
+            return super().code(target)
+        labels = None if self.labels is None else Path(self.labels_name)
+        read = f"Path({self.name!r}), form, {target!r}, {labels and f'Path({str(labels)!r})'}"
+        lines = [
+            "from pathlib import Path",
+            "",
+            "from bayesieve import signals",
+            "from bayesieve.app.learning import read_learning",
+            "from bayesieve.data.files.base import SeriesForm",
+            "",
+            f"form = {self.form!r}",
+            f"learning = read_learning({read})",
+            "pipeline = signals()",
+            "X, y, groups = pipeline.fit_columns(learning.table), learning.y, learning.groups",
+        ]
+        return "\n".join([*lines, *self.weights_code()])
+
+    @property
+    def code_after(self) -> list[str]:
+        """The model of series."""
+        if self.path is None:
+            return []
+        lines = ["pipeline.form_ = learning.form.to_dict()"]
+        return ["\n".join([*lines, "model = pipeline.with_estimator(selector)"])]
+
+
+def open_folder(path: Path, name: str) -> Chosen:
+    """A folder that the user chose, with a file for every series; classes are in another table."""
+    return ChosenSeries(name, path, form=SeriesForm("folder"))
+
+
+def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
+    """How series lie in a file, as a page says; None: it is a table.
+
+    Examples
+    --------
+    >>> from bayesieve.app.studio.data import read_form
+    >>> read_form({"kind": "long", "id": "who", "time": ""}).id
+    'who'
+    """
+    kind = asked.get("kind") or "table"
+    choose("kind", kind, _KINDS)
+    if kind == "table":
+        return None
+    words = {name: asked.get(name) or None for name in ("id", "time", "channel")}
+    for name, given in words.items():
+        if not isinstance(given, str | None):
+            raise BadUseError(f"{name} must be the name of a column; got {given!r}.")
+    if kind == "long" and words["id"] is None:
+        raise BadUseError("say which column names the series: rows of one series share it.")
+    cuts = {name: asked.get(name) or None for name in ("window", "stride")}
+    for name, many in cuts.items():
+        if many is not None:
+            check_number(name, many, low=2 if name == "window" else 1, whole=True)
+    names = {"long": words, "wide": {"id": words["id"]}, "folder": {"time": words["time"]}}[kind]
+    return SeriesForm(kind, **names, **cuts)
+
+
+def read_as(table: Chosen, form: SeriesForm | None, n_jobs: int | None) -> Chosen:
+    """The same file, read as series that lie in it in this form, or as a table."""
+    if isinstance(table, ChosenSeries) and table.form == form:
+        return table
+    held = {each.name: getattr(table, each.name) for each in fields(Chosen)}
+    held |= {"rows_out": [], "aside": [], "left_out": {}}
+    return Chosen(**held) if form is None else ChosenSeries(**held, form=form, n_jobs=n_jobs)
+
+
+def with_labels(table: Chosen, labels: Path, name: str) -> Chosen:
+    """The same series, whose classes another table has."""
+    if table.path is None:
+        raise BadUseError("choose a file of series first, then the table of their classes.")
+    table.labels, table.labels_name = labels, name
+    table.columns = [*dict.fromkeys([*table.columns, *table_names(labels)])]
+    if isinstance(table, ChosenSeries):
+        table.learning = None  # read again
+    return table
+
+
+def saved(session: Session) -> Chosen:
+    """What a project holds: a table, or indicators with their recipe."""
+    found, text = saved_table(session), session.about.get("signals", "")
+    if not text:
+        return found
+    try:
+        data = json.loads(text)
+        indicators = Indicators.from_recipe(data["recipe"])
+        form = SeriesForm.from_dict(data["form"] or {"kind": "long"})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this is not a project: its indicators are {text[:80]!r}.") from error
+    pipeline = SignalPipeline([("indicators", indicators), ("estimator", NaiveBayesSelector())])
+    pipeline.form_ = form.to_dict()
+    held = {each.name: getattr(found, each.name) for each in fields(Chosen)}
+    return ChosenSeries(**held, form=form, pipeline=pipeline)

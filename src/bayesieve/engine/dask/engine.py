@@ -1,0 +1,676 @@
+"""`DaskEngine`: a collection read as a sample; classes and weights come here, columns stay."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from ...checks import Array, Foreign
+from ...data.collection import Collection, as_values
+from ...data.columns import ColumnSpec
+from ...data.sample import Sample, judge_target, read_weights
+from ...data.sparse import Moves
+from ...data.tables import (
+    Kind,
+    RawTable,
+    SparseTable,
+    Table,
+    is_collection,
+    keep_names,
+    merge_kinds,
+    sample_of,
+)
+from ...models.base import one_set
+from ...models.columns import Known, SharedTable
+from ...models.registry import MODELS
+from ..contract import Ints
+from .ledgers import DealtColumns, FarRows, Spans, deal, deal_out, moves_of
+from .transport import ENDED, GONE, Channel, Health
+from .worker import (
+    BLOCK,
+    Seen,
+    Told,
+    Wanted,
+    block_of,
+    comparable_block,
+    count_classes,
+    cut_block,
+    encode_part,
+    hold_pieces,
+    hold_rows,
+    item_of,
+    learn_block,
+    look_at,
+    rows_in,
+    told_of,
+)
+
+
+class DaskEngine:
+    """Rows stay with the workers of a Dask cluster; the search runs here.
+
+    Parameters
+    ----------
+    client : distributed.Client or str, optional
+        A client, or the address of a scheduler; by default the current client.
+
+    Examples
+    --------
+    >>> from sklearn.base import clone
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.engine import DaskEngine
+    >>> engine = DaskEngine("tcp://scheduler:8786")
+    >>> clone(NaiveBayesSelector(engine=engine)).engine is engine
+    True
+    """
+
+    def __init__(self, client: Foreign = None):
+        self.client = client
+
+    def __repr__(self) -> str:
+        return f"DaskEngine({'' if self.client is None else repr(self.client)})"
+
+    def __deepcopy__(self, memo: object) -> "DaskEngine":
+        # A client is a connection: copies of an estimator share it.
+        return self
+
+    def __getstate__(self) -> dict[str, object]:
+        # A connection does not travel; an address does.
+        return {"client": self.client if isinstance(self.client, str) else None}
+
+    @contextlib.contextmanager
+    def cluster(self) -> Iterator["Cluster"]:
+        """The cluster, as long as something is asked of it."""
+        distributed = _distributed()
+        client, mine = self.client, None
+        if client is None:
+            try:
+                client = distributed.default_client()
+            except ValueError as error:
+                raise ValueError(
+                    "X is a Dask collection, but there is no client; make one first, such as "
+                    "client = distributed.Client(), or give engine=DaskEngine(address)."
+                ) from error
+        elif isinstance(client, str):
+            client = mine = _dialled(distributed, client)
+        elif not isinstance(client, distributed.Client):
+            raise TypeError(
+                "DaskEngine: client must be a distributed.Client, the address of a scheduler, or "
+                f"None; got {type(client).__name__}."
+            )
+        if client.status in GONE:
+            raise ValueError("the Dask client is closed; make a new one.")
+        if client.asynchronous:
+            raise TypeError(
+                "the Dask client must not be asynchronous: a fit would wait for the event loop "
+                "that it blocks. Use Client(...) without asynchronous=True, in a thread "
+                "(asyncio.to_thread) where a loop must go on."
+            )
+        cluster = Cluster(client)
+        try:
+            yield cluster
+        finally:
+            cluster.close()
+            if mine is not None:
+                mine.close()
+
+
+def _dialled(distributed: Foreign, address: str) -> Foreign:
+    """A client of the scheduler at an address."""
+    check_address("DaskEngine: client", address)
+    try:
+        return distributed.Client(address, set_as_default=False)
+    except OSError as error:
+        raise type(error)(
+            f"DaskEngine: client must be the address of a scheduler that answers; got {address!r}, "
+            f"where nobody does ({error})."
+        ) from error
+
+
+def check_address(name: str, address: str) -> None:
+    """Refuse what is no address of a scheduler; a client of it would not even end by itself."""
+    from distributed.comm import get_address_host_port
+
+    if address.startswith("inproc://"):
+        return
+    try:
+        get_address_host_port(address)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be the address of a scheduler, such as 'tcp://host:8786'; got "
+            f"{address!r} ({error})."
+        ) from error
+
+
+def _distributed() -> Foreign:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError(
+            "engine='dask' needs Dask's scheduler, which is not installed; "
+            'pip install "bayesieve[dask]".'
+        ) from error
+    return distributed
+
+
+class Cluster:
+    """Workers that are asked to read, learn, encode and hold.
+
+    Parameters
+    ----------
+    client : a distributed.Client.
+    """
+
+    def __init__(self, client: Foreign):
+        self._client = client
+        self._kept: list[Foreign] = []  # futures, as long as rows are held
+        # All others: an error that somebody keeps must not keep them on the cluster.
+        self._made: weakref.WeakSet[Foreign] = weakref.WeakSet()
+        self._channels: list[Channel] = []
+        self._health = Health(client)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for channel in self._channels:
+            channel.close()
+        if self._client.status not in GONE and self._kept:
+            with contextlib.suppress(Exception):  # a cluster that is gone has let go itself
+                self._client.cancel(self._kept, force=True)
+        self._kept.clear()
+        for future in list(self._made):
+            future.release()
+
+    # -- values and columns --------------------------------------------------------------------
+
+    def gather(self, values: Foreign) -> Foreign:
+        """Values of all rows, here; anything but a collection as it is."""
+        if not is_collection(values):
+            return values
+        return as_values(self._results(self._computed([values]))[0])
+
+    def count_rows(self, collection: Collection) -> list[int]:
+        """How many rows each part has."""
+        from dask import delayed
+
+        # The parts themselves: of fewer columns Dask would make fewer parts.
+        counts = [delayed(rows_in, pure=False)(part) for part in collection.parts]
+        return [int(n) for n in self._results(self._computed(counts))]
+
+    def look(
+        self, collection: Collection, wanted: Sequence[Wanted], valued: Sequence[int] = ()
+    ) -> tuple[list[Told], list[Kind], Foreign]:
+        """What each part tells, the kind of each column, and what stays with the workers.
+
+        Parameters
+        ----------
+        collection, wanted : the parts, and which of their rows.
+        valued : of sparse parts, the columns whose values count, rather than their presence.
+        """
+        from dask import delayed
+
+        names, box = collection.told, delayed(tuple(valued), traverse=False)
+        looked = self._computed(
+            [
+                delayed(look_at, pure=False)(part, collection.columns, each, box)
+                for part, each in zip(collection.parts, wanted, strict=True)
+            ]
+        )
+        told = self._results([self._submit(told_of, each) for each in looked])
+        by_column = zip(*(each.kinds for each in told), strict=True)
+        merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
+        return told, merged, looked
+
+    def learn(
+        self, looked: Foreign, names: Sequence[str], models: Sequence[str], sparse: bool = False
+    ) -> list[ColumnSpec]:
+        """What each column is like."""
+        found = []
+        for block, at in enumerate(range(0, len(names), BLOCK)):
+            parts = [self._submit(block_of, each, block) for each in looked]
+            mine = slice(at, at + BLOCK)
+            args = (list(names[mine]), list(models[mine]), parts, sparse)
+            found.append(self._submit(learn_block, *args))
+        return [spec for block in self._results(found) for spec in block]
+
+    def comparable(
+        self, collection: Collection, wanted: Sequence[Wanted], n_whole: int, n_parts: int
+    ) -> list[ColumnSpec]:
+        """What each column is like where columns are compared with each other."""
+        n_columns, found = len(collection.names), []
+        _, _, looked = self.look(collection, wanted, range(n_columns))
+        for block, at in enumerate(range(0, n_columns, BLOCK)):
+            parts = [self._submit(block_of, each, block) for each in looked]
+            names = collection.told[at : at + BLOCK]
+            found.append(self._submit(comparable_block, names, parts, n_whole, n_parts))
+        return [spec for block in self._results(found) for spec in block]
+
+    def cut(
+        self,
+        collection: Collection,
+        wanted: Sequence[Wanted],
+        which: Sequence[int],
+        seen: Sequence[Seen],
+    ) -> list[NDArray[np.float64]]:
+        """Where numbers are cut by minimum description length.
+
+        Parameters
+        ----------
+        collection, wanted : the parts.
+        which : columns of numbers.
+        seen : rows of each part that count, with their classes.
+        """
+        from dask import delayed
+
+        counted = self._computed(
+            [
+                delayed(count_classes, pure=False)(part, collection.columns, each, which, mine)
+                for part, each, mine in zip(collection.parts, wanted, seen, strict=True)
+            ]
+        )
+        found = []
+        for block in range(-(-len(which) // BLOCK)):
+            parts = [self._submit(item_of, each, block) for each in counted]
+            found.append(self._submit(cut_block, parts))
+        return [cuts for block in self._results(found) for cuts in block]
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def hold(
+        self,
+        collection: Collection,
+        wanted: Sequence[Wanted],
+        specs: Sequence[ColumnSpec],
+        sizes: Sequence[int],
+    ) -> FarRows:
+        """Rows as codes, held by the workers that have read them.
+
+        Parameters
+        ----------
+        collection, wanted : the parts, and which of their rows.
+        specs : what each column is like.
+        sizes : how many rows each part has.
+        """
+        from dask import delayed
+
+        box = delayed(tuple(specs), traverse=False)
+        coded = self._computed(
+            [
+                delayed(encode_part, pure=False)(part, collection.columns, each, box)
+                for part, each in zip(collection.parts, wanted, strict=True)
+            ]
+        )
+        self._kept += coded
+        self._wait(coded)
+        kept = [n if w.rows is None else w.rows.size for n, w in zip(sizes, wanted, strict=True)]
+        ends = np.cumsum([0, *kept])
+        groups = self._placed(coded)
+        spans = Spans(
+            tuple(tuple((int(ends[k]), int(ends[k + 1])) for k in parts) for _, parts in groups),
+            int(ends[-1]),
+        )
+        groups_of = [(worker, [coded[k] for k in parts]) for worker, parts in groups]
+        return FarRows(self._held(hold_rows, groups_of), spans, specs, coded)
+
+    def hold_columns(
+        self, rows: FarRows, columns: Callable[[int], Sequence[Sequence[int]]], usual: Ints
+    ) -> DealtColumns:
+        """Columns of rows that are held already, dealt out over the workers with all their rows.
+
+        Parameters
+        ----------
+        rows : whoever holds them.
+        columns : given the number of workers, the columns of each.
+        usual : the code of each column that most rows have.
+        """
+        workers = sorted(self._client.nthreads()) or [""]
+        dealt = columns(len(workers))
+        groups = []
+        for worker, mine in zip(workers, dealt, strict=False):
+            slots, codes = rows.slots[list(mine)].tolist(), usual[list(mine)].tolist()
+            pieces = [self._submit(deal, part, slots, codes, pure=False) for part in rows.parts]
+            groups.append((worker, pieces))
+        return DealtColumns(self._held(hold_pieces, groups), dealt)
+
+    def _held(self, task: Foreign, groups: Sequence[tuple[str, list[Foreign]]]) -> Channel:
+        """A channel to long tasks, one a worker, each of which answers for what it is given.
+
+        Parameters
+        ----------
+        task : what workers run.
+        groups : where, and what it is given.
+        """
+        holds: list[Foreign] = []
+
+        def start(number: int) -> Foreign:
+            worker, given = groups[number]
+            where = {"workers": [worker], "allow_other_workers": True, "pure": False}
+            known = (number, channel.address, channel.token, secure)
+            made = self._submit(task, *known, *given, **where)
+            self._kept.append(made)
+            return made
+
+        def watch(number: int) -> None:
+            if number < len(holds) and holds[number].status in ENDED:
+                raise self._health.failure(holds[number])
+            if number < len(holds) and holds[number].status == "finished":
+                holds[number] = start(number)  # its line broke, and it let go
+            self._health.check()
+
+        channel = self._listen(len(groups), watch)
+        self._channels.append(channel)
+        secure = self._client.scheduler.address.startswith("tls://")
+        holds += map(start, range(len(groups)))
+        return channel
+
+    def _placed(self, futures: Sequence[Foreign]) -> list[tuple[str, list[int]]]:
+        """Workers, and the parts that each has."""
+        held = self._client.who_has(futures)
+        groups: dict[str, list[int]] = {}
+        for k, future in enumerate(futures):
+            workers = sorted(held.get(future.key) or ())
+            # One that died since: Dask reads its parts again, wherever that may be.
+            groups.setdefault(workers[0] if workers else "", []).append(k)
+        lost = groups.pop("", [])
+        if lost:
+            some = min(groups, default=next(iter(self._client.nthreads()), ""))
+            groups[some] = sorted(groups.get(some, []) + lost)
+        return sorted(groups.items())
+
+    def _listen(self, n_holders: int, watch: Callable[[int], None]) -> Channel:
+        """A channel on the interface by which this process speaks to the scheduler."""
+        comm = self._client.scheduler_comm.comm
+        host = urlsplit(comm.local_address).hostname if "://" in comm.local_address else None
+        if comm.local_address.startswith("inproc") or host is None:
+            host = "127.0.0.1"
+        context = None
+        if comm.local_address.startswith("tls://"):
+            context = self._client.security.get_listen_args("client")["ssl_context"]
+        return Channel(host, n_holders, watch, context)
+
+    # -- waiting -------------------------------------------------------------------------------
+
+    def _submit(self, *args: Foreign, **settings: Foreign) -> Foreign:
+        made = self._client.submit(*args, **settings)
+        self._made.add(made)
+        return made
+
+    def _computed(self, asked: list[Foreign]) -> list[Foreign]:
+        made = list(self._client.compute(asked))
+        self._made.update(made)
+        return made
+
+    def _results(self, futures: Sequence[Foreign]) -> list[Foreign]:
+        self._wait(futures)
+        # What is lost on its way here is computed again, which may be hopeless as well.
+        asked = self._client.gather(list(futures), asynchronous=True)
+        coming = asyncio.run_coroutine_threadsafe(asked, self._client.loop.asyncio_loop)
+        try:
+            while not concurrent.futures.wait([coming], 1.0).done:
+                self._health.check()
+        finally:
+            coming.cancel()
+        return list(coming.result())
+
+    def _wait(self, futures: Sequence[Foreign]) -> None:
+        """Wait until all are done; a clear error where one never will be."""
+        distributed = _distributed()
+        while True:
+            try:
+                with self._client.as_current():
+                    distributed.wait(list(futures), timeout=1.0)
+            except concurrent.futures.CancelledError:
+                pass  # told below
+            except (TimeoutError, distributed.TimeoutError):
+                self._health.check()
+            for future in futures:
+                if future.status in ENDED:
+                    raise self._health.failure(future)
+            if all(future.status == "finished" for future in futures):
+                return
+
+
+# -- A collection as it was given to a fit, and what is made of it while the fit lasts -------------
+
+
+class Dealt(NamedTuple):
+    """Columns that were dealt out, and how they are numbered."""
+
+    columns: DealtColumns
+    moves: Moves  #: without entries
+
+
+@dataclass(frozen=True)
+class Given:
+    """A collection as it was given to a fit: what it takes to read its rows once more.
+
+    Parameters
+    ----------
+    cluster, collection : where, and what.
+    wanted, sizes : which rows of each part count, and how many each has.
+    """
+
+    cluster: Cluster
+    collection: Collection
+    wanted: tuple[Wanted, ...]
+    sizes: tuple[int, ...]
+    _dealt: list[Dealt] = field(default_factory=list, init=False)
+
+    def hold(self, specs: Sequence[ColumnSpec]) -> FarRows:
+        """Rows as codes."""
+        return self.cluster.hold(self.collection, self.wanted, specs, self.sizes)
+
+    def comparable(self, n_whole: int, n_parts: int) -> list[ColumnSpec]:
+        """Columns as they are compared with each other, however often rows count.
+
+        Parameters
+        ----------
+        n_whole : whole numbers from 0 on, so many of them, are what they are.
+        n_parts : other numbers are told by the part of their column, of so many, that they are in.
+        """
+        once = [Wanted(each.number, each.rows) for each in self.wanted]
+        return self.cluster.comparable(self.collection, once, n_whole, n_parts)
+
+    def deal(self, rows: FarRows, units: Sequence[Sequence[int]]) -> Dealt:
+        """Columns of rows, each with all of them; dealt out once, however often they are asked for.
+
+        Parameters
+        ----------
+        rows : whoever holds them.
+        units : columns that must stay together.
+        """
+        if not self._dealt:
+            n_rows = rows.n_rows
+            sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
+            counts = [found[0, :, 0] for found in rows.count(sets, np.arange(n_rows))]
+            moves = moves_of(counts)
+            others = n_rows - np.array([each.max() for each in counts]).astype(np.int64)
+            columns = self.cluster.hold_columns(
+                rows, lambda n_holders: deal_out(others, units, n_holders), moves.usual
+            )
+            self._dealt.append(Dealt(columns, moves))
+        return self._dealt[0]
+
+    def cut(
+        self,
+        which: Sequence[int],
+        rows: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_classes: int,
+    ) -> list[NDArray[np.float64]]:
+        """Where numbers are cut, as some rows (numbered among those that count) have it."""
+        seen, first = [], 0
+        for wanted, size in zip(self.wanted, self.sizes, strict=True):
+            mine = np.arange(size) if wanted.rows is None else wanted.rows
+            at = slice(*np.searchsorted(rows, [first, first + mine.size]))
+            seen.append(Seen(mine[rows[at] - first], labels[at], weights[at], n_classes))
+            first += mine.size
+        return self.cluster.cut(self.collection, self.wanted, which, seen)
+
+
+def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[Wanted]:
+    """Which rows of each part count, and how often.
+
+    Parameters
+    ----------
+    sizes : rows of each part.
+    weights : of all rows.
+    """
+    found = []
+    once = bool((weights[weights > 0] == 1).all())
+    for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
+        rows = np.flatnonzero(part > 0)
+        found.append(Wanted(number, rows, None if once else part[rows]))
+    return found
+
+
+# -- A table whose rows are held elsewhere ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FarTable(SharedTable):
+    """Columns of codes that others hold.
+
+    Beside the fields of a shared table, whose `columns` are one row that tells their kinds:
+
+    Parameters
+    ----------
+    rows : whoever holds the rows.
+    face : a table of no rows, with names and types as the user has them.
+    n_given : rows that were given, those without weight included.
+    given : the collection.
+    chunks_sparse : are its parts sparse?
+    """
+
+    rows: FarRows | None = None
+    face: Foreign = None
+    n_given: int = 0
+    given: Given | None = None
+    chunks_sparse: bool = False
+
+    @property
+    def is_sparse(self) -> bool:
+        """Are columns kept by the rows in which they are not 0?"""
+        return self.chunks_sparse
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows given, and columns."""
+        return self.n_given, len(self.names)
+
+    @property
+    def held(self) -> FarRows:
+        """Whoever holds the rows."""
+        assert self.rows is not None
+        return self.rows
+
+    def codes(self, j: int) -> Array:
+        """Codes of one column: they come here, a byte a row."""
+        return self.held.codes(j)
+
+    def column(self, j: int) -> Array:
+        """Refused: values stay where they are."""
+        raise TypeError(
+            f"column {self.names[j]!r}: its values are in a Dask collection, of which codes can be "
+            "had and not the values. Call compute() and fit on the table."
+        )
+
+    def pick(self, columns: NDArray[np.int64]) -> RawTable:
+        """Some columns, whose codes come here; refused where codes are intervals of values."""
+        found = []
+        for j in columns.tolist():
+            spec = self.held.specs[j]
+            if spec.cuts is not None or spec.levels is None:
+                self.column(j)
+            levels = np.asarray(spec.levels)
+            missing: Foreign = None if levels.dtype == object else np.nan
+            found.append(np.append(levels, missing)[self.codes(j)])
+        return RawTable(found, [self.names[j] for j in columns], self.n_rows)
+
+
+# -- A Dask collection read as a sample ------------------------------------------------------------
+
+
+def check_mergeable(models: list[str]) -> None:
+    """Refuse models whose statistics are not counts."""
+    odd = [model for model in models if not MODELS[model].discrete]
+    if odd:
+        raise ValueError(
+            f"feature model {odd[0]!r} is not offered on a Dask collection: its sums depend on the "
+            "order of the rows. Use 'density', which makes tables of numbers, or 'intervals'."
+        )
+
+
+def far_sample(
+    cluster: Cluster,
+    collection: Collection,
+    estimator: Foreign,
+    choose_models: Callable[[Table], list[str]],
+    y: object,
+    sample_weight: object = None,
+) -> Sample:
+    """Read a collection: one value a row comes here (classes, weights); columns stay.
+
+    Parameters
+    ----------
+    cluster, collection : where, and what.
+    estimator : keeps width and names.
+    choose_models : gives the feature models, from a row that tells the kinds of the columns.
+    y, sample_weight : as users give them.
+    """
+    keep_names(estimator, collection.face, reset=True)
+    y = cluster.gather(y if collection.target is None else collection.target)
+    names = collection.told
+    weights, wanted = None, [Wanted(number) for number in range(len(collection.parts))]
+    if sample_weight is not None:
+        sizes = cluster.count_rows(collection)
+        shape = RawTable([np.empty(0)] * len(names), names, sum(sizes))
+        weights = read_weights(sample_weight, shape, whole=True)
+        wanted = wanted_of(sizes, weights)
+    if_sparse = _models_of_sparse(choose_models, names)
+    valued = [j for j, model in enumerate(if_sparse) if model != "bernoulli"]
+    parts, kinds, looked = cluster.look(collection, wanted, valued)
+    sizes = [part.n_rows for part in parts]
+    n_rows = sum(sizes)
+    if not n_rows:
+        raise ValueError("X is empty: no partition has a row.")
+    weights = np.ones(n_rows) if weights is None else weights
+    rows = np.flatnonzero(weights > 0)
+    targets, labels, classes = judge_target(y, n_rows, rows)
+    sparse, told = _are_sparse(parts), sample_of(kinds, names)
+    models = if_sparse if sparse else choose_models(told)
+    check_mergeable(models)
+    specs = cluster.learn(looked, names, models, sparse)
+    del looked
+    given = Given(cluster, collection, tuple(wanted), tuple(sizes))
+    held = given.hold(specs)
+    known = Known(tuple(models), {(j, False): spec for j, spec in enumerate(specs)})
+    at = {"rows": held, "face": collection.face, "n_given": n_rows, "given": given}
+    table = FarTable(told.columns, names, rows.size, known, **at, chunks_sparse=sparse)
+    return Sample(table, targets, labels, weights[rows], classes, rows)
+
+
+def _models_of_sparse(choose_models: Callable[[Table], list[str]], names: list[str]) -> list[str]:
+    """The feature models of columns, should they turn out to be sparse: no value tells them."""
+    nothing = scipy.sparse.csc_array((1, len(names)))
+    return choose_models(SparseTable(nothing, names, 1))
+
+
+def _are_sparse(parts: list[Told]) -> bool:
+    """Are the chunks sparse?  All are, or none."""
+    kinds = {part.sparse for part in parts} - {None}
+    if len(kinds) > 1:
+        odd = next(k for k, part in enumerate(parts) if part.sparse)
+        raise TypeError(
+            f"X: chunk {odd} is sparse and others are dense; all chunks of a dask.array must be of "
+            "one kind."
+        )
+    return kinds == {True}

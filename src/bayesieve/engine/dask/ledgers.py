@@ -1,0 +1,875 @@
+"""Ledgers whose rows stay on Dask workers: every request names the state, answers are added up."""
+
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import Array, Foreign
+from ...data.columns import ColumnSpec
+from ...data.sparse import Moves
+from ...models.base import Floats, Statistics, TrainingSets
+from ..contract import AS_IT_IS, Bounds, Ints, Measure, Outline, Scores, Units, walk
+from ..dense import FixedTables
+from ..layout import Lines, fits_a_byte
+from ..partitioned import check_adds
+from ..sparse import MovedLines, SparseProblem, SparseTables
+from .transport import Asking, Channel, Message, narrow
+
+
+class RareCodes(NamedTuple):
+    """A column of codes, nearly all of which are the same.
+
+    Parameters
+    ----------
+    usual : the code of all other rows.
+    rows, codes : rows that have another one, ascending, and it.
+    """
+
+    usual: int
+    rows: NDArray[np.int32]
+    codes: NDArray[np.uint8]
+
+
+class CodedPart(NamedTuple):
+    """Rows of a table as codes.
+
+    Parameters
+    ----------
+    codes : columns whose codes fit a byte; those of 0 and 1 only, a bit a row; or rare codes.
+    wide : the other columns.
+    n_rows : how many rows.
+    """
+
+    codes: tuple[NDArray[np.uint8] | RareCodes, ...]
+    wide: tuple[NDArray[np.int32], ...]
+    n_rows: int
+
+    @classmethod
+    def of(
+        cls, codes: Iterable[Array | RareCodes], wide: Iterable[Array], n_rows: int
+    ) -> "CodedPart":
+        """Columns of a byte a row, those of 0 and 1 packed; and the others.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.engine.dask.ledgers import CodedPart
+        >>> part = CodedPart.of([np.array([0, 1] * 8), np.array([0, 2] * 8)], [], 16)
+        >>> [column.nbytes for column in part.codes], part.column(0)[:4]
+        ([2, 16], array([0, 1, 0, 1], dtype=uint8))
+        """
+        kept: list[NDArray[np.uint8] | RareCodes] = []
+        for column in codes:
+            if isinstance(column, RareCodes):
+                kept.append(column)
+                continue
+            two = n_rows > 1 and column.max() <= 1
+            kept.append(np.packbits(column.astype(np.uint8)) if two else column.astype(np.uint8))
+        return cls(tuple(kept), tuple(np.asarray(each, np.int32) for each in wide), n_rows)
+
+    def column(self, slot: int) -> Array:
+        """One column, by its slot among the coded (>= 0) or the wide ones."""
+        if slot < 0:
+            return self.wide[-1 - slot]
+        found = self.codes[slot]
+        if isinstance(found, RareCodes):
+            whole = np.full(self.n_rows, found.usual, np.uint8)
+            whole[found.rows] = found.codes
+            return whole
+        # Of two rows on, bits are fewer bytes than rows.
+        return found if found.size == self.n_rows else np.unpackbits(found, count=self.n_rows)
+
+    def apart(self, slot: int, usual: int) -> tuple[Array, Array]:
+        """The rows of a column that have another code than the usual one, and their codes."""
+        found = self.codes[slot] if slot >= 0 else None
+        if isinstance(found, RareCodes) and found.usual == usual:
+            return found.rows, found.codes
+        column = self.column(slot)
+        rows = np.flatnonzero(column != usual)
+        return rows, column[rows]
+
+
+class Piece(NamedTuple):
+    """Some columns of a part, by the rows in which they differ from their usual code.
+
+    Parameters
+    ----------
+    pointers : column c has the entries from pointers[c] to pointers[c + 1].
+    rows, codes : of the entries; rows ascending within a column.
+    n_rows : how many rows the part has.
+    """
+
+    pointers: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    codes: Array
+    n_rows: int
+
+
+def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
+    """Some columns of a part, for whoever is to hold them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.engine.dask.ledgers import CodedPart, deal
+    >>> part = CodedPart.of([np.array([0, 1, 0]), np.array([2, 2, 0])], [], 3)
+    >>> [each.tolist() for each in deal(part, [0, 1], [0, 2])[:3]]
+    [[0, 1, 2], [1, 2], [1, 0]]
+    """
+    found = [part.apart(slot, code) for slot, code in zip(slots, usual, strict=True)]
+    sizes = [rows.size for rows, _ in found]
+    kind = np.int32 if any(slot < 0 for slot in slots) else np.uint8
+    return Piece(
+        np.cumsum([0, *sizes], dtype=np.int64),
+        np.concatenate([np.empty(0, np.int32), *(rows for rows, _ in found)]).astype(np.int32),
+        np.concatenate([np.empty(0, kind), *(codes for _, codes in found)]).astype(kind),
+        part.n_rows,
+    )
+
+
+# -- Rows far away, seen from where a search runs --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Who holds which rows.
+
+    Parameters
+    ----------
+    of : for each holder, the first row and the one after the last of each of its parts, in order.
+    n_rows : in all.
+    """
+
+    of: tuple[tuple[tuple[int, int], ...], ...]
+    n_rows: int
+
+    @cached_property
+    def holders(self) -> Ints:
+        """The holder of every row."""
+        found = np.zeros(self.n_rows, narrow(np.array([len(self.of)])).dtype)
+        for number, parts in enumerate(self.of):
+            for lo, hi in parts:
+                found[lo:hi] = number
+        return found
+
+    @cached_property
+    def places(self) -> Ints:
+        """The place of every row with its holder."""
+        found = np.zeros(self.n_rows, narrow(np.array([self.n_rows])).dtype)
+        for parts in self.of:
+            at = 0
+            for lo, hi in parts:
+                found[lo:hi] = np.arange(at, at + hi - lo)
+                at += hi - lo
+        return found
+
+    def numbers(self, holder: int) -> Ints:
+        """The rows of a holder, in its own order."""
+        parts = [np.arange(lo, hi) for lo, hi in self.of[holder]]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+class Opening(Protocol):
+    """All that a holder must know of a ledger; told again to whoever takes its place."""
+
+    def messages(self, holder: int, spans: Spans) -> list[Message]:
+        """First the ledger itself, then what was asked about."""
+
+
+class FarRows(Asking):
+    """Rows of codes that others hold.
+
+    Parameters
+    ----------
+    channel : to those who hold them.
+    spans : who holds which.
+    specs : what each column is like.
+    parts : the rows themselves, for whoever can hand them on.
+
+    Attributes
+    ----------
+    slots : where each column stands with its holders: among those of a byte a cell, or below 0.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        spans: Spans,
+        specs: Sequence[ColumnSpec],
+        parts: Sequence[Foreign] = (),
+    ):
+        self._spans = spans
+        self.specs, self.parts = tuple(specs), tuple(parts)
+        coded = np.array([fits_a_byte(spec) for spec in specs], bool)
+        self.slots = np.where(coded, np.cumsum(coded) - 1, -np.cumsum(~coded))
+        self._n_codes = np.array([spec.n_codes for spec in specs], np.int64)
+        super().__init__(channel)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows."""
+        return self._spans.n_rows
+
+    def count(
+        self, sets: TrainingSets, training: Ints, columns: Sequence[int] | None = None
+    ) -> list[Floats]:
+        """Weight of the rows of each training set by code and class, column by column.
+
+        Parameters
+        ----------
+        sets : who trains; its rows are those of `training`, ascending, some several times.
+        training : their numbers.
+        columns : these alone, in this order; None: all.
+        """
+        which = slice(None) if columns is None else list(columns)
+        slots, n_codes = self.slots[which], self._n_codes[which]
+        holders, places = self._spans.holders[training], self._spans.places[training]
+        ones = bool((sets.weights == 1).all())
+
+        def make(holder: int) -> Message:
+            at = np.flatnonzero(holders == holder)
+            at = at[np.argsort(places[at], kind="stable")]
+            seats = np.full(training.size, -1, np.int64)
+            seats[at] = np.arange(at.size)
+            left = [np.sort(seats[rows][seats[rows] >= 0]) for rows in sets.left_out]
+            starts = np.cumsum([0, *(rows.size for rows in left)])
+            arrays = (
+                slots,
+                n_codes,
+                places[at],
+                narrow(sets.labels[at]),
+                np.empty(0) if ones else sets.weights[at],
+                narrow(np.concatenate(left)),
+                starts,
+            )
+            return Message("count", {"n_classes": sets.n_classes, "plain": ones}, arrays)
+
+        total = np.sum([answer.arrays[0] for answer in self.ask_each(make)], axis=0)
+        shapes = [(sets.n_sets, int(n), sets.n_classes) for n in n_codes]
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+        parts = np.split(total, ends[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+    def codes(self, j: int) -> Array:
+        """Codes of one column, of all rows."""
+        slot = int(self.slots[j])
+        answers = self.ask_each(lambda holder: Message("codes", {"slots": [slot]}))
+        found = np.empty(self.n_rows, answers[0].arrays[0].dtype)
+        for holder, answer in enumerate(answers):
+            found[self._spans.numbers(holder)] = answer.arrays[0]
+        return found
+
+    def marks(self) -> Ints:
+        """A number for each column that changes with any cell, however the rows are cut."""
+        slots = self.slots.tolist()
+
+        def make(holder: int) -> Message:
+            return Message("marks", {"slots": slots}, (narrow(self._spans.numbers(holder)),))
+
+        found: Ints = np.sum([a.arrays[0] for a in self.ask_each(make)], axis=0, dtype=np.uint64)
+        return found
+
+    def ledger(self, tables: FixedTables, lines: Lines, factors: tuple[int, ...]) -> "FarLedger":
+        """A ledger of some lines."""
+        return FarLedger(self, self.next_number(), tables, lines, factors)
+
+    # -- for ledgers ---------------------------------------------------------------------------
+
+    def open(self, number: int, opening: "Opening") -> None:
+        """Let every holder open its part of a ledger, now and whenever one is replaced."""
+        self.tell(number, lambda holder: opening.messages(holder, self._spans))
+
+    def held_by(self, holder: int, rows: Ints) -> Ints:
+        """Which of these rows a holder has."""
+        return np.flatnonzero(self._spans.holders[rows] == holder)
+
+    def places(self, rows: Ints) -> Ints:
+        """The places of rows with their holders."""
+        found: Ints = self._spans.places[rows]
+        return found
+
+    def numbers(self, holder: int) -> Ints:
+        """The rows of a holder, in its own order."""
+        return self._spans.numbers(holder)
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """All that a holder must know of a ledger; told again to whoever takes its place."""
+
+    number: int
+    tables: FixedTables
+    lines: Lines
+    factors: tuple[int, ...]
+    units: list[Units]
+
+    def messages(self, holder: int, spans: Spans) -> list[Message]:
+        """First the ledger itself, then the units that were asked about."""
+        lines, tables = self.lines, self.tables
+        at = np.flatnonzero(spans.holders[lines.rows] == holder)
+        ones = not lines.weights.size
+        plain = {
+            "ledger": self.number,
+            "bits": tables.scale.bits,
+            "impossible": tables.scale.impossible,
+            "bound": tables.scale.bound,
+            "factors": list(self.factors),
+            "plain": ones,
+        }
+        arrays = (
+            spans.places[lines.rows[at]],
+            narrow(lines.line_sets[at]),
+            narrow(lines.labels[at]),
+            np.empty(0, np.int64) if ones else narrow(lines.weights[at]),
+            tables.prior,
+            tables.slots,
+            tables.n_codes,
+            tables.offsets,
+            tables.table,
+            *tables.wide,
+        )
+        found = [Message("open", plain, arrays)]
+        for which, units in enumerate(self.units):
+            found.append(self.told(which, units))
+        return found
+
+    def told(self, which: int, units: Units) -> Message:
+        """Which columns move together."""
+        starts, columns = units.flat
+        plain = {"ledger": self.number, "units": which}
+        return Message("units", plain, (narrow(starts), narrow(columns)))
+
+
+class FarLedger:
+    """A ledger whose lines others hold.
+
+    Each question names the whole subset, so that a holder that has just begun catches up by itself,
+    and a step of a search is one round (errors) or two (bounds, then losses).
+
+    Parameters
+    ----------
+    rows : where to ask.
+    number : of this ledger.
+    tables, lines, factors : as for a dense ledger.
+    """
+
+    def __init__(
+        self,
+        rows: FarRows,
+        number: int,
+        tables: FixedTables,
+        lines: Lines,
+        factors: tuple[int, ...],
+    ):
+        self._rows, self._number, self._lines = rows, number, lines
+        self._n_sets = tables.n_sets
+        scale = tables.scale
+        self.outline = Outline(tables.n_classes, ("",), False, factors, scale.bits, scale.bound)
+        self._inside: set[int] = set()
+        self._opening = _Opening(number, tables, lines, factors, [])
+        rows.open(number, self._opening)
+        weakref.finalize(self, rows.forget, number)
+
+    def totals(self) -> Ints:
+        """Known without asking: who is scored was decided here."""
+        lines = self._lines
+        found = np.zeros((1, self._n_sets, self.outline.n_classes), np.int64)
+        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
+        return found
+
+    def apply(self, columns: Sequence[int], sign: int) -> None:
+        """Holders hear of it with the next question."""
+        (self._inside.update if sign > 0 else self._inside.difference_update)(columns)
+
+    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+        """One round."""
+        found = self._asked("losses", measure, units, which, {"sign": sign})
+        total: Ints = np.sum([answer.arrays[0] for answer in found], axis=0)
+        return total
+
+    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
+        """One round."""
+        found = self._asked("bounds", measure, units, which, {"sign": sign})
+        return Bounds(*(np.sum([a.arrays[i] for a in found], axis=0) for i in range(2)))
+
+    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
+        """All steps in one round."""
+        found = self._asked("walk", measure, units, which, {}, np.asarray(signs, np.int64))
+        for unit, sign in zip(which.tolist(), signs.tolist(), strict=True):
+            self.apply(units.members[unit], sign)
+        total: Ints = np.sum([answer.arrays[0] for answer in found], axis=0)
+        return total
+
+    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
+        """The sums of all lines come here, in the order in which one ledger would have them."""
+        more = [np.array(sorted(columns), np.int64) for columns in (joining, leaving)]
+        message = Message("scores", {"ledger": self._number}, (self._subset(), *more))
+        lines = self._lines
+        sums = np.empty((lines.rows.size, self.outline.n_classes), np.int64)
+        for holder, answer in enumerate(self._rows.ask(message)):
+            sums[self._rows.held_by(holder, lines.rows)] = answer.arrays[0]
+        yield Scores(
+            lines.rows, lines.line_sets, lines.line_weights, lines.labels[None], sums[None]
+        )
+
+    def _subset(self) -> Array:
+        return narrow(np.array(sorted(self._inside), np.int64))
+
+    def _asked(
+        self,
+        op: str,
+        measure: Measure,
+        units: Units,
+        which: Ints,
+        more: dict[str, int],
+        *arrays: Array,
+    ) -> list[Message]:
+        check_adds(measure)
+        known = [i for i, each in enumerate(self._opening.units) if each is units]
+        if not known:
+            known = [len(self._opening.units)]
+            self._opening.units.append(units)
+            self._rows.ask(self._opening.told(known[0], units))
+        plain = {
+            "ledger": self._number,
+            "units": known[0],
+            "kind": measure.kind,
+            "bits": measure.bits,
+            **more,
+        }
+        asked = narrow(np.asarray(which, np.int64))
+        return self._rows.ask(Message(op, plain, (self._subset(), asked, *arrays)))
+
+
+# -- Columns dealt out to holders, each with all rows ----------------------------------------------
+
+
+def deal_out(weights: Ints, units: Sequence[Sequence[int]], n_holders: int) -> list[list[int]]:
+    """Columns of each holder: units stay whole, and all holders have about as much to do.
+
+    Parameters
+    ----------
+    weights : work of each column.
+    units : columns that move together; columns of none are nobody's.
+    n_holders : at most so many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.engine.dask.ledgers import deal_out
+    >>> deal_out(np.array([5, 1, 1, 4]), [[0], [1, 3], [2]], 2)
+    [[0], [1, 3, 2]]
+    """
+    work = np.array([1 + int(weights[list(members)].sum()) for members in units])
+    middles = np.cumsum(work) - work / 2
+    owner = np.minimum(middles * n_holders // work.sum(), n_holders - 1).astype(np.int64)
+    found: list[list[int]] = [[] for _ in range(n_holders)]
+    for holder, members in zip(owner.tolist(), units, strict=True):
+        found[holder] += members
+    return [columns for columns in found if columns]
+
+
+class DealtColumns(Asking):
+    """Columns that others hold, each with all rows.
+
+    Parameters
+    ----------
+    channel : to those who hold them.
+    columns : of each holder, in its own order.
+    """
+
+    def __init__(self, channel: Channel, columns: Sequence[Sequence[int]]):
+        self.columns = [np.array(mine, np.int64) for mine in columns]
+        self._place = {int(j): (h, i) for h, mine in enumerate(columns) for i, j in enumerate(mine)}
+        super().__init__(channel)
+
+    def split(self, columns: Sequence[int]) -> list[list[int]]:
+        """Which of these columns each holder has, in its own numbers."""
+        found: list[list[int]] = [[] for _ in self.columns]
+        for j in columns:
+            holder, place = self._place[int(j)]
+            found[holder].append(place)
+        return found
+
+    def holder_of(self, column: int) -> int:
+        """Who has a column."""
+        return self._place[int(column)][0]
+
+
+@dataclass(frozen=True)
+class FarProblem(SparseProblem):
+    """Rows that others hold; `moves` has no entries.
+
+    Parameters
+    ----------
+    held : whoever counts them.
+    """
+
+    held: FarRows = field(kw_only=True)
+
+    @cached_property
+    def _counts(self) -> list[list[Floats]]:
+        """Counts of all columns: sets x codes x classes, by problem; a round for each."""
+        training = self.scoring.training
+        return [
+            self.held.count(self.sets_of(classes, self.class_weight), training)
+            for classes in self.trained.classes.T
+        ]
+
+    def statistics(self, f: int, problem: int) -> Statistics:
+        """Counts."""
+        return self._counts[problem][f]
+
+    def binary_counts(self, at: Ints, totals: Floats) -> Floats:
+        """Problems side by side."""
+        found = np.empty((at.size, totals.shape[0], 3, totals.shape[1]))
+        for i, f in enumerate(at.tolist()):
+            np.concatenate([counts[f] for counts in self._counts], axis=-1, out=found[i])
+        return found
+
+    def vote_counts(self, classes: Ints) -> Floats:
+        """One round."""
+        sets = self.sets_of(classes, self.class_weight)
+        return np.stack(self.held.count(sets, self.scoring.training), axis=1)
+
+
+class FarMoves(MovedLines):
+    """A ledger of moves whose columns others hold.
+
+    The sums stand here.  Whoever has a column that joins or leaves says which lines it moves; with
+    the next question all are told where these lines stand now.  What stands is told, not by how
+    much it moved: hearing it twice changes nothing, and whoever has just begun is told all of it.
+
+    Parameters
+    ----------
+    columns : where to ask.
+    problem : rows, targets, and which lines are scored.
+    tables : the terms of all columns.
+    factors : what a line of each class counts.
+    """
+
+    def __init__(
+        self,
+        columns: DealtColumns,
+        problem: SparseProblem,
+        tables: SparseTables,
+        factors: tuple[int, ...],
+    ):
+        super().__init__(problem, tables, factors)
+        self._columns, self._problem, self._number = columns, problem, columns.next_number()
+        self._wanted: set[int] = set()
+        self._inside: set[int] = set()
+        self._untold = np.zeros(self._rows.size, bool)
+        self._known: list[tuple[Units, _Owned]] = []
+        setup = weakref.WeakMethod(self._messages)
+        columns.tell(self._number, lambda holder: _setup(setup, holder))
+        weakref.finalize(self, columns.forget, self._number)
+
+    def apply(self, columns: Sequence[int], sign: int) -> None:
+        """Holders hear of it with the next question."""
+        (self._wanted.update if sign > 0 else self._wanted.difference_update)(map(int, columns))
+
+    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+        """One round, and one before it where columns have moved."""
+        self._catch_up()
+        number, owned = self._owned(units)
+        which = np.asarray(which, np.int64)
+        owner = np.where(which == AS_IT_IS, 0, owned.holders[which])
+        lines = np.flatnonzero(self._untold)
+        plain = {
+            "ledger": self._number,
+            "units": number,
+            "kind": measure.kind,
+            "bits": measure.bits,
+            "sign": sign,
+        }
+        news = (narrow(lines), self._sums[:, lines], self._offset)
+
+        def make(holder: int) -> Message:
+            mine = which[owner == holder]
+            mine = np.where(mine == AS_IT_IS, AS_IT_IS, owned.numbers[mine])
+            return Message("losses", plain, (narrow(mine), *news))
+
+        answers = [answer.arrays[0] for answer in self._columns.ask_each(make)]
+        self._untold[lines] = False
+        found = np.empty((which.size, answers[0].shape[1]), np.int64)
+        for holder, answer in enumerate(answers):
+            found[owner == holder] = answer
+        return found
+
+    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
+        """One step after the other."""
+        return walk(self, measure, units, which, signs)
+
+    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
+        """The sums stand here."""
+        self._catch_up()
+        lines, moves = self._changes(joining, leaving)
+        sums = self._sums.copy()
+        sums[:, lines] += moves
+        return self._told(sums, self._moved_offset(joining, leaving))
+
+    # -- sums ----------------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        """Let columns that were asked to move do so."""
+        joining, leaving = self._wanted - self._inside, self._inside - self._wanted
+        if not joining and not leaving:
+            return
+        lines, moves = self._changes(sorted(joining), sorted(leaving))
+        offset = self._moved_offset(sorted(joining), sorted(leaving))
+        # Nothing is asked from here on: an interrupt finds all of it done, or nothing.
+        self._sums[:, lines] += moves
+        self._offset, self._untold[lines] = offset, True
+        self._inside = (self._inside | joining) - leaving
+
+    def _moved_offset(self, joining: Sequence[int], leaving: Sequence[int]) -> Ints:
+        base = self._tables.base
+        found: Ints = self._offset + base[list(joining)].sum(0) - base[list(leaving)].sum(0)
+        return found
+
+    def _changes(self, joining: Sequence[int], leaving: Sequence[int]) -> tuple[Ints, Ints]:
+        """Lines that move, and by how much; one round."""
+        if not joining and not leaving:
+            return np.empty(0, np.int64), np.empty((self._sums.shape[0], 0), np.int64)
+        sides = self._columns.split(joining), self._columns.split(leaving)
+
+        def make(holder: int) -> Message:
+            arrays = tuple(np.array(side[holder], np.int64) for side in sides)
+            return Message("changes", {"ledger": self._number}, arrays)
+
+        total = np.zeros_like(self._sums)
+        for answer in self._columns.ask_each(make):
+            lines, moves = answer.arrays
+            total[:, lines] += moves
+        moved = np.flatnonzero(total.any(0))
+        return moved, total[:, moved]
+
+    # -- what holders must know ----------------------------------------------------------------
+
+    def _owned(self, units: Units) -> tuple[int, "_Owned"]:
+        for number, (known, owned) in enumerate(self._known):
+            if known is units:
+                return number, owned
+        owned = _Owned.of(units, self._columns)
+        self._known.append((units, owned))
+        number = len(self._known) - 1
+        self._columns.ask_each(lambda holder: owned.message(self._number, number, holder))
+        return number, owned
+
+    def _messages(self, holder: int) -> list[Message]:
+        """First the ledger itself, then units and where all lines stand."""
+        problem, tables, scale = self._problem, self._tables, self._tables.scale
+        mine = self._columns.columns[holder]
+        moves: Moves = problem.moves
+        rows = np.concatenate(
+            [np.empty(0, np.int64), *(np.arange(moves.first[f], moves.first[f + 1]) for f in mine)]
+        )
+        arrays = (
+            narrow(self._rows),
+            self._ends,
+            narrow(problem.targets.classes),
+            narrow(problem.weights.astype(np.int64)),
+            tables.offset,
+            tables.base[mine],
+            tables.delta[rows],
+            np.cumsum([0, *np.diff(moves.first)[mine]]),
+            moves.usual[mine],
+            moves.codes[rows],
+        )
+        plain = {
+            "ledger": self._number,
+            "n_classes": self.outline.n_classes,
+            "labelled": self.outline.labelled,
+            "bits": scale.bits,
+            "impossible": scale.impossible,
+            "bound": scale.bound,
+            "factors": list(self.outline.factors),
+        }
+        found = [Message("open", plain, arrays)]
+        for number, (_, owned) in enumerate(self._known):
+            found.append(owned.message(self._number, number, holder))
+        every = np.arange(self._rows.size)
+        told = (narrow(every), self._sums, self._offset)
+        return [*found, Message("stand", {"ledger": self._number}, told)]
+
+
+def _setup(setup: "weakref.WeakMethod[Foreign]", holder: int) -> list[Message]:
+    """What a ledger tells a holder; nothing where it is gone."""
+    messages = setup()
+    return [Message("nothing")] if messages is None else messages(holder)
+
+
+@dataclass(frozen=True)
+class _Owned:
+    """Units as holders number them.
+
+    Parameters
+    ----------
+    holders, numbers : of each unit: who has its columns, and its number there.
+    members : of each holder: the columns of its units, in its own numbers.
+    """
+
+    holders: Ints
+    numbers: Ints
+    members: list[list[list[int]]]
+
+    @classmethod
+    def of(cls, units: Units, columns: DealtColumns) -> "_Owned":
+        members: list[list[list[int]]] = [[] for _ in columns.columns]
+        holders, numbers = np.zeros((2, len(units)), np.int64)
+        for u, unit in enumerate(units.members):
+            h = holders[u] = columns.holder_of(unit[0])
+            numbers[u] = len(members[h])
+            members[h].append(columns.split(unit)[h])
+        return cls(holders, numbers, members)
+
+    def message(self, ledger: int, number: int, holder: int) -> Message:
+        """What one holder is told."""
+        mine = self.members[holder]
+        starts = np.cumsum([0, *map(len, mine)])
+        columns = np.array([j for unit in mine for j in unit], np.int64)
+        plain = {"ledger": ledger, "units": number}
+        return Message("units", plain, (narrow(starts), narrow(columns)))
+
+
+def moves_of(counts: Sequence[Array]) -> Moves:
+    """Columns by their moves, as the number of rows of each code has it; entries are elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.engine.dask.ledgers import moves_of
+    >>> moves = moves_of([np.array([5, 2, 0]), np.array([0, 3, 1])])
+    >>> moves.usual.tolist(), moves.first.tolist(), moves.codes.tolist()
+    ([0, 1], [0, 1, 2], [1, 2])
+    """
+    usual = [int(each.argmax()) for each in counts]
+    others = [
+        np.setdiff1d(np.flatnonzero(each), [common])
+        for each, common in zip(counts, usual, strict=True)
+    ]
+    first = np.cumsum([0, *(each.size for each in others)])
+    codes = np.concatenate([np.empty(0, np.int64), *others]).astype(np.int64)
+    return Moves(None, first, np.array(usual, np.int64), codes)
+
+
+# -- On how many rows columns differ ---------------------------------------------------------------
+
+
+# Parts of each holder's rows whose departures are counted apart.
+_SLICES = 16
+
+# Pairs of columns that one question names.
+_MOST_PAIRS = 1 << 12
+
+# Columns that a holder keeps unpacked while it counts.
+_UNPACKED = 256
+
+
+class Meanings(NamedTuple):
+    """What the codes of columns mean, so that those of different columns can be compared.
+
+    Parameters
+    ----------
+    starts : column c has the meanings from starts[c] to starts[c + 1], one a code.
+    numbers : equal meanings have equal numbers.
+    usual : the meaning of each column from which rows depart.
+    """
+
+    starts: Ints
+    numbers: Ints
+    usual: Ints
+
+
+class Differences(NamedTuple):
+    """Of pairs of columns."""
+
+    apart: Ints  #: rows in which they differ
+    departing: Ints  #: rows in which either departs from its usual meaning
+    both: Ints  #: rows that are both
+
+
+@dataclass(frozen=True)
+class FarTwins:
+    """Columns that others hold, as they are compared with each other.
+
+    Parameters
+    ----------
+    held : whoever holds the rows.
+    meanings : of the codes of each column.
+    """
+
+    held: FarRows
+    meanings: Meanings
+
+    def departures(self) -> Ints:
+        """Rows of each slice in which a column departs: columns x slices; one round."""
+        found = self.held.ask(Message("departures", {}, self._told()))
+        return np.concatenate([answer.arrays[0] for answer in found], axis=1)
+
+    def compare(self, first: Ints, second: Ints) -> Differences:
+        """On how many rows columns differ, pair by pair; one round, as a rule."""
+        parts = []
+        for at in range(0, first.size, _MOST_PAIRS):
+            here = slice(at, at + _MOST_PAIRS)
+            pairs = narrow(first[here]), narrow(second[here])
+            answers = self.held.ask(Message("compare", {}, (*self._told(), *pairs)))
+            parts.append(np.sum([answer.arrays[0] for answer in answers], axis=0))
+        whole = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1).astype(np.int64)
+        return Differences(*whole)
+
+    def _told(self) -> tuple[Array, ...]:
+        return (self.held.slots, *map(narrow, self.meanings))
+
+
+class ComparedRows:
+    """Answers how columns differ for the rows of some parts of a table.
+
+    Parameters
+    ----------
+    parts : the rows, one part after the other; none is empty.
+    """
+
+    def __init__(self, parts: Sequence[CodedPart]):
+        self._parts = parts
+        self.answers = {"departures": self._departures, "compare": self._compare}
+
+    def _departures(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        slots, *told = arrays
+        meanings = Meanings(*(each.astype(np.int64) for each in told))
+        found = np.zeros((slots.size, _SLICES), np.int64)
+        for part in self._parts:
+            for c, slot in enumerate(slots.tolist()):
+                departs = _means(part, slot, meanings, c) != meanings.usual[c]
+                ends = np.arange(1, _SLICES) * departs.size // _SLICES
+                found[c] += [each.sum() for each in np.split(departs, ends)]
+        return [found]
+
+    def _compare(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        slots, *told, first, second = arrays
+        meanings = Meanings(*(each.astype(np.int64) for each in told))
+        found = np.zeros((3, first.size), np.int64)
+        for part in self._parts:
+
+            @lru_cache(_UNPACKED)
+            def column(c: int, part: CodedPart = part) -> tuple[Array, Array]:
+                mine = _means(part, int(slots[c]), meanings, c)
+                return mine, mine != meanings.usual[c]
+
+            for p, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+                (a, a_departs), (b, b_departs) = column(one), column(other)
+                apart, either = a != b, a_departs | b_departs
+                found[:, p] += apart.sum(), either.sum(), (apart & either).sum()
+        return [found]
+
+
+def _means(part: CodedPart, slot: int, meanings: Meanings, c: int) -> Array:
+    """What the rows of a part have in one column."""
+    numbers = meanings.numbers[meanings.starts[c] : meanings.starts[c + 1]]
+    return narrow(numbers)[part.column(slot)]

@@ -1,0 +1,728 @@
+"""What runs on a Dask worker: read a partition, count, keep its rows, answer requests."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from ...checks import Array, Foreign
+from ...data.collection import read_part
+from ...data.columns import MOST_CODES, ColumnSpec
+from ...data.sample import Targets
+from ...data.sparse import Moves
+from ...data.storage import IN_MEMORY
+from ...data.tables import Kind, Look, RawTable, SparseTable, encode_from, learn_from, look
+from ...models.base import Floats, Scale
+from ...models.intervals import mdl_borders
+from ...models.registry import MODELS
+from ..contract import Ints, Measure, Units
+from ..dense import DenseLedger, FixedTables
+from ..layout import DenseRows, LineCells, Lines, fits_a_byte
+from ..sparse import Scoring, SparseLedger, SparseProblem, SparseTables, sets_of_rows
+from ..threads import Threads
+from .ledgers import CodedPart, ComparedRows, Piece, RareCodes
+from .terms import WeighedRows
+from .transport import Answers, Message, answered, dial, receive, send
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """Who is counted of one part.
+
+    Parameters
+    ----------
+    part : the rows.
+    rows : those that count, ascending; some may come several times.
+    labels, weights : of these.
+    left_out : positions among them that each set leaves out.
+    n_classes : how many there are.
+    """
+
+    part: CodedPart
+    rows: Ints
+    labels: Ints
+    weights: Floats
+    left_out: tuple[Ints, ...]
+    n_classes: int
+
+    def counter(
+        self, slots: Ints, n_codes: Ints, offsets: Ints, total: Floats
+    ) -> Callable[[int, int], None]:
+        """Adds the counts of columns lo to hi to a total, in which they stand end to end.
+
+        Parameters
+        ----------
+        slots, n_codes : the columns.
+        offsets : where each one's counts begin.
+        total : written.
+        """
+        rare = np.array([isinstance(self._kept(slot), RareCodes) for slot in slots.tolist()])
+
+        def task(lo: int, hi: int) -> None:
+            for j in range(lo, hi):
+                if not rare[j]:
+                    found = self._count(int(slots[j]), int(n_codes[j]))
+                    total[offsets[j] : offsets[j + 1]] += found.ravel()
+            few = lo + np.flatnonzero(rare[lo:hi])
+            if few.size:
+                counts = self._count_rare(slots[few], n_codes[few])
+                for j, found in zip(few.tolist(), counts, strict=True):
+                    total[offsets[j] : offsets[j + 1]] += found.ravel()
+
+        return task
+
+    def _kept(self, slot: int) -> Array | RareCodes:
+        return self.part.codes[slot] if slot >= 0 else self.part.wide[-1 - slot]
+
+    @cached_property
+    def _everything(self) -> bool:
+        return np.array_equal(self.rows, np.arange(self.part.n_rows))
+
+    @cached_property
+    def _told_weights(self) -> Floats:
+        """The weights, or nothing where every row counts once."""
+        return np.empty(0) if (self.weights == 1.0).all() else self.weights
+
+    @cached_property
+    def _gone(self) -> tuple[Ints, Ints]:
+        """What sets leave out, end to end, and where each begins."""
+        cuts = np.cumsum([0, *(left.size for left in self.left_out)], dtype=np.int64)
+        return np.concatenate(self.left_out), cuts
+
+    def _count(self, slot: int, n_codes: int) -> Floats:
+        """Row by row: sets x codes x classes."""
+        column = self.part.column(slot)
+        return self._count_codes(column if self._everything else column[self.rows], n_codes)
+
+    def _count_codes(self, codes: Array, n_codes: int) -> Floats:
+        from ...data.kernels.exact import count_by_class
+
+        counts = np.empty((len(self.left_out), n_codes, self.n_classes))
+        count_by_class(codes, self.labels, self._told_weights, *self._gone, counts)
+        return counts
+
+    @cached_property
+    def _whole(self) -> Floats:
+        """Of all rows: sets x classes."""
+        return self._count_codes(np.zeros(self.rows.size, np.uint8), 1)[:, 0]
+
+    def _count_rare(self, slots: Ints, n_codes: Ints) -> list[Floats]:
+        """By rows that have rare codes; the others have the usual one."""
+        from ...data.kernels.exact import count_moves
+
+        kept = [self._kept(slot) for slot in slots.tolist()]
+        rare = [each for each in kept if isinstance(each, RareCodes)]
+        pointers = np.cumsum([0, *(each.rows.size for each in rare)])
+        rows = np.concatenate([each.rows for each in rare])
+        codes = np.concatenate([each.codes for each in rare])
+        if not self._everything:
+            # A row that counts several times stands at several places.
+            first, last = (np.searchsorted(self.rows, rows, side) for side in ("left", "right"))
+            times = last - first
+            ends = np.append(0, np.cumsum(times))
+            rows = np.repeat(first - ends[:-1], times) + np.arange(ends[-1])
+            codes, pointers = np.repeat(codes, times), ends[pointers]
+        starts = np.append(0, np.cumsum(n_codes))
+        left = sets_of_rows(self.left_out, self.rows.size)
+        counts = np.empty((int(starts[-1]), *self._whole.shape))
+        told = (self.labels[:, None], self.weights, *left)
+        count_moves(pointers, rows.astype(np.int64), codes, starts[:-1], *told, counts)
+        found = []
+        for k, each in enumerate(rare):
+            mine = np.ascontiguousarray(counts[starts[k] : starts[k + 1]].swapaxes(0, 1))
+            mine[:, each.usual] += self._whole - mine.sum(1)
+            found.append(mine)
+        return found
+
+
+# -- Whoever holds rows answers for them -----------------------------------------------------------
+
+
+#: Seconds between two signs of life of a holder that works.
+BEAT = 3.0
+
+
+class _Held(NamedTuple):
+    """A ledger of some of the rows here, and what it stands at."""
+
+    ledger: DenseLedger | None  #: None where none of its lines is here
+    n_classes: int
+    inside: set[int]
+    units: dict[int, Units]
+
+
+class Holder:
+    """Answers for the rows of some parts of a table.
+
+    Parameters
+    ----------
+    parts : the rows, one part after the other.
+    n_threads : for the kernels.
+    """
+
+    def __init__(self, parts: Sequence[CodedPart], n_threads: int = 1):
+        self._parts = [part for part in parts if part.n_rows]
+        self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
+        self._threads = Threads(n_threads)
+        self._ledgers: dict[int, _Held] = {}
+        self._weighed = WeighedRows(self._parts, self._threads)
+        self._answers: Answers = {
+            "count": self._count,
+            "open": self._open,
+            "units": self._units,
+            "losses": self._losses,
+            "bounds": self._bounds,
+            "walk": self._walk,
+            "scores": self._scores,
+            "codes": self._codes,
+            "marks": self._marks,
+            "nothing": lambda plain, arrays: arrays,
+            **self._weighed.answers,
+            **ComparedRows(self._parts).answers,
+        }
+
+    def answer(self, message: Message) -> Message:
+        """The answer to a message; what went wrong is an answer too."""
+        return answered(message, self._answers, self._forget)
+
+    def _forget(self, number: int) -> None:
+        self._ledgers.pop(number, None)
+        self._weighed.forget(number)
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._threads.close()
+
+    # -- counts and codes ----------------------------------------------------------------------
+
+    def _pieces(self, rows: Ints) -> Iterator[tuple[CodedPart, slice, int]]:
+        """Each part with those of ascending rows that it holds, and its first row."""
+        at = np.searchsorted(rows, self._ends)
+        for k, part in enumerate(self._parts):
+            if at[k + 1] > at[k]:
+                yield part, slice(int(at[k]), int(at[k + 1])), int(self._ends[k])
+
+    def _count(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        """Weight of the rows by training set, code and class, of all columns end to end."""
+        slots, n_codes, rows, labels, weights, left, starts = arrays
+        rows, labels, left = (each.astype(np.int64) for each in (rows, labels, left))
+        weights = np.ones(rows.size) if plain["plain"] else weights.astype(np.float64)
+        n_sets, n_classes = starts.size - 1, int(plain["n_classes"])
+        offsets = np.cumsum([0, *(n_sets * n_codes.astype(np.int64) * n_classes)])
+        total = np.zeros(offsets[-1])
+        for part, here, first in self._pieces(rows):
+            left_out = []
+            for lo, hi in pairwise(starts):
+                one = left[lo:hi]
+                cut = np.searchsorted(one, [here.start, here.stop])
+                left_out.append(one[cut[0] : cut[1]] - here.start)
+            told = (labels[here], weights[here], tuple(left_out), n_classes)
+            counted = CountedRows(part, rows[here] - first, *told)
+            task = counted.counter(slots, n_codes, offsets, total)
+            self._threads.run(task, slots.size, slots.size * (here.stop - here.start))
+        return [total]
+
+    def _whole(self, slot: int) -> Array:
+        """One column of all rows here."""
+        return np.concatenate([part.column(slot) for part in self._parts])
+
+    def _codes(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        """Codes of all rows of some columns, columns x rows."""
+        nothing = np.empty(0, np.uint8)
+        return [self._whole(slot) if self._parts else nothing for slot in plain["slots"]]
+
+    def _marks(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        """A number for each column that changes with any cell; adds up over parts.
+
+        The array holds the number of each row here in the whole table.
+        """
+        (numbers,) = arrays
+        spread = _mix(numbers.astype(np.uint64))
+        found = np.zeros(len(plain["slots"]), np.uint64)
+        for k, part in enumerate(self._parts):
+            here = spread[self._ends[k] : self._ends[k + 1]]
+            for j, slot in enumerate(plain["slots"]):
+                found[j] += (here * _mix(part.column(slot).astype(np.uint64))).sum(dtype=np.uint64)
+        return [found]
+
+    # -- ledgers -------------------------------------------------------------------------------
+
+    def _open(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        rows, sets, labels, weights, prior, slots, n_codes, offsets, table, *wide = arrays
+        scale = Scale(int(plain["bits"]), int(plain["impossible"]), float(plain["bound"]))
+        tables = FixedTables(scale, prior, slots, n_codes, offsets, table, tuple(wide))
+        ledger = None
+        if rows.size:
+            weights = np.ones(rows.size, np.int64) if plain["plain"] else weights.astype(np.int64)
+            lines = Lines.sort(
+                rows.astype(np.int64), sets.astype(np.int64), labels.astype(np.int64), weights
+            )
+            factors = tuple(map(int, plain["factors"]))
+            ledger = DenseLedger(tables, self._gather(lines, tables), factors, self._threads)
+        held = _Held(ledger, tables.n_classes, set(), {})
+        self._ledgers[int(plain["ledger"])] = held
+        return []
+
+    def _gather(self, lines: Lines, tables: FixedTables) -> DenseRows:
+        """The codes of the lines."""
+        slots = tables.slots
+        n_coded = int((slots >= 0).sum())
+        cells, wide = LineCells(lines, n_coded), list[Foreign]()
+        codes = np.empty(lines.rows.size, np.uint8)
+        for slot in range(n_coded):
+            self._whole(slot).take(lines.rows, out=codes, mode="clip")
+            cells.put(codes, bool(tables.n_codes[slot] == 2))
+        for w in range(len(tables.wide)):
+            wide.append(self._whole(-1 - w)[lines.rows])
+        return DenseRows(lines, cells, wide, IN_MEMORY)
+
+    def _units(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        starts, columns = (array.astype(np.int64).tolist() for array in arrays)
+        members = tuple(tuple(columns[lo:hi]) for lo, hi in pairwise(starts))
+        self._ledgers[int(plain["ledger"])].units[int(plain["units"])] = Units(members)
+        return []
+
+    def _at(self, plain: dict[str, Foreign], inside: Array) -> _Held:
+        """The ledger asked for, brought to the subset that the question is about."""
+        held = self._ledgers[int(plain["ledger"])]
+        wanted = set(inside.tolist())
+        if held.ledger is not None and wanted != held.inside:
+            for columns, sign in ((held.inside - wanted, -1), (wanted - held.inside, 1)):
+                if columns:
+                    held.ledger.apply(sorted(columns), sign)
+            held.inside.clear()
+            held.inside.update(wanted)
+        return held
+
+    def _losses(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        held, which = self._at(plain, arrays[0]), arrays[1].astype(np.int64)
+        if held.ledger is None:
+            return [np.zeros((which.size, held.n_classes), np.int64)]
+        units = held.units[int(plain["units"])]
+        return [held.ledger.losses(_measure(plain), units, which, int(plain["sign"]))]
+
+    def _bounds(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        held, which = self._at(plain, arrays[0]), arrays[1].astype(np.int64)
+        if held.ledger is None:
+            return [np.zeros(which.size), np.zeros(which.size)]
+        units = held.units[int(plain["units"])]
+        return list(held.ledger.bounds(_measure(plain), units, which, int(plain["sign"])))
+
+    def _walk(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        held, which, signs = self._at(plain, arrays[0]), arrays[1], arrays[2].astype(np.int64)
+        if held.ledger is None:
+            return [np.zeros((which.size, held.n_classes), np.int64)]
+        units = held.units[int(plain["units"])]
+        found = held.ledger.walk(_measure(plain), units, which.astype(np.int64), signs)
+        for unit, sign in zip(which.tolist(), signs.tolist(), strict=True):
+            moved = units.members[unit]
+            (held.inside.update if sign > 0 else held.inside.difference_update)(moved)
+        return [found]
+
+    def _scores(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        held = self._at(plain, arrays[0])
+        if held.ledger is None:
+            return [np.empty((0, held.n_classes), np.int64)]
+        (found,) = held.ledger.scores(arrays[1].tolist(), arrays[2].tolist())
+        return [found.sums[0]]
+
+
+def _measure(plain: dict[str, Foreign]) -> Measure:
+    return Measure(str(plain["kind"]), int(plain["bits"]))
+
+
+def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread numbers over all bits (Steele, Lea and Flood 2014), so that sums tell them apart."""
+    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
+
+
+class Answering(Protocol):
+    """Whoever answers for what it holds."""
+
+    def answer(self, message: Message) -> Message:
+        """The answer to a message; what went wrong is an answer too."""
+
+    def close(self) -> None:
+        """Let everything go."""
+
+
+def serve(line: socket.socket, holder: Answering) -> int:
+    """Answer until the line is closed; how many questions there were."""
+    n_questions = 0
+    mouth = _Mouth(line)
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                question = receive(line)
+                mouth.busy = True
+                mouth.say(holder.answer(question))
+                n_questions += 1
+    finally:
+        mouth.close()
+        holder.close()
+        line.close()
+    return n_questions
+
+
+class _Mouth:
+    """Says answers, and now and then, while one is worked on, that it is: else one looks frozen."""
+
+    def __init__(self, line: socket.socket):
+        self.busy = False
+        self._line, self._one_word, self._over = line, threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+        self._thread.start()
+
+    def say(self, message: Message) -> None:
+        """The answer."""
+        with self._one_word:
+            self.busy = False
+            send(self._line, message)
+
+    def close(self) -> None:
+        """Say no more."""
+        self._over.set()
+
+    def _beat(self) -> None:
+        with contextlib.suppress(OSError):
+            while not self._over.wait(BEAT):
+                with self._one_word:
+                    if self.busy:
+                        send(self._line, Message("busy"))
+
+
+# -- Whoever holds columns, with all their rows, answers for them ----------------------------------
+
+
+class _HeldColumns(NamedTuple):
+    """A ledger of all lines and of the columns here, and the units that were named."""
+
+    ledger: SparseLedger
+    n_cells: dict[bool, int]  #: of an answer, by whether pairs are asked for
+    units: dict[int, Units]
+
+
+class ColumnHolder:
+    """Answers for some columns of a table.
+
+    Parameters
+    ----------
+    pieces : the columns, part by part in the order of the rows.
+    n_threads : for the kernels.
+    """
+
+    def __init__(self, pieces: Sequence[Piece], n_threads: int = 1):
+        self._threads = Threads(n_threads)
+        self._n_rows = sum(piece.n_rows for piece in pieces)
+        starts = np.cumsum([0, *(piece.n_rows for piece in pieces)])
+        columns = np.concatenate(
+            [np.repeat(np.arange(p.pointers.size - 1), np.diff(p.pointers)) for p in pieces]
+        )
+        # Stable: rows stay in order within a column.
+        order = np.argsort(columns, kind="stable")
+        rows = [piece.rows + start for piece, start in zip(pieces, starts, strict=False)]
+        self._columns = columns[order]
+        self._rows = np.concatenate(rows)[order].astype(np.int32)
+        self._codes = np.concatenate([piece.codes for piece in pieces])[order]
+        self._ledgers: dict[int, _HeldColumns] = {}
+        self._answers: Answers = {
+            "open": self._open,
+            "units": self._units,
+            "stand": self._stand,
+            "changes": self._changes,
+            "losses": self._losses,
+            "nothing": lambda plain, arrays: arrays,
+        }
+
+    def answer(self, message: Message) -> Message:
+        """The answer to a message; what went wrong is an answer too."""
+        return answered(message, self._answers, lambda number: self._ledgers.pop(number, None))
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._threads.close()
+
+    def _open(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        rows, ends, classes, weights, offset, base, delta, first, usual, codes = arrays
+        n_classes = int(plain["n_classes"])
+        names = ("",) * classes.shape[1]
+        targets = Targets(classes.astype(np.int64), n_classes, names, bool(plain["labelled"]))
+        scale = Scale(int(plain["bits"]), int(plain["impossible"]), float(plain["bound"]))
+        nothing = np.empty(0, np.int64)
+        scoring = Scoring(nothing, (nothing,), rows.astype(np.int64), ends.astype(np.int64))
+        moves = self._moves(first.astype(np.int64), usual, codes)
+        problem = SparseProblem(
+            moves, (), (), targets, weights.astype(np.float64), scoring, np.ones(n_classes)
+        )
+        factors = tuple(map(int, plain["factors"]))
+        tables = SparseTables(offset, base, delta, scale)
+        ledger = SparseLedger(problem, tables, factors, self._threads)
+        n_cells = {True: classes.shape[1] * ends.size, False: n_classes}
+        self._ledgers[int(plain["ledger"])] = _HeldColumns(ledger, n_cells, {})
+        return []
+
+    def _moves(self, first: Ints, usual: Array, codes: Array) -> Moves:
+        """The columns by kinds, as whoever has counted all rows numbers them."""
+        codes = codes.astype(np.int64)
+        most = int(max(codes.max(initial=0), self._codes.max(initial=0))) + 1
+        known = np.repeat(np.arange(first.size - 1), np.diff(first)) * most + codes
+        kinds = np.searchsorted(known, self._columns * most + self._codes) - first[self._columns]
+        wide = kinds.max(initial=0) >= MOST_CODES
+        pointers = np.searchsorted(self._columns, np.arange(first.size))
+        entries = scipy.sparse.csc_array(
+            ((kinds + 1).astype(np.int32 if wide else np.uint8), self._rows, pointers),
+            shape=(self._n_rows, first.size - 1),
+        )
+        return Moves(entries, first, usual.astype(np.int64), codes)
+
+    def _units(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        starts, columns = (array.astype(np.int64).tolist() for array in arrays)
+        members = tuple(tuple(columns[lo:hi]) for lo, hi in pairwise(starts))
+        self._ledgers[int(plain["ledger"])].units[int(plain["units"])] = Units(members)
+        return []
+
+    def _stand(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        """Where the lines stand: those that are named have moved since this was told last."""
+        lines, sums, offset = arrays
+        ledger = self._ledgers[int(plain["ledger"])].ledger
+        ledger.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
+        return []
+
+    def _changes(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        """Lines that columns here would move by joining and leaving, and by how much."""
+        held = self._ledgers[int(plain["ledger"])]
+        found = held.ledger.changes(arrays[0].tolist(), arrays[1].tolist())
+        lines = np.flatnonzero(found.any(0))
+        return [lines, found[:, lines]]
+
+    def _losses(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+        held, which = self._ledgers[int(plain["ledger"])], arrays[0].astype(np.int64)
+        self._stand(plain, arrays[1:])
+        measure = Measure(str(plain["kind"]), int(plain["bits"]))
+        if not which.size:
+            return [np.zeros((0, held.n_cells[measure.kind == "pairs"]), np.int64)]
+        units = held.units[int(plain["units"])]
+        return [held.ledger.losses(measure, units, which, int(plain["sign"]))]
+
+
+# -- What Dask runs where the rows are -------------------------------------------------------------
+
+
+#: Names of the columns of a table, and of those beside them.
+Columns = tuple[Sequence[Foreign], Sequence[str]]
+
+#: Columns that are learnt together.
+BLOCK = 32
+
+
+class Wanted(NamedTuple):
+    """Which rows of a part count, and how often; None: all of them, once."""
+
+    number: int  #: of the part
+    rows: NDArray[np.int64] | None = None
+    repeats: NDArray[np.float64] | None = None
+
+
+class Seen(NamedTuple):
+    """Rows of a part as a ranking sees them: which, their classes and weights."""
+
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    n_classes: int
+
+
+def rows_in(part: Foreign) -> int:
+    """How many rows a part has."""
+    return int(part.shape[0])
+
+
+class Looked(NamedTuple):
+    """What a part told: its rows, the kinds of its columns, and what they hold, by blocks."""
+
+    n_rows: int
+    kinds: list[Kind]
+    blocks: list[list[Look]]
+    sparse: bool | None  #: None where there are no rows to tell
+
+
+class Told(NamedTuple):
+    """What a part told, but for the values of its columns."""
+
+    n_rows: int
+    kinds: list[Kind]
+    sparse: bool | None
+
+
+_NOTHING = Look(Kind(False, False, np.nan), np.empty(0), np.empty(0, np.int64))
+
+
+def look_at(part: Foreign, columns: Columns, wanted: Wanted, valued: Sequence[int]) -> Looked:
+    """Look at all columns of a part; of a sparse one at those whose values count."""
+    table = read_part(part, columns, wanted.number)
+    sparse = None if table is None else isinstance(table, SparseTable)
+    if table is not None and wanted.rows is not None:
+        table = table.take(wanted.rows) if wanted.rows.size else None
+    looks = [_NOTHING] * len(columns[0])
+    if table is not None:
+        for j in valued if sparse else range(len(looks)):
+            looks[j] = look(table, j, wanted.repeats)
+    blocks = [looks[at : at + BLOCK] for at in range(0, len(looks), BLOCK)]
+    return Looked(rows_in(part), [each.kind for each in looks], blocks, sparse)
+
+
+def told_of(looked: Looked) -> Told:
+    """Rows and kinds alone."""
+    return Told(looked.n_rows, looked.kinds, looked.sparse)
+
+
+def block_of(looked: Looked, at: int) -> list[Look]:
+    """One block of columns."""
+    return looked.blocks[at]
+
+
+def learn_block(
+    names: Sequence[str], models: Sequence[str], parts: Sequence[Sequence[Look]], sparse: bool
+) -> list[ColumnSpec]:
+    """What the columns of a block are like, from all parts."""
+    found = []
+    for j, (name, model) in enumerate(zip(names, models, strict=True)):
+        looks = [part[j] for part in parts]
+        if any(each.kind.text for each in looks):
+            looks = [each for each in looks if each.kind.text]
+        known = MODELS[model]
+        found.append(learn_from(name, model, looks, known.discrete, known.grid_codes, sparse))
+    return found
+
+
+def comparable_block(
+    names: Sequence[str], parts: Sequence[Sequence[Look]], n_whole: int, n_parts: int
+) -> list[ColumnSpec]:
+    """The columns of a block as they are compared: texts, small whole numbers, or in parts."""
+    found = []
+    for j, name in enumerate(names):
+        looks = [part[j] for part in parts]
+        text = any(each.kind.text for each in looks)
+        whole = not text and not any(each.below_zero for each in looks)
+        if whole and all(np.isin(each.values, np.arange(n_whole)).all() for each in looks):
+            found.append(ColumnSpec(name, "", levels=np.arange(float(n_whole))))
+        else:
+            found.append(learn_from(name, "", looks, True, 0 if text else n_parts))
+    return found
+
+
+def count_classes(
+    part: Foreign, columns: Columns, wanted: Wanted, which: Sequence[int], seen: Seen
+) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+    """Each number of some columns with its weight by class, in blocks of columns."""
+    table = read_part(part, columns, wanted.number)
+    if table is None or not seen.rows.size:
+        found = [(np.empty(0), np.empty((0, seen.n_classes))) for _ in which]
+    else:
+        table, found = table.take(seen.rows), []
+        for j in which:
+            column = np.asarray(table.column(j), np.float64)
+            known = ~np.isnan(column)
+            values, at = np.unique(column[known], return_inverse=True)
+            counts = np.zeros((values.size, seen.n_classes))
+            np.add.at(counts, (at.ravel(), seen.labels[known]), seen.weights[known])
+            found.append((values, counts))
+    return [found[at : at + BLOCK] for at in range(0, len(found), BLOCK)]
+
+
+def item_of(blocks: Sequence[Foreign], at: int) -> Foreign:
+    """One block of columns."""
+    return blocks[at]
+
+
+def cut_block(
+    parts: Sequence[Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]],
+) -> list[NDArray[np.float64]]:
+    """Where the columns of a block are cut by minimum description length, from all parts."""
+    found = []
+    for j in range(len(parts[0])):
+        values = np.concatenate([part[j][0] for part in parts])
+        distinct, at = np.unique(values, return_inverse=True)
+        counts = np.zeros((distinct.size, parts[0][j][1].shape[1]))
+        np.add.at(counts, at.ravel(), np.concatenate([part[j][1] for part in parts]))
+        borders = mdl_borders(counts)
+        found.append(distinct[borders - 1] / 2 + distinct[borders] / 2)
+    return found
+
+
+def encode_part(
+    part: Foreign, columns: Columns, wanted: Wanted, specs: Sequence[ColumnSpec]
+) -> CodedPart:
+    """The rows of a part as codes."""
+    table = read_part(part, columns, wanted.number)
+    if table is not None and wanted.rows is not None:
+        table = table.take(wanted.rows) if wanted.rows.size else None
+    coded = [j for j, spec in enumerate(specs) if fits_a_byte(spec)]
+    others = [j for j, spec in enumerate(specs) if not fits_a_byte(spec)]
+    if table is None:
+        nothing = np.empty(0, np.uint8)
+        return CodedPart.of([nothing for _ in coded], [nothing for _ in others], 0)
+    codes = (_codes_of(specs[j], table, j) for j in coded)
+    return CodedPart.of(codes, (encode_from(specs[j], table, j) for j in others), table.n_rows)
+
+
+def _codes_of(spec: ColumnSpec, table: RawTable | SparseTable, j: int) -> Array | RareCodes:
+    """Codes of one column; of a sparse one those that are rare."""
+    if isinstance(table, RawTable):
+        return encode_from(spec, table, j)
+    if spec.presence:
+        matrix = table.matrix
+        rows = matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]].astype(np.int32)
+        return RareCodes(0, rows, np.ones(rows.size, np.uint8))
+    codes = encode_from(spec, table, j)
+    usual = int(np.bincount(codes).argmax())
+    rows = np.flatnonzero(codes != usual).astype(np.int32)
+    return RareCodes(usual, rows, codes[rows].astype(np.uint8))
+
+
+def hold_rows(
+    number: int, address: tuple[str, int], token: bytes, secure: bool, *parts: CodedPart
+) -> int:
+    """Hold parts of the rows until nobody asks any more; how many questions there were."""
+    return _hold(lambda n_threads: Holder(parts, n_threads), number, address, token, secure)
+
+
+def hold_pieces(
+    number: int, address: tuple[str, int], token: bytes, secure: bool, *pieces: Piece
+) -> int:
+    """The same for columns, with all their rows."""
+    return _hold(lambda n_threads: ColumnHolder(pieces, n_threads), number, address, token, secure)
+
+
+def _hold(
+    holder: Callable[[int], Answering],
+    number: int,
+    address: tuple[str, int],
+    token: bytes,
+    secure: bool,
+) -> int:
+    from distributed import get_worker, secede
+
+    worker = get_worker()
+    context = worker.security.get_connection_args("worker")["ssl_context"] if secure else None
+    try:
+        line = dial(address, token, number, context)
+    except OSError as error:
+        raise ConnectionError(
+            f"the worker {worker.address} cannot reach the search at {address[0]}:{address[1]} "
+            f"({error}). Run it on a machine that the workers can reach."
+        ) from error
+    # A long wait: the worker's other work gets another thread.
+    secede()
+    return serve(line, holder(worker.state.nthreads))

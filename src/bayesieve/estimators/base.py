@@ -1,0 +1,235 @@
+"""What estimators share: chosen columns, and predictions on Dask collections."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import Array, Foreign
+from ..data.collection import as_plain
+from ..data.packed import PackedTable
+from ..data.tables import Table, is_collection, is_frame, keep_names, read_table
+from ..models.columns import warn_of_unknown
+from ..models.fitted import FittedBayes, Priors, at_place
+
+if TYPE_CHECKING:
+    from ..explain.report.page import ReportPage
+
+#: What is said of a row in a number, or a name, rather than in several.
+_SINGLE = ("predict",)
+
+
+def lazily(model: Foreign, method: str, X: Foreign, priors: Foreign = None) -> Foreign:
+    """What a method of a fitted model gives, partition by partition, nothing of it computed yet.
+
+    Of a dask.dataframe a Series, or a DataFrame with a column a class (or label); of a dask.array
+    an array.
+
+    Parameters
+    ----------
+    model : fitted.
+    method : "predict", "predict_proba", "predict_log_proba" or "decision_function".
+    X : the collection.
+    priors : as the method takes them.
+    """
+    check_is_fitted(model)
+    ask = partial(_ask, model, method, priors)
+    columns = _columns(model, method)
+    kind = _kind(model) if method in _SINGLE else np.dtype(np.float64)
+    labelled = bool(
+        model.estimator_.fitted_.labelled if _chooses(model) else model.fitted_.labelled
+    )
+    if hasattr(X, "dtype"):
+        check_names(model, np.empty((0, X.shape[1])))
+        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+        single = (method in _SINGLE and not labelled) or columns is None
+        meta = np.empty((0,) if single else (0, len(columns or ())), kind)
+        if single:
+            return X.map_blocks(ask, drop_axis=1, dtype=kind, meta=meta)
+        return X.map_blocks(ask, chunks=(X.chunks[0], (meta.shape[1],)), dtype=kind, meta=meta)
+    import pandas as pd
+
+    check_names(model, X.dtypes.to_frame().T.iloc[:0])
+    if columns is None or (method in _SINGLE and not labelled):
+        framed = partial(_series, ask, kind)
+        return X.map_partitions(framed, meta=pd.Series(dtype=kind, name=method))
+    framed = partial(_frame, ask, columns)
+    meta = pd.DataFrame({name: pd.Series(dtype=kind) for name in columns})
+    return X.map_partitions(framed, meta=meta)
+
+
+def lazy_fit(model: Foreign, X: Foreign, y: Foreign, sample_weight: Foreign) -> FittedBayes:
+    """A model of all rows of a collection."""
+    from .collections import far_fit
+
+    return far_fit(model, X, y, sample_weight)
+
+
+def picked(model: Foreign, X: Foreign) -> Foreign:
+    """The chosen columns of a collection, which stays one."""
+    chosen = np.flatnonzero(model.support_)
+    if hasattr(X, "dtype"):
+        check_names(model, np.empty((0, X.shape[1])))
+        return X[:, chosen]
+    check_names(model, X.dtypes.to_frame().T.iloc[:0])
+    return X[[X.columns[j] for j in chosen.tolist()]]
+
+
+def check_names(model: Foreign, face: Foreign) -> None:
+    """Names and width must be those of the fit; told before anything is read."""
+    keep_names(model, face, reset=False)
+
+
+def _chooses(model: Foreign) -> bool:
+    return hasattr(model, "estimator_")
+
+
+def _kind(model: Foreign) -> np.dtype:
+    classes = model.classes_
+    fitted = (model.estimator_ if _chooses(model) else model).fitted_
+    rules = [problem.rule for problem in getattr(fitted, "problems", ())]
+    if any(rule is not None and rule.asks for rule in rules):  # None where a person is asked
+        return np.dtype(object)
+    return np.dtype(np.int64) if isinstance(classes, list) else classes.dtype
+
+
+def _columns(model: Foreign, method: str) -> list[str] | None:
+    """Names of what is said; None where it is one number a row."""
+    inner = model.estimator_ if _chooses(model) else model
+    if hasattr(inner, "label_names_"):
+        return list(inner.label_names_)
+    names = [str(each) for each in model.classes_.tolist()]
+    return None if method == "decision_function" and len(names) == 2 else names
+
+
+def _ask(model: Foreign, method: str, priors: Foreign, part: Foreign) -> Foreign:
+    """A partition may have no rows."""
+    part = as_plain(part)
+    if part.shape[0]:
+        return getattr(model, method)(part, priors=priors)
+    columns = _columns(model, method)
+    kind = _kind(model) if method in _SINGLE else np.dtype(np.float64)
+    single = columns is None or (method in _SINGLE and not isinstance(model.classes_, list))
+    return np.empty((0,) if single else (0, len(columns or ())), kind)
+
+
+def _series(ask: Foreign, kind: np.dtype, part: Foreign) -> Foreign:
+    import pandas as pd
+
+    return pd.Series(ask(part), index=part.index, dtype=kind, name=ask.args[1])
+
+
+def _frame(ask: Foreign, columns: list[str], part: Foreign) -> Foreign:
+    import pandas as pd
+
+    return pd.DataFrame(ask(part), index=part.index, columns=columns)
+
+
+# -- An estimator that chose columns and holds a model on them -------------------------------------
+
+
+class ChosenColumns(SelectorMixin):
+    """Transforms to the chosen columns, and predicts by the model on them.
+
+    Mixed in by whoever sets ``support_``, a mask of columns, and ``estimator_``, a fitted model of
+    the columns chosen.
+
+    Examples
+    --------
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.estimators.base import ChosenColumns
+    >>> issubclass(NaiveBayesSelector, ChosenColumns)
+    True
+    """
+
+    support_: NDArray[np.bool_]
+    estimator_: Any
+    class_weight: Any
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def transform(self, X: object) -> Any:
+        """The chosen columns of X, in the table's order; packed tables and collections stay so."""
+        if isinstance(X, PackedTable):
+            return self._chosen(X)
+        if is_collection(X):
+            return picked(self, X)
+        try:
+            return super().transform(X)
+        except Exception:
+            if not is_frame(X):
+                raise
+            # Data frames make no array of some columns, such as nullable numbers beside categories
+            # or wide integers, each library with an error of its own.  Bad input is refused here.
+            chosen = self._chosen(X)
+            columns = [chosen.column(j) for j in range(len(chosen.names))]
+            return np.stack(columns, axis=1) if columns else np.empty((chosen.n_rows, 0))
+
+    def report(self, X: object, y: ArrayLike, **options: object) -> "ReportPage":
+        """The report of this selection, which a notebook shows where it stands.
+
+        Parameters
+        ----------
+        X, y :
+            What it was fitted on.
+        **options :
+            As in `make_report`: `title`, `include_rows`, `n_resamples` and so on.
+
+        Returns
+        -------
+        page : ReportPage
+            Text of an HTML page; ``save(path)`` writes it.
+        """
+        from ..explain.report.page import report_page
+
+        return report_page(self, X, y, options)
+
+    def _chosen(self, X: object) -> Table:
+        """The chosen columns of X."""
+        check_is_fitted(self, "support_")
+        return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
+
+    def _told(self, X: object) -> Table:
+        """The chosen columns of X; those in which nothing is known are named."""
+        chosen = self._chosen(X)
+        warn_of_unknown(self.estimator_.fitted_.specs, chosen)
+        return chosen
+
+    def predict(self, X: object, priors: Priors = None) -> Array:
+        """The most probable class of each row (0 or 1 for each label), by the chosen model.
+
+        After `decide`, what its rule decides: an array of objects where it may ask a person, with
+        None for the rows on which it does.
+        `priors`, here and below: how frequent the classes are where the rows come from, see
+        `deploy`; as in training (or as deployed) by default.
+        """
+        if is_collection(X):
+            return lazily(self, "predict", X, priors)
+        chosen = self._told(X)
+        return at_place(self.estimator_.fitted_, priors).decided(chosen)
+
+    def predict_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
+        """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
+        if is_collection(X):
+            return lazily(self, "predict_proba", X, priors)
+        chosen = self._told(X)
+        return at_place(self.estimator_.fitted_, priors).proba(chosen)
+
+    def decision_function(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
+        """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
+        if is_collection(X):
+            return lazily(self, "decision_function", X, priors)
+        chosen = self._told(X)
+        return at_place(self.estimator_.fitted_, priors).decide(chosen)
+
+    def predict_log_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
+        """The logarithm of `predict_proba`, by the chosen model."""
+        if is_collection(X):
+            return lazily(self, "predict_log_proba", X, priors)
+        chosen = self._told(X)
+        return at_place(self.estimator_.fitted_, priors).log_proba(chosen)

@@ -1,0 +1,184 @@
+"""Fits on Dask collections: input is validated before any work, rows stay with the workers."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..checks import Foreign, choose, column_indices
+from ..criteria.auc import AUC
+from ..criteria.base import Criterion
+from ..criteria.rows import RowCriterion
+from ..data.collection import read_collection
+from ..data.sample import Sample
+from ..data.tables import is_collection
+from ..engine.dask.engine import DaskEngine, FarTable, check_mergeable, far_sample
+from ..engine.gpu.engine import GpuEngine
+from ..models.base import one_set
+from ..models.columns import Summary
+from ..models.fitted import FittedBayes
+from ..models.registry import MODELS
+from ..rankings.collections import check_divisible
+from ..rankings.rank import check_ranking
+from ..search.run import Family
+from ..search.strategies.base import Search
+from ..search.strategies.dependency import DependencySearch
+from ..search.strategies.ranked import SCORE, RankedSearch, ShortlistSearch
+from ._validation import gpu_of, judge_parameters, read_forbidden
+from .naive_bayes import NaiveBayes
+
+if TYPE_CHECKING:
+    from .selector import NaiveBayesSelector
+    from .weighted import WeightedNaiveBayes
+
+ENGINES = ("threads", "dask", "gpu")
+
+
+def engine_of(engine: object, X: object) -> DaskEngine:
+    """Who keeps the rows of a collection.
+
+    Parameters
+    ----------
+    engine : None, "dask", or a `DaskEngine`; "threads" and GPUs cannot.
+    X : what was given.
+    """
+    if engine is not None and not isinstance(engine, DaskEngine | GpuEngine):
+        choose("engine", engine, ENGINES)
+    if not is_collection(X):
+        raise TypeError(
+            f"engine={engine!r} is for Dask collections; got {type(X).__name__}. Use "
+            "engine=None, or make a collection first, such as "
+            "dask.dataframe.from_pandas(X, npartitions=8)."
+        )
+    if engine == "threads" or gpu_of(engine) is not None:
+        raise TypeError(
+            f"engine={engine!r} needs a table in memory; got a Dask collection. Use engine=None, "
+            "or call compute() first."
+        )
+    return engine if isinstance(engine, DaskEngine) else DaskEngine()
+
+
+def check_far(asked: "NaiveBayesSelector", search: Search, criterion: Criterion) -> None:
+    """Refuse by name what cannot be divided over the rows."""
+    if not isinstance(criterion, RowCriterion | AUC):
+        raise ValueError(
+            f"criterion {criterion.name!r} is your own: on a Dask collection use 'error', "
+            "'probability', 'log-likelihood', 'auc' or 'penalised-auc'."
+        )
+    ranking = _ranking_of(search)
+    if ranking is not None:
+        check_divisible(check_ranking(ranking, "ranking"))
+    if isinstance(search, DependencySearch):
+        raise ValueError(
+            "search='dependency' compares columns with each other row by row: it is not offered on "
+            "a Dask collection. Use 'forward', 'backward-forward' or another search."
+        )
+
+
+def _ranking_of(search: Search) -> object:
+    """What a search will have the columns ranked by; None where it asks for no ranking."""
+    if isinstance(search, ShortlistSearch):
+        return search.ranking
+    if isinstance(search, RankedSearch) and search.order is None and search.ranking != SCORE:
+        return search.ranking
+    return None
+
+
+def check_far_models(family: Family) -> None:
+    """Refuse feature models that were asked for and cannot be merged exactly."""
+    features = family.features
+    names = list(features.values()) if isinstance(features, Mapping) else [features]
+    check_mergeable([name for name in names if isinstance(name, str) and name in MODELS])
+    if family.rounded or getattr(family, "var_smoothing", None) is not None:
+        raise ValueError(
+            "var_smoothing and rounded ask for normal distributions, whose sums depend on the "
+            "order of the rows: not offered on a Dask collection. Use features='density'."
+        )
+
+
+@contextmanager
+def gathered(
+    selector: "NaiveBayesSelector",
+    model: NaiveBayes,
+    X: object,
+    y: object,
+    params: dict[str, Foreign],
+) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
+    """Rows held by a cluster as a sample, and what was given beside them, as long as it is needed.
+
+    Parameters
+    ----------
+    selector : whose fit this is.
+    model : keeps width and names of X.
+    X, y, params : as users give them.
+    """
+    engine = engine_of(selector.engine, X)
+    from ._validation import settle
+
+    asked = settle(selector)
+    check_far(asked, *judge_parameters(asked))
+    with _held(engine, asked, model, X, y, params) as found:
+        yield found
+
+
+@contextmanager
+def gathered_weights(
+    asked: "WeightedNaiveBayes",
+    model: NaiveBayes,
+    X: object,
+    y: object,
+    params: dict[str, Foreign],
+) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
+    """The same for weighted terms, whose sums add up over rows as well.
+
+    Parameters
+    ----------
+    asked : whose fit this is, its preset spelt out.
+    model : keeps width and names of X.
+    X, y, params : as users give them.
+    """
+    engine = engine_of(asked.engine, X)
+    with _held(engine, asked, model, X, y, params) as found:
+        yield found
+
+
+@contextmanager
+def _held(
+    engine: DaskEngine,
+    asked: "NaiveBayesSelector | WeightedNaiveBayes",
+    model: NaiveBayes,
+    X: object,
+    y: object,
+    params: dict[str, Foreign],
+) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
+    family = model.family()
+    check_far_models(family)
+    collection = read_collection(X, y)
+    kept = set(column_indices("keep", asked.keep, collection.told))
+    read_forbidden(asked.forbid, collection.told, kept)
+    with engine.cluster() as cluster:
+        given = {name: cluster.gather(value) for name, value in params.items()}
+        weight = given.get("sample_weight")
+        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        assert isinstance(sample.table, FarTable)
+        yield sample, sample.table, given
+
+
+def far_fit(model: NaiveBayes, X: object, y: object, sample_weight: object) -> FittedBayes:
+    """A model of all rows of a collection: counts alone come here."""
+    engine, family = engine_of(None, X), model.family()
+    check_far_models(family)
+    collection = read_collection(X, y)
+    with engine.cluster() as cluster:
+        weight = cluster.gather(sample_weight)
+        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        family.check_sample(sample)
+        assert isinstance(sample.table, FarTable)
+        held, summaries = sample.table.held, []
+        for labels in family.problems(sample.targets):
+            sets = one_set(labels, sample.weights, np.ones(len(sample.classes)))
+            counts = tuple(held.count(sets, np.arange(labels.size)))
+            found = sets.class_counts[0], sets.class_weight, held.specs, counts
+            summaries.append(Summary(sample.classes, *found))
+    return family.finish(summaries, sample.targets.names if sample.targets.labelled else ())

@@ -1,0 +1,299 @@
+"""Ablation: the model beside all columns, and without each of its own."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from ..data.sample import Sample, read_sample
+from ..data.split import group_numbers
+from ..data.tables import Table
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
+from ..estimators.weighted import WeightedNaiveBayes
+from ..models.base import Floats, Ints
+from ..models.columns import share
+from ..models.fitted import FittedBayes, FittedProblem
+from ..models.log_ratios import WEIGHT_STEPS
+
+#: What chose columns.
+Chooser = NaiveBayesSelector | WeightedNaiveBayes
+
+_FOLDS = 5
+
+# Posteriors that may be computed for one report: rows x classes x columns x substitutes.
+_MOST_WORK = 60_000_000
+
+# Columns beyond which nothing is compared with all of them, and substitutes that are tried.
+_MOST_COLUMNS, _MOST_SUBSTITUTES = 5000, 400
+
+# Rows on which columns are tried, at most and at least.
+_MOST_ROWS, _FEWEST_ROWS = 2000, 200
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a term of a model is worth on rows that its tables do not come from.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Among those of the model: one, or the two of a pair.
+    error : float
+        By how much the share of wrong decisions rises where it leaves.
+    loss : float
+        By how much -log P(true class) rises, in nat, in the mean.
+    substitute : str or None
+        The column outside the model that makes up for most of it.
+    substitute_loss : float
+        What is still lost with the substitute in its place.
+    alone : float
+        The error of this term and the prior alone.
+
+    Examples
+    --------
+    >>> from bayesieve.evaluation.ablation import Worth
+    >>> Worth((0,), 0.02, 0.1, "depth", 0.01).substitute
+    'depth'
+    """
+
+    columns: tuple[int, ...]
+    error: float
+    loss: float
+    substitute: str | None = None
+    substitute_loss: float = float("nan")
+    alone: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A choice beside what might have been.
+
+    Attributes
+    ----------
+    all_error : float
+        Of a naive Bayes model of all columns, on the same rows, by tables of other rows.
+    n_columns : int
+        How many these are.
+    rows : int
+        Rows on which the terms were tried.
+    worth : list of Worth
+        One a term of the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.evaluation.ablation import beside
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    >>> found = beside(selector, X, y)
+    >>> found.n_columns, len(found.worth) == len(selector.selected_)
+    (4, True)
+    """
+
+    all_error: float
+    n_columns: int
+    rows: int
+    worth: list[Worth]
+
+
+def beside(
+    model: object,
+    X: object,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> Beside | None:
+    """What all columns would have given, and what each term of the model is worth.
+
+    Tables come from the guiding rows for the validation rows, or from four fifths of the rows for
+    the last fifth; weights, pairs and constants are those of the model.
+
+    Parameters
+    ----------
+    model : NaiveBayesSelector or WeightedNaiveBayes
+        Fitted.
+    X, y, sample_weight, groups :
+        What it was fitted on.
+
+    Returns
+    -------
+    found : Beside or None
+        None where this cannot be told: no columns were chosen, rows have labels, or the table has
+        more than 5000 columns.
+    """
+    if not isinstance(model, Chooser) or not isinstance(model.estimator_, NaiveBayes):
+        return None
+    fitted = model.estimator_.fitted_
+    read = read_sample(BaseEstimator(), X, y, sample_weight)
+    names = read.table.names
+    if fitted.labelled or len(names) > _MOST_COLUMNS or len(names) != model.n_features_in_:
+        return None
+    if not np.array_equal(read.classes, fitted.only.classes):
+        return None
+    plain = _plain(model)
+    family = plain.family()
+    table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
+    read = read._replace(table=table)
+    chosen = np.flatnonzero(model.support_)
+    wrong, total, trial = 0.0, 0.0, _Trial(fitted, chosen, len(names), len(read.classes))
+    for train, test in _splits(model, read, groups):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit of all rows said what there is to say
+            target = read.classes[read.labels[train]]
+            every = clone(plain).fit(table.take(train), target, sample_weight=read.weights[train])
+        part, truth = table.take(test), read.labels[test]
+        decided = np.searchsorted(read.classes, every.fitted_.best(part))
+        wrong += float(read.weights[test][decided != truth].sum())
+        total += float(read.weights[test].sum())
+        trial.add(every.fitted_, read, test)
+    if not total:
+        return None
+    return Beside(wrong / total, len(names), trial.rows, trial.worth(names))
+
+
+def _plain(model: Chooser) -> NaiveBayes:
+    """A model of all columns as it would have been without a choice."""
+    if isinstance(model, WeightedNaiveBayes):
+        return NaiveBayes(model.features, model.smoothing, model.priors)
+    found = model.estimator
+    return NaiveBayes() if found is None else clone(found)
+
+
+def _splits(
+    model: Chooser, read: Sample, groups: ArrayLike | None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Rows for tables, and rows to be decided; every class among the first."""
+    if isinstance(model, NaiveBayesSelector) and model.validation_rows_.size:
+        parts = [model.guiding_rows_, model.validation_rows_]
+        train, test = (np.flatnonzero(np.isin(read.rows, part)) for part in parts)
+        if np.unique(read.labels[train]).size == len(read.classes):
+            yield train, test
+        return
+    mates = None if groups is None else group_numbers(np.asarray(groups)[read.rows])
+    fewest = int(np.bincount(read.labels).min())
+    n_folds = min(_FOLDS, fewest if mates is None else np.unique(mates).size)
+    if n_folds < 2:
+        return
+    kind = StratifiedKFold if mates is None else StratifiedGroupKFold
+    splitter = kind(n_folds, shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for train, test in splitter.split(np.zeros(len(read.labels)), read.labels, mates):
+            if np.unique(read.labels[train]).size == len(read.classes):
+                yield train, test
+
+
+class _Trial:
+    """Sums of rows without each term, and with others in its place.
+
+    Parameters
+    ----------
+    fitted : the model.
+    chosen : its columns among all.
+    n_columns, n_classes : of the table.
+    """
+
+    def __init__(self, fitted: FittedBayes, chosen: Ints, n_columns: int, n_classes: int):
+        self._problem, self._chosen = fitted.only, chosen
+        self._terms = _terms_of(fitted.only)
+        self._others = np.setdiff1d(np.arange(n_columns), chosen)[:_MOST_SUBSTITUTES]
+        work = max(n_classes * len(self._terms) * max(self._others.size, 1), 1)
+        self._most = int(np.clip(_MOST_WORK // work, _FEWEST_ROWS, _MOST_ROWS))
+        self.rows = 0
+        self._errors, self._losses = np.zeros(len(self._terms)), np.zeros(len(self._terms))
+        self._replaced = np.zeros((self._others.size, len(self._terms)))
+        self._alone = np.zeros(len(self._terms))
+        self._all_error = self._all_loss = 0.0
+
+    def add(self, every: FittedBayes, read: Sample, test: NDArray[np.int64]) -> None:
+        """Rows of one part, by tables of all columns from other rows."""
+        share_of_rows = -(-self._most * test.size // max(read.labels.size, 1))
+        some = np.linspace(0, test.size - 1, min(test.size, max(share_of_rows, 50)))
+        at = test[some.round().astype(np.int64)]
+        table, truth = read.table.take(at), read.labels[at]
+        said = [_ratios(every.only, table, int(j)) for j in self._chosen]
+        mine = table.pick(self._chosen)
+        parts = [
+            self._weights(columns) * said[columns[0]]
+            if len(columns) == 1
+            else self._problem.nat(self._problem.said_together(mine, self._problem.pairs[pair]))
+            for columns, pair in self._terms
+        ]
+        base = self._problem.nat(self._problem.fixed_prior)
+        whole = base + np.sum(parts, axis=0) if parts else np.tile(base, (at.size, 1))
+        error, loss = _judged(whole[None], truth)
+        self._all_error, self._all_loss = self._all_error + error[0], self._all_loss + loss[0]
+        self.rows += at.size
+        if not parts:
+            return
+        self._alone += _judged(base + np.array(parts), truth)[0]
+        without = whole[None] - np.array(parts)
+        errors, losses = _judged(without, truth)
+        self._errors += errors
+        self._losses += losses
+        weights = np.array([self._weights(columns) for columns, _ in self._terms])
+        for i, other in enumerate(self._others.tolist()):
+            ratios = _ratios(every.only, table, other)
+            self._replaced[i] += _judged(without + weights[:, None] * ratios, truth)[1]
+
+    def _weights(self, columns: tuple[int, ...]) -> Floats:
+        """What a column's evidence counts for each class; of a pair, as much as its first."""
+        problem = self._problem
+        if problem.weighting is None:
+            found = np.ones(len(problem.classes))
+        elif len(columns) == 1:
+            found = problem.weighting.weights[columns[0]] / WEIGHT_STEPS
+        else:
+            found = np.ones(len(problem.classes)) / 2
+        return found / problem.temperature
+
+    def worth(self, names: list[str] | tuple[str, ...]) -> list[Worth]:
+        """What each term is worth."""
+        n_rows, found = max(self.rows, 1), []
+        for t, (columns, _) in enumerate(self._terms):
+            best, left = None, float("nan")
+            if self._others.size:
+                at = int(self._replaced[:, t].argmin())
+                left = float(self._replaced[at, t] - self._all_loss) / n_rows
+                best = names[self._others[at]]
+                if self._replaced[at, t] >= self._losses[t]:
+                    best, left = None, float("nan")  # nothing is better than a stranger
+            error = float(self._errors[t] - self._all_error) / n_rows
+            loss = float(self._losses[t] - self._all_loss) / n_rows
+            found.append(Worth(columns, error, loss, best, left, float(self._alone[t]) / n_rows))
+        return found
+
+
+def _terms_of(problem: FittedProblem) -> list[tuple[tuple[int, ...], int]]:
+    """Columns that speak by themselves, then pairs: their columns, and the pair's place."""
+    weighting = problem.weighting
+    alone = [
+        ((j,), -1)
+        for j in range(len(problem.specs))
+        if weighting is None or weighting.weights[j].any()
+    ]
+    return alone + [(tuple(pair.columns), p) for p, pair in enumerate(problem.pairs)]
+
+
+def _ratios(problem: FittedProblem, table: Table, column: int) -> Floats:
+    """Log P(value | class) less log P(value), of rows x classes, in nat."""
+    said = problem.nat(problem.said(table, column))
+    said = np.maximum(said, -700.0)
+    mixed = said + np.log(np.maximum(problem.shares, 1e-300))
+    top = mixed.max(1, keepdims=True)
+    found: Floats = said - top - np.log(np.exp(mixed - top).sum(1, keepdims=True))
+    return found
+
+
+def _judged(sums: Floats, truth: Ints) -> tuple[Floats, Floats]:
+    """Wrong rows, and the sum of -log P(true class), of each of several states."""
+    top = sums.max(2, keepdims=True)
+    logs = sums - top - np.log(np.exp(sums - top).sum(2, keepdims=True))
+    mine = logs[:, np.arange(truth.size), truth]
+    return (sums.argmax(2) != truth).sum(1).astype(float), -mine.sum(1)

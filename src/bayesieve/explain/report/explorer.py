@@ -1,0 +1,279 @@
+"""What the explorer of decisions reads of a model and its rows, in a report and on other pages."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...checks import Array, plain_value
+from ...data.columns import ColumnSpec, encode, is_missing, to_codes
+from ...data.series import SeriesTable, read_series_table
+from ...data.tables import Table
+from ...estimators.deploy import fitted_of, rows_of
+from ...estimators.selector import NaiveBayesSelector
+from ...evaluation._typing import Model, Value
+from ...evaluation.decide import novelty_of
+from ...indicators.transformer import Indicators
+from ...models.fitted import FittedBayes
+from ..model import ModelData, explain_model
+from ..portable import BellTerms, Portable, PortableFeature, PortableProblem, TableTerms, portable
+from .sections import rule_data
+from .shape import NatModel, NatProblem, NatTerms, RowsData, SignalData, SpokenData, StepTerms
+
+if TYPE_CHECKING:
+    from .content import Extras
+
+MOST_ROWS = 1000
+
+
+_MOST_CELLS = 40_000  # a page of many features holds fewer rows
+
+
+_MOST_SIGNALS = 60
+
+
+_MOST_POINTS = 400  # of a signal in the page
+
+
+def embedded_rows(
+    selector: NaiveBayesSelector | None,
+    fitted: FittedBayes,
+    shown: list[PortableFeature],
+    table: Table,
+    y: ArrayLike,
+    extras: "Extras",
+) -> RowsData | None:
+    """A sample of the rows: position, truth, part, and the values the model reads.
+
+    Parameters
+    ----------
+    selector : who chose the columns, or None.
+    fitted : the model.
+    shown : its features as the page has them.
+    table, y : the rows, with the model's columns.
+    extras : what is asked for.
+    """
+    if not extras.include_rows:
+        return None
+    series = None
+    if extras.signals is not None:
+        read = read_series_table if extras.indicators is None else extras.indicators.read
+        series = read(extras.signals)
+    draw = np.random.RandomState(extras.random_state)
+    most = min(MOST_ROWS, max(_MOST_CELLS // max(len(fitted.specs), 1), 50))
+    at = _draw(selector, table.n_rows, most, draw)
+    wanted = np.array(extras.wanted, np.int64)
+    at = np.union1d(at, wanted)
+    truth = np.asarray(y)
+    validation = np.zeros(table.n_rows, bool)
+    if selector is not None:
+        validation[selector.validation_rows_] = True
+    return {
+        "n_rows": table.n_rows,
+        "at": at.tolist(),
+        "truth": [_truth(truth[i]) for i in at],
+        "validation": validation[at].tolist(),
+        "values": _values(fitted, shown, table, at),
+        "novelty": None if fitted.usual is None else _few(novelty_of(fitted, table.take(at))),
+        "signals": _signals(fitted, wanted, at, validation, series, extras.indicators),
+        "channels": [] if series is None else list(series.channels),
+        "spoken": _spoken(fitted, extras.indicators),
+    }
+
+
+def _draw(
+    selector: NaiveBayesSelector | None, n_rows: int, most: int, draw: np.random.RandomState
+) -> NDArray[np.int64]:
+    """All rows where they are few; else as many of the validation part as fit into a half."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    first = np.empty(0, np.int64)
+    if selector is not None and selector.validation_rows_.size:
+        first = draw.permutation(selector.validation_rows_)[: most // 2]
+    rest = np.setdiff1d(np.arange(n_rows), first)
+    return np.sort(np.concatenate([first, draw.permutation(rest)[: most - first.size]]))
+
+
+def _truth(value: NDArray[np.int64] | Value) -> list[int] | Value:
+    return [int(v) for v in value] if isinstance(value, np.ndarray) else plain_value(value)
+
+
+def _values(
+    fitted: FittedBayes, shown: list[PortableFeature], chosen: Table, at: NDArray[np.int64]
+) -> list[list[float | None]]:
+    """Of each column: positions of levels (None: missing, -1: never seen), or numbers."""
+    found: list[list[float | None]] = []
+    for j, spec in enumerate(fitted.specs):
+        raw = chosen.column(j)[at]
+        levels = shown[j]["levels"]
+        if spec.on_grid:
+            found.append(_few_digits(spec, raw))
+        elif levels is None:
+            found.append([None if value != value else float(value) for value in raw])
+        elif spec.levels is None:  # no closed form: a table of the values seen
+            codes = to_codes(np.array(levels), raw)
+            found.append([-1 if code == len(levels) else int(code) for code in codes])
+        else:
+            codes, missing = encode(spec, raw), is_missing(raw)
+            last = spec.n_codes - 1
+            found.append(
+                [
+                    None if gone else -1 if code == last else int(code)
+                    for code, gone in zip(codes, missing, strict=True)
+                ]
+            )
+    return found
+
+
+def _few_digits(spec: ColumnSpec, raw: NDArray[np.float64]) -> list[float | None]:
+    """Numbers in seven digits, where they say the same; None where missing."""
+    short = np.array([float(f"{value:.7g}") for value in raw])
+    same = encode(spec, short) == encode(spec, raw)
+    return [None if x != x else float(x) for x in np.where(same, short, raw)]
+
+
+def _signals(
+    fitted: FittedBayes,
+    wanted: NDArray[np.int64],
+    at: NDArray[np.int64],
+    validation: NDArray[np.bool_],
+    table: SeriesTable | None,
+    indicators: Indicators | None,
+) -> dict[int, SignalData] | None:
+    """Series of some embedded rows, and where in them each indicator of the model fired."""
+    if table is None:
+        return None
+    pool = at[validation[at]] if validation[at].any() else at
+    found: dict[int, SignalData] = {}
+    known = set() if indicators is None else set(indicators.names_)
+    names = {j: spec.name for j, spec in enumerate(fitted.specs) if spec.name in known}
+    for i in np.concatenate([wanted, pool[:_MOST_SIGNALS]]):
+        series = table[int(i)]
+        fired = {}
+        if indicators is not None:
+            spans = indicators.fired(series, list(names.values()))
+            fired = {j: spans[name] for j, name in names.items() if spans[name]}
+        length = max(values[0].size for values in series.values)
+        step = max(1, length // _MOST_POINTS)
+        found[int(i)] = {
+            "points": [_points(values[0][::step]) for values in series.values],
+            "step": step,
+            "length": length,
+            "times": None if series.times is None else _ends(series.times[0]),
+            "fired": fired,
+        }
+    return found
+
+
+def _ends(times: Array) -> list[str]:
+    """When the first and the last point were taken."""
+    return [str(plain_value(times[i])) for i in (0, -1)] if len(times) else []
+
+
+def _few(values: NDArray[np.float64]) -> list[float]:
+    return [float(f"{value:.4g}") for value in values]
+
+
+def _points(values: NDArray[np.float64]) -> list[float | None]:
+    """Values in four digits; None where one is missing."""
+    return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values]
+
+
+def _spoken(fitted: FittedBayes, indicators: Indicators | None) -> dict[int, SpokenData]:
+    """What the indicators among the features say."""
+    if indicators is None:
+        return {}
+    known = {each.id: each for each in indicators.indicators_}
+    return {
+        j: {
+            "sentence": known[spec.name].sentence,
+            "channels": [indicators.channels_.index(name) for name in known[spec.name].channels],
+        }
+        for j, spec in enumerate(fitted.specs)
+        if spec.name in known
+    }
+
+
+# -- What an explorer of decisions reads of a model and its rows, in a report and on other ---------
+
+
+def explorer_data(model: Model, X: object, y: ArrayLike, extras: "Extras") -> dict[str, object]:
+    """What the scripts of a report read to explore decisions, and nothing else.
+
+    Parameters
+    ----------
+    model : fitted.
+    X, y : rows to look at, and their classes.
+    extras : rows that are wanted, and the series behind them.
+    """
+    fitted = fitted_of(model)
+    spoken = portable(fitted, by_values=True)
+    models = [explain_model(model, label=label).to_dict() for label in fitted.labels or (None,)]
+    selector = model if isinstance(model, NaiveBayesSelector) else None
+    rows = embedded_rows(selector, fitted, spoken["features"], rows_of(model, X), y, extras)
+    return {
+        "portable": in_nat(spoken, fitted),
+        "rules": [rule_data(problem) for problem in fitted.problems],
+        "sources": sources_of(models),
+        "rows": rows,
+        "told": models,
+    }
+
+
+def sources_of(models: Sequence[ModelData]) -> list[list[list[object]]]:
+    """The counts, or the moments, behind each feature of each model."""
+    return [[[each["counts"], each["source"]] for each in model["features"]] for model in models]
+
+
+def in_nat(data: Portable, fitted: FittedBayes) -> NatModel:
+    """Integers beyond 2^53 do not survive in a page: terms in nat, and log 0 marked apart."""
+    return {
+        "features": data["features"],
+        "problems": [
+            _problem_in_nat(
+                problem, [f["cuts"] is not None for f in data["features"]], each.shares.tolist()
+            )
+            for problem, each in zip(data["problems"], fitted.problems, strict=True)
+        ],
+    }
+
+
+def _problem_in_nat(
+    problem: PortableProblem, on_grid: list[bool], shares: list[float]
+) -> NatProblem:
+    bits, impossible = problem["bits"], problem["impossible"]
+
+    def nat(fixed: int) -> list[float]:
+        never = bool(impossible) and fixed <= -impossible // 2
+        return [float(np.ldexp(fixed + impossible * never, -bits)), int(never)]
+
+    def terms(found: TableTerms | BellTerms, steps: bool) -> NatTerms | StepTerms | BellTerms:
+        if "table" not in found:
+            return found
+        silent = [nat(fixed) for fixed in found["silent"]]
+        if steps and not impossible:
+            # Whole numbers that are small where neighbours are near: a third of the letters.
+            whole = np.rint(np.ldexp(np.array(found["table"], float), -bits) * 1e10)
+            lines = np.diff(whole, axis=0, prepend=0).T.astype(int).tolist()
+            return {"steps": lines, "silent": silent}
+        table = [[nat(fixed) for fixed in row] for row in found["table"]]
+        return {"table": table, "silent": silent}
+
+    return {
+        "name": problem["name"],
+        "classes": problem["classes"],
+        "class_count": problem["class_count"],
+        "temperature": problem["temperature"],
+        "prior": [nat(fixed) for fixed in problem["prior"]],
+        "shares": shares,
+        "terms": [terms(*both) for both in zip(problem["terms"], on_grid, strict=True)],
+        "pairs": [
+            {
+                "columns": pair["columns"],
+                "groups": pair["groups"],
+                "table": [[nat(fixed) for fixed in row] for row in pair["table"]],
+            }
+            for pair in problem["pairs"]
+        ],
+    }

@@ -1,0 +1,718 @@
+"""Sections of a report: columns at a glance, pairs, the search, and the rule."""
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Iterable
+from importlib import metadata
+from itertools import pairwise
+from typing import NamedTuple, TypedDict, cast
+
+import numpy as np
+import sklearn
+from numpy.typing import ArrayLike, NDArray
+
+from ...checks import Array
+from ...data.tables import SparseTable, Table
+from ...estimators.base import ChosenColumns
+from ...estimators.deploy import bayes_of, stands_for
+from ...estimators.selector import NaiveBayesSelector
+from ...estimators.weighted import WeightedNaiveBayes
+from ...evaluation._typing import Model, Value
+from ...evaluation.ablation import Beside, Worth
+from ...evaluation.decide import Decision, rule_in_words
+from ...evaluation.drift import drift
+from ...evaluation.performance import PerformanceData
+from ...models.fitted import ASK, FittedBayes, FittedProblem
+from ...rankings.families import count_others
+from ...search.weight_path import WeightPath
+from ..plain import FeatureData, ModelData
+from ..plots import weighted_bands
+from ..portable import Portable
+from ..text import few_digits, many, nth, odds_in_words, rate_in_words, speaks
+from .shape import DecidedData, DriftData, Looked, PathData, RuleData, Said
+
+
+class HeatCell(TypedDict):
+    """One cell of a heat map: what it says for one class against another, and rows in it."""
+
+    ratio: float
+    share: float
+    counts: list[float]
+
+
+class HeatMap(TypedDict):
+    """A pair of columns: values of the first down, of the second across; `at`: its place."""
+
+    at: int
+    first: str
+    second: str
+    down: list[str]
+    across: list[str]
+    cells: list[list[HeatCell]]
+
+
+def speaking(model: ModelData) -> list[FeatureData]:
+    """Features that say something: columns by themselves, and pairs."""
+    return [each for each in model["features"] if speaks(each["source"])]
+
+
+def scaled(model: ModelData) -> list[FeatureData]:
+    """Columns that have a scale of their own."""
+    return [each for each in speaking(model) if each["model"] != "pair"]
+
+
+def heat_maps(model: ModelData, target: int, against: int) -> list[HeatMap]:
+    """What the cells of all pairs say, the most telling pair first; one depth of colour for all.
+
+    Parameters
+    ----------
+    model : what `explain_model` found, as plain data.
+    target, against : positions of the two classes.
+    """
+    pairs = [each for each in model["features"] if each["model"] == "pair"]
+    said = [
+        [(row[target] - row[against]) / model["temperature"] for row in each["terms"]]
+        for each in pairs
+    ]
+    most = max((abs(ratio) for ratios in said for ratio in ratios), default=0.0) or 1.0
+    telling = sorted(range(len(pairs)), key=lambda at: -sum(pairs[at]["importance"]))
+    return [_heat_map(at, pairs[at], said[at], most) for at in telling]
+
+
+def _heat_map(at: int, each: FeatureData, ratios: list[float], most: float) -> HeatMap:
+    down, across = (cast(list[str], each["source"][key]) for key in ("first", "second"))
+    counts = each["counts"] or []
+    cells: list[HeatCell] = [
+        {"ratio": ratio, "share": abs(ratio) / most, "counts": rows}
+        for ratio, rows in zip(ratios, counts, strict=True)
+    ]
+    first, second = cast(list[str], each["source"]["names"])
+    starts = range(0, len(cells), len(across))
+    return {
+        "at": at,
+        "first": first,
+        "second": second,
+        "down": down,
+        "across": across,
+        "cells": [cells[start : start + len(across)] for start in starts],
+    }
+
+
+def classes_of(model: ModelData) -> list[Value]:
+    """Classes by their names; of a label, without it and with it."""
+    label = model["label"]
+    return model["classes"] if label is None else [f"not {label}", label]
+
+
+# -- What a model looks at -------------------------------------------------------------------------
+
+
+# Statements on one term, and evidence below which a stretch of values says nothing, in nat.
+_MOST_SAID, _LITTLE = 4, math.log(1.15)
+
+
+class Told(NamedTuple):
+    """What is known of terms beside the model itself."""
+
+    beside: Beside | None
+    stories: dict[str, str]
+    sentences: dict[str, str]
+
+
+_KINDS = {
+    "bernoulli": "yes/no",
+    "categorical": "categories",
+    "pair": "two columns together",
+    "intervals": "number, in intervals",
+}
+
+
+def looked_at(model: ModelData, told: Told) -> list[Looked]:
+    """The terms of a model, the strongest first.
+
+    Parameters
+    ----------
+    model : what `explain_model` found, as plain data.
+    told : worth, stories and sentences, by the names of the terms.
+    """
+    total = sum(model["class_count"]) or 1.0
+    shares = [count / total for count in model["class_count"]]
+    names = [each["feature"] for each in model["features"]]
+    columns = [each["feature"] for each in model["features"] if each["model"] != "pair"]
+    worths: dict[str, Worth] = {}
+    if told.beside is not None:
+        worths = {" x ".join(columns[j] for j in w.columns): w for w in told.beside.worth}
+    terms = speaking(model)
+    most = max((max(each["importance"]) for each in terms), default=1.0) or 1.0
+
+    def strength(each: FeatureData) -> float:
+        return sum(s * i for s, i in zip(shares, each["importance"], strict=True))
+
+    found = []
+    for each in sorted(terms, key=strength, reverse=True):
+        name = each["feature"]
+        found.append(
+            Looked(
+                name=name,
+                kind=_kind(each),
+                sentence=told.sentences.get(name, ""),
+                said=said_of(each, model),
+                strength=[_factor(nat / model["temperature"]) for nat in each["importance"]],
+                shares=[min(nat / most, 1.0) for nat in each["importance"]],
+                leaves=_leaves(worths.get(name)),
+                substitute=_substitute(worths.get(name)),
+                story=told.stories.get(name, ""),
+                others=model["stands_for"].get(name, []),
+                at=names.index(name),
+            )
+        )
+    return found
+
+
+def _kind(each: FeatureData) -> str:
+    return _KINDS.get(each["model"], "number")
+
+
+def _factor(nat: float) -> str:
+    return f"× {few_digits(math.exp(min(nat, 30.0)))}" if nat < math.log(1e4) else "> × 10 000"
+
+
+def _leaves(worth: Worth | None) -> str:
+    """What would be lost without it."""
+    if worth is None:
+        return ""
+    if worth.loss <= 0 and worth.error <= 0:
+        return "nothing: the model is no worse without it"
+    rows = f"{rate_in_words(abs(worth.error))} of the rows"
+    told = f"another {rows} decided wrongly" if worth.error > 0 else f"{rows} fewer decided wrongly"
+    if not worth.error:
+        told = "as many rows decided wrongly"
+    share = rate_in_words(abs(math.expm1(-worth.loss)))
+    return f"{told}; the true class {share} {'less' if worth.loss > 0 else 'more'} probable"
+
+
+def _substitute(worth: Worth | None) -> str:
+    if worth is None:
+        return ""
+    if worth.substitute is None or worth.loss <= 0:
+        return "none needed" if worth.loss <= 0 else "none"
+    made_up = 1 - max(worth.substitute_loss, 0.0) / worth.loss
+    return f"{worth.substitute} (makes up for {rate_in_words(min(made_up, 1.0))})"
+
+
+def said_of(each: FeatureData, model: ModelData) -> list[Said]:
+    """Stretches of values, each with the class it speaks for most; the weightiest ones.
+
+    Parameters
+    ----------
+    each : a term.
+    model : whose it is.
+    """
+    rows = [_ahead(terms, model) for terms in each["terms"]]
+    counts = [sum(line) for line in each["counts"]] if each["counts"] else [1.0] * len(rows)
+    leads = [max(range(len(row)), key=lambda k: row[k]) if row else 0 for row in rows]
+    ordered = _ordered(each)
+    stretches: list[tuple[int, int]] = []
+    for i in range(len(rows)):
+        joined = ordered and stretches and leads[stretches[-1][1]] == leads[i]
+        if joined and (rows[i][leads[i]] > _LITTLE) == (rows[i - 1][leads[i - 1]] > _LITTLE):
+            stretches[-1] = (stretches[-1][0], i)
+        else:
+            stretches.append((i, i))
+    found: list[tuple[float, int, Said]] = []
+    for first, last in stretches:
+        inside = range(first, last + 1)
+        weight = sum(counts[i] for i in inside)
+        k = leads[first]
+        finite = [(counts[i] or 1e-9, rows[i][k]) for i in inside]
+        nat = sum(n * min(x, 40.0) for n, x in finite) / sum(n for n, _ in finite)
+        if nat > _LITTLE and (weight or not each["counts"]):
+            said = Said(
+                when=_when(each, first, last), odds=odds_in_words(nat), position=k, size=nat
+            )
+            found.append((-nat * max(weight, 1.0) ** 0.5, first, said))
+    kept = sorted(found, key=lambda line: line[:2])[:_MOST_SAID]
+    return [said for _, _, said in sorted(kept, key=lambda line: line[1])]
+
+
+def _ahead(terms: list[float], model: ModelData) -> list[float]:
+    """How much likelier a value is in each class than in all others together, in nat."""
+    counts, found = model["class_count"], []
+    for k, mine in enumerate(terms):
+        rest = [(counts[o], t) for o, t in enumerate(terms) if o != k]
+        total = sum(n for n, _ in rest) or 1.0
+        top = max((t for _, t in rest), default=0.0)
+        if top == -math.inf:
+            found.append(0.0 if mine == -math.inf else 40.0)
+            continue
+        mean = sum(n / total * math.exp(t - top) for n, t in rest)
+        other = top + math.log(mean) if mean > 0 else top - 700
+        found.append(max((mine - other) / model["temperature"], -40.0))
+    return found
+
+
+def _ordered(each: FeatureData) -> bool:
+    """Do neighbouring values stand beside each other on a scale?"""
+    return each["counts"] is None or "cuts" in each["source"]
+
+
+def _when(each: FeatureData, first: int, last: int) -> str:
+    values, n_values = each["values"], len(each["values"])
+    if "cuts" in each["source"]:
+        return _between(cast(list[float], each["source"]["cuts"]), first, last, n_values)
+    if each["counts"] is None:
+        points = [cast(float, value) for value in values]
+        cuts = [(a + b) / 2 for a, b in pairwise(points)]
+        return _between(cuts, first, last, n_values)
+    if each["model"] == "bernoulli":
+        return yes_or_no(values[first])
+    return f"{values[first]:g}" if isinstance(values[first], float) else str(values[first])
+
+
+def yes_or_no(value: Value) -> str:
+    """A value of a binary column.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.report.sections import yes_or_no
+    >>> yes_or_no(1.0), yes_or_no(0.0), yes_or_no("b")
+    ('yes', 'no', 'b')
+    """
+    if isinstance(value, str):
+        return value
+    return "yes" if value == 1 else "no" if value == 0 else f"{value:g}"
+
+
+def _between(cuts: list[float], first: int, last: int, n_values: int) -> str:
+    if first == 0 and last == n_values - 1:
+        return "any value"
+    if first == 0:
+        return f"up to {cuts[last]:.4g}"
+    if last == n_values - 1:
+        return f"above {cuts[first - 1]:.4g}"
+    return f"{cuts[first - 1]:.4g} to {cuts[last]:.4g}"
+
+
+def class_words(model: ModelData) -> list[str]:
+    """Classes as they stand in sentences."""
+    return [str(each) for each in classes_of(model)]
+
+
+# -- How a model was found -------------------------------------------------------------------------
+
+
+# What the score that guides is called where people read it.
+GUIDES = {
+    "error": "error on the search rows",
+    "probability": "expected error (the model's own estimate)",
+    "log-likelihood": "log-likelihood",
+    "log-loss": "log-loss of rows left out",
+}
+
+
+def path_of(
+    model: Model, X: object, y: ArrayLike, groups: ArrayLike | None = None
+) -> PathData | None:
+    """The moves of a search, or the states of a weighted path; None where there are none.
+
+    Parameters
+    ----------
+    model : what was fitted.
+    X, y, groups : what it was fitted on.
+    """
+    if isinstance(model, NaiveBayesSelector):
+        return _moves(model)
+    if isinstance(model, WeightedNaiveBayes) and isinstance(model.path_, WeightPath):
+        return _states(model, X, y, groups)
+    return None
+
+
+def log_of(model: Model) -> list[tuple[str, str, str, str]]:
+    """What a person changed by hand in a session, and why: time, what, columns, note."""
+    log = getattr(model, "log_", None) or getattr(getattr(model, "estimator_", None), "log_", None)
+    return [
+        (str(line["time"]), str(line["action"]), ", ".join(line["columns"]), str(line["note"]))
+        for line in log or []
+    ]
+
+
+def _moves(selector: NaiveBayesSelector) -> PathData:
+    """Moves, from which the page rebuilds every subset, and the scores."""
+    path = selector.path_
+    n_guiding, n_validation = path.n_rows
+    grouped = n_guiding < selector.guiding_rows_.size
+    return {
+        "kind": "columns",
+        "names": list(path.names),
+        "members": [list(members) for members in path.members],
+        "criterion": path.criterion,
+        "guide": GUIDES.get(path.criterion, path.criterion),
+        "judge": "error on the choice rows"
+        if path.validation_name == "validation_error"
+        else "score on the choice rows",
+        "n_guiding": n_guiding,
+        "n_validation": n_validation,
+        "unit": "groups" if grouped else "rows",
+        "chosen": path.chosen,
+        "bands": None,
+        "steps": [
+            (
+                {"start": "s", "add": "+", "drop": "-"}[step.action],
+                list(step.units),
+                step.phase,
+                step.n_features,
+                _eight(step.score),
+                _eight(step.validation_error),
+            )
+            for step in path.steps
+        ],
+    }
+
+
+def _states(
+    model: WeightedNaiveBayes, X: object, y: ArrayLike, groups: ArrayLike | None
+) -> PathData:
+    """Every state of a path of weighted terms, whole."""
+    path = model.path_
+    terms = sorted(path.names)
+    at = {term: i for i, term in enumerate(terms)}
+    n_rows = int(sum(np.ravel(model.estimator_.class_count_)))
+    return {
+        "kind": "terms",
+        "names": [path.names[term] for term in terms],
+        "members": [[i] for i in range(len(terms))],
+        "criterion": "log-loss",
+        "guide": GUIDES["log-loss"],
+        "judge": "",
+        "n_guiding": n_rows,
+        "n_validation": 0,
+        "unit": "rows" if groups is None else "groups",
+        "chosen": path.chosen,
+        "bands": weighted_bands(model, X, y, groups),
+        "steps": [
+            (
+                "t",
+                [at[term] for term in step.terms],
+                0,
+                len(step.terms),
+                _eight(step.loss),
+                None,
+            )
+            for step in path.steps
+        ],
+    }
+
+
+def _eight(value: float) -> float | None:
+    """Eight digits: a path has thousands of scores."""
+    return None if np.isnan(value) else float(f"{value:.8g}")
+
+
+def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[str]]:
+    """What became of each column, and why: [name, fate, story], the selected first.
+
+    Parameters
+    ----------
+    selector : fitted.
+    left_out : columns left out before the search, with the reason.
+    """
+    path = selector.path_
+    stories: dict[int, list[str]] = {j: [] for j in range(len(path.names))}
+    after: dict[int, str] = {}
+    inside: set[int] = set()
+    for i, step in enumerate(path.steps):
+        moved = {c for u in step.units for c in path.members[u]}
+        if step.action == "start":
+            changes = [(c, f"came back at step {i}") for c in sorted(moved - inside) if i]
+            changes += [(c, f"left at step {i}") for c in sorted(inside - moved)]
+            inside = set(moved)
+        else:
+            said = f"was taken as {nth(step.n_features)} column (step {i})"
+            if step.action == "drop":
+                said = f"was dropped with {many(step.n_features, 'column')} left (step {i})"
+            changes = [(c, said) for c in sorted(moved)]
+            inside = inside ^ moved
+        for column, said in changes:
+            if i <= path.chosen:
+                stories[column].append(said)
+            else:
+                after.setdefault(column, f"{said}, after the choice was made (step {path.chosen})")
+    chosen = set(selector.selected_.tolist())
+    for name, twins in stands_for(selector).items():
+        stories[path.names.index(name)].append(f"stands for {count_others(twins)}")
+    if selector.families_ is not None:
+        for j in np.flatnonzero(selector.families_.leader != np.arange(len(path.names))).tolist():
+            after[j] = f"{path.names[selector.families_.leader[j]]} stands for it"
+    found = []
+    for j in selector.selected_.tolist():
+        told = stories[j] + (["left only after the choice was made"] if j in after else [])
+        found.append([path.names[j], "selected", _short(told) or "stayed to the end"])
+    for j in sorted(set(stories) - chosen):
+        fate = "dropped" if stories[j] else "never chosen"
+        story = _short(stories[j]) if stories[j] else after.get(j, "no step took it")
+        found.append([path.names[j], fate, story])
+    found += [[name, "eliminated", reason] for name, reason in left_out.items()]
+    return found
+
+
+def term_fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
+    """The same of weighted terms: which came when, and which column stands for which."""
+    if not isinstance(model, ChosenColumns):
+        return []
+    families, others = getattr(model, "families_", None), stands_for(model)
+    found: dict[str, list[str]] = {}
+    path = getattr(model, "path_", None)
+    if isinstance(path, WeightPath):
+        found |= {name: [name, *told] for name, told in _arrivals(path).items()}
+    for name, twins in others.items():
+        line = found.setdefault(name, [name, "selected", ""])
+        line[2] = "; ".join(filter(None, [line[2], f"stands for {count_others(twins)}"]))
+    if families is not None:
+        for j in np.flatnonzero(families.leader != np.arange(len(families.names))).tolist():
+            name, leader = families.names[j], families.names[families.leader[j]]
+            found.setdefault(name, [name, "never chosen", f"{leader} stands for it"])
+    lost = [[name, "eliminated", reason] for name, reason in left_out.items()]
+    return [*found.values(), *lost]
+
+
+def _arrivals(path: WeightPath) -> dict[str, tuple[str, str]]:
+    """When each term of a path came, and whether the chosen state still has it."""
+    kept = set(path.steps[path.chosen].terms)
+    found: dict[str, tuple[str, str]] = {}
+    for i, step in enumerate(path.steps):
+        for term in path.units[step.unit] if step.unit >= 0 else ():
+            came, name = f"was taken as {nth(len(step.terms))} term", path.names.get(term)
+            if name is None:
+                continue
+            if term in kept:
+                found[name] = ("selected", came)
+            elif i <= path.chosen:
+                found[name] = ("dropped", f"{came}, and left again")
+            else:
+                found.setdefault(name, ("never chosen", "would have come later than was chosen"))
+    return found
+
+
+def _short(said: list[str]) -> str:
+    if len(said) > 4:
+        said = [*said[:2], f"... {len(said) - 3} more moves", said[-1]]
+    return ", ".join(said)
+
+
+def settings_of(model: Model) -> list[tuple[str, str]]:
+    """What it was asked to do, in words, and the versions that did it."""
+    found: list[tuple[str, str]] = []
+    if isinstance(model, NaiveBayesSelector):
+        asked = model.settings_
+        cv = asked["cv"]
+        found += [
+            ("search", _name(asked["search"])),
+            ("guided by", GUIDES.get(str(model.path_.criterion), str(model.path_.criterion))),
+            ("scored on", f"{cv.n_splits} folds" if hasattr(cv, "n_splits") else _name(cv)),
+            ("choice", _name(asked["choice"])),
+            ("search rows", f"{model.guiding_rows_.size}"),
+            ("choice rows", f"{model.validation_rows_.size}"),
+            ("subsets tried", f"{model.n_tried_}"),
+        ]
+        if model.proof_ is not None:
+            found.append(("more than chance?", str(model.proof_)))
+    elif isinstance(model, WeightedNaiveBayes):
+        found += [
+            ("estimator", "WeightedNaiveBayes: terms with weights for each class"),
+            ("guided by", GUIDES["log-loss"]),
+            ("price of a term", _price(model.choice_["price"])),
+            ("pairs of columns", "yes" if model.choice_["bins"] else "no"),
+            ("ridge", f"{model.ridge:g}"),
+        ]
+    if isinstance(model, ChosenColumns):
+        found.append(("seed", str(model.random_state)))
+        weight = model.class_weight
+        found.append(("class weights", "none" if weight is None else str(weight)))
+    return found + [(f"version of {name}", version) for name, version in _versions()]
+
+
+def _price(nat: float) -> str:
+    if math.isinf(nat):
+        return "no term at all"
+    times = few_digits(math.exp(min(nat, 30.0)))
+    return f"{nat:.4g} nat (the rows must become {times} times as likely)"
+
+
+def _versions() -> Iterable[tuple[str, str]]:
+    yield "bayesieve", metadata.version("bayesieve")
+    yield "Python", platform.python_version()
+    yield "numpy", np.__version__
+    yield "scikit-learn", sklearn.__version__
+
+
+def hashes_of(spoken: Portable, table: Table, y: ArrayLike) -> list[tuple[str, str]]:
+    """What tells this model and these rows from others: SHA-256, the first 16 digits.
+
+    Parameters
+    ----------
+    spoken : the model as plain data.
+    table, y : the rows.
+    """
+    model = hashlib.sha256(json.dumps(spoken, sort_keys=True, default=str).encode())
+    rows = hashlib.sha256()
+    names = list(table.names)
+    rows.update(json.dumps(names).encode())
+    if isinstance(table, SparseTable):
+        for part in (table.matrix.indptr, table.matrix.indices, table.matrix.data):
+            rows.update(np.ascontiguousarray(part).tobytes())
+    else:
+        for j in range(len(names)):
+            rows.update(_bytes(table.column(j)))
+    rows.update(_bytes(np.asarray(y)))
+    return [
+        ("hash of the model", model.hexdigest()[:16]),
+        ("hash of the rows", rows.hexdigest()[:16]),
+    ]
+
+
+def _bytes(values: Array) -> bytes:
+    if values.dtype.kind in "OUS":
+        return "\x1f".join(map(str, values.ravel().tolist())).encode("utf-8", "replace")
+    return np.ascontiguousarray(values).tobytes()
+
+
+def _name(value: object) -> str:
+    return str(value) if isinstance(value, str | int | float) else str(type(value).__name__)
+
+
+# -- The rule of a model and what it decides on rows, as plain data --------------------------------
+
+
+def rule_data(problem: FittedProblem) -> RuleData | None:
+    """A rule in nat, as the page follows it; None where the most probable class is decided."""
+    rule = problem.rule
+    if rule is None:
+        return None
+
+    def nat(units: int | None) -> float | None:
+        return None if units is None else float(np.ldexp(float(units), -problem.scale.bits))
+
+    return {
+        "costs": None if rule.costs is None else [[*line] for line in rule.costs],
+        "guards": [
+            {
+                "position": guard.position,
+                "low": nat(guard.low),
+                "high": nat(guard.high),
+                "or_ask": guard.or_ask,
+            }
+            for guard in rule.guards
+        ],
+        "prior": [float(np.ldexp(float(units), -problem.scale.bits)) for units in rule.prior],
+        "words": rule_in_words(problem),
+    }
+
+
+def decided_data(
+    model: Model, fitted: FittedBayes, table: Table, y: ArrayLike, judged: PerformanceData
+) -> list[DecidedData]:
+    """Rows by class and decision: of the rule where there is one, of the most probable class else.
+
+    Parameters
+    ----------
+    model, fitted : the model.
+    table, y : the rows, with the columns of the model.
+    judged : how it did without a rule.
+    """
+    if all(problem.rule is None for problem in fitted.problems):
+        if judged["confusion"] is None:
+            return []
+        names = judged["classes"]
+        found = _decided(None, names, judged["confusion"], None, "Of the rows it was judged on")
+        return [found]
+    kept = getattr(bayes_of(model), "decision_", None)
+    source = "Of the held-out rows that the rule was made on"
+    # Elsewhere costs weigh other probabilities than they did on those rows.
+    moved = fitted.place is not None and any(p.rule and p.rule.costs for p in fitted.problems)
+    if not isinstance(kept, Decision) or moved:
+        kept = Decision.of(fitted, table, class_codes(fitted, y))
+        source = "Of the rows given"
+    labels = kept.labels or (None,)
+    return [
+        _decided(label, names, [[*line] for line in counts],
+                 None if rule.costs is None else [[*line] for line in rule.costs], source)
+        for label, names, counts, rule in zip(
+            labels, kept.classes, kept.tables, kept.rules, strict=True
+        )
+    ]  # fmt: skip
+
+
+def decided_in_words(found: DecidedData) -> str:
+    """What a rule did, beside what would have been done without a look at any row.
+
+    Parameters
+    ----------
+    found : rows by class and decision.
+    """
+    counts = np.array(found["counts"], float)
+    n_rows, n_classes = float(counts.sum()), len(found["classes"])
+    if not n_rows:
+        return ""
+    right, asked = float(np.trace(counts)), float(counts[:, n_classes:].sum())
+    wrong = n_rows - right - asked
+    told = f"{found['source']} ({n_rows:g}), {rate_in_words(wrong / n_rows)} were decided wrongly"
+    if len(found["decisions"]) > n_classes:
+        told += f" and {rate_in_words(asked / n_rows)} left to a person"
+    if found["costs"] is None or found["cost"] is None:
+        return f"{told}."
+    always = counts.sum(1) @ np.array(found["costs"]) / n_rows
+    best = int(always.argmin())
+    name = found["decisions"][best]
+    blind = "always asking" if best == n_classes else f"always “{name}”"
+    return f"{told}; a row costs {found['cost']:.3g} in the mean, with {blind} {always[best]:.3g}."
+
+
+def class_codes(fitted: FittedBayes, y: ArrayLike) -> NDArray[np.int64]:
+    """The position of every row's class; with labels, of each."""
+    truth = np.asarray(y)
+    if not fitted.labelled:
+        return np.searchsorted(fitted.only.classes, truth)[:, None]
+    return truth.astype(np.int64)
+
+
+def _decided(
+    label: str | None,
+    classes: list[Value],
+    counts: list[list[float]],
+    costs: list[list[float]] | None,
+    source: str,
+) -> DecidedData:
+    decisions = [*(str(name) for name in classes), ASK][: len(counts[0]) if counts else 0]
+    cost = None
+    if costs is not None:
+        total = float(np.sum(counts)) or 1.0
+        cost = float(np.sum(np.array(counts) * np.array(costs)[:, : len(counts[0])])) / total
+    return {
+        "label": label,
+        "classes": list(classes),
+        "decisions": decisions,
+        "counts": counts,
+        "costs": costs,
+        "cost": cost,
+        "source": source,
+    }
+
+
+def drift_data(model: Model, X: object) -> DriftData:
+    """Which columns of the rows moved away from training, the clearest first."""
+    found = drift(model, X)
+    novel = None
+    if found.novel is not None:
+        novel = [[level, share] for level, share in found.novel.items()]
+    return {
+        "headline": found.headline(3),
+        "columns": found.columns,
+        "distance": found.distance,
+        "adjusted": found.adjusted,
+        "change": found.change,
+        "moved": found.moved,
+        "rows": found.rows,
+        "novel": novel,
+    }

@@ -1,0 +1,268 @@
+"""What a value says for a class against all classes together, and how a term's weights temper it.
+
+score_k = b_k + sum over terms of w_tk log [P(x_t | k) / P(x_t)]: a term is a column or a pair of
+columns, a weight a whole number of sixteenths from 0 to 1, b a whole number of sixty-fourths.
+Terms are integers, so a weighted term is a product of integers: nothing is rounded a second time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import ColumnTerms, Floats, Grid, Ints, Scale, Settings, Terms, TrainingSets
+from .columns import Summary, build_columns
+from .counts import log_shares_of
+from .fitted import FittedProblem
+from .pairs import Weighting, pair_terms
+from .registry import MODELS
+
+#: A weight is a whole number of these, from 0 to WEIGHT_STEPS.
+WEIGHT_STEPS = 16
+
+#: Terms are whole multiples of 2^-TERM_BITS nat, scores of 2^-SCORE_BITS.
+TERM_BITS, SCORE_BITS = 36, 40
+
+#: A step of a constant, 1/64 nat, in units of scores.
+CONSTANT_STEP = 1 << (SCORE_BITS - 6)
+
+# No sum of terms comes near this many nat.
+_BOUND = 2.0**21
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """One term: log [P(value | class) / P(value)], in whole units of 2^-TERM_BITS nat.
+
+    Parameters
+    ----------
+    table : codes x classes; the last code says nothing.  Where it means something that a value is
+        missing, the code before it says what.
+    own : what is added to the term of a row's own class when the row itself is left out.
+    lone : codes of levels that a single row has: left out, it would find nothing known.
+    """
+
+    table: Ints
+    own: Ints
+    lone: NDArray[np.bool_]
+
+
+def _fixed(nat: Floats) -> Ints:
+    return np.rint(np.ldexp(nat, TERM_BITS)).astype(np.int64)
+
+
+def centred(terms: Floats, shares: Floats) -> Ints:
+    """Terms less the pooled one of their value, values x classes, in whole units."""
+    from .kernels.pooled import pooled
+
+    reference = np.empty(terms.shape[0])
+    pooled(np.ascontiguousarray(terms), shares, reference)
+    return _fixed(terms) - _fixed(reference)[:, None]
+
+
+def pair_ratios(counts: Floats, summary: Summary) -> Ratios:
+    """What the cells of a pair of columns say; the last code says nothing.
+
+    Parameters
+    ----------
+    counts : rows of each class, groups x groups x classes.
+    summary : of the rows that were counted.
+    """
+    shares = log_shares_of(summary.class_count * summary.class_weight)
+    terms, own = pair_terms(counts, summary.class_weight)
+    silent = ((0, 1), (0, 0))
+    table, moved = np.pad(centred(terms, shares), silent), np.pad(_fixed(own), silent)
+    return Ratios(table, moved, np.zeros(table.shape[0], bool))
+
+
+def column_ratios(
+    summary: Summary, smoothing: float | str, sets: TrainingSets | None = None, speaks: bool = False
+) -> list[Ratios]:
+    """What every column says, and what it says of rows that are left out.
+
+    Parameters
+    ----------
+    summary : what was counted.
+    smoothing : pseudo-count.
+    sets : the rows that were counted; None: nobody asks for rows that are left out.
+    speaks : does it mean anything that a value is missing?
+    """
+    settings = Settings(smoothing, None, summary.class_weight)
+    shares = log_shares_of(summary.class_count * summary.class_weight)
+    binary = [j for j, spec in enumerate(summary.specs) if spec.model == "bernoulli"]
+    known = _binary_terms([summary.statistics[j] for j in binary], settings)
+    if known is not None and not speaks:
+        ready = dict(zip(binary, _binary_ratios(*known, shares, sets is not None), strict=True))
+    else:
+        ready = {}
+    quick = {} if known is None else dict(zip(binary, zip(*known[:2], strict=True), strict=True))
+    found = []
+    for j, spec in enumerate(summary.specs):
+        if j in ready:
+            found.append(ready[j])
+            continue
+        (column,) = build_columns([spec], [summary.statistics[j]], settings)
+        terms, left = quick[j] if j in quick else _terms(column, spec.n_codes, sets)
+        counts = column.statistics[0]
+        own = np.zeros_like(terms)
+        if sets is not None:
+            # Codes that no row of a class has are nobody's to be left out of.
+            own[:-1] = np.where(counts[:-1] > 0, (left - terms)[:-1], 0.0)
+        if speaks:
+            more, less = _presence(counts, summary, smoothing)
+            terms, own = terms + more, own + less
+        lone = np.zeros(spec.n_codes, bool)
+        if column.model.silent_unseen:
+            lone[:-1] = counts[:-1].sum(-1) == 1
+        table, moved = centred(terms, shares), _fixed(own)
+        if speaks:
+            # Nor does a level that nobody knows say what a missing value says.
+            table, moved = (np.pad(part, ((0, 1), (0, 0))) for part in (table, moved))
+        found.append(Ratios(table, moved, lone))
+    return found
+
+
+def _terms(column: ColumnTerms, n_codes: int, sets: TrainingSets | None) -> tuple[Floats, Floats]:
+    """Terms of all codes, and those of a row's own class without that row: codes x classes."""
+    known = np.arange(n_codes)
+    terms = column.of(known, 0).finite
+    if sets is None:
+        return terms, terms
+    left = column.model.left_out(
+        column.statistics, known, column.grid, column.settings, known, sets
+    )
+    return terms, column.model.limit(left.finite, column.settings)
+
+
+def _binary_ratios(
+    terms: Floats, left: Floats, counts: Floats, shares: Floats, own: bool
+) -> list[Ratios]:
+    """What binary columns say, all at once: columns x codes x classes."""
+    table = centred(terms.reshape(-1, terms.shape[-1]), shares).reshape(terms.shape)
+    moved = np.zeros(terms.shape, np.int64)
+    if own:
+        moved[:, :-1] = _fixed(np.where(counts > 0, left - terms, 0.0)[:, :-1])
+    lone = np.zeros(terms.shape[1], bool)
+    return [Ratios(table[j], moved[j], lone) for j in range(len(terms))]
+
+
+def _binary_terms(
+    statistics: Sequence[Floats], settings: Settings
+) -> tuple[Floats, Floats, Floats] | None:
+    """The same of all binary columns together, and their counts: there may be thousands."""
+    if not len(statistics):
+        return None
+    counts = np.array(statistics)[:, 0]  # columns x codes x classes
+    less = np.repeat(counts[:, None], 3, axis=1)  # ... x code that loses a row x codes x classes
+    for code in range(2):
+        less[:, code, code] -= less[:, code, code] > 0
+    found = MODELS["bernoulli"].terms(less, np.arange(3), Grid(), settings).finite
+    left = np.zeros_like(counts)
+    for code in range(2):
+        left[:, code] = found[:, code, code]
+    return found[:, 2], left, counts
+
+
+def _presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple[Floats, Floats]:
+    """What it adds that a value is there, or missing; and when the row itself is left out."""
+    from .kernels.pooled import log_all
+
+    if not counts[-1].any():
+        return np.zeros_like(counts), np.zeros_like(counts)
+    pseudo = float(smoothing)
+    missing = counts[-1] * summary.class_weight
+    total = counts.sum(0) * summary.class_weight
+    there = total - missing
+
+    def logs(numbers: Floats) -> Floats:
+        out = np.empty(numbers.size)
+        log_all(np.maximum(numbers, 1e-300), out)
+        return out
+
+    less = np.maximum(total - summary.class_weight, 0.0)
+    bottom, below = logs(total + 2 * pseudo), logs(less + 2 * pseudo)
+    more, own = np.empty_like(counts), np.empty_like(counts)
+    for part, rows in ((missing, slice(-1, None)), (there, slice(None, -1))):
+        more[rows] = logs(part + pseudo) - bottom
+        fewer = np.maximum(part - summary.class_weight, 0.0)
+        own[rows] = np.where(part > 0, logs(fewer + pseudo) - below - more[rows][0], 0.0)
+    return more, own
+
+
+def weigh(
+    summary: Summary,
+    ratios: Sequence[Ratios],
+    constants: Ints,
+    weighting: Weighting,
+    smoothing: float | str,
+    temperature: float = 1.0,
+) -> FittedProblem:
+    """The model of these weights.
+
+    Parameters
+    ----------
+    summary, ratios : of the columns that it reads.
+    constants : sixty-fourths of a nat, one a class.
+    weighting : weights of the columns, and pairs of them with theirs.
+    smoothing, temperature : the model's.
+    """
+    settings = Settings(smoothing, None, summary.class_weight)
+    columns = build_columns(summary.specs, list(summary.statistics), settings)
+    lines = zip(summary.specs, ratios, weighting.weights, strict=True)
+    tables = tuple(each.table[: spec.n_codes] * line for spec, each, line in lines)
+    prior = Terms(np.ldexp((constants * CONSTANT_STEP).astype(float), -SCORE_BITS)[None])
+    scale = Scale(SCORE_BITS, 0, _BOUND)
+    return FittedProblem(
+        summary, tuple(columns), tables, prior, scale, None, temperature, weighting
+    )
+
+
+# -- Evidence that may only rise, or only fall, with a number --------------------------------------
+
+
+def pooled_rising(values: Floats, weights: Floats) -> Floats:
+    """The nearest numbers that never fall, by weighted squares: neighbours that do are averaged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models.log_ratios import pooled_rising
+    >>> pooled_rising(np.array([0.0, 3.0, 1.0, 4.0]), np.ones(4)).tolist()
+    [0.0, 2.0, 2.0, 4.0]
+    """
+    means: list[float] = []
+    sizes: list[float] = []
+    widths: list[int] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        means.append(value)
+        sizes.append(weight)
+        widths.append(1)
+        while len(means) > 1 and means[-2] > means[-1]:
+            mean, size, width = means.pop(), sizes.pop(), widths.pop()
+            both = sizes[-1] + size
+            means[-1] = (means[-1] * sizes[-1] + mean * size) / both
+            sizes[-1] = both
+            widths[-1] += width
+    return np.repeat(means, widths)
+
+
+def rising(ratios: Ratios, counts: Floats, shares: Floats, sign: int) -> Ratios:
+    """The same term of two classes, the second's log-ratio rising (1) or falling (-1).
+
+    Both classes' terms then rise or fall with it, so that no weights can turn it.
+
+    Parameters
+    ----------
+    ratios : of a column on the grid.
+    counts : rows, codes x classes.
+    shares : log-shares of the classes.
+    """
+    table, n_values = ratios.table, counts.shape[0] - 1
+    apart = np.ldexp((table[:n_values, 1] - table[:n_values, 0]).astype(float), -TERM_BITS)
+    if not apart.size:
+        return ratios
+    smooth = sign * pooled_rising(sign * apart, counts[:-1].sum(1) + 1e-9)
+    terms = np.stack([np.zeros_like(smooth), smooth], axis=1)
+    found = centred(terms, shares)
+    return replace(ratios, table=np.concatenate([found, table[n_values:]]))

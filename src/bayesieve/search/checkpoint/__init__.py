@@ -1,1 +1,0 @@
-"""Searches that go on where they were stopped."""

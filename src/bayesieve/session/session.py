@@ -1,0 +1,789 @@
+"""`Session`: a person sieves by hand and eye, the model answers at once."""
+
+import inspect
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import wraps
+from numbers import Real
+from os import PathLike
+from threading import RLock
+from typing import Self, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from ..checks import Array, Foreign, check_number
+from ..data.html import html_table
+from ..data.sample import read_sample
+from ..engine.contract import Units
+from ..estimators._validation import judge_parameters, read_groups, settle
+from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.selector import NaiveBayesSelector
+from ..search.path import Path
+from ..search.run import HeldRows
+from .queries import Answers, CancelledError, Effect, Point, Running, subset_at
+from .state import Entry, History, State
+
+_PLAIN = (type(None), bool, int, float, str)
+
+
+def selector_code(
+    selector: NaiveBayesSelector, log: Sequence[Entry] = (), given: Sequence[str] = ()
+) -> str:
+    """Python that fits a selector of these parameters to ``X`` and ``y``.
+
+    Parameters
+    ----------
+    selector : its parameters must be plain values, ours, or scikit-learn's splitters.
+    log : what was decided, told in comments.
+    given : what `fit` takes beside, by name: "groups", "sample_weight".
+
+    Examples
+    --------
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.session.session import selector_code
+    >>> print(selector_code(NaiveBayesSelector(search="forward", n_jobs=2)))
+    from bayesieve import NaiveBayesSelector
+    <BLANKLINE>
+    selector = NaiveBayesSelector(
+        search='forward',
+        n_jobs=2,
+    ).fit(X, y)
+    """
+    imports: dict[str, None] = {"from bayesieve import NaiveBayesSelector": None}
+    lines = []
+    for name, value in _changed(selector).items():
+        lines.append(f"    {name}={_written(name, value, imports)},")
+    told = [f"# {_line(entry)}" for entry in log]
+    fit = "".join(f", {name}={name}" for name in given)
+    body = ["selector = NaiveBayesSelector(", *lines, f").fit(X, y{fit})"]
+    return "\n".join([*imports, "", *told, *body])
+
+
+def _changed(estimator: BaseEstimator) -> dict[str, object]:
+    """Parameters that are not as by default."""
+    usual = {
+        name: each.default
+        for name, each in inspect.signature(type(estimator).__init__).parameters.items()
+    }
+    found = estimator.get_params(deep=False)
+    return {
+        name: found[name]
+        for name in usual
+        if name in found and repr(found[name]) != repr(usual[name])
+    }
+
+
+def _written(name: str, value: object, imports: dict[str, None]) -> str:
+    """A value as code."""
+    if isinstance(value, _PLAIN):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        parts = [_written(name, each, imports) for each in value]
+        inside = ", ".join(parts) + ("," if isinstance(value, tuple) and len(parts) == 1 else "")
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if isinstance(value, dict):
+        pairs = [(_written(name, k, imports), _written(name, v, imports)) for k, v in value.items()]
+        return "{" + ", ".join(f"{k}: {v}" for k, v in pairs) + "}"
+    if type(value) is NaiveBayes:
+        imports["from bayesieve import NaiveBayes"] = None
+        settings = [f"{k}={_written(k, v, imports)}" for k, v in _changed(value).items()]
+        return f"NaiveBayes({', '.join(settings)})"
+    if type(value).__module__.startswith("sklearn.model_selection"):
+        imports[f"from sklearn.model_selection import {type(value).__name__}"] = None
+        return " ".join(repr(value).split())
+    raise ValueError(
+        f"{name} cannot be written as code: it is a {type(value).__name__}. Give a name, a number, "
+        "a list, or a splitter of scikit-learn."
+    )
+
+
+def _line(entry: Entry) -> str:
+    """One entry of the log in one line."""
+    names = ", ".join(repr(name) for name in entry["columns"])
+    note = " ".join(entry["note"].split())
+    parts = (entry["time"], entry["action"], names, note and f"({note!a})")
+    # A log may come from a file that somebody else wrote: nothing of it may begin a line.
+    return " ".join(" ".join(parts).split())
+
+
+def command_of(
+    selector: NaiveBayesSelector, names: list[str], data: str, target: str, out: str
+) -> str:
+    """The command line that selects the same columns of a file."""
+    options = ["bayesieve", "select", data, f"--target={target}", f"--out={out}"]
+    options += [f"--search={selector.search}", f"--n-features={selector.n_features}"]
+    for key in selector.keep:
+        options.append(f"--keep={key if isinstance(key, str) else names[key]}")
+    if not isinstance(selector.random_state, int):
+        raise ValueError("the command line takes whole numbers for random_state.")
+    options.append(f"--seed={selector.random_state}")
+    plain = {"criterion": selector.criterion, "cv": selector.cv}
+    for name, value in plain.items():
+        if not isinstance(value, str | int):
+            raise ValueError(f"the command line takes {name} by name or number; got {value!r}.")
+        if value != "auto":
+            options.append(f"--{name}={value}")
+    if isinstance(selector.validation, Real):
+        options.append(f"--validation={selector.validation}")
+    elif selector.validation not in (None, "auto"):
+        raise ValueError("the command line takes a share of the rows for validation.")
+    options += _model_options(selector)
+    return " ".join(shlex.quote(option) for option in options)
+
+
+def _model_options(selector: NaiveBayesSelector) -> list[str]:
+    model = NaiveBayes() if selector.estimator is None else selector.estimator
+    if type(model) is not NaiveBayes or set(_changed(model)) - {"features"}:
+        raise ValueError("the command line has no options for this estimator; use the Python code.")
+    if not isinstance(model.features, str):
+        raise ValueError("the command line has one feature model for all columns; use the code.")
+    found = [] if model.features == "auto" else [f"--model={model.features}"]
+    weights = selector.class_weight
+    if weights is not None and weights != "balanced":
+        raise ValueError("the command line takes class_weight='balanced'; use the Python code.")
+    if selector.reweigh != "auto":
+        raise ValueError("the command line decides itself on reweigh; use the Python code.")
+    return found + ([] if weights is None else ["--class-weight=balanced"])
+
+
+# -- What an expert does to a subset ---------------------------------------------------------------
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Foreign])
+
+
+def atomic(method: _Method) -> _Method:
+    """No search beside changes the subset between the beginning of a method and its end."""
+
+    @wraps(method)
+    def alone(self: "Edited", *args: Foreign, **named: Foreign) -> Foreign:
+        with self._lock:
+            found = method(self, *args, **named)
+        # Without the lock: one that was given up may be waiting for it.
+        if self._running is not None and self._running.cancelled:
+            self._running.wait()
+        return found
+
+    return cast(_Method, alone)
+
+
+class Edited:
+    """A subset of columns, with what is pinned, struck and grouped.
+
+    Mixed in by whoever has the rows.
+
+    Attributes
+    ----------
+    X : the table as it was given.
+    names : of all columns.
+    """
+
+    X: object
+    names: list[str]
+    _history: History
+    _answers: Answers | None
+    _running: Running | None
+    _lock: RLock  #: held while the subset changes, by whoever changes it
+
+    # -- the subset -----------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns in the subset, in the order in which they joined."""
+        return [self.names[j] for j in self.state.subset]
+
+    @property
+    def pinned(self) -> list[str]:
+        """Columns that must stay."""
+        return [self.names[j] for j in sorted(self.state.pinned)]
+
+    @property
+    def struck(self) -> list[str]:
+        """Columns that never enter."""
+        return [self.names[j] for j in sorted(self.state.struck)]
+
+    @property
+    def grouped(self) -> list[list[str]]:
+        """Columns that enter and leave together."""
+        return [[self.names[j] for j in group] for group in self.state.groups]
+
+    @property
+    def state(self) -> State:
+        """The same by position."""
+        return self._history.state
+
+    @property
+    def log(self) -> list[Entry]:
+        """What was changed, when, and why."""
+        return list(self._history.log)
+
+    @property
+    def ways(self) -> tuple[bool, bool]:
+        """Can something be undone, and redone?"""
+        return self._history.ways
+
+    @property
+    def answers(self) -> Answers:
+        """Who answers questions about subsets."""
+        assert self._answers is not None
+        return self._answers
+
+    # -- changes --------------------------------------------------------------------------------
+
+    @atomic
+    def add(self, *columns: str | int, note: str = "") -> Self:
+        """Let columns join the subset, each with its group."""
+        found = self._find(columns)
+        self._allowed(found)
+        return self._change("add", found, note, self.state.with_columns(found))
+
+    @atomic
+    def drop(self, *columns: str | int, note: str = "") -> Self:
+        """Let columns leave the subset, each with its group."""
+        found = self._find(columns)
+        self._loose(found)
+        return self._change("drop", found, note, self.state.without(found))
+
+    @atomic
+    def swap(self, old: str | int, new: str | int, note: str = "") -> Self:
+        """Let one column leave and another take its place."""
+        found = self._find([old, new])
+        self._loose(found[:1])
+        self._allowed(found[1:])
+        state = self.state.without(found[:1]).with_columns(found[1:])
+        return self._change("swap", found, note, state)
+
+    @atomic
+    def pin(self, *columns: str | int, note: str = "") -> Self:
+        """Columns must stay: they join, and no search drops them."""
+        found = self._find(columns)
+        self._allowed(found)
+        state = self.state.with_columns(found)
+        pinned = state.pinned.union(state.whole(found))
+        return self._change("pin", found, note, replace(state, pinned=pinned))
+
+    @atomic
+    def strike(self, *columns: str | int, note: str = "") -> Self:
+        """Columns never enter: they leave, and no search takes them."""
+        found = self._find(columns)
+        self._loose(found)
+        state = self.state.without(found)
+        struck = state.struck.union(state.whole(found))
+        if len(struck) == len(self.names):
+            raise ValueError("strike: no column would be left to choose from; leave one.")
+        return self._change("strike", found, note, replace(state, struck=struck))
+
+    @atomic
+    def release(self, *columns: str | int, note: str = "") -> Self:
+        """Columns are neither pinned nor struck any more."""
+        found = self._find(columns)
+        state, free = self.state, set(self.state.whole(found))
+        freed = replace(state, pinned=state.pinned - free, struck=state.struck - free)
+        return self._change("release", found, note, freed)
+
+    @atomic
+    def group(self, *columns: str | int, note: str = "") -> Self:
+        """Columns enter and leave together from now on; one column alone leaves its group."""
+        found, state = self._find(columns), self.state
+        left = [tuple(j for j in members if j not in found) for members in state.groups]
+        groups = [members for members in left if len(members) > 1]
+        if len(found) > 1:
+            groups.append(tuple(sorted(set(found))))
+        state = replace(state, groups=tuple(groups))
+        both = set(found) & state.pinned, set(found) & state.struck
+        if all(both):
+            raise ValueError("group: one of the columns is pinned, another struck; release one.")
+        if len(found) > 1 and both[1] and set(found) & set(state.subset):
+            raise ValueError(
+                "group: one of the columns is struck, another in the subset; release the one, or "
+                "drop the other."
+            )
+        if len(found) > 1:
+            state = replace(
+                state,
+                pinned=state.pinned.union(found if both[0] else ()),
+                struck=state.struck.union(found if both[1] else ()),
+            )
+            if set(found) & set(state.subset):
+                state = state.with_columns(found)
+        return self._change("group", found, note, state)
+
+    @atomic
+    def note(self, text: str) -> Self:
+        """Write a remark into the log."""
+        return self._change("note", [], text, self.state)
+
+    @atomic
+    def undo(self) -> Self:
+        """Take the last change back."""
+        return self._travel("undo", self._history.before())
+
+    @atomic
+    def redo(self) -> Self:
+        """Make the change again that was taken back last."""
+        return self._travel("redo", self._history.after())
+
+    # -- within ---------------------------------------------------------------------------------
+
+    def _units(self) -> Units:
+        return Units(self.state.units(self.names))
+
+    def _keys(self, columns: Iterable[int]) -> list[Foreign]:
+        """Columns as users name them: by name where they have names of their own."""
+        named = hasattr(self.X, "columns") or hasattr(self.X, "names")
+        return [self.names[j] if named else int(j) for j in columns]
+
+    def _find(self, columns: Iterable[str | int]) -> list[int]:
+        return self._history.indices(self.names, columns)
+
+    def _allowed(self, columns: list[int]) -> None:
+        struck = [j for j in self.state.whole(columns) if j in self.state.struck]
+        if struck:
+            raise ValueError(f"column {self.names[struck[0]]!r} is struck; release it first.")
+
+    def _loose(self, columns: list[int]) -> None:
+        pinned = [j for j in self.state.whole(columns) if j in self.state.pinned]
+        if pinned:
+            raise ValueError(f"column {self.names[pinned[0]]!r} is pinned; release it first.")
+
+    def _score_of(self, state: State) -> float | None:
+        return self.answers.score(state.subset) if state.subset else None
+
+    def _change(self, action: str, columns: list[int], note: str, state: State) -> Self:
+        self._give_up_search()
+        regrouped = state.groups != self.state.groups
+        names = [self.names[j] for j in columns]
+        self._history.change(action, names, note, state, self._score_of(state))
+        if regrouped:
+            self.answers.regroup(self._units())
+        return self
+
+    def _travel(self, action: str, state: State) -> Self:
+        self._give_up_search()
+        self._history.travel(action, state, self._score_of(state))
+        self.answers.regroup(self._units())
+        return self
+
+    def _give_up_search(self) -> None:
+        """A change while a search runs: nothing that it finds from now on is kept."""
+        if self._running is not None and self._running.active:
+            self._running.give_up()
+
+
+# -- Session ---------------------------------------------------------------------------------------
+
+
+#: What `configure` may change while the table stays.
+CHANGEABLE = (
+    "search",
+    "criterion",
+    "preset",
+    "choice",
+    "families",
+    "n_features",
+    "max_features",
+    "min_features",
+    "time_limit",
+    "reweigh",
+    "n_jobs",
+)
+
+
+class Session(Edited):
+    """A table that stays in memory while an expert adds, drops, pins and strikes columns.
+
+    Every question is answered from running sums that are kept: nothing is read or fitted again.
+    What a search finds from here, and the model of the columns chosen, are those of
+    `NaiveBayesSelector`, to the bit.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+    selector : NaiveBayesSelector, optional
+        The settings: model, search, criterion, cv and so on.  Its `keep`, `forbid`,
+        `feature_groups` and `start` are where the session begins.
+    sample_weight, groups : array-like of shape (n_samples,), optional
+        As in the selector's `fit`.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of all columns.
+    log : list of dict
+        What was changed, when, and why.
+    path : Path or None
+        What the last search visited.
+    settings : dict
+        Parameters of the selector.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import Session
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> session = Session(X, y).add("petal length (cm)")
+    >>> before = session.score()
+    >>> session.strike("sepal width (cm)", note="the ruler was bent").search().columns
+    ['petal length (cm)', 'petal width (cm)']
+    >>> session.score() < before, session.undo().columns
+    (True, ['petal length (cm)'])
+    >>> session.log[1]["note"]
+    'the ruler was bent'
+    """
+
+    def __init__(
+        self,
+        X: object,
+        y: object,
+        selector: NaiveBayesSelector | None = None,
+        *,
+        sample_weight: object = None,
+        groups: object = None,
+    ):
+        selector = NaiveBayesSelector() if selector is None else selector
+        self.settings: dict[str, Foreign] = clone(selector).get_params(deep=False)
+        if self.settings["engine"] not in (None, "threads"):
+            raise ValueError(
+                "engine: a session keeps its rows in this process; got "
+                f"{self.settings['engine']!r}. Use engine=None."
+            )
+        if self.settings["random_state"] is None:
+            self.settings["random_state"] = 0  # so that others find the same
+        given = {"sample_weight": sample_weight, "groups": groups}
+        params = {name: value for name, value in given.items() if value is not None}
+        sample = read_sample(NaiveBayes(), X, y, sample_weight, whole=True)
+        self.X, self.y, self.params = X, y, params
+        self.names = list(sample.table.names)
+        self._held = HeldRows(X, sample, params)
+        self._answers: Answers | None = None
+        self._running: Running | None = None
+        self._lock = RLock()
+        self._models: tuple[State, NaiveBayesSelector] | None = None
+        self.heard: Callable[[], None] | None = None  #: called after each step of a search
+        self.path: Path | None = None
+        self.about: dict[str, str] = {}  #: where the rows come from, in words
+        self._points: list[Point] = []
+        taken = {name: self.settings.pop(name) for name in _STATE}
+        self._history = History(State())
+        self._prepare()
+        self._begin(taken)
+
+    def _begin(self, taken: dict[str, Foreign]) -> None:
+        """Where the selector's own parameters have the session begin."""
+        find = self._history.indices
+        groups = read_groups(taken["feature_groups"], self.names)
+        state = State(groups=tuple(tuple(group) for group in groups if len(group) > 1))
+        pinned, struck = (
+            frozenset(state.whole(find(self.names, taken[name]))) for name in ("keep", "forbid")
+        )
+        start = [*find(self.names, taken["start"] or ()), *sorted(pinned)]
+        state = replace(state.with_columns(start), pinned=pinned, struck=struck)
+        self._history = History(state.judge(self.names))
+        self.answers.regroup(self._units())
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def score(self, columns: Iterable[str | int] | None = None) -> float:
+        """The criterion's value of the subset, or of other columns.
+
+        Parameters
+        ----------
+        columns : names or positions, optional
+            The subset by default.
+        """
+        subset = self.state.subset if columns is None else self._find(columns)
+        return self.answers.score(subset)
+
+    def error(self, columns: Iterable[str | int] | None = None) -> tuple[float, float]:
+        """Share of the rows taken for another class, and its standard error.
+
+        On the rows that score the subset, as `cv` has it.
+        """
+        return self.answers.error(self.state.subset if columns is None else self._find(columns))
+
+    @property
+    def criterion(self) -> str:
+        """The name of what subsets are judged by."""
+        return self.answers.criterion
+
+    def errors_alone(self) -> list[float]:
+        """The error of every column as the only one (with its group), in the table's order."""
+        return self.answers.errors_alone()
+
+    def held_out(
+        self, columns: Iterable[str | int] | None = None
+    ) -> tuple[Array, NDArray[np.float64]]:
+        """Rows, and what the subset (or other columns) says of each while it is left out.
+
+        Returns
+        -------
+        rows : ndarray of int
+        probabilities : ndarray of shape (rows, classes)
+            Before weights: as the searches see them.
+        """
+        return self.answers.held_out(self.state.subset if columns is None else self._find(columns))
+
+    def losses_if_left(self) -> dict[str, float]:
+        """How much worse the score gets when each column (with its group) leaves the subset."""
+        found = self.answers.losses_if_left(self.state)
+        return {self.names[j]: loss for j, loss in found.items()}
+
+    def gains_if_joined(self, most: int = 10) -> list[tuple[str, float]]:
+        """The columns that would do the subset most good, and how much better the score gets."""
+        most = check_number("most", most, low=1, whole=True)
+        return self._named(self.answers.gains(self.state, most))
+
+    def substitutes(self, column: str | int, most: int = 5) -> list[tuple[str, float]]:
+        """What could take a column's place, best first, and how much worse the score gets."""
+        most = check_number("most", most, low=1, whole=True)
+        found = self._find([column])
+        if found[0] not in self.state.subset:
+            raise ValueError(f"{self.names[found[0]]!r} is not in the subset; add it first.")
+        return self._named(self.answers.substitutes(self.state, found[0], most))
+
+    # -- searching ------------------------------------------------------------------------------
+
+    def configure(self, **changes: object) -> "Session":
+        """Change settings of the searches to come, by the selector's names."""
+        unknown = sorted(set(changes) - set(CHANGEABLE))
+        if unknown:
+            raise ValueError(
+                f"configure changes {', '.join(CHANGEABLE)}; got {unknown[0]!r}. Begin another "
+                "session for other rows, models or folds."
+            )
+        self._end_search()
+        old, self.settings = self.settings, {**self.settings, **changes}
+        try:
+            self._prepare()
+        except BaseException:
+            self.settings = old
+            raise
+        return self
+
+    def search(self, *, fresh: bool = False, background: bool = False, note: str = "") -> "Session":
+        """Search on from the present subset; what is found becomes the subset.
+
+        Parameters
+        ----------
+        fresh : bool, default=False
+            Begin with the pinned columns alone.
+        background : bool, default=False
+            Return at once: see `running`, `pause`, `go_on`, `stop` and `wait`.
+        note : str
+            For the log.
+        """
+        self._end_search()
+        state = self.state
+        desk = self.answers.another_error_desk(self._units())
+        running = self._running = Running(desk, lambda: self.heard and self.heard())
+        start = None if fresh or not state.subset else self._keys(state.subset)
+        selector = NaiveBayesSelector(**self.settings, **self._bounds(), start=start)
+
+        def work() -> None:
+            selector.fit(self._held.heard_by(running), None)
+            found = replace(state, subset=tuple(selector.selected_.tolist()))
+            score = self._score_of(found)
+            with self._lock:
+                if running.cancelled:
+                    raise CancelledError
+                self.path, self._points = selector.path_, running.points
+                self._history.change("search", [], note, found, score)
+
+        running.run(work, background)
+        return self
+
+    @property
+    def running(self) -> Running | None:
+        """The search under way, or the last one."""
+        return self._running
+
+    @property
+    def points(self) -> list[Point]:
+        """What the last search has visited, also while it runs."""
+        active = self._running is not None and self._running.active
+        return list(self._running.points if active and self._running else self._points)
+
+    def pause(self) -> "Session":
+        """Let the search in the background wait."""
+        return self._tell("pause")
+
+    def go_on(self) -> "Session":
+        """Let it go on."""
+        return self._tell("go_on")
+
+    def stop(self) -> "Session":
+        """Let it end with the best subset that it has visited."""
+        return self._tell("stop")
+
+    def wait(self, seconds: float | None = None) -> "Session":
+        """Wait for the search in the background; its failure is raised here."""
+        if self._running is not None:
+            self._running.wait(seconds)
+            failure = self._running.failure
+            if failure is not None and not isinstance(failure, CancelledError):
+                self._running.failure = None
+                raise failure
+        return self
+
+    @atomic
+    def choose(
+        self, *, at: int | None = None, size: int | None = None, note: str = ""
+    ) -> "Session":
+        """Take a subset that the last search visited; what is pinned or struck by now stays so.
+
+        Parameters
+        ----------
+        at : int, optional
+            Which step.
+        size : int, optional
+            The best of those with so many columns.
+        """
+        points = self.points
+        if at is None:
+            of_size = [i for i, point in enumerate(points) if point["n_features"] == size]
+            if not of_size:
+                seen = sorted({point["n_features"] for point in points})
+                raise ValueError(f"size must be one of those visited, {seen}; got {size!r}.")
+            at = min(of_size, key=lambda i: (self.answers.sign * points[i]["score"], i))
+        check_number("at", at, low=0, high=len(points) - 1, whole=True)
+        subset = [j for j in subset_at(points, at) if j not in self.state.struck]
+        missing = sorted(self.state.pinned - set(subset))
+        # Columns that were grouped since the search come whole.
+        state = replace(self.state, subset=()).with_columns([*subset, *missing])
+        return self._change("choose", [], note or f"step {at} of the search", state)
+
+    # -- what comes out -------------------------------------------------------------------------
+
+    def selector(self) -> NaiveBayesSelector:
+        """A selector that chooses the present subset, and nothing else; not fitted."""
+        if not self.state.subset:
+            raise ValueError("the subset is empty: add a column, or search, before it is a model.")
+        subset = self._keys(sorted(self.state.subset))
+        exact = {**self.settings, **_EXACT, "keep": subset, "n_features": len(subset)}
+        return NaiveBayesSelector(**exact)
+
+    @atomic
+    def model(self) -> NaiveBayesSelector:
+        """The model of the present subset, fitted on all rows; it carries the log as ``log_``."""
+        if self._models is None or self._models[0].subset != self.state.subset:
+            self._models = self.state, self.selector().fit(self._held, None)
+        found = self._models[1]
+        found.log_ = found.estimator_.log_ = self.log
+        return found
+
+    def to_code(self) -> str:
+        """Python that gives the same model, to the bit, from ``X`` and ``y``."""
+        return selector_code(self.selector(), self.log, sorted(self.params))
+
+    def to_command(self, data: str, target: str, out: str = "selection") -> str:
+        """The command line that gives the same model from a file.
+
+        Parameters
+        ----------
+        data, target : the file, and its column with the classes.
+        out : folder for the result.
+        """
+        if self.params:
+            raise ValueError(
+                f"the command line does not know the {' and '.join(sorted(self.params))} of this "
+                "session; use the Python code."
+            )
+        return command_of(self.selector(), self.names, data, target, out)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a project: the table, the settings, the subset and the log, in one file."""
+        from .project import write_project
+
+        write_project(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Session":
+        """Open a project again, where it was left."""
+        from .project import read_project
+
+        return read_project(path)
+
+    def resume(self, state: State, log: list[Entry], points: list[Point]) -> "Session":
+        """Go on where another session of the same table was left."""
+        self._history, self._points = History(state.judge(self.names), log), points
+        self.answers.regroup(self._units())
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Session of {len(self.names)} columns, {len(self.state.subset)} of them chosen>"
+
+    def _repr_html_(self) -> str:
+        state, losses = self.state, self.losses_if_left()
+        error, spread = self.error()
+        columns: dict[str, list[Foreign]] = {
+            "feature": self.columns,
+            "": ["pinned" if j in state.pinned else "" for j in state.subset],
+            "worse without it by": [losses.get(name) for name in self.columns],
+        }
+        said = f"{len(state.subset)} of {len(self.names)} columns, {len(state.struck)} struck; "
+        return html_table(columns, f"{said}error {error:.4f} ± {spread:.4f}")
+
+    # -- within ---------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Read and count what the settings ask for, unless that was done before."""
+        judge_parameters(settle(NaiveBayesSelector(**self.settings)))
+        asked = {**self.settings, **_EXACT, "search": _Stay(), "reweigh": False, "min_features": 0}
+        found = NaiveBayesSelector(**asked).fit(self._held, None)
+        self._answers = Answers(self._held, found.settings_["criterion"], self._units())
+        self._models = None
+
+    def _bounds(self) -> dict[str, Foreign]:
+        """What the expert asks of a search."""
+        state = self.state
+        free = [group for group in state.groups if not state.struck.intersection(group)]
+        groups = [self._keys(group) for group in free] or None
+        return {
+            "keep": self._keys(sorted(state.pinned)),
+            "forbid": self._keys(sorted(state.struck)),
+            "feature_groups": groups,
+        }
+
+    def _end_search(self) -> None:
+        """The rows are needed for something else: a search under way is given up."""
+        if self._running is not None and self._running.active:
+            self._running.cancel()
+
+    def _named(self, found: list[Effect]) -> list[tuple[str, float]]:
+        return [(self.names[each.column], each.amount) for each in found]
+
+    def _tell(self, what: str) -> "Session":
+        if self._running is None or not self._running.active:
+            raise ValueError(f"{what}: no search is running; call search(background=True) first.")
+        getattr(self._running, what)()
+        return self
+
+
+class _Stay:
+    """A search that stays where it begins."""
+
+    def steps(self, objective: Foreign, limits: Foreign) -> Foreign:
+        objective.start(sorted(objective.keep), "forward")
+        yield
+
+
+#: Parameters of a selector that are a session's state.
+_STATE = ("keep", "forbid", "feature_groups", "start")
+
+#: What a selector must not ask for where the subset is given.
+_EXACT: dict[str, Foreign] = {
+    "search": "forward",
+    "choice": "best",
+    "preset": None,
+    "families": None,
+    "max_features": None,
+    "min_features": 1,
+    "n_features": None,
+    "time_limit": None,
+    "checkpoint": None,
+    "progress": False,
+}
