@@ -23,7 +23,7 @@ EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
 MODULES = (
     "bayesieve", "bayesieve.search", "bayesieve.criteria", "bayesieve.rankings", "bayesieve.models",
     "bayesieve.datasets", "bayesieve.indicators", "bayesieve.explain", "bayesieve.explain.report",
-    "bayesieve.evaluation.performance", "bayesieve.explain.modelfile.file", "bayesieve.app.papers",
+    "bayesieve.evaluation.performance", "bayesieve.explain.modelfile.file", "bayesieve_papers",
 )  # fmt: skip
 REGISTRIES = (CRITERIA, MODELS, RANKINGS, SCORES, SEARCHES)
 PUBLIC = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]

@@ -9,11 +9,11 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import bayesieve_papers as papers
 from bayesieve import NaiveBayes
-from bayesieve.app import papers
-from bayesieve.app.papers import base, cortizo
-from bayesieve.app.papers.cortizo import domains, methods, printed, summary
 from bayesieve.datasets import load
+from bayesieve_papers import base, cortizo
+from bayesieve_papers.cortizo import domains, methods, printed, summary
 from plain import plain_selector
 
 

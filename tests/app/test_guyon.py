@@ -6,8 +6,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
 
+import bayesieve_papers as papers
 from bayesieve import NaiveBayes, rank
-from bayesieve.app import papers
 
 
 def test_weights_of_binary_columns_are_the_linear_forms():

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import bayesieve_papers as papers
 from bayesieve.__main__ import main
-from bayesieve.app import cli, papers
-from bayesieve.app.papers import rabenoro, sotoca
+from bayesieve.app import cli
 from bayesieve.indicators import Indicators, WindowScores
+from bayesieve_papers import rabenoro, sotoca
 
 runner = CliRunner()
 

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
+import bayesieve_papers as papers
 from bayesieve import (
     FeatureVotes,
     GreedyEnsemble,
@@ -14,11 +15,10 @@ from bayesieve import (
     TreeLevels,
     rank,
 )
-from bayesieve.app import papers
-from bayesieve.app.papers import base, ruta
 from bayesieve.criteria import SizePenalty
 from bayesieve.datasets import make_incidents
 from bayesieve.search import RankedSearch
+from bayesieve_papers import base, ruta
 from plain import plain_selector
 
 

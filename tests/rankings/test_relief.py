@@ -14,14 +14,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+import bayesieve_papers as papers
 from bayesieve import NaiveBayes, evaluate_ranking, rank, relevance_matrix
-from bayesieve.app import papers
-from bayesieve.app.papers import sotoca
 from bayesieve.datasets import load, make_waveform
 from bayesieve.evaluation.curve import Neighbours
 from bayesieve.rankings import ReliefF
 from bayesieve.rankings.divergence import Divergence
 from bayesieve.search import RankedSearch
+from bayesieve_papers import sotoca
 from plain import plain_selector
 
 seeds = st.integers(0, 2**32 - 1)

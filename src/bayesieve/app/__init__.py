@@ -1,1 +1,1 @@
-"""The command line, the demonstration and the papers."""
+"""The command line, the demonstration and the studio."""

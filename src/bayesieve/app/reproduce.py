@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+import bayesieve_papers as papers
+
 from ..checks import choose
-from . import papers
 from .options import say, tell
 
 

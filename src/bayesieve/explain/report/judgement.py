@@ -7,7 +7,7 @@ from typing import NamedTuple
 from scipy.stats import binomtest
 
 from ...evaluation._typing import Value
-from ...evaluation.ablation import Beside, Worth
+from ...evaluation.ablation import Beside
 from ...evaluation.performance import PerformanceData, VerdictData
 from ..text import interval, many, rate_in_words
 from .shape import AgreementData, Bar, Judgement
@@ -293,8 +293,3 @@ def _sureness(performance: PerformanceData) -> list[str]:
                 f"and right in {rate_in_words(seen)}. Calibrate it (calibrate)."
             )
     return found[:3]
-
-
-def strongest_alone(worth: list[Worth]) -> Worth | None:
-    """The term whose loss is missed most."""
-    return max(worth, key=lambda each: each.loss, default=None)

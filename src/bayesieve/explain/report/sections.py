@@ -295,11 +295,6 @@ def _between(cuts: list[float], first: int, last: int, n_values: int) -> str:
     return f"{cuts[first - 1]:.4g} to {cuts[last]:.4g}"
 
 
-def class_words(model: ModelData) -> list[str]:
-    """Classes as they stand in sentences."""
-    return [str(each) for each in classes_of(model)]
-
-
 # -- How a model was found -------------------------------------------------------------------------
 
 

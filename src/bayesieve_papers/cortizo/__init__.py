@@ -9,8 +9,9 @@ each tried, and how long it took.
 
 import numpy as np
 
-from ....checks import check_number
-from ....datasets.loading import BUNDLED, Dataset, load
+from bayesieve.checks import check_number
+from bayesieve.datasets.loading import BUNDLED, Dataset, load
+
 from ..base import Folder, Record, Reproduction, Tell, load_or_tell
 from . import domains, methods
 from .methods import Outcomes

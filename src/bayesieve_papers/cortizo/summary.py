@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ....checks import Array
+from bayesieve.checks import Array
+
 from ..base import Conclusion, Record
 from .methods import Outcomes
 from .printed import METHODS, SUMMARY, TABLE_2, TABLE_3

@@ -16,17 +16,18 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from ...checks import Array
-from ...criteria.auc import AUC, SizePenalty
-from ...datasets.simulated import make_incidents
-from ...estimators.ensemble import GreedyEnsemble, SubsetEnsemble
-from ...estimators.selector import NaiveBayesSelector
-from ...estimators.votes import FeatureVotes
-from ...rankings.redundancy import eliminate
-from ...rankings.trees import TreeLevels
-from ...search.strategies.base import Search
-from ...search.strategies.diversified import DiversifiedSearch, RandomSearch
-from ...search.strategies.ranked import RankedSearch
+from bayesieve.checks import Array
+from bayesieve.criteria.auc import AUC, SizePenalty
+from bayesieve.datasets.simulated import make_incidents
+from bayesieve.estimators.ensemble import GreedyEnsemble, SubsetEnsemble
+from bayesieve.estimators.selector import NaiveBayesSelector
+from bayesieve.estimators.votes import FeatureVotes
+from bayesieve.rankings.redundancy import eliminate
+from bayesieve.rankings.trees import TreeLevels
+from bayesieve.search.strategies.base import Search
+from bayesieve.search.strategies.diversified import DiversifiedSearch, RandomSearch
+from bayesieve.search.strategies.ranked import RankedSearch
+
 from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
 
 if TYPE_CHECKING:

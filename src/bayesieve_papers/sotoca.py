@@ -17,13 +17,14 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.neighbors import NearestNeighbors
 
-from ...data.sample import read_sample
-from ...datasets.loading import BUNDLED, Dataset
-from ...estimators.naive_bayes import NaiveBayes
-from ...evaluation.curve import Neighbours, PrefixBayes, order_of
-from ...models.mixture import MOST_COMPONENTS
-from ...rankings.divergence import Divergence
-from ...rankings.relief import ReliefF
+from bayesieve.data.sample import read_sample
+from bayesieve.datasets.loading import BUNDLED, Dataset
+from bayesieve.estimators.naive_bayes import NaiveBayes
+from bayesieve.evaluation.curve import Neighbours, PrefixBayes, order_of
+from bayesieve.models.mixture import MOST_COMPONENTS
+from bayesieve.rankings.divergence import Divergence
+from bayesieve.rankings.relief import ReliefF
+
 from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
 
 if TYPE_CHECKING:

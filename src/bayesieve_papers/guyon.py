@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from ...datasets.loading import Dataset, load
-from ...estimators.naive_bayes import NaiveBayes
-from ...rankings.rank import rank
+from bayesieve.datasets.loading import Dataset, load
+from bayesieve.estimators.naive_bayes import NaiveBayes
+from bayesieve.rankings.rank import rank
+
 from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
 
 if TYPE_CHECKING:

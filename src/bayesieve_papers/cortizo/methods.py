@@ -15,13 +15,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from ....estimators.naive_bayes import NaiveBayes
-from ....estimators.selector import NaiveBayesSelector
-from ....search.strategies.base import Search
-from ....search.strategies.dependency import DependencySearch
-from ....search.strategies.exhaustive import ExhaustiveSearch
-from ....search.strategies.greedy import FloatingSearch, GreedySearch, PhaseSearch
-from ....search.strategies.ranked import RankedSearch
+from bayesieve.estimators.naive_bayes import NaiveBayes
+from bayesieve.estimators.selector import NaiveBayesSelector
+from bayesieve.search.strategies.base import Search
+from bayesieve.search.strategies.dependency import DependencySearch
+from bayesieve.search.strategies.exhaustive import ExhaustiveSearch
+from bayesieve.search.strategies.greedy import FloatingSearch, GreedySearch, PhaseSearch
+from bayesieve.search.strategies.ranked import RankedSearch
 
 N_FOLDS = 10
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...datasets.simulated import make_signals
-from ...estimators.selector import NaiveBayesSelector
-from ...indicators.transformer import Indicators
-from ...search.strategies.ranked import RankedSearch
+from bayesieve.datasets.simulated import make_signals
+from bayesieve.estimators.selector import NaiveBayesSelector
+from bayesieve.indicators.transformer import Indicators
+from bayesieve.search.strategies.ranked import RankedSearch
+
 from .base import Conclusion, Folder, Record, Reproduction, Tell
 
 if TYPE_CHECKING:

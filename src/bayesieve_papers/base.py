@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
-from ...checks import check_number, choose
-from ...datasets.loading import BUNDLED, Dataset, load
-from ...evaluation.compare.result import Grid
+from bayesieve.checks import check_number, choose
+from bayesieve.datasets.loading import BUNDLED, Dataset, load
+from bayesieve.evaluation.compare.result import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ...explain.plain import Plain
+    from bayesieve.explain.plain import Plain
 
 #: Where data files are; None: where `load` looks by itself.
 Folder: TypeAlias = str | os.PathLike[str] | None
@@ -51,7 +51,7 @@ class Record:
 
     Examples
     --------
-    >>> from bayesieve.app.papers.base import Record
+    >>> from bayesieve_papers.base import Record
     >>> Record("Table 1", "MI filter", "test error", paper=0.1387, ours=0.1).spread is None
     True
     """
@@ -79,7 +79,7 @@ class Reproduction:
 
     Examples
     --------
-    >>> from bayesieve.app.papers.base import Record, Reproduction
+    >>> from bayesieve_papers.base import Record, Reproduction
     >>> found = Reproduction("A paper", [Record("Table 1", "a method", "error", 0.25, 0.2)])
     >>> print(found.to_text())
     A paper
@@ -239,7 +239,7 @@ def run(
 
     Examples
     --------
-    >>> from bayesieve.app.papers.base import PAPERS, run
+    >>> from bayesieve_papers.base import PAPERS, run
     >>> sorted(PAPERS)
     ['cortizo', 'guyon', 'rabenoro', 'ruta', 'sotoca']
     >>> run("rabeno")  # doctest: +ELLIPSIS

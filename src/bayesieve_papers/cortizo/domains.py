@@ -11,8 +11,9 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ....datasets.simulated import make_dependent
-from ....estimators.naive_bayes import NaiveBayes
+from bayesieve.datasets.simulated import make_dependent
+from bayesieve.estimators.naive_bayes import NaiveBayes
+
 from .methods import folds, small_classes
 from .printed import BASES
 
