@@ -19,7 +19,7 @@ from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
-from bayesieve.search.objective import Objective, Settler
+from bayesieve.search.objective import Objective, SubsetScorer
 
 FORMS = {"bytes": 1 << 60, "bits": 0}
 
@@ -52,7 +52,7 @@ def compare(n_rows, n_columns, n_classes, n_rounds):
         times, found = {form: [] for form in FORMS}, {}
         for _ in range(n_rounds + 1):
             for form, (ledger, _) in made.items():
-                objective = Objective(Settler(ledger, CRITERIA[criterion], units), units)
+                objective = Objective(SubsetScorer(ledger, CRITERIA[criterion], units), units)
                 ledger.apply((), 1)  # forgets what was derived from the sums
                 start = time.perf_counter()
                 found[form] = objective.best_add(objective.addable())

@@ -28,7 +28,7 @@ from bayesieve.data.collection import read_collection
 from bayesieve.data.columns import ColumnSpec
 from bayesieve.engine.dask.engine import Cluster, Given
 from bayesieve.engine.dask.transport import Channel, Message, dial
-from bayesieve.engine.dask.worker import Holder, Wanted, serve
+from bayesieve.engine.dask.worker import Holder, PartitionRequest, serve
 from bayesieve.search.strategies.greedy import PhaseSearch
 
 
@@ -105,7 +105,7 @@ def empty_round(client, n_candidates, repeats=300):
     X = da.zeros((64, 1), chunks=(64 // len(client.nthreads()), 1))
     collection = read_collection(X)
     cluster = Cluster(client)
-    wanted = tuple(Wanted(number) for number in range(len(collection.parts)))
+    wanted = tuple(PartitionRequest(number) for number in range(len(collection.parts)))
     sizes = tuple(cluster.count_rows(collection))
     held = Given(cluster, collection, wanted, sizes).hold(specs)
     zeros = np.zeros(n_candidates, np.int64)

@@ -35,7 +35,7 @@ from bayesieve.engine.gpu.weights import GpuWeightLedger
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import WeightedLedger
 from bayesieve.search import SEARCHES, Limits
-from bayesieve.search.objective import Objective, Settler
+from bayesieve.search.objective import Objective, SubsetScorer
 from bayesieve.search.weight_path import GreedyWeights, WeightedProblem, WeightRules
 from gpu_clocks import Watched, median, spoken, timed
 from gpu_tables import (
@@ -170,7 +170,7 @@ def steps(args):
 
 def one_step(ledger, criterion, units, repeats):
     """Seconds of best, apply and the new score; of the scan alone; and how many were settled."""
-    settler, rule, which = Settler(ledger, criterion, units), criterion.rule(ledger), []
+    settler, rule, which = SubsetScorer(ledger, criterion, units), criterion.rule(ledger), []
 
     def step():
         best, _ = settler.best(list(range(len(units))), 1)
@@ -213,7 +213,7 @@ def compare_threads(args, given, codes, units, told):
     ledger = DenseLedger(part, held_rows(rows.lines, codes[:few]), *rest)
     some, every = Units(units.members[:few]), list(range(few))
     for name in ("probability", "error"):
-        settler = Settler(ledger, CRITERIA[name], some)
+        settler = SubsetScorer(ledger, CRITERIA[name], some)
         seconds = 10 * median(lambda settler=settler: settler.best(every, 1), 3)
         ratio = seconds / told[name][0]
         say(f"  {name}: {args.threads} threads {1e3 * seconds:.0f} ms", end=" ")
@@ -230,7 +230,7 @@ def search(args):
             given = tables, rows_of(lines, codes), (1, 1), threads
             ledger = GpuLedger(*given, threads.gpus[0])
             units = Units(members)
-            objective = Objective(Settler(ledger, CRITERIA[name], units), units)
+            objective = Objective(SubsetScorer(ledger, CRITERIA[name], units), units)
             start = time.perf_counter()
             for _ in SEARCHES["forward"].steps(objective, Limits(1, 100)):
                 pass

@@ -32,7 +32,7 @@ from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.search import GreedySearch, Limits
-from bayesieve.search.objective import Objective, Settler
+from bayesieve.search.objective import Objective, SubsetScorer
 from timing import median_time
 
 N_ROWS, N_SCORES, N_LEVELS, N_CLASSES, N_THREADS = 3000, 90, 9, 4, 2
@@ -64,7 +64,7 @@ def make_objective(X, y, criterion, cv, engine):
     settings = Settings(1.0, None, found.sets.class_weight)
     ledger = DenseLedger.build([columns], settings, None, (1,) * N_CLASSES, engine)[0]
     units = Units(tuple((j,) for j in range(X.shape[1])))
-    return ledger, Objective(Settler(ledger, CRITERIA[criterion], units), units)
+    return ledger, Objective(SubsetScorer(ledger, CRITERIA[criterion], units), units)
 
 
 def time_scans(X, y, record):

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 from bayesieve import NaiveBayesSelector, Session
 from bayesieve.app.studio.bench import Bench
 from bayesieve.app.studio.data import given_table
-from bayesieve.app.studio.launch import Running, listen
+from bayesieve.app.studio.launch import RunningStudio, listen
 from bayesieve.app.studio.server import Keys
 
 NAMES = ["chromium", "chromium-browser", "google-chrome"]
@@ -61,7 +61,7 @@ def measure(n_rows: int, n_columns: int, tries: int, jobs: int) -> None:
     bench = Bench(jobs)
     bench.hold(session, given_table(X, y), None)
     place = listen("127.0.0.1", 0)
-    running = Running(bench, Keys(place.getsockname()[1]), place).start()
+    running = RunningStudio(bench, Keys(place.getsockname()[1]), place).start()
     found: dict[str, list[float]] = {"first paint": [], "edit": [], "pause": []}
     browser = next(filter(None, map(shutil.which, NAMES)))
     with (

@@ -15,7 +15,7 @@ from bayesieve.engine.sparse import Scoring, SparseLedger, SparseProblem, bayes_
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.models.columns import read_moves
-from bayesieve.search.objective import Objective, Settler
+from bayesieve.search.objective import Objective, SubsetScorer
 
 DISCRETE = ("bernoulli", "categorical")
 
@@ -94,7 +94,7 @@ def objective_of(ledger, criterion, units, keep=()):
     """What a search would see."""
     units = Units(tuple(tuple(unit) for unit in units))
     criterion = CRITERIA.get(criterion, criterion) if isinstance(criterion, str) else criterion
-    return Objective(Settler(ledger, criterion, units), units, keep)
+    return Objective(SubsetScorer(ledger, criterion, units), units, keep)
 
 
 def total_scores(ledger):

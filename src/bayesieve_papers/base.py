@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from bayesieve.checks import check_number, choose
 from bayesieve.datasets.loading import BUNDLED, Dataset, load
-from bayesieve.evaluation.compare.result import Grid
+from bayesieve.evaluation.compare.result import ResultGrid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -122,14 +122,14 @@ class Reproduction:
     def to_csv(self) -> str:
         """Every figure, a line each: where the paper prints it, the paper's, and ours."""
         head = ("table", "row", "column", "paper", "ours", "sd")
-        return Grid(head, tuple(astuple(record) for record in self.records)).to_csv()
+        return ResultGrid(head, tuple(astuple(record) for record in self.records)).to_csv()
 
     def to_latex(self) -> str:
         """All tables, for booktabs."""
         tables = dict.fromkeys(record.table for record in self.records)
         return "\n".join(self._grid(table).to_latex() for table in tables)
 
-    def _grid(self, table: str) -> Grid:
+    def _grid(self, table: str) -> ResultGrid:
         mine = [record for record in self.records if record.table == table]
         columns = list(dict.fromkeys(record.column for record in mine))
         kinds = {
@@ -141,7 +141,7 @@ class Reproduction:
             for row in dict.fromkeys(record.row for record in mine)
         ]
         head = [f"{c}, {kind}" if len(kinds[c]) > 1 else c for c in columns for kind in kinds[c]]
-        return Grid(("", *head), tuple(rows), caption=f"{self.title}. {table}")
+        return ResultGrid(("", *head), tuple(rows), caption=f"{self.title}. {table}")
 
     def _table(self, table: str) -> list[str]:
         mine = [record for record in self.records if record.table == table]

@@ -18,7 +18,7 @@ from bayesieve.engine.contract import Units
 from bayesieve.engine.threads import Threads
 from bayesieve.estimators import selector as searching
 from bayesieve.estimators import selector as selector_module
-from bayesieve.search.objective import Settler
+from bayesieve.search.objective import SubsetScorer
 from ledgers import dense_ledger, sparse_ledger
 from plain import plain_selector
 
@@ -76,7 +76,7 @@ def better(criterion, one, other):
 def test_equal_columns_have_equal_keys_and_the_lowest_wins(name):
     criterion = CRITERIA[name]
     for _, ledger in ledgers(criterion):
-        settler = Settler(ledger, criterion, SINGLE)
+        settler = SubsetScorer(ledger, criterion, SINGLE)
         before = settler.now()
         for inside in ((), (1,), (2, 5)):
             settler.apply(inside, 1)
@@ -96,7 +96,7 @@ def test_equal_columns_have_equal_keys_and_the_lowest_wins(name):
 def test_a_better_key_is_a_better_value_and_the_truth_helps(name):
     criterion = CRITERIA[name]
     for case, ledger in ledgers(criterion):
-        settler = Settler(ledger, criterion, SINGLE)
+        settler = SubsetScorer(ledger, criterion, SINGLE)
         found = []
         for subset in itertools.chain.from_iterable(
             itertools.combinations(range(1, 6), n) for n in range(3)
@@ -193,7 +193,7 @@ def test_row_values_have_the_value_as_their_mean_and_give_its_standard_error(nam
     assert criterion.knows_shares or not criterion.has_row_values
     assert has_standard_error(criterion) == criterion.knows_shares
     for _, ledger in ledgers(criterion):
-        settler = Settler(ledger, criterion, SINGLE)
+        settler = SubsetScorer(ledger, criterion, SINGLE)
         settler.apply((1, 3), 1)
         if criterion.knows_shares:
             assert 0 < settler.standard_error([1, 3]) < 1
@@ -268,7 +268,7 @@ def test_two_threads_give_the_same_keys(name, monkeypatch):
     found = []
     for n_threads in (1, 2):
         settlers = [
-            Settler(ledger, criterion, SINGLE) for _, ledger in ledgers(criterion, n_threads)
+            SubsetScorer(ledger, criterion, SINGLE) for _, ledger in ledgers(criterion, n_threads)
         ]
         found.append([(each.now(), each.keys(units, 1), each.best(units, 1)) for each in settlers])
     assert found[0] == found[1]

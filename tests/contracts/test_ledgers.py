@@ -8,7 +8,7 @@ from bayesieve.criteria import AUC, CRITERIA, Criterion
 from bayesieve.engine.contract import AS_IT_IS, Units
 from bayesieve.engine.partitioned import Partitioned
 from bayesieve.search import SEARCHES, Limits
-from bayesieve.search.objective import Settler
+from bayesieve.search.objective import SubsetScorer
 from ledgers import Travelling, dense_ledger, objective_of, sparse_ledger
 
 ROW_CRITERIA = ["error", "probability", "log-likelihood"]
@@ -164,7 +164,7 @@ class Farthest(Criterion):
 def test_criteria_of_users_read_scores(case):
     found = []
     for ledger in (make(case), cut(case, 2)):
-        settler = Settler(ledger, Farthest(), SINGLE)
+        settler = SubsetScorer(ledger, Farthest(), SINGLE)
         settler.apply((3,), 1)
         found.append((settler.now(), settler.keys([0, 1, 4], 1), settler.best([4, 1, 0], 1)))
     assert found[0] == found[1]
@@ -172,7 +172,7 @@ def test_criteria_of_users_read_scores(case):
 
 def test_equals_are_decided_for_the_lowest_unit():
     for criterion in [*map(CRITERIA.get, ROW_CRITERIA), Farthest()]:
-        settler = Settler(make("dense train"), criterion, SINGLE)
+        settler = SubsetScorer(make("dense train"), criterion, SINGLE)
         assert settler.keys([3], 1) == settler.keys([4], 1)
         assert settler.best([4, 3], 1)[0] == settler.best([3, 4], 1)[0] == 3
 
@@ -205,7 +205,7 @@ def test_values_are_those_of_a_refit(criterion, n_parts):
     lines = [(i, [int(w) - (j == i) for j, w in enumerate(weights)]) for i in range(len(y))]
     twin = reference.Twin(problem, criterion, lines)
     units = Units(tuple((j,) for j in range(4)))
-    settler = Settler(ledger, CRITERIA[criterion], units)
+    settler = SubsetScorer(ledger, CRITERIA[criterion], units)
     for subset in ((), (1,), (0, 2), (0, 1, 2, 3)):
         settler.apply(subset, 1)
         sign = -1 if CRITERIA[criterion].greater_is_better else 1

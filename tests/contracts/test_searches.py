@@ -16,7 +16,7 @@ from bayesieve.engine.contract import Units
 from bayesieve.estimators import selector as searching
 from bayesieve.search import SEARCHES, DiversifiedSearch, Limits, RandomSearch, RankedSearch, Search
 from bayesieve.search.checkpoint import Journal
-from bayesieve.search.objective import Objective, Settler
+from bayesieve.search.objective import Objective, SubsetScorer
 from bayesieve.search.path import Path, Recorder
 from bayesieve.search.progress import Forecast
 from bayesieve.search.run import Clock, Driver
@@ -144,8 +144,8 @@ def drive(name, task, file, stop_after=None):
     search, limits, _ = prepared(name, task)
     X, y = table()
     members = Units(units)
-    guide = Settler(dense_ledger(X, y, MODELS, 3), CRITERIA["probability"], members)
-    judge = Settler(dense_ledger(X, y, MODELS), CRITERIA["error"], members)
+    guide = SubsetScorer(dense_ledger(X, y, MODELS, 3), CRITERIA["probability"], members)
+    judge = SubsetScorer(dense_ledger(X, y, MODELS), CRITERIA["error"], members)
     path = Path(units, [f"x{j}" for j in range(7)], "probability")
     yields = []
 

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from bayesieve import NaiveBayes
 from bayesieve.datasets import REGISTRY, load, loading, make_dependent
-from bayesieve.datasets.loading import Entry
+from bayesieve.datasets.loading import DatasetEntry
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def network_is_down(monkeypatch):
 
 def register(monkeypatch, name, shape, sizes, **more):
     print_ = loading.fingerprint(shape, sizes)
-    monkeypatch.setitem(REGISTRY, name, Entry(*shape, len(sizes), print_, **more))
+    monkeypatch.setitem(REGISTRY, name, DatasetEntry(*shape, len(sizes), print_, **more))
 
 
 def write_csv(path, text):

@@ -7,7 +7,7 @@ import pytest
 
 from bayesieve.criteria import CRITERIA
 from bayesieve.engine.contract import Units
-from bayesieve.search.objective import Settler
+from bayesieve.search.objective import SubsetScorer
 from ledgers import dense_ledger
 
 
@@ -34,7 +34,7 @@ def test_doubt_covers_the_rounding_of_exact_losses(coarse):
 
 
 def test_the_best_of_two_is_the_one_of_the_lower_key(coarse):
-    settler = Settler(coarse, CRITERIA["log-likelihood"], UNITS)
+    settler = SubsetScorer(coarse, CRITERIA["log-likelihood"], UNITS)
     keys = np.array(settler.keys(list(EVERY), 1))
     order = np.argsort(keys, kind="stable")
     for first, second in pairwise(order):

@@ -16,7 +16,7 @@ from bayesieve import FeatureVotes, NaiveBayes
 from bayesieve.criteria import AUC
 from bayesieve.engine.contract import Units
 from bayesieve.search import DiversifiedSearch, RandomSearch, RankedSearch
-from bayesieve.search.objective import Settler
+from bayesieve.search.objective import SubsetScorer
 from incidents import incidents, mean_auc
 from ledgers import sparse_ledger, total_scores
 from plain import plain_selector
@@ -42,7 +42,7 @@ def test_pairs_after_any_moves_are_recounted(seed, form, groups, weighted):
     units += [[j] for j in range(X.shape[1]) if not any(j in unit for unit in units)]
     ledger = sparse_ledger(table, Y, [form] * X.shape[1], weights=weights)
     grouped = Units(tuple(map(tuple, units)))
-    settler, rule = Settler(ledger, AUC(), grouped), AUC().rule(ledger)
+    settler, rule = SubsetScorer(ledger, AUC(), grouped), AUC().rule(ledger)
     repeated = np.repeat(np.arange(40), weights)
     inside = set()
 

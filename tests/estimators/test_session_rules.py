@@ -9,7 +9,7 @@ import pytest
 
 from bayesieve import NaiveBayesSelector, Session
 from bayesieve.explain.modelfile.file import model_to_dict
-from bayesieve.search.run import HeldRows
+from bayesieve.search.run import CachedRows
 
 
 def table(n=120):
@@ -124,18 +124,18 @@ def test_a_stop_ends_the_proof_of_a_search(monkeypatch):
     X, _ = table(300)
     y = np.random.default_rng(1).integers(0, 2, 300)  # chance alone: one step proves nothing
     session = Session(X, y, NaiveBayesSelector(choice="proven", search="forward"))
-    proved, begun = HeldRows.halted, []
+    proved, begun = CachedRows.halted, []
 
     def stopped(self, objective):
         begun.append(objective)
         session.stop()
         return proved(self, objective)
 
-    monkeypatch.setattr(HeldRows, "halted", stopped)
+    monkeypatch.setattr(CachedRows, "halted", stopped)
     session.search(background=True).wait()
     assert len(begun) == 1
     assert session.columns
     assert session.log[-1]["action"] == "search"
-    monkeypatch.setattr(HeldRows, "halted", lambda *args: begun.append(1) or proved(*args))
+    monkeypatch.setattr(CachedRows, "halted", lambda *args: begun.append(1) or proved(*args))
     session.undo().search(background=True).wait()
     assert len(begun) > 2

@@ -24,7 +24,7 @@ from bayesieve import compare
 from bayesieve.__main__ import main
 from bayesieve.evaluation.compare import SCORES
 from bayesieve.evaluation.compare.methods import Cell
-from bayesieve.evaluation.compare.result import Grid
+from bayesieve.evaluation.compare.result import ResultGrid
 from bayesieve.evaluation.compare.run import CellsLine
 from comparisons import SETS, without_clocks
 from plain import plain_selector
@@ -61,7 +61,7 @@ def test_tables_frames_and_pictures(tmp_path):
 
 
 def test_a_table_is_turned_and_escaped():
-    grid = Grid(("set", "a", "b"), (("x", 1.0, None), ("y", 0.5, 2.0)), ("", ".1f", ".1f"),
+    grid = ResultGrid(("set", "a", "b"), (("x", 1.0, None), ("y", 0.5, 2.0)), ("", ".1f", ".1f"),
                 frozenset({(1, 2)}), "a\nb")  # fmt: skip
     turned = grid.turned()
     assert turned.head == ("set", "x", "y")
@@ -69,7 +69,7 @@ def test_a_table_is_turned_and_escaped():
     assert turned.best == {(1, 2)}
     assert grid.to_latex().splitlines()[0] == "% a b"
     assert r"\textbf{2.0}" in grid.to_latex()
-    odd = Grid((r"a\b", "~^{}#"), ()).to_latex()
+    odd = ResultGrid((r"a\b", "~^{}#"), ()).to_latex()
     assert r"a\textbackslash{}b & \textasciitilde{}\textasciicircum{}\{\}\# \\" in odd
 
 

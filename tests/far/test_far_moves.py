@@ -13,8 +13,8 @@ from bayesieve.engine.contract import AS_IT_IS, Measure, Units
 from bayesieve.engine.dask.ledgers import (
     CodedPart,
     DealtColumns,
-    FarMoves,
     RareCodes,
+    RemoteMoves,
     deal,
     deal_out,
     moves_of,
@@ -66,7 +66,7 @@ class Dealt:
         return SparseLedger(problem, tables, factors, Threads(1))
 
     def far(self, problem, tables, factors):
-        return FarMoves(DealtColumns(self.channel, self.columns), problem, tables, factors)
+        return RemoteMoves(DealtColumns(self.channel, self.columns), problem, tables, factors)
 
     def dial(self, holder):
         """Whoever is waited for dials, once."""

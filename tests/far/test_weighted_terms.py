@@ -10,11 +10,11 @@ from clusters import cut, table
 from sklearn.base import clone
 
 from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
-from bayesieve.engine.dask.ledgers import CodedPart, FarRows, Spans
+from bayesieve.engine.dask.ledgers import CodedPart, RemoteRows, Spans
 from bayesieve.engine.dask.transport import Channel, dial
 from bayesieve.engine.dask.worker import Holder, serve
 from bayesieve.engine.threads import Threads
-from bayesieve.search.remote import FarCoded
+from bayesieve.search.remote import RemoteColumns
 from bayesieve.search.term_pool import CodedRows, Weighing, WeightPlan
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
@@ -151,7 +151,7 @@ def test_codes_of_chosen_columns_stay_away(monkeypatch):
     def never(self, j):
         raise AssertionError("codes were asked for")
 
-    monkeypatch.setattr(FarRows, "codes", never)
+    monkeypatch.setattr(RemoteRows, "codes", never)
     settings = {"search": "forward", "cv": 3, "n_features": 4, "reweigh": True}
     there = NaiveBayesSelector(**settings).fit(cut(frame, 3), "target")
     X = frame.drop(columns="target")
@@ -168,9 +168,11 @@ class Held:
         self.codes = np.stack([column.astype(np.uint8) for column in columns.columns])
         self.channel = Channel("127.0.0.1", n_holders, self.dial)
         ends = tuple(((int(part[0]), int(part[-1]) + 1),) for part in self.parts)
-        held = FarRows(self.channel, Spans(ends, columns.n_rows), columns.specs)
+        held = RemoteRows(self.channel, Spans(ends, columns.n_rows), columns.specs)
         which = tuple(range(len(columns.specs)))
-        coded = FarCoded(columns.specs, columns.kinds, (), columns.n_rows, held=held, which=which)
+        coded = RemoteColumns(
+            columns.specs, columns.kinds, (), columns.n_rows, held=held, which=which
+        )
         told = (rows.rows, rows.labels, rows.weights, rows.classes, rows.class_weight)
         self.rows = CodedRows(coded, *told)
 

@@ -13,7 +13,7 @@ import pytest
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
 from bayesieve.engine.contract import AS_IT_IS, Units
-from bayesieve.engine.dask.ledgers import CodedPart, FarRows, Spans
+from bayesieve.engine.dask.ledgers import CodedPart, RemoteRows, Spans
 from bayesieve.engine.dask.transport import TOKEN_BYTES, Channel, Message, dial, receive, send
 from bayesieve.engine.dask.worker import Holder, serve
 from bayesieve.engine.dense import DenseLedger, DenseTables, FixedTables
@@ -21,7 +21,7 @@ from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.search import SEARCHES
-from bayesieve.search.objective import Objective, Settler
+from bayesieve.search.objective import Objective, SubsetScorer
 from bayesieve.search.strategies.base import Limits
 
 
@@ -105,7 +105,7 @@ class Far:
         self.codes, self.lines = codes, {}
         self.channel = Channel("127.0.0.1", n_holders, self.dial)
         ends = [(int(part[0]), int(part[-1]) + 1) for part in self.parts]
-        self.rows = FarRows(self.channel, Spans(tuple((each,) for each in ends), len(y)), specs)
+        self.rows = RemoteRows(self.channel, Spans(tuple((each,) for each in ends), len(y)), specs)
         weights = np.ones(len(y)) if weights is None else weights.astype(float)
         factors = [1] * (int(y.max()) + 1)
         self.scored = scoring(cv, y, weights, np.arange(len(y)), factors)
@@ -178,7 +178,7 @@ def test_a_far_ledger_answers_as_a_near_one(far):
 
 @pytest.mark.parametrize(("criterion", "most"), [("error", 1), ("probability", 2)])
 def test_rounds_and_bytes_of_a_step(far, criterion, most):
-    objective = Objective(Settler(far.ledger, CRITERIA[criterion], UNITS), UNITS)
+    objective = Objective(SubsetScorer(far.ledger, CRITERIA[criterion], UNITS), UNITS)
     before, n_steps = far.channel.tally, 0
     for _ in SEARCHES["forward"].steps(objective, Limits(0, 8)):
         n_steps += 1

@@ -8,7 +8,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from bayesieve.app.studio.bench import Bench
-from bayesieve.app.studio.launch import Running, listen
+from bayesieve.app.studio.launch import RunningStudio, listen
 from bayesieve.app.studio.server import Keys
 
 
@@ -21,7 +21,7 @@ def start():
             place = listen("127.0.0.1", options.pop("port", 0))
             keys = Keys(place.getsockname()[1], **options.pop("keys", {}))
             most = options.pop("most_bytes", None)
-            running = Running(Bench(1), keys, place, **options)
+            running = RunningStudio(Bench(1), keys, place, **options)
             if most is not None:
                 running.studio.most_bytes = most
             running.start()

@@ -513,7 +513,7 @@ def predict_series(
         yield whole.write_csv(include_header=i == 0)
 
 
-class Decision(NamedTuple):
+class SeriesDecision(NamedTuple):
     """One series explained."""
 
     row: int
@@ -522,16 +522,18 @@ class Decision(NamedTuple):
     found: Explanation
 
 
-def explain_series(pipeline: SignalPipeline, data: Path, rows: Sequence[int]) -> list[Decision]:
+def explain_series(
+    pipeline: SignalPipeline, data: Path, rows: Sequence[int]
+) -> list[SeriesDecision]:
     """Explanations of some series (or windows) of a file, by number, in the order asked for."""
-    found: dict[int, Decision] = {}
+    found: dict[int, SeriesDecision] = {}
     n_rows = 0
     for table, about in read_cuts(pipeline, data, 1 << 18):
         for row in sorted({r for r in rows if n_rows <= r < n_rows + len(table)}):
             at = row - n_rows
             mine = table[at]
             name = " ".join(str(values[at]) for values in about.values())
-            found[row] = Decision(row, name, mine, explain(pipeline, mine)[0])
+            found[row] = SeriesDecision(row, name, mine, explain(pipeline, mine)[0])
         n_rows += len(table)
     for row in rows:
         if row not in found:
@@ -559,7 +561,7 @@ def _yes_or_no(value: Value | None) -> str:
     )
 
 
-def in_lines(pipeline: SignalPipeline, decision: Decision, width: int = 20) -> str:
+def in_lines(pipeline: SignalPipeline, decision: SeriesDecision, width: int = 20) -> str:
     """A decision as bars of text, each with its sentence after it, since sentences are long.
 
     Parameters
@@ -584,7 +586,7 @@ def in_lines(pipeline: SignalPipeline, decision: Decision, width: int = 20) -> s
 
 
 def fired_in(
-    pipeline: SignalPipeline, decision: Decision, name: str
+    pipeline: SignalPipeline, decision: SeriesDecision, name: str
 ) -> list[tuple[Indicator, Spans]]:
     """The indicators of a feature, and where in the series each holds."""
     mine = spoken_of(pipeline, name)
@@ -592,7 +594,7 @@ def fired_in(
     return [(each, spans[each.id]) for each in mine]
 
 
-def decision_data(pipeline: SignalPipeline, decision: Decision) -> dict[str, Plain]:
+def decision_data(pipeline: SignalPipeline, decision: SeriesDecision) -> dict[str, Plain]:
     """A decision as plain data: evidence, what it says, and the points that it comes from."""
     data = cast("dict[str, Plain]", decision.found.to_dict())
     evidence: list[Plain] = []
@@ -605,7 +607,7 @@ def decision_data(pipeline: SignalPipeline, decision: Decision) -> dict[str, Pla
     return data | {"row": decision.row, "id": decision.name, "evidence": evidence}
 
 
-def decisions_page(pipeline: SignalPipeline, found: Sequence[Decision], title: str) -> str:
+def decisions_page(pipeline: SignalPipeline, found: Sequence[SeriesDecision], title: str) -> str:
     """A page of decisions: evidence in words, and the series shaded where indicators hold."""
     at = pipeline.indicators.channels_.index
     pictures = [

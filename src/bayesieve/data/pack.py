@@ -172,7 +172,7 @@ class Texts:
         return self._seen
 
 
-class Cells:
+class PackedCells:
     """Distinct values of a column of a text file: numbers if all cells are, else texts.
 
     Texts are learnt until a number has come: a column that turns from numbers into texts later than
@@ -325,7 +325,7 @@ def pack(
     chosen = opened.find(asked)
     if not chosen:
         raise ValueError(f"{opened.name} has no column left to learn from.")
-    learners, apart = _learners(opened, chosen), {j: _Kept() for j in kept}
+    learners, apart = _learners(opened, chosen), {j: _PackedColumns() for j in kept}
     n_rows = _learn(opened, {**learners, **apart}, int(block_cells))
     if not n_rows:
         raise ValueError(f"{opened.name} has no rows (X is empty: 0 samples).")
@@ -358,7 +358,7 @@ def _check_folder(folder: str | PathLike[str] | None) -> str | None:
     return str(path)
 
 
-class _Kept:
+class _PackedColumns:
     """A column of the target: all of it, in memory."""
 
     unsettled = False
@@ -372,7 +372,7 @@ class _Kept:
 
 
 def _target(
-    source: Source, apart: dict[int, _Kept], single: bool
+    source: Source, apart: dict[int, _PackedColumns], single: bool
 ) -> "NDArray[Any] | pl.DataFrame | None":
     """An array of classes, a frame of labels, or None."""
     import polars as pl
@@ -390,13 +390,15 @@ def _learners(source: Source, chosen: list[int]) -> dict[int, Learner]:
         if kind == "numbers":
             found[j] = Numbers(source.names[j])
         else:
-            found[j] = Cells(source.names[j]) if kind == "cells" else Texts(kind == "categories")
+            found[j] = (
+                PackedCells(source.names[j]) if kind == "cells" else Texts(kind == "categories")
+            )
     return found
 
 
-def _learn(source: Source, learners: Mapping[int, Learner | _Kept], cells: int) -> int:
+def _learn(source: Source, learners: Mapping[int, Learner | _PackedColumns], cells: int) -> int:
     """Show every row to all of them; the number of rows."""
-    n_kept = sum(isinstance(each, _Kept) for each in learners.values())
+    n_kept = sum(isinstance(each, _PackedColumns) for each in learners.values())
     least = n_kept * _BYTES_KEPT + (len(learners) - n_kept) / 8
     _check_room(source, checked := source.expected_rows(), checked * least)
     n_rows, again = 0, False

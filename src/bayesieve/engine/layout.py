@@ -124,7 +124,7 @@ class Lines:
         return Lines.sort(self.rows[at], self.line_sets[at], self.labels[at], self.line_weights[at])
 
 
-class Scored(NamedTuple):
+class ScoredRows(NamedTuple):
     """Who trains, who is scored."""
 
     sets: TrainingSets  #: of the training rows
@@ -142,7 +142,7 @@ def scoring(
     numbers: Rows | None = None,
     groups: Array | None = None,
     n_rows: int | None = None,
-) -> Scored:
+) -> ScoredRows:
     """Training sets and lines, as `cv` makes them of the guiding rows.
 
     Parameters
@@ -160,7 +160,9 @@ def scoring(
         choose("cv", cv, ["train", "loo"], beside="a number of folds")
         loo = cv == "loo"
         lines = Lines.sort(guiding, mine if loo else np.zeros_like(mine), mine, weights[guiding])
-        return Scored(one_set(mine, weights[guiding], class_weight, guiding), lines, loo, guiding)
+        return ScoredRows(
+            one_set(mine, weights[guiding], class_weight, guiding), lines, loo, guiding
+        )
     theirs = guiding if numbers is None else numbers[guiding]
     splits = find_splits(cv, mine, theirs, groups, labels.size if n_rows is None else n_rows)
     rows = [test for _, test in splits]
@@ -170,7 +172,7 @@ def scoring(
     copies, left_out = training_copies([train for train, _ in splits], guiding.size)
     training = guiding[copies]
     found = TrainingSets(mine[copies], weights[training], left_out, class_weight, training)
-    return Scored(found, lines, False, training)
+    return ScoredRows(found, lines, False, training)
 
 
 def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> Lines:

@@ -20,7 +20,7 @@ from ..criteria.rows import RowCriterion
 from ..criteria.standard_error import has_standard_error
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..data.tables import SparseTable, Table
-from ..engine.dask.engine import FarTable
+from ..engine.dask.engine import RemoteTable
 from ..engine.gpu.engine import GpuEngine
 from ..models.registry import MODELS
 from ..rankings.collections import find_far
@@ -89,7 +89,7 @@ def _find(table: Table, alone: list[int], kept: Iterable[int], barred: set[int])
     """Near-twins among the columns that move alone; those that may be chosen lead."""
     leader = np.arange(len(table.names))
     order = [*sorted(kept), *(j for j in alone if j not in barred)]
-    if alone and isinstance(table, FarTable):
+    if alone and isinstance(table, RemoteTable):
         return find_far(table, alone, [j for j in order if j in set(alone)], Nearness())
     if alone:
         where = {j: at for at, j in enumerate(alone)}

@@ -13,7 +13,7 @@ from ..criteria.rows import RowCriterion
 from ..data.collection import read_collection
 from ..data.sample import Sample
 from ..data.tables import is_collection
-from ..engine.dask.engine import DaskEngine, FarTable, check_mergeable, far_sample
+from ..engine.dask.engine import DaskEngine, RemoteTable, check_mergeable, far_sample
 from ..engine.gpu.engine import GpuEngine
 from ..models.base import one_set
 from ..models.columns import Summary
@@ -104,7 +104,7 @@ def gathered(
     X: object,
     y: object,
     params: dict[str, Foreign],
-) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
+) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
     """Rows held by a cluster as a sample, and what was given beside them, as long as it is needed.
 
     Parameters
@@ -129,7 +129,7 @@ def gathered_weights(
     X: object,
     y: object,
     params: dict[str, Foreign],
-) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
+) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
     """The same for weighted terms, whose sums add up over rows as well.
 
     Parameters
@@ -151,7 +151,7 @@ def _held(
     X: object,
     y: object,
     params: dict[str, Foreign],
-) -> Iterator[tuple[Sample, FarTable, dict[str, Foreign]]]:
+) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
     family = model.family()
     check_far_models(family)
     collection = read_collection(X, y)
@@ -161,7 +161,7 @@ def _held(
         given = {name: cluster.gather(value) for name, value in params.items()}
         weight = given.get("sample_weight")
         sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
-        assert isinstance(sample.table, FarTable)
+        assert isinstance(sample.table, RemoteTable)
         yield sample, sample.table, given
 
 
@@ -174,7 +174,7 @@ def far_fit(model: NaiveBayes, X: object, y: object, sample_weight: object) -> F
         weight = cluster.gather(sample_weight)
         sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
         family.check_sample(sample)
-        assert isinstance(sample.table, FarTable)
+        assert isinstance(sample.table, RemoteTable)
         held, summaries = sample.table.held, []
         for labels in family.problems(sample.targets):
             sets = one_set(labels, sample.weights, np.ones(len(sample.classes)))

@@ -18,19 +18,19 @@ from ..data.sample import Sample, is_share, read_sample, split_rows
 from ..data.split import find_parts, read_groups_of_rows
 from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
-from ..engine.dask.engine import FarTable
+from ..engine.dask.engine import RemoteTable
 from ..engine.threads import Threads, count_threads
 from ..models.registry import MODELS
 from ..search.hints import RowHints
-from ..search.objective import Objective, Settler
+from ..search.objective import Objective, SubsetScorer
 from ..search.path import Path, Recorder
 from ..search.progress import ProgressLine
 from ..search.remote import far_ledgers, far_moves
 from ..search.run import (
+    CachedRows,
     Clock,
     Driver,
     Found,
-    HeldRows,
     Ledgers,
     ProofEndedError,
     Task,
@@ -424,7 +424,7 @@ class NaiveBayesSelector(
         clock = Clock(self.time_limit)
         judge_parameters(settle(self) if asks_for_auto(self) else self)
         model = clone(NaiveBayes() if self.estimator is None else self.estimator)
-        if isinstance(X, HeldRows):
+        if isinstance(X, CachedRows):
             keep_names(model, X.X, reset=True)
             return self._fit(clock, model, X.sample, X.X, X.params, X)
         if is_collection(X) or not (self.engine in (None, "threads") or gpu_of(self.engine)):
@@ -440,7 +440,7 @@ class NaiveBayesSelector(
         sample: Sample,
         X: object,
         params: dict[str, object],
-        held: HeldRows | None = None,
+        held: CachedRows | None = None,
     ) -> "NaiveBayesSelector":
         groups = read_groups_of_rows(params.get("groups"), _num_samples(X))
         asked = self
@@ -529,7 +529,7 @@ class Searching:
     criterion: Criterion
     threads: Threads
     clock: Clock
-    held: HeldRows | None = None
+    held: CachedRows | None = None
 
     def informed(self, guiding: Rows, draw: np.random.RandomState) -> Search:
         """The search with what it asks of the guiding rows."""
@@ -555,7 +555,7 @@ class Searching:
     def ledgers(self, guiding: Rows, validating: Rows, search: Search) -> Ledgers:
         """Who owns the rows, and the model of all of them."""
         make = sparse_ledgers if self.task.sparse else dense_ledgers
-        if isinstance(self.task.table, FarTable):
+        if isinstance(self.task.table, RemoteTable):
             make = far_moves if self.task.sparse else far_ledgers
         if self.held is not None:
             return self.held.ledgers(make, self.task, guiding, validating, self.threads)
@@ -578,11 +578,11 @@ class Searching:
             "validation_score" if criterion.chooses else "validation_error",
         )
         units = Units(path.members)
-        guide = Settler(ledgers.guide, criterion, units, task.mates)
+        guide = SubsetScorer(ledgers.guide, criterion, units, task.mates)
         judge = None
         if self.asked.validation is not None and ledgers.judge is not None:
             chooser = chooser_of(self.asked, criterion)
-            judge = Settler(ledgers.judge, chooser, units, task.mates)
+            judge = SubsetScorer(ledgers.judge, chooser, units, task.mates)
         objective = Objective(driver.verdicts(guide), units, task.keep)
         told = None if judge is None else driver.verdicts(judge)
         objective.listeners.append(Recorder(path, told))
@@ -612,7 +612,7 @@ class Searching:
 
         return found
 
-    def explore(self, train: Rows, test: Rows) -> tuple[Path, Settler]:
+    def explore(self, train: Rows, test: Rows) -> tuple[Path, SubsetScorer]:
         """The whole search on some rows; verdicts of its criterion on others."""
         mine = replace(self, task=replace(self.task, cv=folds_of_fewer(self.task, train)))
         search = mine.informed(train, np.random.RandomState(0))
@@ -622,4 +622,4 @@ class Searching:
         found = mine.run(hidden, train, search, Driver(None, self.clock), watch)
         assert ledgers.judge is not None
         units = Units(found.path.members)
-        return found.path, Settler(ledgers.judge, self.criterion, units, self.task.mates)
+        return found.path, SubsetScorer(ledgers.judge, self.criterion, units, self.task.mates)

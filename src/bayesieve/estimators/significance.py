@@ -11,7 +11,7 @@ from scipy.special import chdtrc, ndtri, stdtrit
 
 from ..data.columns import MOST_CODES
 from ..data.split import find_splits, middle_rows
-from ..engine.dask.engine import FarTable
+from ..engine.dask.engine import RemoteTable
 from ..engine.threads import Threads
 from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns
@@ -20,7 +20,7 @@ from ..rankings.information import association_with
 from ..rankings.kernels.counts import CHI2, FREE
 from ..rankings.rank import discrete_columns
 from ..search.inner_cv import strict_price
-from ..search.objective import Settler
+from ..search.objective import SubsetScorer
 from ..search.path import Path
 from ..search.run import Task
 from ._validation import shuffled
@@ -119,7 +119,7 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
     table = sample.table
     told = (rows, labels, weights, n_classes)
     columns: DiscreteColumns
-    if isinstance(table, FarTable):
+    if isinstance(table, RemoteTable):
         columns = far_columns(table, task.models, *told, refuse=False)
     else:
         columns = discrete_columns(table, task.models, *told, refuse=False)
@@ -177,7 +177,7 @@ def evenly(rows: NDArray[np.int64], strata: NDArray[np.int64], most: int) -> NDA
 Rows = NDArray[np.int64]
 
 #: Searches on the first rows given, judged on the second: path, and verdicts of the criterion.
-Explore = Callable[[Rows, Rows], tuple[Path, Settler]]
+Explore = Callable[[Rows, Rows], tuple[Path, SubsetScorer]]
 
 #: What each of some columns, alone, gains in log-likelihood, as far as groups vouch for it.
 Gains = Callable[[list[int]], NDArray[np.float64]]
@@ -250,7 +250,7 @@ class Proof:
 
 def prove(
     path: Path,
-    guide: Settler,
+    guide: SubsetScorer,
     task: Task,
     guiding: Rows,
     explore: Explore,
@@ -278,7 +278,7 @@ def prove(
     return _around(task, guiding, explore) or first
 
 
-def _first_step(path: Path, guide: Settler, n_units: int) -> Proof | None:
+def _first_step(path: Path, guide: SubsetScorer, n_units: int) -> Proof | None:
     """How much better the first column is, and how much better the luckiest of all would be."""
     if len(path) < 2 or path.steps[1].action != "add":
         return None

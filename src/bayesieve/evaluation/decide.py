@@ -21,7 +21,7 @@ from ..models.novelty import surprise
 from ._typing import Model, Value
 from .calibration import calibrate, held_out_rows
 from .crossfit import trained_on
-from .thresholds import Costs, Rates, Wanted, make_rule, read_wanted
+from .thresholds import Costs, Rates, Requirements, make_rule, read_wanted
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -347,7 +347,7 @@ def _check_classes(fitted: FittedBayes, target: Ints) -> None:
             )
 
 
-def _needs_calibration(fitted: FittedBayes, wanted: list[Wanted]) -> bool:
+def _needs_calibration(fitted: FittedBayes, wanted: list[Requirements]) -> bool:
     plain = all(problem.temperature == 1 for problem in fitted.problems)
     return plain and any(each.costs is not None for each in wanted)
 
@@ -361,7 +361,7 @@ def _calibrated(model: Decided, X: object, y: ArrayLike) -> Decided:
 
 def _ruled(
     fitted: FittedBayes,
-    wanted: list[Wanted],
+    wanted: list[Requirements],
     table: Table,
     target: Ints,
     confidence: float,

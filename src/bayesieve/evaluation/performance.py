@@ -32,7 +32,7 @@ from .crossfit import (
     trained_on,
 )
 
-__all__ = ["Performance", "Verdict", "performance"]
+__all__ = ["ClassPerformance", "Performance", "performance"]
 
 
 _BINS = 10
@@ -44,8 +44,8 @@ _MOST_POINTS = 200  # of a ROC curve
 _FOLDS = 5
 
 
-class VerdictData(TypedDict):
-    """`Verdict` as plain data."""
+class ClassPerformanceData(TypedDict):
+    """`ClassPerformance` as plain data."""
 
     name: Value
     positives: float
@@ -75,14 +75,14 @@ class PerformanceData(TypedDict):
     brier: float
     classes: list[Value]
     confusion: list[list[float]] | None
-    verdicts: list[VerdictData]
+    verdicts: list[ClassPerformanceData]
     criterion: OwnScoreData | None
     n_groups: int | None
     effective_rows: float
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClassPerformance:
     """One class against the others, or one label.
 
     Attributes
@@ -181,7 +181,7 @@ class Performance:
     brier: float
     classes: list[Value]
     confusion: list[list[float]] | None
-    verdicts: list[Verdict]
+    verdicts: list[ClassPerformance]
     criterion: OwnScore | None = None
     n_groups: int | None = None
     effective_rows: float = 0.0
@@ -456,7 +456,7 @@ def _count(weight: float) -> float:
 
 def _verdict(
     name: Value, hit: NDArray[np.bool_], chance: NDArray[np.float64], weights: NDArray[np.float64]
-) -> Verdict:
+) -> ClassPerformance:
     positives, negatives = float(weights[hit].sum()), float(weights[~hit].sum())
     area, curve = float("nan"), []
     if positives and negatives:
@@ -485,7 +485,9 @@ def _verdict(
             ]
         )
     brier = float(np.average((chance - hit) ** 2, weights=weights))
-    return Verdict(name, _count(positives), _count(negatives), area, curve, brier, bins, rates)
+    return ClassPerformance(
+        name, _count(positives), _count(negatives), area, curve, brier, bins, rates
+    )
 
 
 def _grid() -> NDArray[np.float64]:

@@ -97,7 +97,7 @@ class _Frame(Protocol):
         """Its lines, by their names."""
 
 
-class Wanted(NamedTuple):
+class Requirements(NamedTuple):
     """What the rule of one problem is to keep.
 
     Positions are those of classes; `normal` is the one that is no alarm, and `alarms` the ceiling
@@ -118,7 +118,7 @@ class Wanted(NamedTuple):
 
 def read_wanted(
     fitted: FittedBayes, costs: Costs, abstain: Rates, ceilings: Rates, floors: Rates
-) -> list[Wanted]:
+) -> list[Requirements]:
     """One for each problem.
 
     Parameters
@@ -143,12 +143,12 @@ def read_wanted(
     elif floors is not None:
         rate = _rate("min_detections", floors)
         least = {k: rate for k in range(len(names)) if k != normal}
-    return [Wanted(table, normal, alarms, each, least)]
+    return [Requirements(table, normal, alarms, each, least)]
 
 
 def _of_labels(
     fitted: FittedBayes, costs: Costs, abstain: Rates, ceilings: Rates, floors: Rates
-) -> list[Wanted]:
+) -> list[Requirements]:
     """Of each label its own: 0 is no alarm, 1 is one."""
     labels = list(fitted.labels)
     most = _of_each("max_false_alarms", ceilings, labels)
@@ -164,7 +164,7 @@ def _of_labels(
     for g, problem in enumerate(fitted.problems):
         table = read_costs(tables[g], asking[g], _names(problem))
         floor = {} if least.get(g) is None else {1: least[g]}
-        found.append(Wanted(table, 0, most.get(g), {}, floor))
+        found.append(Requirements(table, 0, most.get(g), {}, floor))
     return found
 
 
@@ -346,7 +346,7 @@ class _Rows(NamedTuple):
 
 def make_rule(
     problem: FittedProblem,
-    wanted: Wanted,
+    wanted: Requirements,
     sums: Ints,
     truth: Ints,
     confidence: float,
@@ -386,7 +386,7 @@ def _promise(kind: str, k: int, bound: float, level: Level, rows: _Rows) -> Prom
     return Promise(kind, k, bound, rows.confidence, level.rows, level.beyond, rows.unit)
 
 
-def _alarms(wanted: Wanted, rows: _Rows) -> list[tuple[Guard, Promise]]:
+def _alarms(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
     """Rows of the normal class that are taken for another: it must be decided where it leads."""
     if wanted.alarms is None:
         return []
@@ -396,7 +396,7 @@ def _alarms(wanted: Wanted, rows: _Rows) -> list[tuple[Guard, Promise]]:
     return [(guard, _promise("alarms", k, wanted.alarms, level, rows))]
 
 
-def _ceilings(wanted: Wanted, rows: _Rows) -> list[tuple[Guard, Promise]]:
+def _ceilings(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
     """Rows of others that are taken for the class: it must lead by more than they do."""
     found = []
     for k, rate in wanted.ceilings.items():
@@ -409,7 +409,7 @@ def _ceilings(wanted: Wanted, rows: _Rows) -> list[tuple[Guard, Promise]]:
     return found
 
 
-def _floors(wanted: Wanted, rows: _Rows) -> list[tuple[Guard, Promise]]:
+def _floors(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
     """Rows of the class that are taken for it: it must be decided where it leads as they do."""
     found = []
     for k, rate in wanted.floors.items():

@@ -15,7 +15,7 @@ from .counts import CountModel
 from .gaussian import LEAST_LOG, log_interval
 
 
-class Ratios(NamedTuple):
+class DensityRatios(NamedTuple):
     """What the codes of a column say, and how well that foretells the classes.
 
     Parameters
@@ -30,10 +30,10 @@ class Ratios(NamedTuple):
     loss: Floats
 
 
-Judge = Callable[[Floats, Floats, Grid], Ratios]
+Judge = Callable[[Floats, Floats, Grid], DensityRatios]
 
 
-def grid_gaussian(counts: Floats, units: Floats, grid: Grid) -> Ratios:
+def grid_gaussian(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     """One normal distribution a class: the probability of an interval of one resolution (Weka's).
 
     Parameters
@@ -69,7 +69,7 @@ def _log_normal(
         return np.maximum(log_interval(points, mean, deviation, width), LEAST_LOG)
 
 
-def kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
+def kernel(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     """A Gaussian kernel around each row of a class.
 
     Its width is Silverman's times a factor from 0.25 to 2.83, in steps of the root of 2, and at
@@ -87,7 +87,7 @@ def kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
     return found
 
 
-def rank_kernel(counts: Floats, units: Floats, grid: Grid) -> Ratios:
+def rank_kernel(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     """A Gaussian kernel over the ranks of all rows, of a width from 0 to 0.16.
 
     Shares of the classes are shrunk to those of all rows by half a row, one or two.  Where nothing
@@ -109,8 +109,8 @@ DENSITIES: dict[str, Judge] = {
 }
 
 
-def _empty(counts: Floats) -> Ratios:
-    return Ratios(np.ones(counts.shape), np.ones(counts.shape), np.zeros(counts.shape[0]))
+def _empty(counts: Floats) -> DensityRatios:
+    return DensityRatios(np.ones(counts.shape), np.ones(counts.shape), np.zeros(counts.shape[0]))
 
 
 def _resolution(grid: Grid) -> float:
@@ -158,7 +158,9 @@ class DensityModel(CountModel):
         at = self._fit(statistics, grid, settings)[1]
         return [self.members[int(i)] for i in at]
 
-    def _fit(self, statistics: Floats, grid: Grid, settings: Settings) -> tuple[Ratios, Array]:
+    def _fit(
+        self, statistics: Floats, grid: Grid, settings: Settings
+    ) -> tuple[DensityRatios, Array]:
         units = settings.class_weight
         counts = statistics[:, :-1] * units
         # Counts by many classes take as much room as what is made of them.
@@ -181,14 +183,14 @@ class _Kept:
 
     def __init__(self, most_bytes: int):
         self._most, self._bytes, self._lock = most_bytes, 0, Lock()
-        self._found: dict[object, tuple[tuple[Ratios, Array], int]] = {}
+        self._found: dict[object, tuple[tuple[DensityRatios, Array], int]] = {}
 
-    def get(self, key: object) -> tuple[Ratios, Array] | None:
+    def get(self, key: object) -> tuple[DensityRatios, Array] | None:
         """What was made of these counts, or None."""
         with self._lock:
             return self._found[key][0] if key in self._found else None
 
-    def put(self, key: object, made: tuple[Ratios, Array], size: int) -> None:
+    def put(self, key: object, made: tuple[DensityRatios, Array], size: int) -> None:
         """Keep it, and let go what is oldest."""
         with self._lock:
             if key in self._found or size > self._most:
@@ -205,14 +207,14 @@ _KEPT = _Kept(2**25)
 
 def _best(
     members: tuple[str, ...], counts: Floats, units: Floats, grid: Grid
-) -> tuple[Ratios, Array]:
+) -> tuple[DensityRatios, Array]:
     """What the best member says in each set, and which one it is."""
     found = [DENSITIES[name](counts, units, grid) for name in members]
     which = np.argmin([each.loss for each in found], axis=0)
     picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(3)]
     for part in picked:
         part.flags.writeable = False
-    return Ratios(*picked), which
+    return DensityRatios(*picked), which
 
 
 def _spoken(ratio: Floats) -> Terms:

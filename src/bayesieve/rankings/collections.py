@@ -12,8 +12,8 @@ from ..checks import Foreign, check_number
 from ..data.collection import read_collection
 from ..data.columns import MOST_CODES, ColumnSpec
 from ..engine.contract import Ints
-from ..engine.dask.engine import DaskEngine, FarTable, far_sample
-from ..engine.dask.ledgers import FarRows, FarTwins, Meanings
+from ..engine.dask.engine import DaskEngine, RemoteTable, far_sample
+from ..engine.dask.ledgers import FarTwins, Meanings, RemoteRows
 from ..engine.threads import Threads
 from ..models.base import TrainingSets, one_set
 from ..models.columns import choose_models
@@ -37,7 +37,7 @@ class FarColumns(DiscreteColumns):
     rows : the rows to look at, ascending.
     """
 
-    held: FarRows | None = None
+    held: RemoteRows | None = None
     rows: NDArray[np.int64] | None = None
 
     def column(self, j: int) -> NDArray[np.uint8]:
@@ -61,7 +61,7 @@ class FarColumns(DiscreteColumns):
 
 
 def far_columns(
-    table: FarTable,
+    table: RemoteTable,
     models: Sequence[str],
     rows: NDArray[np.int64],
     labels: NDArray[np.int64],
@@ -197,7 +197,7 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
             cluster, collection, BaseEstimator(), lambda table: models("auto", table), y
         )
         table = sample.table
-        assert isinstance(table, FarTable)
+        assert isinstance(table, RemoteTable)
         every, n_classes = np.arange(sample.labels.size), int(sample.labels.max()) + 1
         check_apart(n_classes)
         known = table.known.models
@@ -215,7 +215,7 @@ _BLOCK = 64
 
 
 def find_far(
-    table: FarTable, alone: Sequence[int], first: Sequence[int], nearness: Nearness
+    table: RemoteTable, alone: Sequence[int], first: Sequence[int], nearness: Nearness
 ) -> Families:
     """Near-twins among some columns of a collection; the same as of its rows in memory.
 
@@ -252,7 +252,7 @@ def find_far(
     return Families(tuple(table.names), leader)
 
 
-def _as_compared(table: FarTable) -> FarRows:
+def _as_compared(table: RemoteTable) -> RemoteRows:
     """Rows held anew as codes of values, or of parts of a column."""
     assert table.given is not None
     return table.given.hold(table.given.comparable(MISSING, PARTS))
@@ -268,7 +268,7 @@ class _Compared:
     alone : columns that are compared.
     """
 
-    held: FarRows
+    held: RemoteRows
     alone: tuple[int, ...]
 
     @cached_property

@@ -21,7 +21,7 @@ import numpy as np
 from ..criteria.base import Key
 from ..data.files.atomic import begin_file, remove_left_behind, write_text
 from .inner_cv import Option
-from .objective import Gain, Objective, Toggle, Verdicts
+from .objective import Gain, Objective, Scorer, Toggle
 from .weight_path import GreedyWeights, WeightStep
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, Fraction)
@@ -500,7 +500,7 @@ class Replayed:
     replay : the journal's answers.
     """
 
-    def __init__(self, verdicts: Verdicts, replay: Replay):
+    def __init__(self, verdicts: Scorer, replay: Replay):
         self._verdicts, self._replay = verdicts, replay
         self._moves: Counter[int] = Counter()
         self.value = verdicts.value

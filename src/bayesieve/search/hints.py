@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..checks import choose, column_indices
 from ..data.tables import SparseTable, Table
-from ..engine.dask.engine import FarTable
+from ..engine.dask.engine import RemoteTable
 from ..engine.threads import Threads
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
@@ -68,7 +68,7 @@ class RowHints:
     def order(self, ranking: object) -> tuple[int, ...]:
         """Units in the order of their best columns."""
         method = check_ranking(ranking, "ranking")
-        if isinstance(self._table, FarTable):
+        if isinstance(self._table, RemoteTable):
             return self._far_order(method, self._table)
         columns = columns_for(
             method,
@@ -82,7 +82,7 @@ class RowHints:
         found = method.rank(columns, self._labels, self._n_classes, self._threads, self._most)
         return self._owners(found.order.tolist())
 
-    def _far_order(self, method: RankingMethod, table: FarTable) -> tuple[int, ...]:
+    def _far_order(self, method: RankingMethod, table: RemoteTable) -> tuple[int, ...]:
         """The same where others hold the rows."""
         check_divisible(method)
         told = (self._guiding, self._labels, self._weights, self._n_classes)

@@ -113,7 +113,7 @@ class Gain(NamedTuple):
     block: int  #: how many to ask at once next time
 
 
-class Verdicts(Protocol):
+class Scorer(Protocol):
     """What an objective asks: subsets in, keys out.  A checkpoint stands in for it."""
 
     def apply(self, columns: Sequence[int], sign: int) -> None:
@@ -138,7 +138,7 @@ class Verdicts(Protocol):
         """A key in the criterion's own units."""
 
 
-class Settler:
+class SubsetScorer:
     """Verdicts of one criterion on one ledger.
 
     Parameters
@@ -296,7 +296,7 @@ class Objective:
     keep : units that are never dropped.
     """
 
-    def __init__(self, verdicts: Verdicts, units: Units, keep: Iterable[int] = ()):
+    def __init__(self, verdicts: Scorer, units: Units, keep: Iterable[int] = ()):
         self._members = units.members
         self._widest = max(map(len, self._members))
         self._verdicts = verdicts

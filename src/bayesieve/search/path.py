@@ -6,7 +6,7 @@ from typing import Any
 
 from ..criteria.base import Key, read_as
 from ..data.html import frame_of, html_table
-from .objective import Objective, Verdicts
+from .objective import Objective, Scorer
 from .progress import in_features
 
 # A subset that is just within the margin stays so, however the machine rounds.
@@ -254,7 +254,7 @@ class Recorder:
     verdicts : the validation part's, or None.
     """
 
-    def __init__(self, path: Path, verdicts: Verdicts | None):
+    def __init__(self, path: Path, verdicts: Scorer | None):
         self._path = path
         self._verdicts = verdicts
         self._selected: set[int] = set()

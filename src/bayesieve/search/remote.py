@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ..checks import Array
 from ..engine.contract import Ledger, WeightLedger
-from ..engine.dask.engine import FarTable
-from ..engine.dask.ledgers import FarMoves, FarProblem, FarRows
-from ..engine.dask.terms import FarCells, FarWeights, LineReads, row_marks
+from ..engine.dask.engine import RemoteTable
+from ..engine.dask.ledgers import FarProblem, RemoteMoves, RemoteRows
+from ..engine.dask.terms import LineReads, RemoteCells, RemoteWeights, row_marks
 from ..engine.dense import DenseTables, FixedTables
 from ..engine.layout import Lines, TableColumns, validation_lines
 from ..engine.threads import Threads
@@ -25,7 +25,7 @@ from .term_pool import CoarseColumns, CodedColumns, CodedRows, CodedTerms, Pair
 
 def far_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
     """The ledgers of a search; tables and the final model are made here, of merged counts."""
-    sample, table = task.sample, cast(FarTable, task.sample.table)
+    sample, table = task.sample, cast(RemoteTable, task.sample.table)
     family, scored = cast(DenseFamily, task.family), task.scored(guiding)
     (summary,) = summaries = summaries_of(task, table)
     fitted = family.finish(summaries, (), threads.prepare)
@@ -59,7 +59,7 @@ def far_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -
 
 def far_moves(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
     """The same where columns are dealt out with all rows: sparse tables, labels, votes, AUC."""
-    sample, table, family = task.sample, cast(FarTable, task.sample.table), task.family
+    sample, table, family = task.sample, cast(RemoteTable, task.sample.table), task.family
     assert table.given is not None
     names = sample.targets.names if sample.targets.labelled else ()
     fitted = family.finish(summaries_of(task, table), names, threads.prepare)
@@ -78,11 +78,11 @@ def far_moves(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> 
             held=table.held,
         )
         tables = family.sparse_tables(problem, fitted, threads.prepare)
-        found.append(FarMoves(dealt.columns, problem, tables, factors))
+        found.append(RemoteMoves(dealt.columns, problem, tables, factors))
     return Ledgers(found[0], found[1] if validating.size else None, fitted, scorings[0])
 
 
-def summaries_of(task: Task, table: FarTable) -> list[Summary]:
+def summaries_of(task: Task, table: RemoteTable) -> list[Summary]:
     """Counts of all rows, a summary of each problem; one round for each."""
     sample = task.sample
     weight = task.float_factors(np.arange(sample.labels.size))
@@ -99,7 +99,7 @@ def summaries_of(task: Task, table: FarTable) -> list[Summary]:
 
 
 @dataclass(frozen=True)
-class FarCoded(CodedColumns):
+class RemoteColumns(CodedColumns):
     """Columns far away; `columns` is empty.
 
     Parameters
@@ -108,11 +108,11 @@ class FarCoded(CodedColumns):
     which : the positions of the columns in the table.
     """
 
-    held: FarRows = field(kw_only=True)
+    held: RemoteRows = field(kw_only=True)
     which: tuple[int, ...] = field(kw_only=True)
 
     @classmethod
-    def of(cls, table: FarTable, which: Sequence[int]) -> "FarCoded":
+    def of(cls, table: RemoteTable, which: Sequence[int]) -> "RemoteColumns":
         """Some columns of a table, in this order."""
         held, n_rows = table.held, table.held.n_rows
         sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
@@ -140,7 +140,7 @@ class FarCoded(CodedColumns):
 
     def coarse(self, rows: CodedRows, grouped: Sequence[tuple[int, Ints]]) -> CoarseColumns:
         """Groups alone travel."""
-        return FarCoarse(np.empty((0, 0), np.uint8), np.empty(0, np.int64), self._cells(grouped))
+        return RemoteCoarse(np.empty((0, 0), np.uint8), np.empty(0, np.int64), self._cells(grouped))
 
     def pair_counts(self, rows: CodedRows, pairs: Sequence[Pair]) -> list[Floats]:
         """One round for all pairs, as a rule."""
@@ -160,18 +160,18 @@ class FarCoded(CodedColumns):
 
     def terms(self, pairs: Sequence[Pair], threads: Threads) -> CodedTerms:
         """Terms of rows that stay away."""
-        return FarTerms(self, tuple(pairs), threads)
+        return RemoteTerms(self, tuple(pairs), threads)
 
-    def _cells(self, grouped: Sequence[tuple[int, Ints]]) -> FarCells:
+    def _cells(self, grouped: Sequence[tuple[int, Ints]]) -> RemoteCells:
         columns = tuple(self.which[j] for j, _ in grouped)
-        return FarCells(self.held, columns, tuple(groups for _, groups in grouped))
+        return RemoteCells(self.held, columns, tuple(groups for _, groups in grouped))
 
 
 @dataclass(frozen=True)
-class FarCoarse(CoarseColumns):
+class RemoteCoarse(CoarseColumns):
     """Codes in groups, far away."""
 
-    cells: FarCells
+    cells: RemoteCells
 
     def informations(self, rows: CodedRows, first: Ints, second: Ints, threads: Threads) -> Floats:
         """Counts come here."""
@@ -180,10 +180,10 @@ class FarCoarse(CoarseColumns):
 
 
 @dataclass(frozen=True)
-class FarTerms(CodedTerms):
+class RemoteTerms(CodedTerms):
     """Columns, then pairs of them, far away."""
 
-    columns: FarCoded
+    columns: RemoteColumns
 
     def ledger(
         self,
@@ -196,4 +196,4 @@ class FarTerms(CodedTerms):
         """A ledger whose lines others hold."""
         pairs = tuple((pair.columns, pair.groups) for pair in self.pairs)
         reads = LineReads(kinds, self.columns.which, pairs, lone)
-        return FarWeights(self.columns.held, tables, reads, rows.rows, rows.labels, weights)
+        return RemoteWeights(self.columns.held, tables, reads, rows.rows, rows.labels, weights)

@@ -28,9 +28,9 @@ from ..data.sample import Sample, Targets, class_factors, means_loo
 from ..data.split import find_splits, read_mates, training_copies
 from ..data.tables import SparseTable, Table, room_of
 from ..engine.contract import Ledger
-from ..engine.dask.engine import FarTable
+from ..engine.dask.engine import RemoteTable
 from ..engine.dense import DenseLedger
-from ..engine.layout import DenseColumns, Scored, scoring, validation_lines
+from ..engine.layout import DenseColumns, ScoredRows, scoring, validation_lines
 from ..engine.sparse import Scoring, SparseLedger, SparseProblem, SparseTables
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints, Run, Settings, TrainingSets, one_set, run_alone
@@ -40,7 +40,7 @@ from ..models.fitted import FittedBayes
 from ..rankings.families import Families
 from . import SEARCHES
 from .checkpoint import Journal, Replay, Replayed, fingerprint
-from .objective import Objective, Settler, Verdicts
+from .objective import Objective, Scorer, SubsetScorer
 from .path import Path
 from .progress import Cost, Forecast, Revisits, in_features
 from .strategies.base import Limits, Search
@@ -187,7 +187,7 @@ class Task:
             return sample.weights
         return sample.weights * self.float_factors(rows)[sample.labels]
 
-    def scored(self, guiding: Rows) -> Scored:
+    def scored(self, guiding: Rows) -> ScoredRows:
         """Who trains and who is scored, as `cv` has it."""
         sample = self.sample
         return scoring(
@@ -201,7 +201,7 @@ class Task:
             self.n_rows,
         )
 
-    def judging_sets(self, scored: Scored, guiding: Rows) -> TrainingSets:
+    def judging_sets(self, scored: ScoredRows, guiding: Rows) -> TrainingSets:
         """All guiding rows train: those of the search itself where it scores them as they are."""
         if isinstance(self.cv, str) and self.cv == "train":
             return scored.sets
@@ -269,7 +269,7 @@ class Found(NamedTuple):
     """What a search found."""
 
     path: Path
-    guide: Settler
+    guide: SubsetScorer
     n_tried: int
 
 
@@ -365,7 +365,7 @@ class Driver:
         if self._journal is not None:
             self._journal.close()
 
-    def verdicts(self, settler: Verdicts) -> Verdicts:
+    def verdicts(self, settler: Scorer) -> Scorer:
         """The same verdicts; where there is a checkpoint, written down and given back."""
         return settler if self._replay is None else Replayed(settler, self._replay)
 
@@ -515,7 +515,7 @@ class Renewable(Ledger, Protocol):
         """The same lines and tables with no column in."""
 
 
-class Ear(Protocol):
+class Listener(Protocol):
     """Hears of the searches of held rows."""
 
     def begin(self, objective: Objective, search: Search, limits: Limits) -> Ended:
@@ -529,7 +529,7 @@ class ProofEndedError(Exception):
     """Somebody stopped a search while it was being proved: it stays without a proof."""
 
 
-class HeldRows:
+class CachedRows:
     """A judged table with its target, and the ledgers that were made of it.
 
     Handed to `NaiveBayesSelector.fit` in place of X: the result is the same as that of the rows
@@ -544,7 +544,7 @@ class HeldRows:
     """
 
     def __init__(
-        self, X: object, sample: Sample, params: dict[str, object], ear: Ear | None = None
+        self, X: object, sample: Sample, params: dict[str, object], ear: Listener | None = None
     ):
         self.X, self.sample, self.params, self.ear = X, sample, params, ear
         self.task: Task | None = None  #: of the last fit
@@ -570,7 +570,7 @@ class HeldRows:
         judge = None if kept.judge is None else afresh(kept.judge, threads)
         return kept._replace(guide=afresh(kept.guide, threads), judge=judge)
 
-    def heard_by(self, ear: Ear) -> "HeldRows":
+    def heard_by(self, ear: Listener) -> "CachedRows":
         """The same rows, of whose searches somebody else hears."""
         found = copy(self)
         found.ear = ear
@@ -659,7 +659,7 @@ def open_journal(
     if isinstance(read.table, SparseTable):
         matrix = read.table.matrix
         data = [matrix.shape, matrix.indptr, matrix.indices, matrix.data]
-    elif isinstance(read.table, FarTable):
+    elif isinstance(read.table, RemoteTable):
         data = [read.table.held.specs, read.table.held.marks()]
     else:
         # One by one: a table is not copied to be looked at.

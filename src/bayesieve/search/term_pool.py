@@ -15,7 +15,7 @@ from ..data.sample import Sample
 from ..data.sparse import present
 from ..data.tables import SparseTable
 from ..engine.contract import WeightLedger
-from ..engine.dask.engine import FarTable
+from ..engine.dask.engine import RemoteTable
 from ..engine.threads import Threads
 from ..engine.weighted import (
     CODED,
@@ -235,10 +235,10 @@ def read_coded(
     """
     table, repeats = sample.table, sample.repeats
     chosen = range(len(models)) if which is None else which
-    if isinstance(table, FarTable):
-        from .remote import FarCoded
+    if isinstance(table, RemoteTable):
+        from .remote import RemoteColumns
 
-        return FarCoded.of(table, list(chosen))
+        return RemoteColumns.of(table, list(chosen))
     if isinstance(table, SparseTable) and {models[j] for j in chosen} == {"bernoulli"}:
         table = table if which is None else table.pick(np.array(chosen, np.int64))
         _, specs, _ = read_moves(table, [models[j] for j in chosen])

@@ -13,9 +13,9 @@ from ..criteria import CRITERIA
 from ..criteria.base import Criterion, Key
 from ..engine.contract import Ledger, Units
 from ..engine.threads import Threads
-from ..search.objective import Objective, Settler
+from ..search.objective import Objective, SubsetScorer
 from ..search.progress import Forecast
-from ..search.run import HeldRows, afresh
+from ..search.run import CachedRows, afresh
 from ..search.strategies.base import Limits, Search
 from .state import State
 
@@ -46,7 +46,7 @@ class Desk:
     def regroup(self, units: Units) -> None:
         """Other columns move together; the subset stays."""
         with self._lock:
-            self._settler = Settler(self._ledger, self._criterion, units)
+            self._settler = SubsetScorer(self._ledger, self._criterion, units)
             self._units = units
             self._settler_inside()
 
@@ -123,7 +123,7 @@ class Answers:
     units : columns that move together.
     """
 
-    def __init__(self, held: HeldRows, criterion: str | Criterion, units: Units):
+    def __init__(self, held: CachedRows, criterion: str | Criterion, units: Units):
         self._held = held
         self._criterion = CRITERIA[criterion] if isinstance(criterion, str) else criterion
         self._now = self._desk(self._criterion, units)

@@ -22,7 +22,7 @@ from ..estimators._validation import judge_parameters, read_groups, settle
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..search.path import Path
-from ..search.run import HeldRows
+from ..search.run import CachedRows
 from .queries import Answers, CancelledError, Effect, Point, Running, subset_at
 from .state import Entry, History, State
 
@@ -458,7 +458,7 @@ class Session(Edited):
         sample = read_sample(NaiveBayes(), X, y, sample_weight, whole=True)
         self.X, self.y, self.params = X, y, params
         self.names = list(sample.table.names)
-        self._held = HeldRows(X, sample, params)
+        self._held = CachedRows(X, sample, params)
         self._answers: Answers | None = None
         self._running: Running | None = None
         self._lock = RLock()

@@ -158,7 +158,7 @@ _MOST_ROWS = 20_000
 _LEAK = 0.01
 
 
-class Look(TypedDict):
+class StudioLook(TypedDict):
     """One column."""
 
     kind: str
@@ -173,7 +173,7 @@ class Histogram(TypedDict):
     counts: list[list[int]]
 
 
-def looks(sample: Sample) -> list[Look]:
+def looks(sample: Sample) -> list[StudioLook]:
     """The kind of every column, what is missing, and what is odd about it."""
     table, rows = sample.table, _some(sample)
     return [_look(table, j, rows) for j in range(len(table.names))]
@@ -184,26 +184,26 @@ def _some(sample: Sample) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n - 1, min(n, _MOST_ROWS)).astype(np.int64))
 
 
-def _look(table: Table, j: int, rows: NDArray[np.int64]) -> Look:
+def _look(table: Table, j: int, rows: NDArray[np.int64]) -> StudioLook:
     if isinstance(table, SparseTable):
         share = (table.matrix.indptr[j + 1] - table.matrix.indptr[j]) / max(table.n_rows, 1)
-        return Look(kind="sparse", missing=0.0, flag="" if share else "constant")
+        return StudioLook(kind="sparse", missing=0.0, flag="" if share else "constant")
     column = table.column(j)[rows]
     gone = is_missing(column) if column.dtype == object else np.isnan(column)
     known = column[~gone]
     missing = float(gone.mean())
     if not known.size:
-        return Look(kind="empty", missing=missing, flag="constant")
+        return StudioLook(kind="empty", missing=missing, flag="constant")
     if column.dtype == object:
         distinct = len(set(known.tolist()))
         flag = "constant" if distinct == 1 else "identifier" if distinct == rows.size > 20 else ""
-        return Look(kind="text", missing=missing, flag=flag)
+        return StudioLook(kind="text", missing=missing, flag=flag)
     if (known == known[0]).all():
-        return Look(kind="number", missing=missing, flag="constant")
+        return StudioLook(kind="number", missing=missing, flag="constant")
     if ((known == 0) | (known == 1)).all():
-        return Look(kind="yes/no", missing=missing, flag="")
+        return StudioLook(kind="yes/no", missing=missing, flag="")
     flag = "identifier" if _counts_rows(known, rows.size) else ""
-    return Look(kind="number", missing=missing, flag=flag)
+    return StudioLook(kind="number", missing=missing, flag=flag)
 
 
 def _counts_rows(known: NDArray[np.float64], n: int) -> bool:
@@ -570,7 +570,7 @@ EDITS = ("add", "drop", "swap", "pin", "strike", "release", "group")
 _LINES = 200
 
 
-class Settings(TypedDict):
+class StudioSettings(TypedDict):
     """How a page would have it searched."""
 
     preset: str
@@ -596,7 +596,7 @@ class Bench(Telling):
         self._models = RLock()
         self._opened = self._looked = 0
         self._sample: Sample | None = None
-        self._looks: list[Look] = []
+        self._looks: list[StudioLook] = []
         self._errors: list[float] = []
         self._other: tuple[int, ...] | None = None
         self._leaders: list[int] = []
@@ -786,7 +786,7 @@ class Bench(Telling):
             "score": self._figures[1],
             "error": list(self._figures[2]),
             "features": chosen_models(session),
-            "settings": {name: session.settings[name] for name in Settings.__annotations__},
+            "settings": {name: session.settings[name] for name in StudioSettings.__annotations__},
             "criterion": session.criterion,
             "log": session.log[-_LINES:],
             "undo": undo,
@@ -949,7 +949,7 @@ class Bench(Telling):
             session.choose(at=at)
             return self._edited()
 
-    def search(self, settings: Settings, fresh: bool) -> dict[str, Plain]:
+    def search(self, settings: StudioSettings, fresh: bool) -> dict[str, Plain]:
         """Search on from here (or anew), beside."""
         with self._lock:
             session, _ = self._open()

@@ -65,7 +65,7 @@ def studio(
 
     try:
         from .bench import Bench
-        from .launch import Running, listen, open_bench
+        from .launch import RunningStudio, listen, open_bench
         from .server import Keys
     except ImportError as error:
         raise ImportError(MISSING) from error
@@ -87,7 +87,7 @@ def studio(
     bench.unsaved = False
     place = listen(host, port)
     keys = Keys(place.getsockname()[1], host, password)
-    running = Running(bench, keys, place, idle=60 * idle, project=project, say=tell).start()
+    running = RunningStudio(bench, keys, place, idle=60 * idle, project=project, say=tell).start()
     address = keys.address if password is None else keys.address.split("?")[0]
     say(f"bayesieve studio: {address}\n(Ctrl-C ends it)\n")
     if browser:

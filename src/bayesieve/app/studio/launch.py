@@ -44,7 +44,7 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
-class Running:
+class RunningStudio:
     """A studio that runs in a thread of its own.
 
     Parameters
@@ -80,7 +80,7 @@ class Running:
         self._thread = Thread(target=self._server.run, args=([place],), daemon=True)
         self._saved = -1
 
-    def start(self) -> "Running":
+    def start(self) -> "RunningStudio":
         """Begin to listen."""
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
@@ -186,7 +186,7 @@ MISSING = (
 
 def studio(
     X: Foreign, y: Foreign, *, port: int = 0, open_browser: bool = True, n_jobs: int | None = None
-) -> "Running":
+) -> "RunningStudio":
     """Open a page on which a table is sieved by hand and eye.
 
     The server runs on this machine, in a thread of this process, and answers this machine's own
@@ -229,7 +229,7 @@ def studio(
     table = given_table(X, y)
     bench.hold(Session(X, y, NaiveBayesSelector(preset="balanced", n_jobs=n_jobs)), table, None)
     place = listen("127.0.0.1", port)
-    found = Running(bench, Keys(place.getsockname()[1]), place).start()
+    found = RunningStudio(bench, Keys(place.getsockname()[1]), place).start()
     bench.unsaved = False
     if open_browser:
         with contextlib.suppress(webbrowser.Error):

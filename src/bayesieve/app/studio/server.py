@@ -34,7 +34,7 @@ from ...data.files.atomic import hidden_folder
 from ...data.files.base import BadUseError
 from ...explain.plain import Plain
 from ...explain.report.page import asset, page_style, part_script
-from .bench import Bench, Settings
+from .bench import Bench, StudioSettings
 from .data import Uploads, read_form
 from .launch import open_saved
 
@@ -100,7 +100,7 @@ class Keys:
         return host in {f"{name}:{self.port}" for name in _LOCAL}
 
 
-class Guard:
+class RequestGuard:
     """Refuses whoever is not the user's own page.
 
     Parameters
@@ -225,7 +225,7 @@ class Studio:
                 Route("/api/{what}", self._get, methods=["GET"]),
                 Route("/api/{what}", self._post, methods=["POST"]),
             ],
-            middleware=[Middleware(Guard, keys=keys)],
+            middleware=[Middleware(RequestGuard, keys=keys)],
             lifespan=self._lifespan,
         )
 
@@ -335,7 +335,7 @@ class Studio:
             "pick": lambda: bench.pick(int(asked["at"])),
             "halt": lambda: bench.halt(_text(asked, "what")),
             "search": lambda: bench.search(
-                Settings(
+                StudioSettings(
                     preset=_text(asked, "preset") or "balanced",
                     search=_text(asked, "search") or "auto",
                     criterion=_text(asked, "criterion") or "auto",

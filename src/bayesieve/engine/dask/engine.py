@@ -32,13 +32,13 @@ from ...models.base import one_set
 from ...models.columns import Known, SharedTable
 from ...models.registry import MODELS
 from ..contract import Ints
-from .ledgers import DealtColumns, FarRows, Spans, deal, deal_out, moves_of
+from .ledgers import DealtColumns, RemoteRows, Spans, deal, deal_out, moves_of
 from .transport import ENDED, GONE, Channel, Health
 from .worker import (
     BLOCK,
+    PartitionRequest,
     Seen,
-    Told,
-    Wanted,
+    WorkerRequest,
     block_of,
     comparable_block,
     count_classes,
@@ -205,8 +205,8 @@ class Cluster:
         return [int(n) for n in self._results(self._computed(counts))]
 
     def look(
-        self, collection: Collection, wanted: Sequence[Wanted], valued: Sequence[int] = ()
-    ) -> tuple[list[Told], list[Kind], Foreign]:
+        self, collection: Collection, wanted: Sequence[PartitionRequest], valued: Sequence[int] = ()
+    ) -> tuple[list[WorkerRequest], list[Kind], Foreign]:
         """What each part tells, the kind of each column, and what stays with the workers.
 
         Parameters
@@ -241,7 +241,7 @@ class Cluster:
         return [spec for block in self._results(found) for spec in block]
 
     def comparable(
-        self, collection: Collection, wanted: Sequence[Wanted], n_whole: int, n_parts: int
+        self, collection: Collection, wanted: Sequence[PartitionRequest], n_whole: int, n_parts: int
     ) -> list[ColumnSpec]:
         """What each column is like where columns are compared with each other."""
         n_columns, found = len(collection.names), []
@@ -255,7 +255,7 @@ class Cluster:
     def cut(
         self,
         collection: Collection,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[PartitionRequest],
         which: Sequence[int],
         seen: Sequence[Seen],
     ) -> list[NDArray[np.float64]]:
@@ -286,10 +286,10 @@ class Cluster:
     def hold(
         self,
         collection: Collection,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[PartitionRequest],
         specs: Sequence[ColumnSpec],
         sizes: Sequence[int],
-    ) -> FarRows:
+    ) -> RemoteRows:
         """Rows as codes, held by the workers that have read them.
 
         Parameters
@@ -317,10 +317,10 @@ class Cluster:
             int(ends[-1]),
         )
         groups_of = [(worker, [coded[k] for k in parts]) for worker, parts in groups]
-        return FarRows(self._held(hold_rows, groups_of), spans, specs, coded)
+        return RemoteRows(self._held(hold_rows, groups_of), spans, specs, coded)
 
     def hold_columns(
-        self, rows: FarRows, columns: Callable[[int], Sequence[Sequence[int]]], usual: Ints
+        self, rows: RemoteRows, columns: Callable[[int], Sequence[Sequence[int]]], usual: Ints
     ) -> DealtColumns:
         """Columns of rows that are held already, dealt out over the workers with all their rows.
 
@@ -459,11 +459,11 @@ class Given:
 
     cluster: Cluster
     collection: Collection
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[PartitionRequest, ...]
     sizes: tuple[int, ...]
     _dealt: list[Dealt] = field(default_factory=list, init=False)
 
-    def hold(self, specs: Sequence[ColumnSpec]) -> FarRows:
+    def hold(self, specs: Sequence[ColumnSpec]) -> RemoteRows:
         """Rows as codes."""
         return self.cluster.hold(self.collection, self.wanted, specs, self.sizes)
 
@@ -475,10 +475,10 @@ class Given:
         n_whole : whole numbers from 0 on, so many of them, are what they are.
         n_parts : other numbers are told by the part of their column, of so many, that they are in.
         """
-        once = [Wanted(each.number, each.rows) for each in self.wanted]
+        once = [PartitionRequest(each.number, each.rows) for each in self.wanted]
         return self.cluster.comparable(self.collection, once, n_whole, n_parts)
 
-    def deal(self, rows: FarRows, units: Sequence[Sequence[int]]) -> Dealt:
+    def deal(self, rows: RemoteRows, units: Sequence[Sequence[int]]) -> Dealt:
         """Columns of rows, each with all of them; dealt out once, however often they are asked for.
 
         Parameters
@@ -516,7 +516,7 @@ class Given:
         return self.cluster.cut(self.collection, self.wanted, which, seen)
 
 
-def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[Wanted]:
+def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[PartitionRequest]:
     """Which rows of each part count, and how often.
 
     Parameters
@@ -528,7 +528,7 @@ def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[Wanted
     once = bool((weights[weights > 0] == 1).all())
     for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
         rows = np.flatnonzero(part > 0)
-        found.append(Wanted(number, rows, None if once else part[rows]))
+        found.append(PartitionRequest(number, rows, None if once else part[rows]))
     return found
 
 
@@ -536,7 +536,7 @@ def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[Wanted
 
 
 @dataclass(frozen=True)
-class FarTable(SharedTable):
+class RemoteTable(SharedTable):
     """Columns of codes that others hold.
 
     Beside the fields of a shared table, whose `columns` are one row that tells their kinds:
@@ -550,7 +550,7 @@ class FarTable(SharedTable):
     chunks_sparse : are its parts sparse?
     """
 
-    rows: FarRows | None = None
+    rows: RemoteRows | None = None
     face: Foreign = None
     n_given: int = 0
     given: Given | None = None
@@ -567,7 +567,7 @@ class FarTable(SharedTable):
         return self.n_given, len(self.names)
 
     @property
-    def held(self) -> FarRows:
+    def held(self) -> RemoteRows:
         """Whoever holds the rows."""
         assert self.rows is not None
         return self.rows
@@ -629,7 +629,7 @@ def far_sample(
     keep_names(estimator, collection.face, reset=True)
     y = cluster.gather(y if collection.target is None else collection.target)
     names = collection.told
-    weights, wanted = None, [Wanted(number) for number in range(len(collection.parts))]
+    weights, wanted = None, [PartitionRequest(number) for number in range(len(collection.parts))]
     if sample_weight is not None:
         sizes = cluster.count_rows(collection)
         shape = RawTable([np.empty(0)] * len(names), names, sum(sizes))
@@ -654,7 +654,7 @@ def far_sample(
     held = given.hold(specs)
     known = Known(tuple(models), {(j, False): spec for j, spec in enumerate(specs)})
     at = {"rows": held, "face": collection.face, "n_given": n_rows, "given": given}
-    table = FarTable(told.columns, names, rows.size, known, **at, chunks_sparse=sparse)
+    table = RemoteTable(told.columns, names, rows.size, known, **at, chunks_sparse=sparse)
     return Sample(table, targets, labels, weights[rows], classes, rows)
 
 
@@ -664,7 +664,7 @@ def _models_of_sparse(choose_models: Callable[[Table], list[str]], names: list[s
     return choose_models(SparseTable(nothing, names, 1))
 
 
-def _are_sparse(parts: list[Told]) -> bool:
+def _are_sparse(parts: list[WorkerRequest]) -> bool:
     """Are the chunks sparse?  All are, or none."""
     kinds = {part.sparse for part in parts} - {None}
     if len(kinds) > 1:

@@ -181,7 +181,7 @@ class Opening(Protocol):
         """First the ledger itself, then what was asked about."""
 
 
-class FarRows(Asking):
+class RemoteRows(Asking):
     """Rows of codes that others hold.
 
     Parameters
@@ -360,7 +360,7 @@ class FarLedger:
 
     def __init__(
         self,
-        rows: FarRows,
+        rows: RemoteRows,
         number: int,
         tables: FixedTables,
         lines: Lines,
@@ -510,7 +510,7 @@ class FarProblem(SparseProblem):
     held : whoever counts them.
     """
 
-    held: FarRows = field(kw_only=True)
+    held: RemoteRows = field(kw_only=True)
 
     @cached_property
     def _counts(self) -> list[list[Floats]]:
@@ -538,7 +538,7 @@ class FarProblem(SparseProblem):
         return np.stack(self.held.count(sets, self.scoring.training), axis=1)
 
 
-class FarMoves(MovedLines):
+class RemoteMoves(MovedLines):
     """A ledger of moves whose columns others hold.
 
     The sums stand here.  Whoever has a column that joins or leaves says which lines it moves; with
@@ -805,7 +805,7 @@ class FarTwins:
     meanings : of the codes of each column.
     """
 
-    held: FarRows
+    held: RemoteRows
     meanings: Meanings
 
     def departures(self) -> Ints:

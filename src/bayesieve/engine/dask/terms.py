@@ -16,7 +16,7 @@ from ...models.pairs import cells
 from ..contract import Ints, Scores, Slopes
 from ..threads import Threads
 from ..weighted import Cells, ScoredLines, TermTables, WeightedLedger, grain_of, silenced
-from .ledgers import CodedPart, FarRows, Spans
+from .ledgers import CodedPart, RemoteRows, Spans
 from .transport import Message, narrow
 
 #: Answers a message: plain data and arrays in, arrays out.
@@ -239,7 +239,7 @@ class LineReads:
     pairs: tuple[tuple[tuple[int, int], tuple[Ints, Ints]], ...]
     lone: Mapping[int, NDArray[np.bool_]]
 
-    def told_to(self, rows: FarRows) -> Reads:
+    def told_to(self, rows: RemoteRows) -> Reads:
         """What holders are told of it."""
         pairs = np.array([pair for pair, _ in self.pairs], np.int64).reshape(-1, 2)
         groups = flat([each for _, both in self.pairs for each in both])
@@ -278,7 +278,7 @@ class _TermsOpening:
         return [Message("weigh", told, arrays)]
 
 
-class FarWeights:
+class RemoteWeights:
     """A weighted ledger whose lines others hold.
 
     Each question names all weights and constants, so that a holder that has just begun catches up
@@ -294,7 +294,7 @@ class FarWeights:
 
     def __init__(
         self,
-        held: FarRows,
+        held: RemoteRows,
         tables: TermTables,
         reads: LineReads,
         rows: Ints,
@@ -367,7 +367,7 @@ class FarWeights:
 
 
 def row_marks(
-    held: FarRows, columns: Sequence[int], drawn: Sequence[NDArray[np.uint64]]
+    held: RemoteRows, columns: Sequence[int], drawn: Sequence[NDArray[np.uint64]]
 ) -> NDArray[np.uint64]:
     """Of each row, the sum of what was drawn for its codes: eight bytes a row come here."""
     message = Message("row marks", {}, (held.slots[list(columns)], *flat(drawn, np.uint64)))
@@ -378,7 +378,7 @@ def row_marks(
 
 
 @dataclass(frozen=True)
-class FarCells:
+class RemoteCells:
     """Columns far away whose codes fall into groups, the last of which is silent.
 
     Parameters
@@ -387,7 +387,7 @@ class FarCells:
     columns, groups : which columns, and the group of each of their codes.
     """
 
-    held: FarRows
+    held: RemoteRows
     columns: tuple[int, ...]
     groups: tuple[Ints, ...]
 

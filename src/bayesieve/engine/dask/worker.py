@@ -526,7 +526,7 @@ Columns = tuple[Sequence[Foreign], Sequence[str]]
 BLOCK = 32
 
 
-class Wanted(NamedTuple):
+class PartitionRequest(NamedTuple):
     """Which rows of a part count, and how often; None: all of them, once."""
 
     number: int  #: of the part
@@ -548,7 +548,7 @@ def rows_in(part: Foreign) -> int:
     return int(part.shape[0])
 
 
-class Looked(NamedTuple):
+class PartitionLook(NamedTuple):
     """What a part told: its rows, the kinds of its columns, and what they hold, by blocks."""
 
     n_rows: int
@@ -557,7 +557,7 @@ class Looked(NamedTuple):
     sparse: bool | None  #: None where there are no rows to tell
 
 
-class Told(NamedTuple):
+class WorkerRequest(NamedTuple):
     """What a part told, but for the values of its columns."""
 
     n_rows: int
@@ -568,7 +568,9 @@ class Told(NamedTuple):
 _NOTHING = Look(Kind(False, False, np.nan), np.empty(0), np.empty(0, np.int64))
 
 
-def look_at(part: Foreign, columns: Columns, wanted: Wanted, valued: Sequence[int]) -> Looked:
+def look_at(
+    part: Foreign, columns: Columns, wanted: PartitionRequest, valued: Sequence[int]
+) -> PartitionLook:
     """Look at all columns of a part; of a sparse one at those whose values count."""
     table = read_part(part, columns, wanted.number)
     sparse = None if table is None else isinstance(table, SparseTable)
@@ -579,15 +581,15 @@ def look_at(part: Foreign, columns: Columns, wanted: Wanted, valued: Sequence[in
         for j in valued if sparse else range(len(looks)):
             looks[j] = look(table, j, wanted.repeats)
     blocks = [looks[at : at + BLOCK] for at in range(0, len(looks), BLOCK)]
-    return Looked(rows_in(part), [each.kind for each in looks], blocks, sparse)
+    return PartitionLook(rows_in(part), [each.kind for each in looks], blocks, sparse)
 
 
-def told_of(looked: Looked) -> Told:
+def told_of(looked: PartitionLook) -> WorkerRequest:
     """Rows and kinds alone."""
-    return Told(looked.n_rows, looked.kinds, looked.sparse)
+    return WorkerRequest(looked.n_rows, looked.kinds, looked.sparse)
 
 
-def block_of(looked: Looked, at: int) -> list[Look]:
+def block_of(looked: PartitionLook, at: int) -> list[Look]:
     """One block of columns."""
     return looked.blocks[at]
 
@@ -623,7 +625,7 @@ def comparable_block(
 
 
 def count_classes(
-    part: Foreign, columns: Columns, wanted: Wanted, which: Sequence[int], seen: Seen
+    part: Foreign, columns: Columns, wanted: PartitionRequest, which: Sequence[int], seen: Seen
 ) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
     """Each number of some columns with its weight by class, in blocks of columns."""
     table = read_part(part, columns, wanted.number)
@@ -662,7 +664,7 @@ def cut_block(
 
 
 def encode_part(
-    part: Foreign, columns: Columns, wanted: Wanted, specs: Sequence[ColumnSpec]
+    part: Foreign, columns: Columns, wanted: PartitionRequest, specs: Sequence[ColumnSpec]
 ) -> CodedPart:
     """The rows of a part as codes."""
     table = read_part(part, columns, wanted.number)

@@ -142,7 +142,7 @@ Feature = int | str
 _Term = tuple[Feature, ...]
 
 
-class Told(NamedTuple):
+class CellRequest(NamedTuple):
     """What a fitted method tells of its features."""
 
     number: int  #: features read
@@ -151,7 +151,7 @@ class Told(NamedTuple):
     terms: int | None  #: terms of its model, where it tells them
 
 
-def told_features(method: object, n_columns: int) -> Told:
+def told_features(method: object, n_columns: int) -> CellRequest:
     """Features that a fitted method reads.
 
     The rule, in this order: ``selected_`` (column numbers or names; or terms, each a tuple of
@@ -183,9 +183,9 @@ def told_features(method: object, n_columns: int) -> Told:
     n_terms = None if terms is None else len(terms)
     if selected is not None:
         columns = {column for term in selected for column in term}
-        return Told(len(columns), tuple(_name(term) for term in selected), n_terms)
+        return CellRequest(len(columns), tuple(_name(term) for term in selected), n_terms)
     read = getattr(method, "n_features_in_", n_columns)
-    return Told(int(read), None, n_terms)
+    return CellRequest(int(read), None, n_terms)
 
 
 def _does(step: object) -> bool:
@@ -256,7 +256,7 @@ _BINS = 10
 
 
 @dataclass(frozen=True)
-class Score:
+class CellScore:
     """A column of a comparison's tables.
 
     Parameters
@@ -281,17 +281,17 @@ class Score:
 
 
 #: Everything that is measured in a fold, by name.
-SCORES: dict[str, Score] = {
-    "accuracy": Score("accuracy", True),
-    "balanced_accuracy": Score("balanced accuracy", True, short="balanced"),
-    "log_loss": Score("log-loss", False),
-    "brier": Score("Brier", False),
-    "calibration_error": Score("calibration error", False, short="calibr."),
-    "n_features": Score("number of features", False, ".1f", "features"),
-    "n_terms": Score("number of terms", False, ".1f", "terms"),
+SCORES: dict[str, CellScore] = {
+    "accuracy": CellScore("accuracy", True),
+    "balanced_accuracy": CellScore("balanced accuracy", True, short="balanced"),
+    "log_loss": CellScore("log-loss", False),
+    "brier": CellScore("Brier", False),
+    "calibration_error": CellScore("calibration error", False, short="calibr."),
+    "n_features": CellScore("number of features", False, ".1f", "features"),
+    "n_terms": CellScore("number of terms", False, ".1f", "terms"),
     # The first fit of all may compile, which a median forgets.
-    "fit_seconds": Score("seconds to fit", False, ".2g", "fit s", middle=True),
-    "predict_seconds": Score("seconds to predict", False, ".2g", "predict s", middle=True),
+    "fit_seconds": CellScore("seconds to fit", False, ".2g", "fit s", middle=True),
+    "predict_seconds": CellScore("seconds to predict", False, ".2g", "predict s", middle=True),
 }
 
 
@@ -565,7 +565,7 @@ class Classifier(Protocol):
 
 
 @dataclass(frozen=True)
-class Task:
+class CellTask:
     """What is to be done for a cell."""
 
     method: str
@@ -648,7 +648,7 @@ def seeded(estimator: Classifier, seed: int) -> Classifier:
     return found
 
 
-def split(task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def split(task: CellTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Training and test rows of a cell: the same for every method."""
     folds = StratifiedKFold(task.folds, shuffle=True, random_state=task.seed)
     for fold, (train, test) in enumerate(folds.split(np.zeros(len(task.data.y)), task.data.y)):
@@ -657,7 +657,7 @@ def split(task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     raise IndexError(f"there is no fold {task.fold} of {task.folds}")
 
 
-def run_cell(task: Task) -> Cell:
+def run_cell(task: CellTask) -> Cell:
     """Fit and judge; an error of the method's is written down, not raised."""
     train, test = split(task)
     about = (*task.key, len(train), len(test))
@@ -673,7 +673,7 @@ def run_cell(task: Task) -> Cell:
 
 
 def _judge(
-    task: Task, train: NDArray[np.int64], test: NDArray[np.int64]
+    task: CellTask, train: NDArray[np.int64], test: NDArray[np.int64]
 ) -> tuple[dict[str, float | None], tuple[Feature, ...] | None]:
     data = task.data
     method = seeded(task.estimator, task.seed)

@@ -43,7 +43,7 @@ _LATEX = {
 
 
 @dataclass(frozen=True)
-class Grid:
+class ResultGrid:
     """Rows under a head; None is a value that there is not.
 
     Parameters
@@ -56,7 +56,7 @@ class Grid:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.result import Grid
+    >>> from bayesieve.evaluation.compare.result import ResultGrid
     >>> grid = Grid(("method", "accuracy"), (("a_b", 0.91234), ("c", None)), ("", ".3f"))
     >>> print(grid.to_text())
     method  accuracy
@@ -82,7 +82,7 @@ class Grid:
         form = self.forms[column] if column < len(self.forms) else ""
         return str(value) if isinstance(value, str) or not form else format(value, form)
 
-    def turned(self) -> "Grid":
+    def turned(self) -> "ResultGrid":
         """Rows as columns; all columns but the first must be written alike."""
         rows = tuple(
             (name, *(row[j] for row in self.rows)) for j, name in enumerate(self.head) if j > 0
@@ -90,7 +90,7 @@ class Grid:
         head = (self.head[0], *(str(row[0]) for row in self.rows))
         forms = ("", *self.forms[1:2] * len(self.rows))
         best = frozenset((j - 1, i + 1) for i, j in self.best)
-        return Grid(head, rows, forms, best, self.caption)
+        return ResultGrid(head, rows, forms, best, self.caption)
 
     def to_csv(self) -> str:
         """All digits; an empty field where there is no value."""
@@ -284,7 +284,7 @@ def _mean_steadiness(found: "Comparison", method: str) -> tuple[float | None, fl
     )
 
 
-def by_method(found: "Comparison") -> Grid:
+def by_method(found: "Comparison") -> ResultGrid:
     """Means over all sets, one method a row, best first."""
     order = [*found.ranks, *(m for m in found.methods if m not in found.ranks)]
     head, forms = ["method", "rank"], ["", ".2f"]
@@ -300,7 +300,7 @@ def by_method(found: "Comparison") -> Grid:
             columns += [[spread for _, spread in steady], [alike for alike, _ in steady]]
     keep = [j for j, values in enumerate(columns) if any(value is not None for value in values)]
     rows = zip(*(columns[j] for j in keep), strict=True)
-    return Grid(
+    return ResultGrid(
         tuple(head[j] for j in keep),
         tuple(tuple(row) for row in rows),
         tuple(forms[j] for j in keep),
@@ -308,7 +308,7 @@ def by_method(found: "Comparison") -> Grid:
     )
 
 
-def by_set(found: "Comparison") -> Grid:
+def by_set(found: "Comparison") -> ResultGrid:
     """The score that decides, sets x methods, and the average ranks below."""
     score = SCORES[found.metric]
     failed = {(method, data) for method, data, *_ in found.failures}
@@ -329,7 +329,7 @@ def by_set(found: "Comparison") -> Grid:
         ranks = [found.ranks.get(method) for method in order]
         rows.append(("average rank", *(None if r is None else f"{r:.2f}" for r in ranks)))
     seeds = f"{len(found.seeds)} seed{'s' * (len(found.seeds) > 1)}"
-    return Grid(
+    return ResultGrid(
         ("data set", *order),
         tuple(rows),
         ("", *[score.form] * len(order)),
@@ -338,7 +338,7 @@ def by_set(found: "Comparison") -> Grid:
     )
 
 
-def by_method_and_set(found: "Comparison") -> Grid:
+def by_method_and_set(found: "Comparison") -> ResultGrid:
     """All scores, one line for each method and set."""
     head = ["method", "data", "rows", "columns", "classes", "rank"]
     head += [each for name in SCORES for each in (name, f"{name}_sd")]
@@ -359,10 +359,10 @@ def by_method_and_set(found: "Comparison") -> Grid:
             row += [None if steady is None else steady.jaccard]
             row += list(failed.get((method, data.name), (0, None)))
             rows.append(tuple(row))
-    return Grid(tuple(head), tuple(rows))
+    return ResultGrid(tuple(head), tuple(rows))
 
 
-def _pairs(found: "Comparison") -> Grid:
+def _pairs(found: "Comparison") -> ResultGrid:
     """The best method against the others."""
     mine = [each for each in found.versus if each.one == found.best[0]]
     head, forms = [f"{found.best[0]} against", SCORES[found.metric].head], ["", "+.4f"]
@@ -374,7 +374,7 @@ def _pairs(found: "Comparison") -> Grid:
         columns.append([f"{v.clear_wins}/{v.clear_losses}" for v in mine])
     columns += [[v.p for v in mine], [v.p_holm for v in mine]]
     rows = tuple(tuple(row) for row in zip(*columns, strict=True))
-    return Grid((*head, "p", "p Holm"), rows, (*forms, ".2g", ".2g"))
+    return ResultGrid((*head, "p", "p Holm"), rows, (*forms, ".2g", ".2g"))
 
 
 def to_text(found: "Comparison") -> str:
@@ -718,7 +718,7 @@ class Comparison:
         """Sets x methods by the score that decides, the best of each set in bold; for booktabs."""
         return by_set(self).to_latex()
 
-    def to_grid(self) -> Grid:
+    def to_grid(self) -> ResultGrid:
         """What `to_csv` writes."""
         return by_method_and_set(self)
 

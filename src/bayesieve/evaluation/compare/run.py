@@ -16,7 +16,7 @@ from ...checks import check_file, check_flag, check_jobs, check_number, choose
 from ...engine.threads import count_threads
 from ...search.checkpoint import Journal, fingerprint
 from ...search.progress import ProgressLine, in_time
-from .methods import Cell, Classifier, DataSet, Task, read_methods, read_sets, run_cell
+from .methods import Cell, CellTask, Classifier, DataSet, read_methods, read_sets, run_cell
 from .result import Comparison, SetSize
 
 
@@ -107,7 +107,7 @@ class CellsLine(ProgressLine):
 
     def __init__(
         self,
-        tasks: Sequence[Task],
+        tasks: Sequence[CellTask],
         done: Sequence[Cell],
         n_workers: int,
         stream: TextIO | None = None,
@@ -143,7 +143,7 @@ class CellsLine(ProgressLine):
         work = sum(n * usual.get(pair, others) for pair, n in self._missing.items())
         return work / self._n_workers
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: CellTask) -> None:
         """A cell is about to run."""
         self._heard = time.monotonic()
         self._show(f"{task.method} on {task.data.name}")
@@ -300,10 +300,10 @@ def _read_seeds(seeds: object) -> tuple[int, ...]:
 
 def _tasks(
     methods: dict[str, Classifier], sets: list[DataSet], seeds: tuple[int, ...], folds: int
-) -> list[Task]:
+) -> list[CellTask]:
     """All cells: first a fold of every set by every method, so that the time left is soon known."""
     return [
-        Task(name, method, data, seed, fold, folds)
+        CellTask(name, method, data, seed, fold, folds)
         for seed in seeds
         for fold in range(folds)
         for data in sets
@@ -328,7 +328,9 @@ def _open_journal(
     )
 
 
-def _run(tasks: list[Task], n_workers: int, backend: str, line: CellsLine | None) -> Iterator[Cell]:
+def _run(
+    tasks: list[CellTask], n_workers: int, backend: str, line: CellsLine | None
+) -> Iterator[Cell]:
     """The cells, as they come."""
     with threadpool_limits(1):
         if n_workers == 1:
@@ -348,7 +350,7 @@ def _run(tasks: list[Task], n_workers: int, backend: str, line: CellsLine | None
         yield from pool(delayed(work)(task) for task in tasks)
 
 
-def _alone(task: Task) -> Cell:
+def _alone(task: CellTask) -> Cell:
     """A cell in a process of its own."""
     with threadpool_limits(1):
         return run_cell(task)

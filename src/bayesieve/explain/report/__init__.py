@@ -19,7 +19,7 @@ from ...evaluation.stability import stability
 from ...indicators.transformer import Indicators
 from .content import Extras, gather
 from .page import explanations_page, render
-from .shape import Content
+from .shape import ReportContent
 
 __all__ = ["explanations_page", "make_report", "write_report"]
 
@@ -110,7 +110,7 @@ def make_report(
 
 def report_content(
     model: Model | Pipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
-) -> Content:
+) -> ReportContent:
     """What a report shows, as plain data; parameters as in `make_report`."""
     for name in options:
         choose("an option of the report", name, _DEFAULTS)

@@ -15,7 +15,7 @@ from ...estimators.selector import NaiveBayesSelector
 from ...evaluation._typing import Model, Value
 from ...evaluation.ablation import Beside, beside
 from ...evaluation.crossfit import trained_on
-from ...evaluation.performance import PerformanceData, VerdictData, performance
+from ...evaluation.performance import ClassPerformanceData, PerformanceData, performance
 from ...evaluation.stability import Stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
@@ -27,7 +27,7 @@ from ..text import interval
 from .explorer import embedded_rows, in_nat
 from .judgement import Facts, judge
 from .sections import (
-    Told,
+    SectionFacts,
     class_codes,
     decided_data,
     drift_data,
@@ -40,7 +40,7 @@ from .sections import (
     settings_of,
     term_fates,
 )
-from .shape import AgreementData, Content, DecidedData, SelectionData
+from .shape import AgreementData, DecidedData, ReportContent, SelectionData
 
 _MOST_LETTERS = 40
 
@@ -48,14 +48,16 @@ _MOST_LETTERS = 40
 _FEW, _SHARE = 10, 0.02
 
 
-def some_verdicts(performance: PerformanceData, most: int) -> list[tuple[int, VerdictData]]:
+def some_verdicts(
+    performance: PerformanceData, most: int
+) -> list[tuple[int, ClassPerformanceData]]:
     """The most frequent classes (or labels) in their order, each with its place among all."""
     verdicts = performance["verdicts"]
     often = sorted(range(len(verdicts)), key=lambda at: -verdicts[at]["positives"])[:most]
     return [(at, verdicts[at]) for at in sorted(often)]
 
 
-def detection_lines(content: Content, most: int) -> list[dict[str, object]]:
+def detection_lines(content: ReportContent, most: int) -> list[dict[str, object]]:
     """ROC curves, and the point at which each class is decided now.
 
     Parameters
@@ -77,7 +79,7 @@ def detection_lines(content: Content, most: int) -> list[dict[str, object]]:
     ]
 
 
-def _now(content: Content, verdict: VerdictData) -> list[float] | None:
+def _now(content: ReportContent, verdict: ClassPerformanceData) -> list[float] | None:
     """False-alarm rate and detection rate of the decisions."""
     for table in content["decided"]:
         if table["label"] is not None:
@@ -115,7 +117,7 @@ def _joined(bins: list[list[float]]) -> list[list[float]]:
     return found
 
 
-def calibration_lines(content: Content, most: int) -> list[dict[str, object]]:
+def calibration_lines(content: ReportContent, most: int) -> list[dict[str, object]]:
     """Bins of the probability: what was said, what was seen, rows, and an interval of 95 %.
 
     Parameters
@@ -175,7 +177,7 @@ class Extras:
 
 def gather(
     model: Model, X: object, y: ArrayLike, extras: Extras, sample_weight: ArrayLike | None = None
-) -> Content:
+) -> ReportContent:
     """The content of a report on a selector (or a finished model) and a table."""
     selector = model if isinstance(model, NaiveBayesSelector) else None
     fitted = fitted_of(model)
@@ -195,7 +197,9 @@ def gather(
             "n_validation": int(selector.validation_rows_.size),
             "class_weight": selector.class_weight is not None,
         }
-    told = Told(around, {name: story for name, _, story in lines}, _sentences(fitted, extras))
+    told = SectionFacts(
+        around, {name: story for name, _, story in lines}, _sentences(fitted, extras)
+    )
     facts = Facts(
         judged,
         len(fitted.specs),

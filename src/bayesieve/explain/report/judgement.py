@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from ...evaluation._typing import Value
 from ...evaluation.ablation import Beside
-from ...evaluation.performance import PerformanceData, VerdictData
+from ...evaluation.performance import ClassPerformanceData, PerformanceData
 from ..text import interval, many, rate_in_words
 from .shape import AgreementData, Bar, Judgement
 
@@ -135,7 +135,7 @@ def _lead(performance: PerformanceData) -> _Lead:
     return _Lead(won, lost, name, 1 - totals[common] / rows)
 
 
-def _lead_of_labels(verdicts: list[VerdictData]) -> _Lead:
+def _lead_of_labels(verdicts: list[ClassPerformanceData]) -> _Lead:
     """The same over all labels: each always as it mostly is."""
     won = lost = wrong = rows = 0.0
     for each in verdicts:

@@ -21,7 +21,7 @@ from ..text import SILENT, chance_in_words, few_digits, odds_in_words, rate_in_w
 from .content import calibration_lines, detection_lines
 from .explorer import sources_of
 from .sections import classes_of, decided_in_words, heat_maps, scaled, yes_or_no
-from .shape import AgreementData, Content
+from .shape import AgreementData, ReportContent
 
 if TYPE_CHECKING:
     import jinja2
@@ -101,7 +101,7 @@ _MISSING = "a report needs jinja2: pip install 'bayesieve[cli]'."
 _MOST_BARS = 25
 
 
-def render(content: Content) -> str:
+def render(content: ReportContent) -> str:
     """The page."""
     environment = page_environment()
     style, script = page_style(), "\n".join(asset(name) for name in SCRIPTS)
@@ -156,7 +156,7 @@ def page_environment() -> "jinja2.Environment":
     return environment
 
 
-def page_data(content: Content) -> dict[str, object]:
+def page_data(content: ReportContent) -> dict[str, object]:
     """What the scripts of the page read."""
     verdicts = content["performance"]["verdicts"]
     stable = content["stability"]

@@ -31,7 +31,7 @@ from ..plain import FeatureData, ModelData
 from ..plots import weighted_bands
 from ..portable import Portable
 from ..text import few_digits, many, nth, odds_in_words, rate_in_words, speaks
-from .shape import DecidedData, DriftData, Looked, PathData, RuleData, Said
+from .shape import DecidedData, DriftData, Looked, PathData, ReportRule, Said
 
 
 class HeatCell(TypedDict):
@@ -113,7 +113,7 @@ def classes_of(model: ModelData) -> list[Value]:
 _MOST_SAID, _LITTLE = 4, math.log(1.15)
 
 
-class Told(NamedTuple):
+class SectionFacts(NamedTuple):
     """What is known of terms beside the model itself."""
 
     beside: Beside | None
@@ -129,7 +129,7 @@ _KINDS = {
 }
 
 
-def looked_at(model: ModelData, told: Told) -> list[Looked]:
+def looked_at(model: ModelData, told: SectionFacts) -> list[Looked]:
     """The terms of a model, the strongest first.
 
     Parameters
@@ -580,7 +580,7 @@ def _name(value: object) -> str:
 # -- The rule of a model and what it decides on rows, as plain data --------------------------------
 
 
-def rule_data(problem: FittedProblem) -> RuleData | None:
+def rule_data(problem: FittedProblem) -> ReportRule | None:
     """A rule in nat, as the page follows it; None where the most probable class is decided."""
     rule = problem.rule
     if rule is None:

@@ -170,7 +170,7 @@ class RowsData(TypedDict):
     spoken: dict[int, SpokenData]
 
 
-class GuardData(TypedDict):
+class ReportGuard(TypedDict):
     """A guard of a rule: bounds on a class's lead, in nat before the temperature."""
 
     position: int
@@ -179,11 +179,11 @@ class GuardData(TypedDict):
     or_ask: bool
 
 
-class RuleData(TypedDict):
+class ReportRule(TypedDict):
     """The rule of a problem, as the page follows it."""
 
     costs: list[list[float]] | None
-    guards: list[GuardData]
+    guards: list[ReportGuard]
     prior: list[float]
     words: list[str]
 
@@ -213,14 +213,14 @@ class DriftData(TypedDict):
     novel: list[list[float]] | None
 
 
-class Content(TypedDict):
+class ReportContent(TypedDict):
     """The whole report."""
 
     title: str
     summary: dict[str, Plain]
     judgement: Judgement
     looks: list[list[Looked]]
-    rules: list[RuleData | None]
+    rules: list[ReportRule | None]
     decided: list[DecidedData]
     drift: DriftData | None
     settings: list[tuple[str, str]]
