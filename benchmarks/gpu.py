@@ -25,9 +25,10 @@ from functools import partial
 
 import numpy as np
 
-from bayesieve import GpuEngine, NaiveBayesSelector, WeightedNaiveBayes
+from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.kernels.options import LANES
+from bayesieve.engine import GpuEngine
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dense import DenseLedger, FixedTables
 from bayesieve.engine.gpu.ledger import GpuLedger

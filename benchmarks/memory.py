@@ -119,7 +119,8 @@ def select_in_child(path, out):
 
 def search_here(path, folder):
     """Pack and search in this process; prints one line of JSON."""
-    from bayesieve import NaiveBayesSelector, pack
+    from bayesieve import NaiveBayesSelector
+    from bayesieve.engine import pack
 
     def fit(X):
         return NaiveBayesSelector(
@@ -152,7 +153,7 @@ def search_in_child(path, folder):
 
 def command_line(folder, megabytes):
     """Figures of `select` on a CSV file."""
-    from bayesieve import pack
+    from bayesieve.engine import pack
 
     big, small = folder / "big.csv", folder / "small.csv"
     write_csv(big, megabytes)

@@ -20,8 +20,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
-from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, eliminate
+from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector
 from bayesieve.datasets import make_incidents
+from bayesieve.rankings import eliminate
 from bayesieve.search import GreedySearch
 from timing import median_time
 

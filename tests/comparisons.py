@@ -3,8 +3,7 @@
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from bayesieve import Comparison
-from bayesieve.evaluation.compare import SCORES
+from bayesieve.evaluation.compare import SCORES, Comparison
 from bayesieve.evaluation.compare.methods import Cell
 from bayesieve.evaluation.compare.result import SetSize
 

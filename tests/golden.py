@@ -16,16 +16,9 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from bayesieve import (
-    FeatureVotes,
-    NaiveBayes,
-    WeightedNaiveBayes,
-    load_model,
-    pack,
-    rank,
-    save_model,
-)
+from bayesieve import FeatureVotes, NaiveBayes, WeightedNaiveBayes, load_model, rank, save_model
 from bayesieve.criteria import AUC, CRITERIA, SizePenalty
+from bayesieve.engine import pack
 from bayesieve.search import SEARCHES, DiversifiedSearch, RankedSearch
 from plain import plain_selector
 

@@ -6,16 +6,9 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from bayesieve import (
-    FeatureVotes,
-    NaiveBayes,
-    calibrate,
-    load_model,
-    nested,
-    to_python,
-    to_sql,
-)
+from bayesieve import FeatureVotes, NaiveBayes, calibrate, load_model, nested
 from bayesieve.criteria import Criterion
+from bayesieve.export import to_python, to_sql
 from ledgers import dense_ledger, sparse_ledger
 from plain import plain_selector
 

@@ -9,7 +9,8 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from bayesieve import EvidenceDisplay, WeightedNaiveBayes
+from bayesieve import WeightedNaiveBayes
+from bayesieve.plot import EvidenceDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 y = y.map({0: "malignant", 1: "benign"})

@@ -15,9 +15,10 @@ import test_scores
 import test_searches
 from scipy.special import softmax
 
-from bayesieve import evaluate_ranking, rank
+from bayesieve import rank
 from bayesieve.checks import check_number
 from bayesieve.criteria import CRITERIA, Criterion
+from bayesieve.evaluation.curve import evaluate_ranking
 from bayesieve.indicators import SCORES, Indicators, ScoreColumn
 from bayesieve.rankings import RANKINGS, Ranking, RankingMethod
 from bayesieve.rankings.rank import ranking_names

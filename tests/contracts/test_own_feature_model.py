@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesieve import explain, explain_model, load_model, save_model, to_python, to_sql
+from bayesieve import explain, explain_model, load_model, save_model
 from bayesieve.explain.report import make_report
+from bayesieve.export import to_python, to_sql
 from bayesieve.models import MODELS
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "add_feature_model.py"

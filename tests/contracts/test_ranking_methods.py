@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest
 
-from bayesieve import TreeLevels, rank
+from bayesieve import rank
 from bayesieve.data.tables import RawTable
 from bayesieve.engine import threads
 from bayesieve.engine.threads import Threads
-from bayesieve.rankings import RANKINGS, Ranking, RankingMethod
+from bayesieve.rankings import RANKINGS, Ranking, RankingMethod, TreeLevels
 from bayesieve.rankings.rank import check_ranking, columns_for, ranking_names
 from bayesieve.search import RankedSearch
 from plain import plain_selector

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse
 from sklearn.model_selection import PredefinedSplit
 
-from bayesieve import FeatureVotes, NaiveBayes, evaluate_ranking, nested
+from bayesieve import FeatureVotes, NaiveBayes, nested
+from bayesieve.evaluation.curve import evaluate_ranking
 from bayesieve.search import RankedSearch
 from plain import plain_selector
 from tables import binary_table

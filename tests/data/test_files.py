@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from bayesieve import checks, pack
+from bayesieve import checks
 from bayesieve.app import tables as app_tables
 from bayesieve.data.files import atomic, output, sources
 from bayesieve.data.files import base as files_base
@@ -28,6 +28,7 @@ from bayesieve.data.files.base import BadUseError
 from bayesieve.data.files.formats import read_data
 from bayesieve.data.files.sources import Column, read_batches
 from bayesieve.data.packed import PackedTable
+from bayesieve.engine import pack
 from bayesieve.search.checkpoint import Journal
 
 

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
-from bayesieve import NaiveBayes, pack
+from bayesieve import NaiveBayes
 from bayesieve.data.files.formats import read_data
 from bayesieve.data.tables import read_table
+from bayesieve.engine import pack
 
 WIDTHS = (1, 255, 256, 300)
 NAN = math.nan

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesieve import pack
 from bayesieve.data.columns import encode, learn, merge_specs
 from bayesieve.data.kernels.grids import cut
 from bayesieve.data.tables import RawTable
+from bayesieve.engine import pack
 from bayesieve.models.columns import read_column
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

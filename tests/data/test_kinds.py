@@ -20,11 +20,10 @@ from bayesieve import (
     WeightedNaiveBayes,
     explain,
     load_model,
-    pack,
     save_model,
-    to_python,
-    to_sql,
 )
+from bayesieve.engine import pack
+from bayesieve.export import to_python, to_sql
 from plain import plain_selector
 
 VALUES = [1, 2, 3, 1, 2, 3, 1, 1]

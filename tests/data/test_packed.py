@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
-from bayesieve import FeatureVotes, NaiveBayes, explain, pack, rank
+from bayesieve import FeatureVotes, NaiveBayes, explain, rank
 from bayesieve.data import pack as distinct
 from bayesieve.data.files.formats import read_data
 from bayesieve.data.packed import Lookup
 from bayesieve.data.storage import Room
+from bayesieve.engine import pack
 from plain import plain_selector
 
 KINDS = ("bool", "bits", "small", "wide", "float", "same", "text", "name", "category", "nothing")

@@ -7,16 +7,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
 import bayesieve_papers as papers
-from bayesieve import (
-    FeatureVotes,
-    GreedyEnsemble,
-    NaiveBayes,
-    SubsetEnsemble,
-    TreeLevels,
-    rank,
-)
+from bayesieve import FeatureVotes, GreedyEnsemble, NaiveBayes, SubsetEnsemble, rank
 from bayesieve.criteria import SizePenalty
 from bayesieve.datasets import make_incidents
+from bayesieve.rankings import TreeLevels
 from bayesieve.search import RankedSearch
 from bayesieve_papers import base, ruta
 from plain import plain_selector

@@ -4,16 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesieve import (
-    Families,
-    Stability,
-    explain_model,
-    find_families,
-    stability,
-)
+from bayesieve import explain_model, find_families, stability
 from bayesieve.app.commands import in_words, summary
+from bayesieve.evaluation.stability import Stability
 from bayesieve.explain.report import make_report
 from bayesieve.explain.report.content import fates
+from bayesieve.rankings.families import Families
 from bayesieve.search import SEARCHES
 from plain import plain_selector
 

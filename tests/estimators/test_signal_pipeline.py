@@ -10,7 +10,6 @@ from sklearn.pipeline import Pipeline
 
 from bayesieve import (
     NaiveBayesSelector,
-    SignalPipeline,
     WeightedNaiveBayes,
     explain,
     load_model,
@@ -19,6 +18,7 @@ from bayesieve import (
     signals,
 )
 from bayesieve.datasets import make_signals
+from bayesieve.estimators.signals import SignalPipeline
 from bayesieve.explain.report import make_report
 from bayesieve.indicators import Indicators, SeriesTable
 

@@ -14,17 +14,16 @@ from sklearn.exceptions import ConvergenceWarning
 import bayesieve
 from bayesieve import (
     NaiveBayes,
-    NomogramDisplay,
     WeightedNaiveBayes,
     calibrate,
     explain,
     explain_model,
     nested,
     stability,
-    to_python,
-    to_sql,
 )
 from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
+from bayesieve.export import to_python, to_sql
+from bayesieve.plot import NomogramDisplay
 from bayesieve.search import GreedySearch
 from jitless import printed_both_ways
 from plain import plain_selector

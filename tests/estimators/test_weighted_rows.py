@@ -6,17 +6,11 @@ import pytest
 import scipy.sparse
 from sklearn.model_selection import TimeSeriesSplit
 
-from bayesieve import (
-    Families,
-    WeightedNaiveBayes,
-    explain_model,
-    find_families,
-    nested,
-    stability,
-)
+from bayesieve import WeightedNaiveBayes, explain_model, find_families, nested, stability
 from bayesieve.engine.threads import Threads
 from bayesieve.evaluation.performance import performance
 from bayesieve.explain.report import make_report
+from bayesieve.rankings.families import Families
 from bayesieve.search import inner_cv as inner
 from bayesieve.search.inner_cv import choose_option, fold_weights, options_of
 from bayesieve.search.term_pool import WeightPlan

@@ -14,7 +14,6 @@ from sklearn.base import clone
 from sklearn.metrics import brier_score_loss, log_loss
 
 from bayesieve import (
-    Calibration,
     FeatureVotes,
     NaiveBayes,
     NaiveBayesSelector,
@@ -22,10 +21,10 @@ from bayesieve import (
     explain,
     load_model,
     save_model,
-    to_python,
 )
 from bayesieve.estimators.deploy import rows_of
-from bayesieve.evaluation.calibration import best_temperature
+from bayesieve.evaluation.calibration import Calibration, best_temperature
+from bayesieve.export import to_python
 from plain import plain_selector
 from tables import binary_table
 

@@ -5,19 +5,19 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayesieve import (
-    Families,
     NaiveBayes,
     NaiveBayesSelector,
     calibrate,
-    evaluate_ranking,
     explain_model,
     nested,
     rank,
-    relevance_matrix,
     stability,
 )
 from bayesieve.data.html import html_table, text_table
 from bayesieve.datasets import make_signals
+from bayesieve.evaluation.curve import evaluate_ranking
+from bayesieve.rankings import relevance_matrix
+from bayesieve.rankings.families import Families
 
 
 @pytest.fixture(scope="module")

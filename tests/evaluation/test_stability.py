@@ -14,9 +14,10 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 import reference
-from bayesieve import FeatureVotes, NaiveBayes, Stability, nogueira, stability
+from bayesieve import FeatureVotes, NaiveBayes, stability
 from bayesieve.data.tables import RawTable
 from bayesieve.evaluation.crossfit import draw_samples
+from bayesieve.evaluation.stability import Stability, nogueira
 from bayesieve.models.columns import SharedSparse, SharedTable, share
 from bayesieve.search import RankedSearch
 from plain import plain_selector

@@ -96,8 +96,9 @@ def test_labels_named_as_parts_of_objects(browser, open_page):
 
 
 def test_odd_names_from_a_file_to_a_page_a_query_and_a_model_file(browser, tmp_path, monkeypatch):
-    from bayesieve import load_model, to_python, to_sql
+    from bayesieve import load_model
     from bayesieve.__main__ import main
+    from bayesieve.export import to_python, to_sql
 
     rng = np.random.default_rng(3)
     y = rng.choice(ODD[:3], 150)

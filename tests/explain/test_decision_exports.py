@@ -18,11 +18,10 @@ from bayesieve import (
     load_model,
     novelty,
     save_model,
-    to_python,
-    to_sql,
 )
 from bayesieve.estimators.deploy import fitted_of
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
+from bayesieve.export import to_python, to_sql
 
 RULES = [
     {"abstain": 0.2},

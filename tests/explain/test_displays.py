@@ -5,16 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesieve import (
+from bayesieve import NaiveBayes, WeightedNaiveBayes, calibrate, explain, explain_model
+from bayesieve.plot import (
     EvidenceDisplay,
-    NaiveBayes,
     NomogramDisplay,
     PathDisplay,
     RelevanceDisplay,
-    WeightedNaiveBayes,
-    calibrate,
-    explain,
-    explain_model,
     plot_evidence,
     plot_nomogram,
     plot_path,
@@ -226,6 +222,6 @@ def test_notebooks_show_results(data):
 
 
 def relevance(X, y):
-    from bayesieve import relevance_matrix
+    from bayesieve.rankings import relevance_matrix
 
     return relevance_matrix(X, y, "gaussian")

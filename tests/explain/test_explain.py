@@ -12,18 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from bayesieve import (
-    FeatureVotes,
-    NaiveBayes,
-    calibrate,
-    explain,
-    load_model,
-    save_model,
-    to_python,
-    to_sql,
-)
+from bayesieve import FeatureVotes, NaiveBayes, calibrate, explain, load_model, save_model
 from bayesieve.explain import explain_model
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
+from bayesieve.export import to_python, to_sql
 from plain import plain_selector
 
 seeds = st.integers(0, 2**32 - 1)

@@ -12,16 +12,9 @@ import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bayesieve import (
-    NaiveBayes,
-    WeightedNaiveBayes,
-    explain,
-    load_model,
-    pack,
-    save_model,
-    to_python,
-    to_sql,
-)
+from bayesieve import NaiveBayes, WeightedNaiveBayes, explain, load_model, save_model
+from bayesieve.engine import pack
+from bayesieve.export import to_python, to_sql
 from bayesieve.models.gaussian import density_bells, interval_bells
 from plain import plain_selector
 

@@ -8,19 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesieve import (
-    NaiveBayes,
-    calibrate,
-    explain,
-    explain_model,
-    load_model,
-    save_model,
-    to_python,
-    to_sql,
-)
+from bayesieve import NaiveBayes, calibrate, explain, explain_model, load_model, save_model
 from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
 from bayesieve.explain.portable import portable
 from bayesieve.explain.report.content import Extras, gather
+from bayesieve.export import to_python, to_sql
 
 NAMES = ["density", "kernel", "rank-kernel", "grid-gaussian", "intervals", "intervals-6"]
 

@@ -9,22 +9,22 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayesieve import (
-    Families,
     NaiveBayes,
     NaiveBayesSelector,
     Session,
     compare,
     decide,
     drift,
-    evaluate_ranking,
     explain,
     explain_model,
     nested,
     rank,
-    relevance_matrix,
     stability,
 )
 from bayesieve.datasets import make_signals
+from bayesieve.evaluation.curve import evaluate_ranking
+from bayesieve.rankings import relevance_matrix
+from bayesieve.rankings.families import Families
 
 PAGE = """<!doctype html><html><head><meta charset="utf-8"><style>
 body {{ margin: 0; }}

@@ -8,15 +8,10 @@ from sklearn.datasets import load_breast_cancer
 
 mpl.use("Agg")
 
-from bayesieve import (
-    NaiveBayes,
-    NaiveBayesSelector,
-    Stability,
-    WeightedNaiveBayes,
-    plot_calibration,
-    plot_signal,
-)
+from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes
+from bayesieve.evaluation.stability import Stability
 from bayesieve.indicators import Indicators
+from bayesieve.plot import plot_calibration, plot_signal
 
 
 @pytest.fixture(scope="module")

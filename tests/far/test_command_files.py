@@ -3,8 +3,9 @@
 import pytest
 from clusters import table
 
-from bayesieve import DaskEngine, NaiveBayesSelector
+from bayesieve import NaiveBayesSelector
 from bayesieve.__main__ import main
+from bayesieve.engine import DaskEngine
 
 
 @pytest.fixture

@@ -10,15 +10,9 @@ import pandas as pd
 import pytest
 from clusters import cut, table, told
 
-from bayesieve import (
-    DaskEngine,
-    NaiveBayes,
-    NaiveBayesSelector,
-    WeightedNaiveBayes,
-    explain,
-    find_families,
-    plot_evidence,
-)
+from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, explain, find_families
+from bayesieve.engine import DaskEngine
+from bayesieve.plot import plot_evidence
 from bayesieve.search import RankedSearch, ShortlistSearch
 
 PLAIN = {"search": "forward", "cv": 3, "choice": "best", "reweigh": False, "validation": None}

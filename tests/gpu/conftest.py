@@ -32,7 +32,7 @@ def device(request):
     why = _gpu()
     if why is not None:
         pytest.skip(why)
-    from bayesieve import GpuEngine
+    from bayesieve.engine import GpuEngine
 
     with GpuEngine().opened() as (found,):
         yield found

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesieve import GpuEngine
+from bayesieve.engine import GpuEngine
 
 COMPILER = shutil.which("g++")
 # Shared memory is a static of a template: without -fno-gnu-unique all loaded programs have one.

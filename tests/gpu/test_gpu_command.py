@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from hosts import HostDevice, put_in_place
 
-from bayesieve import GpuEngine, NaiveBayesSelector, Session, WeightedNaiveBayes
+from bayesieve import NaiveBayesSelector, Session, WeightedNaiveBayes
 from bayesieve.__main__ import main
+from bayesieve.engine import GpuEngine
 from bayesieve.search.checkpoint import Journal
 
 

@@ -12,7 +12,8 @@ from hosts import HostDevice, put_in_place
 from scipy import sparse
 from sklearn.base import clone
 
-from bayesieve import FeatureVotes, GpuEngine, NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes
+from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes
+from bayesieve.engine import GpuEngine
 from bayesieve.engine.gpu import engine as gpu_engine
 
 NAMED = {"validation": None, "reweigh": True, "choice": "best", "random_state": 0}

@@ -19,11 +19,11 @@ from bayesieve import (
     explain_model,
     load_model,
     save_model,
-    to_python,
 )
 from bayesieve.app.cli import app
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
 from bayesieve.explain.report import make_report
+from bayesieve.export import to_python
 from plain import plain_selector
 
 

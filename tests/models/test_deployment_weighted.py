@@ -20,12 +20,11 @@ from bayesieve import (
     explain_model,
     load_model,
     save_model,
-    to_python,
-    to_sql,
 )
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
 from bayesieve.explain.report import make_report
 from bayesieve.explain.report.content import Extras, gather
+from bayesieve.export import to_python, to_sql
 from plain import plain_selector
 
 

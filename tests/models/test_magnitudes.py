@@ -10,13 +10,9 @@ import pytest
 from scipy.special import ndtr
 from sklearn.datasets import load_iris
 
-from bayesieve import (
-    NaiveBayes,
-    explain_model,
-    relevance_matrix,
-    save_model,
-    to_python,
-)
+from bayesieve import NaiveBayes, explain_model, save_model
+from bayesieve.export import to_python
+from bayesieve.rankings import relevance_matrix
 from plain import plain_selector
 
 getcontext().prec = 60

@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from bayesieve import NaiveBayes, WeightedNaiveBayes, pack
+from bayesieve import NaiveBayes, WeightedNaiveBayes
+from bayesieve.engine import pack
 from plain import plain_selector
 
 GRIDS = ["density", "kernel", "rank-kernel", "grid-gaussian", "intervals", "intervals-8"]

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesieve import WeightedNaiveBayes, explain, to_python, to_sql
+from bayesieve import WeightedNaiveBayes, explain
 from bayesieve.explain.modelfile.file import model_from_dict, model_to_dict
+from bayesieve.export import to_python, to_sql
 
 
 def table(kind, n=240):

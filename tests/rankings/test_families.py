@@ -9,7 +9,9 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesieve import Families, find_families, pack
+from bayesieve import find_families
+from bayesieve.engine import pack
+from bayesieve.rankings.families import Families
 
 
 def same(one, other):

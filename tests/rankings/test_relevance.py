@@ -11,10 +11,11 @@ from scipy.stats import norm
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import KFold
 
-from bayesieve import NaiveBayes, rank, relevance_matrix
+from bayesieve import NaiveBayes, rank
 from bayesieve.datasets import load, make_waveform
 from bayesieve.models import MODELS, one_set
 from bayesieve.models.kernels.mixture import em
+from bayesieve.rankings import relevance_matrix
 from bayesieve.rankings.divergence import floating_scheme
 from plain import plain_selector
 

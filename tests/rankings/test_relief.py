@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import bayesieve_papers as papers
-from bayesieve import NaiveBayes, evaluate_ranking, rank, relevance_matrix
+from bayesieve import NaiveBayes, rank
 from bayesieve.datasets import load, make_waveform
-from bayesieve.evaluation.curve import Neighbours
-from bayesieve.rankings import ReliefF
+from bayesieve.evaluation.curve import Neighbours, evaluate_ranking
+from bayesieve.rankings import ReliefF, relevance_matrix
 from bayesieve.rankings.divergence import Divergence
 from bayesieve.search import RankedSearch
 from bayesieve_papers import sotoca

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
-from bayesieve import FeatureVotes, NaiveBayes, eliminate, rank
+from bayesieve import FeatureVotes, NaiveBayes, rank
 from bayesieve.criteria import AUC, SizePenalty
 from bayesieve.datasets import make_incidents
+from bayesieve.rankings import eliminate
 from bayesieve.search import DiversifiedSearch, RandomSearch, RankedSearch
 from incidents import incidents, mean_auc
 from plain import plain_selector

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import polars as pl
 
-from bayesieve import NaiveBayesSelector, decide, load_model, save_model, to_python, to_sql
+from bayesieve import NaiveBayesSelector, decide, load_model, save_model
 from bayesieve.app.studio.data import draw_aside
+from bayesieve.export import to_python, to_sql
 from studios import client, opened, rows
 
 WISH = {"alarm": 1, "cost": 4, "ask": 0.3, "ceiling": 0.2}

@@ -304,7 +304,8 @@ def pack(
     Examples
     --------
     >>> import polars as pl
-    >>> from bayesieve import NaiveBayesSelector, pack
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.engine import pack
     >>> frame = pl.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "c": list("nnyy")})
     >>> X = pack(frame, target="c")
     >>> X

@@ -94,7 +94,7 @@ class Lookup:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PackedTable:
-    """A table as `bayesieve.pack` makes it; estimators take it as X.
+    """A table as `bayesieve.engine.pack` makes it; estimators take it as X.
 
     Attributes
     ----------

@@ -162,7 +162,7 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError(
             f"X must be a table that is there; got a lazy frame ({type(X).__module__}). Call "
-            "collect() first, or bayesieve.pack."
+            "collect() first, or bayesieve.engine.pack."
         )
     if is_collection(X):
         raise TypeError(

@@ -1,5 +1,6 @@
 """Where the sums live: ledgers, and who runs their kernels."""
 
+from ..data.pack import pack
 from .contract import Bounds, Ledger, Measure, Outline, Scores, Units
 from .dask.engine import DaskEngine
 from .gpu.engine import GpuEngine
@@ -18,4 +19,5 @@ __all__ = [
     "Threads",
     "Units",
     "count_threads",
+    "pack",
 ]

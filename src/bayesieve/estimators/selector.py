@@ -402,9 +402,10 @@ class NaiveBayesSelector(
         Parameters
         ----------
         X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
-            Numbers, booleans, text or categories; missing values are allowed.  `bayesieve.pack`
-            reads tables from files that are larger than memory.  Sparse matrices are
-            not made dense (but by the search ``"dependency"``, and by rankings of weighted rows).
+            Numbers, booleans, text or categories; missing values are allowed.
+            `bayesieve.engine.pack` reads tables from files that are larger than memory.  Sparse
+            matrices are not made dense (but by the search ``"dependency"``, and by rankings of
+            weighted rows).
         y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
             Classes, or labels.
         **params :

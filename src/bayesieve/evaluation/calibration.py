@@ -62,7 +62,7 @@ class Calibration(Tabular):
 
     Examples
     --------
-    >>> from bayesieve import Calibration
+    >>> from bayesieve.evaluation.calibration import Calibration
     >>> found = Calibration(2.5, (0.41, 0.33), (0.12, 0.1), 200.0, "")
     >>> print(found.to_text())
     temperature 2.5

@@ -132,7 +132,7 @@ def evaluate_ranking(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import evaluate_ranking
+    >>> from bayesieve.evaluation.curve import evaluate_ranking
     >>> found = evaluate_ranking(*load_iris(return_X_y=True), "relieff")
     >>> found.accuracy > 0.9
     True

@@ -83,7 +83,7 @@ class Stability(Tabular):
 
     Examples
     --------
-    >>> from bayesieve import Stability
+    >>> from bayesieve.evaluation.stability import Stability
     >>> found = Stability([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], ["a", "b", "c", "d"])
     >>> found.frequency
     array([1.        , 0.66666667, 0.33333333, 0.        ])
@@ -281,7 +281,7 @@ def nogueira(selected: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from bayesieve import nogueira
+    >>> from bayesieve.evaluation.stability import nogueira
     >>> nogueira([[1, 0, 1], [1, 0, 1]])
     1.0
     >>> nogueira([[1, 0], [0, 1]])

@@ -64,7 +64,8 @@ class EvidenceDisplay(_Display):
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import EvidenceDisplay, NaiveBayes
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.plot import EvidenceDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = EvidenceDisplay.from_estimator(NaiveBayes().fit(X, y), X, row=7)
     >>> display.ax_.get_title(loc="left")
@@ -128,7 +129,8 @@ class NomogramDisplay(_Display):
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayes, NomogramDisplay, explain_model
+    >>> from bayesieve import NaiveBayes, explain_model
+    >>> from bayesieve.plot import NomogramDisplay
     >>> model = NaiveBayes().fit(*load_iris(return_X_y=True))
     >>> display = NomogramDisplay(explain_model(model), target=2, against=1).plot()
     >>> len(display.ax_.get_yticks())
@@ -220,7 +222,8 @@ class PathDisplay(_Display):
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayesSelector, PathDisplay
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.plot import PathDisplay
     >>> selector = NaiveBayesSelector(random_state=0).fit(*load_iris(return_X_y=True))
     >>> PathDisplay(selector.path_).plot().ax_.get_xlabel()
     'number of features'
@@ -270,7 +273,8 @@ class RelevanceDisplay(_Display):
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import RelevanceDisplay, relevance_matrix
+    >>> from bayesieve.plot import RelevanceDisplay
+    >>> from bayesieve.rankings import relevance_matrix
     >>> display = RelevanceDisplay(relevance_matrix(*load_iris(return_X_y=True))).plot()
     >>> display.figure_ is display.ax_.figure
     True
@@ -311,7 +315,8 @@ def plot_evidence(
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayes, plot_evidence
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.plot import plot_evidence
     >>> X, y = load_iris(return_X_y=True)
     >>> plot_evidence(NaiveBayes().fit(X, y), X, row=7).explanation.target
     0
@@ -333,7 +338,8 @@ def plot_nomogram(
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayes, plot_nomogram
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.plot import plot_nomogram
     >>> display = plot_nomogram(NaiveBayes().fit(*load_iris(return_X_y=True)), target=2)
     >>> display.target, display.against
     (2, 0)
@@ -354,7 +360,8 @@ def plot_path(
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayesSelector, plot_path
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.plot import plot_path
     >>> selector = NaiveBayesSelector(random_state=0).fit(*load_iris(return_X_y=True))
     >>> plot_path(selector).path is selector.path_
     True
@@ -371,7 +378,7 @@ def plot_relevance(
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import plot_relevance
+    >>> from bayesieve.plot import plot_relevance
     >>> plot_relevance(*load_iris(return_X_y=True)).matrix.values.shape
     (3, 4)
     """

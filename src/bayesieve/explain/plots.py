@@ -710,7 +710,8 @@ def plot_calibration(
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayes, plot_calibration
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.plot import plot_calibration
     >>> X, y = load_iris(return_X_y=True)
     >>> ax = plot_calibration(NaiveBayes().fit(X[::2], y[::2]), X[1::2], y[1::2])
     >>> ax.get_xlabel(), len(ax.containers)
@@ -765,7 +766,7 @@ def plot_signal(
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")
-    >>> from bayesieve import plot_signal
+    >>> from bayesieve.plot import plot_signal
     >>> from bayesieve.datasets import make_signals
     >>> from bayesieve.indicators import Indicators
     >>> known = make_signals(20, 20, random_state=0)

@@ -30,7 +30,8 @@ def to_python(model: Model, name: str = "predict") -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve import NaiveBayes, to_python
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.export import to_python
     >>> X, y = np.array([[0], [1]] * 5), np.array(["no", "yes"] * 5)
     >>> space = {}
     >>> exec(to_python(NaiveBayes().fit(X, y)), space)

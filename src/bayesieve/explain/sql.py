@@ -207,7 +207,8 @@ def to_sql(model: Model, table: str = "data", columns: Iterable[str] | None = No
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve import NaiveBayes, to_sql
+    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve.export import to_sql
     >>> X, y = np.array([[0], [1]] * 5), np.array([0, 1] * 5)
     >>> print(to_sql(NaiveBayes().fit(X, y)))  # doctest: +ELLIPSIS
     SELECT "bayesieve_row".*, (CASE WHEN 0 >= (...) THEN 0 ELSE 1 END) AS "prediction"

@@ -1,10 +1,12 @@
 """Rankings (filters): an order of the features, without a model."""
 
 from .base import DiscreteColumns, MixedColumns, Ranking, RankingMethod
-from .divergence import Divergence
+from .divergence import Divergence, relevance_matrix
 from .greedy import CMIM, DISR, FCBF, ICAP, JMI, JMIM, MIFS, MRMR, NJMIM
 from .information import ChiSquare, MutualInformation
+from .redundancy import eliminate
 from .relief import ReliefF
+from .trees import TreeLevels
 from .weights import Weights
 
 #: Every ranking by name; a new member is one entry here.
@@ -46,5 +48,8 @@ __all__ = [
     "Ranking",
     "RankingMethod",
     "ReliefF",
+    "TreeLevels",
     "Weights",
+    "eliminate",
+    "relevance_matrix",
 ]

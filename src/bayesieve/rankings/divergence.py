@@ -103,7 +103,7 @@ def relevance_matrix(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import relevance_matrix
+    >>> from bayesieve.rankings import relevance_matrix
     >>> matrix = relevance_matrix(*load_iris(return_X_y=True))
     >>> matrix.values.argmax(axis=1)  # the petals' width tells all three apart
     array([3, 3, 3])
@@ -214,7 +214,7 @@ class Divergence(RankingMethod):
     model : str, default="mixture"
         Feature model of continuous columns.
     as_printed : bool, default=False
-        Eq. 7 to the letter, see `bayesieve.relevance_matrix`.
+        Eq. 7 to the letter, see `bayesieve.rankings.relevance_matrix`.
 
     Examples
     --------

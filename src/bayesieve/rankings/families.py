@@ -41,7 +41,7 @@ class Families(Tabular):
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve import Families
+    >>> from bayesieve.rankings.families import Families
     >>> found = Families(("a", "b", "c"), np.array([0, 0, 2]))
     >>> found.leaders, found.others(0), found.shared
     (array([0, 2]), ['b'], [['a', 'b']])

@@ -100,7 +100,7 @@ def eliminate(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve import eliminate
+    >>> from bayesieve.rankings import eliminate
     >>> X = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]])
     >>> found = eliminate(X, [1, 1, 0, 0])
     >>> found.kept

@@ -30,7 +30,8 @@ class TreeLevels(RankingMethod):
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve import TreeLevels, rank
+    >>> from bayesieve import rank
+    >>> from bayesieve.rankings import TreeLevels
     >>> y = np.arange(200) % 2
     >>> X = np.column_stack([np.arange(200) // 2 % 2, y])
     >>> rank(X, y, TreeLevels()).order

@@ -36,7 +36,8 @@ class GpuEngine:
 
     Examples
     --------
-    >>> from bayesieve import GpuEngine, NaiveBayesSelector
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.engine import GpuEngine
     >>> NaiveBayesSelector(engine=GpuEngine(1)).engine
     GpuEngine(1)
     """
