@@ -16,9 +16,9 @@ from bayesieve.engine.contract import Units
 from bayesieve.estimators import selector as searching
 from bayesieve.search import SEARCHES, DiversifiedSearch, Limits, RandomSearch, RankedSearch, Search
 from bayesieve.search.checkpoint import Journal
+from bayesieve.search.forecast import Forecast
 from bayesieve.search.objective import Objective, SubsetScorer
 from bayesieve.search.path import Path, Recorder
-from bayesieve.search.progress import Forecast
 from bayesieve.search.run import Clock, Driver
 from ledgers import dense_ledger, objective_of
 from plain import plain_selector

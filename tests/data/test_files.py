@@ -560,7 +560,7 @@ _BEGIN = {
     "file": "with atomic.whole_file(folder / 'out.txt') as out:\n    out.write(b'half')\n    end()",
     "folder": "with atomic.hidden_folder(folder) as part:\n    (part / 'a').touch()\n    end()",
     "checkpoint": """
-from bayesieve.search.checkpoint import journal
+from bayesieve.search import checkpoint as journal
 link = journal.os.link
 journal.os.link = lambda *given: (link(*given), end())
 journal.Journal(folder / 'out.txt', '1', {}).append(['add', [1], []], True)

@@ -12,8 +12,9 @@ from bayesieve.data.kernels.options import BLOCK, LOG_LIKELIHOOD, PROBABILITY
 from bayesieve.engine import layout as lines_of
 from bayesieve.engine.contract import Units
 from bayesieve.engine.kernels import two_classes as errors
+from bayesieve.engine.kernels.arrays import TermArrays
 from bayesieve.engine.kernels.bits import TOGETHER, whole_runs
-from bayesieve.engine.kernels.dense import TermArrays, log_own, posterior, scan
+from bayesieve.engine.kernels.dense import log_own, posterior, scan
 from bayesieve.engine.kernels.two_classes import count_errors, count_whole, margins, scan_whole
 from bayesieve.engine.layout import LineCells, Lines
 from ledgers import dense_ledger

@@ -26,7 +26,7 @@ from ..models.base import (
 from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
 from .contract import Bounds, Ledger, Measure, Outline, Scores, Units, walk
-from .kernels.dense import TermArrays, UnitArrays
+from .kernels.arrays import TermArrays, UnitArrays
 from .layout import DenseColumns, DenseRows, TableColumns, UnitSlots
 from .threads import Threads
 

@@ -19,7 +19,7 @@ from ..data.storage import IN_MEMORY, Room
 from ..models.base import Ints, Statistics, TrainingSets, one_set
 from ..models.registry import MODELS
 from .contract import Units
-from .kernels.dense import LineArrays, UnitArrays
+from .kernels.arrays import LineArrays, UnitArrays
 
 if TYPE_CHECKING:
     from .dense import LedgerTables

@@ -32,7 +32,7 @@ from ..models.counts import binary_mean, prior_terms
 from ..models.registry import MODELS
 from ..models.votes import count_votes, votes_for, voting_problems
 from .contract import Bounds, Measure, Outline, Scores, Units, walk
-from .kernels.dense import EntryArrays, StrataArrays, UnitArrays
+from .kernels.arrays import EntryArrays, StrataArrays, UnitArrays
 from .threads import Threads
 
 # Beyond this share of moved lines, sorting anew is cheaper than merging.

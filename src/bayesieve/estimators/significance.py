@@ -17,7 +17,7 @@ from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns
 from ..rankings.collections import far_columns
 from ..rankings.information import association_with
-from ..rankings.kernels.counts import CHI2, FREE
+from ..rankings.kernels.kinds import CHI2, FREE
 from ..rankings.rank import discrete_columns
 from ..search.inner_cv import strict_price
 from ..search.objective import SubsetScorer

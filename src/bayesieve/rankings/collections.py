@@ -131,7 +131,7 @@ def _lazy(
     n_features: int,
 ) -> Ranking:
     """One round for each column taken; which values count is decided as lazily as elsewhere."""
-    from .kernels.counts import REPEATED
+    from .kernels.kinds import REPEATED
 
     worth = information_with(columns, labels, n_classes, Threads())
     taken, seen = np.zeros(worth.size, bool), np.zeros(worth.size, np.int64)

@@ -12,7 +12,7 @@ from ..data.storage import pack_bits
 from ..engine.threads import Engine
 from .base import DiscreteColumns, Planes, Ranking, RankingMethod, by_score
 from .information import association_with, information_with
-from .kernels.counts import CONDITIONAL, JOINT, JOINT_SHARE, REPEATED, UNCERTAINTY
+from .kernels.kinds import CONDITIONAL, JOINT, JOINT_SHARE, REPEATED, UNCERTAINTY
 
 if TYPE_CHECKING:
     from .kernels.counts import CountArrays

@@ -12,7 +12,7 @@ from ..engine.threads import Engine
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
 from .base import DiscreteColumns, MixedColumns, Planes, Ranking, RankingMethod
-from .kernels.counts import CHI2, INFORMATION, MANY
+from .kernels.kinds import CHI2, INFORMATION, MANY
 
 
 def mixed_columns(

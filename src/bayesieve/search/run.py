@@ -40,9 +40,10 @@ from ..models.fitted import FittedBayes
 from ..rankings.families import Families
 from . import SEARCHES
 from .checkpoint import Journal, Replay, Replayed, fingerprint
+from .forecast import Cost, Forecast, Revisits
 from .objective import Objective, Scorer, SubsetScorer
 from .path import Path
-from .progress import Cost, Forecast, Revisits, in_features
+from .progress import in_features
 from .strategies.base import Limits, Search
 
 #: A model of all rows, as a value: `FittedBayes`, or what another family makes.
