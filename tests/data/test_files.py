@@ -741,7 +741,7 @@ def test_packed_rows_that_do_not_fit_are_foretold_from_the_first_lines(tmp_path,
     monkeypatch.setattr(checks, "free_memory", lambda: 100_000)
     monkeypatch.setattr(sources, "_LARGE", 0)
     seen = []
-    kept = importlib.import_module("bayesieve.data.pack")._Kept
+    kept = importlib.import_module("bayesieve.data.pack")._PackedColumns
     monkeypatch.setattr(kept, "learn", lambda self, *told: seen.append(told))
     with pytest.raises(MemoryError, match=r"3e\+04 rows of t\.csv\.gz, packed, need .*0\.0001 GB"):
         pack(path, target="y")
