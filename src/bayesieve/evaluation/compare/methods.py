@@ -142,7 +142,7 @@ Feature = int | str
 _Term = tuple[Feature, ...]
 
 
-class CellRequest(NamedTuple):
+class UsedFeatures(NamedTuple):
     """What a fitted method tells of its features."""
 
     number: int  #: features read
@@ -151,7 +151,7 @@ class CellRequest(NamedTuple):
     terms: int | None  #: terms of its model, where it tells them
 
 
-def told_features(method: object, n_columns: int) -> CellRequest:
+def told_features(method: object, n_columns: int) -> UsedFeatures:
     """Features that a fitted method reads.
 
     The rule, in this order: ``selected_`` (column numbers or names; or terms, each a tuple of
@@ -174,7 +174,7 @@ def told_features(method: object, n_columns: int) -> CellRequest:
     >>> from bayesieve.evaluation.compare.methods import told_features
     >>> X, y = load_iris(return_X_y=True)
     >>> told_features(make_pipeline(SelectKBest(k=2), GaussianNB()).fit(X, y), 4)
-    Told(number=2, selected=(2, 3), terms=None)
+    UsedFeatures(number=2, selected=(2, 3), terms=None)
     """
     method = getattr(method, "best_estimator_", method)
     steps = [step for _, step in getattr(method, "steps", [("", method)]) if _does(step)]
@@ -183,9 +183,9 @@ def told_features(method: object, n_columns: int) -> CellRequest:
     n_terms = None if terms is None else len(terms)
     if selected is not None:
         columns = {column for term in selected for column in term}
-        return CellRequest(len(columns), tuple(_name(term) for term in selected), n_terms)
+        return UsedFeatures(len(columns), tuple(_name(term) for term in selected), n_terms)
     read = getattr(method, "n_features_in_", n_columns)
-    return CellRequest(int(read), None, n_terms)
+    return UsedFeatures(int(read), None, n_terms)
 
 
 def _does(step: object) -> bool:

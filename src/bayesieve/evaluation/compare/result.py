@@ -57,7 +57,7 @@ class ResultGrid:
     Examples
     --------
     >>> from bayesieve.evaluation.compare.result import ResultGrid
-    >>> grid = Grid(("method", "accuracy"), (("a_b", 0.91234), ("c", None)), ("", ".3f"))
+    >>> grid = ResultGrid(("method", "accuracy"), (("a_b", 0.91234), ("c", None)), ("", ".3f"))
     >>> print(grid.to_text())
     method  accuracy
     a_b        0.912
