@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from bayesieve.app.cli import app
 from bayesieve.data.files.base import BadUseError, Content, FileFormat
+from bayesieve.data.files.batches import Column, read_batches
 from bayesieve.data.files.formats import FORMATS, format_of, read_data
-from bayesieve.data.files.sources import Column, read_batches
 
 N_ROWS = 60
 rng = np.random.default_rng(0)

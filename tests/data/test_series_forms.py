@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesieve.data.files.base import BadUseError, SeriesForm
+from bayesieve.data.files.base import BadUseError
+from bayesieve.data.files.form import SeriesForm
 from bayesieve.data.files.series import as_times, read_series_file, series_parts, settle_form
 
 

@@ -307,6 +307,32 @@ def test_importing_does_not_import_numba():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_importing_and_fitting_need_no_extra(tmp_path):
+    """What `pip install bayesieve` leaves out is not needed to fit, save, export and explain."""
+    code = """
+import sys
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in (
+            "polars", "jinja2", "typer", "starlette", "uvicorn", "dask", "distributed", "matplotlib"
+        ):
+            raise ImportError(name)
+sys.meta_path.insert(0, Without())
+import numpy as np
+from bayesieve import WeightedNaiveBayes, explain, load_model, save_model
+from bayesieve.export import to_python, to_sql
+X = np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0)
+model = WeightedNaiveBayes(pairs=False, price=1.0).fit(X, X[:, 0])
+save_model(model, "model.json")
+assert (load_model("model.json").predict(X) == X[:, 0]).all()
+explain(model, X[:1]), to_sql(model, "t"), to_python(model)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_file_is_written_where_the_user_works(tmp_path):
     code = (
         "import numpy as np; from bayesieve import NaiveBayesSelector; "

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from ..checks import Array, plain_value
-from ..data.files.base import BadUseError, SeriesForm, some, whole_numbers
+from ..data.files.base import BadUseError, some, whole_numbers
+from ..data.files.form import SeriesForm
 from ..data.files.series import (
     read_labels,
     read_series_file,

@@ -9,7 +9,7 @@ from ..checks import choose
 from .options import Force, IncludeRows, Json, Priors, Quiet, Scores, Title, say, tell
 
 if TYPE_CHECKING:
-    from ..data.files.base import SeriesForm
+    from ..data.files.form import SeriesForm
     from ..estimators.signals import SignalPipeline
     from ..indicators.scores import ScoresAsked
 
@@ -168,7 +168,8 @@ def series_form(
     cut: tuple[int | None, int | None],
 ) -> "SeriesForm":
     """How series lie in a file, as the options say."""
-    from ..data.files.base import BadUseError, SeriesForm
+    from ..data.files.base import BadUseError
+    from ..data.files.form import SeriesForm
 
     window, stride = cut
     if stride is not None and window is None:

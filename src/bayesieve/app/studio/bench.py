@@ -18,7 +18,8 @@ from ...checks import Foreign, check_number, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.columns import is_missing
 from ...data.files.atomic import hidden_folder
-from ...data.files.base import BadUseError, SeriesForm
+from ...data.files.base import BadUseError
+from ...data.files.form import SeriesForm
 from ...data.packed import PackedTable
 from ...data.sample import Sample, read_sample
 from ...data.tables import RawTable, SparseTable, Table, read_table

@@ -61,7 +61,7 @@ def studio(
     """Open a page on this machine: search, pin, strike and swap columns, live."""
     import webbrowser
 
-    from .launch import MISSING
+    from .notebook import MISSING
 
     try:
         from .bench import Bench

@@ -14,7 +14,8 @@ from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from starlette.requests import Request
 
 from ...checks import Array, Foreign, check_number, choose, plain_value
-from ...data.files.base import BadUseError, SeriesForm, unzipped
+from ...data.files.base import BadUseError, unzipped
+from ...data.files.form import SeriesForm
 from ...data.files.formats import format_of, read_data
 from ...data.files.series import table_names
 from ...data.files.sources import open_source

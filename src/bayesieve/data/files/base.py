@@ -1,11 +1,11 @@
-"""What a reader of files is: errors, sizes, and the form of what was read."""
+"""What is read from a file, and the words for what cannot be read or written."""
 
 import gzip
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, overload
+from typing import Any, overload
 
 import numpy as np
 import polars as pl
@@ -13,49 +13,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ...checks import check_memory
-
-#: `SeriesForm` as plain data.
-FormData: TypeAlias = dict[str, str | int | list[str] | None]
-
-
-@dataclass(frozen=True)
-class SeriesForm:
-    """How series lie in files.
-
-    Parameters
-    ----------
-    kind : {"long", "wide", "folder"}
-        One row a point, one row a series, or one file a series.
-    id, time, channel : str, optional
-        Columns that say which series, when, and of which channel.
-    values : tuple of str, optional
-        Columns of values: of a long table one a channel, of a wide one one a point; all others by
-        default.
-    window, stride : int, optional
-        Long records are cut into windows of so many points, so many apart.
-    """
-
-    kind: str
-    id: str | None = None
-    time: str | None = None
-    channel: str | None = None
-    values: tuple[str, ...] | None = None
-    window: int | None = None
-    stride: int | None = None
-
-    def to_dict(self) -> FormData:
-        """Plain data."""
-        return asdict(self) | {"values": None if self.values is None else list(self.values)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, str | int | list[str] | None]) -> "SeriesForm":
-        """The form that `to_dict` wrote."""
-        found = cls(**data)  # type: ignore[arg-type]
-        return found if found.values is None else replace(found, values=tuple(found.values))
-
-
-# -- What is read from a file, and the words for what cannot be read or written --------------------
-
 
 #: Columns that can be learnt from; each takes memory and time, be it empty or not.
 MOST_COLUMNS = 2_000_000

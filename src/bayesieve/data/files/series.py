@@ -10,9 +10,11 @@ import numpy as np
 import polars as pl
 
 from ..series import SeriesTable
-from .base import BadUseError, SeriesForm, check_names, some
+from .base import BadUseError, check_names, some
+from .batches import read_numbers
+from .form import SeriesForm
 from .formats import FORMATS, format_of, read_data
-from .sources import open_source, read_numbers
+from .sources import open_source
 from .text import as_read
 
 #: What a folder's files are told apart by: their names without the ending.
