@@ -324,7 +324,7 @@ from bayesieve.export import to_python, to_sql
 X = np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0)
 model = WeightedNaiveBayes(pairs=False, price=1.0).fit(X, X[:, 0])
 save_model(model, "model.json")
-assert (load_model("model.json").predict(X) == X[:, 0]).all()
+assert (load_model("model.json").predict(X[:, :1]) == X[:, 0]).all()
 explain(model, X[:1]), to_sql(model, "t"), to_python(model)
 """
     done = subprocess.run(
