@@ -503,7 +503,7 @@ class ChosenSeries(Chosen):
             "",
             "from bayesieve import signals",
             "from bayesieve.app.learning import read_learning",
-            "from bayesieve.data.files.base import SeriesForm",
+            "from bayesieve.data.files.form import SeriesForm",
             "",
             f"form = {self.form!r}",
             f"learning = read_learning({read})",
