@@ -1,13 +1,15 @@
 """Groups are what is left out and counted: facts of groups that tell nothing stay out."""
 
 from json import dumps, loads
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import norm, ttest_1samp
 
 import grouped
 from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, decide
+from bayesieve.estimators.significance import vouched_units
 from bayesieve.evaluation import performance as performance_module
 from bayesieve.evaluation.performance import effective_rows, performance
 from bayesieve.explain.modelfile.file import model_to_dict
@@ -279,3 +281,35 @@ def test_what_too_few_groups_cannot_show_is_refused():
     assert again["models"][0]["rule"]["promises"][0]["unit"] == "groups"
     # Novelty is judged by one row of each group.
     assert len(ruled.fitted_.usual) == 20
+
+
+def test_columns_that_groups_vouch_for_are_those_of_holm():
+    """Step by step from the definition: the surest first, each for as many as are left."""
+    rng = np.random.default_rng(5)
+    tried = set()
+    for _ in range(200):
+        gained = rng.gamma(1.0, 3.0, rng.integers(1, 8))
+        chances, found = norm.sf(np.sqrt(2 * gained)), set()
+        while len(found) < gained.size:
+            left = [j for j in range(gained.size) if j not in found]
+            best = min(left, key=lambda j: chances[j])
+            # No price below that of independent rows either: 1 + log of the number of candidates.
+            if chances[best] > 0.04 / len(left) or gained[best] < 1 + np.log(len(left)):
+                break
+            found.add(best)
+        task = SimpleNamespace(units=[[j] for j in range(gained.size)])
+        every = list(range(gained.size))
+        assert vouched_units(task, every, lambda columns, g=gained: g[columns]) == sorted(found)
+        tried.add(len(found))
+    assert {0, 1, 2} <= tried
+
+
+def test_what_must_be_chosen_is_chosen_though_no_group_vouches_for_it():
+    rng = np.random.default_rng(3)
+    X, y, mates = grouped.draw(rng, "category", 40, True)
+    least = NaiveBayesSelector(min_features=3).fit(X, y, groups=mates)
+    kept = NaiveBayesSelector(keep=["c2"]).fit(X, y, groups=mates)
+    together = NaiveBayesSelector(feature_groups=[["c0", "c1"]]).fit(X, y, groups=mates)
+    assert sorted(least.selected_.tolist()) == [0, 1, 2]
+    assert sorted(kept.selected_.tolist()) == [0, 2]
+    assert sorted(together.selected_.tolist()) == [0, 1]

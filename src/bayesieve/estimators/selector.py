@@ -38,8 +38,9 @@ from ..search.run import (
     open_journal,
     sparse_ledgers,
 )
-from ..search.strategies.base import Search
+from ..search.strategies.base import FORWARD, Search
 from ..search.strategies.greedy import StartedSearch
+from ..search.strategies.ranked import AmongUnits
 from ._validation import (
     SETTINGS,
     asks_for_auto,
@@ -54,7 +55,15 @@ from ._validation import (
 from .base import ChosenColumns
 from .collections import gathered
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
-from .significance import Gains, Paired, among_groups, prove, silent_columns, with_luck
+from .significance import (
+    Gains,
+    Paired,
+    among_groups,
+    prove,
+    silent_columns,
+    vouched_units,
+    with_luck,
+)
 from .weighted import check_tables, reweigh, weighing_of
 
 try:
@@ -478,7 +487,7 @@ class NaiveBayesSelector(
             proof = None
             if asked.choice == "proven":
                 with suppress(ProofEndedError):
-                    rest = task, guiding, searching.explore, searching.gains()
+                    rest = task, guiding, searching.explore, searching.gains(guiding)
                     proof = prove(path, found.guide, *rest)
                 if proof is not None and not proof.holds:
                     path.choose_smallest(*task.sizes)
@@ -536,22 +545,43 @@ class Searching:
         """The search with what it asks of the guiding rows."""
         task = self.task
         search = self.search if task.start is None else StartedSearch(self.search, task.start)
-        if not search.takes_hints:
-            return search
-        return search.given(
-            RowHints(
-                task.table,
-                task.models,
-                task.sample.labels,
-                task.row_weights(guiding),
-                guiding,
-                task.units,
-                int(draw.randint(2**31 - 1)),
-                task.limits.most,
-                self.threads,
-                task.families,
-            )
+        if search.takes_hints:
+            search = search.given(self._hints(guiding, draw))
+        return self._vouched(search, guiding)
+
+    def _hints(self, guiding: Rows, draw: np.random.RandomState) -> RowHints:
+        """What a search may ask of the guiding rows."""
+        task = self.task
+        return RowHints(
+            task.table,
+            task.models,
+            task.sample.labels,
+            task.row_weights(guiding),
+            guiding,
+            task.units,
+            int(draw.randint(2**31 - 1)),
+            task.limits.most,
+            self.threads,
+            task.families,
         )
+
+    def _vouched(self, search: Search, guiding: Rows) -> Search:
+        """Of rows in groups, the search among the columns that groups left out vouch for.
+
+        What whole groups share by chance looks like a discovery to every score of rows, so that a
+        path of such columns has no honest subset to choose.  Where no column is vouched for, all
+        are searched, and the proof has the last word.
+        """
+        gains = self.gains(guiding) if self.asked.choice == "proven" else None
+        inner = search.search if isinstance(search, AmongUnits) else search
+        if gains is None or getattr(inner, "first", None) != FORWARD:
+            return search
+        units = range(len(self.task.units)) if search.among is None else search.among
+        found = frozenset(vouched_units(self.task, sorted(units), gains))
+        n_columns = sum(len(self.task.units[unit]) for unit in found.union(self.task.keep))
+        if not found or n_columns < self.task.sizes[0]:
+            return search
+        return AmongUnits(inner, found)
 
     def ledgers(self, guiding: Rows, validating: Rows, search: Search) -> Ledgers:
         """Who owns the rows, and the model of all of them."""
@@ -599,7 +629,7 @@ class Searching:
         path.choose(*task.sizes, margin, paired)
         return Found(path, guide, objective.n_tried)
 
-    def gains(self) -> Gains | None:
+    def gains(self, guiding: Rows) -> Gains | None:
         """What columns gain alone on groups left out, where all have tables of counts."""
         task, pseudo = self.task, self.task.family.smoothing
         discrete = all(MODELS[model].discrete for model in task.models)
@@ -609,7 +639,8 @@ class Searching:
         def found(columns: list[int]) -> NDArray[np.float64]:
             factors = task.float_factors(np.arange(task.sample.labels.size))
             given = task.sample, task.models, columns, task.family, factors, self.threads
-            return weighing_of(*given, task.mates).greedy(0.0).gains(np.arange(len(columns)))
+            weighing = weighing_of(*given, task.mates, guiding)
+            return weighing.greedy(0.0).gains(np.arange(len(columns)))
 
         return found
 

@@ -450,14 +450,27 @@ def weighing_of(
     class_weight: Floats,
     threads: Threads,
     mates: Ints | None,
+    rows: Ints | None = None,
 ) -> Weighing:
-    """The terms of some columns, all of which are in from the start; as in `reweigh`."""
+    """The terms of some columns, all of which are in from the start; as in `reweigh`.
+
+    Parameters
+    ----------
+    sample, models, columns : the table, its feature models, and the columns.
+    family, class_weight : smoothing, and what a row of each class counts.
+    threads : who counts.
+    mates : the number of each row's group, or None.
+    rows : these alone; None: all.
+    """
     coded, every = read_coded(sample, models, list(columns)), np.arange(sample.labels.size)
     weights = sample.weights.astype(np.int64)
     problems = [
         CodedRows(coded, every, labels, weights, sample.classes, class_weight, mates)
         for labels in np.ascontiguousarray(sample.targets.classes.T)
     ]
+    if rows is not None and rows.size < every.size:
+        chosen = np.where(np.isin(every, rows), weights, 0)
+        problems = [each.weighted(chosen) for each in problems]
     kept, pseudo = tuple(range(len(columns))), float(cast(float, family.smoothing))
     units = tuple((j,) for j in kept)
     plan = WeightPlan(pseudo, most=len(kept), units=units, kept=kept)

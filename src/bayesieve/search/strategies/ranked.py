@@ -126,7 +126,7 @@ class ShortlistSearch(Search):
 
     def given(self, hints: Hints) -> Search:
         """The search, and what it may look at."""
-        return _Among(self.search, frozenset(hints.order(self.ranking)[: self.size]))
+        return AmongUnits(self.search, frozenset(hints.order(self.ranking)[: self.size]))
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
         """That of the search."""
@@ -138,16 +138,24 @@ class ShortlistSearch(Search):
 
 
 @dataclass(frozen=True)
-class _Among(Search):
-    """A search that sees some units only."""
+class AmongUnits(Search):
+    """A search that may add some units only.
+
+    Parameters
+    ----------
+    search : what runs on them: one that begins with no feature.
+    among : numbers of the units.
+    """
 
     search: Search
     among: frozenset[int]
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
+        """What lies ahead among these units."""
         return self.search.outlook(self._seen(objective), limits)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
+        """Steps of the search, other units left out."""
         yield from self.search.steps(self._seen(objective), limits)
 
     def _seen(self, objective: Subset) -> Subset:
