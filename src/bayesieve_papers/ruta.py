@@ -28,7 +28,7 @@ from bayesieve.search.strategies.base import Search
 from bayesieve.search.strategies.diversified import DiversifiedSearch, RandomSearch
 from bayesieve.search.strategies.ranked import RankedSearch
 
-from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
+from .base import Conclusion, PaperRun, Record, Reproduction, bare, mean_record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,6 +75,13 @@ _ENSEMBLE = (3000, 200, 12000)  # rows, features and entries for flat against en
 _LONGEST = 500
 
 
+# One for each method, in their order.
+_COLOURS = (
+    *("#7a7a7a", "#c4461b", "#2b8a57", "#1b6ca8", "#8a4fbf"),
+    *("#d08bb0", "#b58bd6", "#b8860b", "#444444"),
+)
+
+
 @dataclass
 class Curve:
     """One method on one set: score along its path, and what it chose."""
@@ -90,49 +97,34 @@ class Curve:
 Results = dict[str, dict[str, Curve]]
 
 
-def reproduce(
-    quick: bool = False,
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    folder: Folder = None,
-    tell: Tell = None,
-) -> Reproduction:
+def reproduce(run: PaperRun) -> Reproduction:
     """All figures and tables.
 
     Parameters
     ----------
-    quick : bool, default=False
-        A small simulation and no real set, instead of the competition's size.
-    seed : int, default=0
-        Source of randomness.
-    n_jobs : int, optional
-        Threads; all cores by default.
-    folder : path, optional
-        Where the real sets are, see `bayesieve.datasets.load`.
-    tell : callable, optional
-        Told about progress, a line at a time.
+    run : PaperRun
+        A quick one takes a small simulation and no real set, instead of the competition's size.
     """
+    quick, seed = run.quick, run.seed
     size = {"n_reports": 3000, "n_features": 400, "n_entries": 30000} if quick else {}
     incidents = make_incidents(random_state=seed, **size)
     tables = {SIMULATED: (incidents.X, incidents.Y)}
-    missing: list[str] = []
     for name in () if quick else REAL:
-        data = load_or_tell(name, folder, missing)
+        data = run.load(name)
         if data is not None:
             tables[name] = (data.X, data.y)
     results: Results = {}
     for name, (X, Y) in tables.items():
         results[name] = {}
         for method in METHODS:
-            curve = results[name][method] = _run(method, X, Y, seed, quick, n_jobs)
-            if tell is not None:
-                scores = " ".join(f"{score:.4f}" for score in curve.scores)
-                tell(
-                    f"{name}: {method}: {curve.n_features} features, training, validation and test "
-                    f"score {scores}, {curve.seconds:.2f} s"
-                )
+            curve = results[name][method] = _run(method, X, Y, run)
+            scores = " ".join(f"{score:.4f}" for score in curve.scores)
+            run.report(
+                f"{name}: {method}: {curve.n_features} features, training, validation and test "
+                f"score {scores}, {curve.seconds:.2f} s"
+            )
     ensembles = [_flat_and_ensemble(seed + r, quick) for r in range(2 if quick else 5)]
-    found = eliminate(incidents.X, incidents.Y, n_jobs=n_jobs).to_dict()
+    found = eliminate(incidents.X, incidents.Y, n_jobs=run.n_jobs).to_dict()
     records = _figures(results) + _elimination(found) + _ensembles(ensembles)
     return Reproduction(
         "Ruta 2014: sparse feature selection for multi-label classification",
@@ -146,7 +138,7 @@ def reproduce(
             "Labels without a positive row in a part are skipped there.",
             "Flat against ensemble: simulations of "
             f"{_ENSEMBLE[0]} reports x {_ENSEMBLE[1]} features, half of the rows for validation.",
-            *missing,
+            *run.missing,
         ],
         lambda figure: _draw(figure, results),
         figure_size=(14, 4.5 * len(results)),
@@ -185,13 +177,11 @@ def _search(method: str, n_columns: int, seed: int, quick: bool) -> tuple[str | 
     return searches[method]
 
 
-def _run(
-    method: str, X: scipy.sparse.sparray, Y: Array, seed: int, quick: bool, n_jobs: int | None
-) -> Curve:
+def _run(method: str, X: scipy.sparse.sparray, Y: Array, run: PaperRun) -> Curve:
     """One method: select on most of the rows, judge on the rest."""
     X = X.tocsr()
-    test = np.random.default_rng(seed).random(X.shape[0]) < _TEST
-    search, options = _search(method, X.shape[1], seed, quick)
+    test = np.random.default_rng(run.seed).random(X.shape[0]) < _TEST
+    search, options = _search(method, X.shape[1], run.seed, run.quick)
     selector = NaiveBayesSelector(
         search=search,
         criterion=AUC(SizePenalty(), undefined="skip"),
@@ -199,8 +189,8 @@ def _run(
         choice="best",
         reweigh=False,
         validation=_VALIDATION,
-        random_state=seed,
-        n_jobs=n_jobs,
+        random_state=run.seed,
+        n_jobs=run.n_jobs,
         **options,
     )
     start = time.perf_counter()
@@ -301,18 +291,9 @@ def _ensembles(found: list[dict[str, tuple[float, float, int]]]) -> list[Record]
     records = []
     for row in found[0]:
         values = np.array([each[row] for each in found], float)
-        spread = values.std(0, ddof=1)
         for k, column in enumerate(("training", "validation", "features")):
-            records.append(
-                Record(
-                    "Section V.F: flat against ensemble",
-                    row,
-                    column,
-                    None,
-                    float(values[:, k].mean()),
-                    float(spread[k]),
-                )
-            )
+            title = "Section V.F: flat against ensemble"
+            records.append(mean_record(title, row, column, None, values[:, k]))
     return records
 
 
@@ -323,8 +304,7 @@ def _conclusions(
     found: list[Conclusion] = []
 
     def sets(claim: str, holds: Callable[[dict[str, Curve]], bool]) -> None:
-        held = sum(bool(holds(curves)) for curves in results.values())
-        found.append(Conclusion(claim, held, len(results)))
+        found.append(Conclusion.count(claim, map(holds, results.values())))
 
     def passes(curves: dict[str, Curve]) -> bool:
         peak = curves["ISB"].validation.max()
@@ -351,7 +331,7 @@ def _conclusions(
         ("... loses in validation", lambda f, e: e[1] < f[1]),
         ("... takes more features", lambda f, e: e[2] > f[2]),
     ):
-        found.append(Conclusion(claim, sum(holds(f, e) for f, e in pairs), len(pairs)))
+        found.append(Conclusion.count(claim, (holds(f, e) for f, e in pairs)))
     return found
 
 
@@ -365,23 +345,7 @@ def _draw(figure: "Figure", results: Results) -> None:
         ("FCSFCS", "FCSFCS from all"),
         ("RFS", "ISB", "GFS", "DGBFS", "FCSFCS", "CMIM", "trees"),
     ]
-    colours = dict(
-        zip(
-            METHODS,
-            [
-                "#7a7a7a",
-                "#c4461b",
-                "#2b8a57",
-                "#1b6ca8",
-                "#8a4fbf",
-                "#d08bb0",
-                "#b58bd6",
-                "#b8860b",
-                "#444444",
-            ],
-            strict=True,
-        )
-    )
+    colours = dict(zip(METHODS, _COLOURS, strict=True))
     axes = figure.subplots(2 * len(results), 3, squeeze=False)
     for r, (name, curves) in enumerate(results.items()):
         for k, methods in enumerate(panels):
@@ -393,7 +357,7 @@ def _draw(figure: "Figure", results: Results) -> None:
             )
             ax.set_xlabel("features", fontsize=8)
             ax.tick_params(labelsize=8)
-            ax.grid(color="#eeeeee")
+            bare(ax)
             # Where many lines share a panel, the legend dims those behind it.
             ax.legend(
                 fontsize=7,
@@ -402,8 +366,6 @@ def _draw(figure: "Figure", results: Results) -> None:
                 edgecolor="none",
                 ncols=1 + (len(methods) > 2),
             )
-            for side in ("top", "right"):
-                ax.spines[side].set_visible(False)
 
 
 def _line(ax: "Axes", curve: Curve, colour: str, method: str, several: bool) -> None:
@@ -415,21 +377,10 @@ def _line(ax: "Axes", curve: Curve, colour: str, method: str, several: bool) -> 
         validation = np.array([validation[sizes == n].mean() for n in distinct])
         sizes = distinct
     kept = sizes > 0
-    ax.plot(
-        sizes[kept],
-        validation[kept],
-        color=colour,
-        linewidth=1,
-        label=method if several else f"{method}, validation",
-    )
+    label = method if several else f"{method}, validation"
+    ax.plot(sizes[kept], validation[kept], color=colour, linewidth=1, label=label)
     if several:
         ax.set_xscale("log")
-    else:
-        ax.plot(
-            sizes[kept],
-            training[kept],
-            color=colour,
-            linewidth=1,
-            alpha=0.4,
-            label=f"{method}, training",
-        )
+        return
+    label = f"{method}, training"
+    ax.plot(sizes[kept], training[kept], color=colour, linewidth=1, alpha=0.4, label=label)
