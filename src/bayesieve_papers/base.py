@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 #: Where data files are; None: where `load` looks by itself.
 Folder: TypeAlias = str | os.PathLike[str] | None
 
-
 #: Called with each line of progress.
 Tell: TypeAlias = Callable[[str], None] | None
-
 
 #: Modules of this package by the name that the command line takes.
 PAPERS = {
@@ -36,7 +34,6 @@ PAPERS = {
     "sotoca": "Sotoca et al.: relevance of features for each class by mixtures",
     "guyon": "Guyon 2005: the two linear classifiers of CLOP and the ranking by weight",
 }
-
 
 # Tables with more columns than this show the paper's figure and ours, and leave out the spread.
 _WIDE = 2
@@ -344,7 +341,7 @@ def run(
     return found
 
 
-def bare(ax: "Axes", grid: str | None = None) -> None:
+def bare(ax: "Axes", grid: Literal["x", "y"] | None = None) -> None:
     """A faint grid (of one axis, or of both) and no frame at the top and on the right."""
     if grid is None:
         ax.grid(color="#eeeeee")

@@ -123,7 +123,6 @@ TABLE_3: dict[str, tuple[float | None, ...]] = {
 CODED = ("Cmc", "TAE")
 NUMERIC = " (codes as numbers)"
 
-
 #: Values, classes and the feature model of each column.
 Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_], dict[int, str]]
 
@@ -293,10 +292,8 @@ def _notes(seeds: list[int], missing: list[str], tables: dict[str, Table]) -> li
 
 N_FOLDS = 10
 
-
 #: Shares of variance that the paper tries for PCA.
 SHARES = (0.65, 0.75, 0.85, 0.95)
-
 
 #: The paper's selection methods.
 SEARCHES: dict[str, Search] = {
@@ -307,7 +304,6 @@ SEARCHES: dict[str, Search] = {
     "LB": GreedySearch("backward", stop="no-improvement"),
 }
 
-
 #: Searches that look for the best subset where all subsets are too many.
 THOROUGH: tuple[Search, ...] = (
     GreedySearch("forward"),
@@ -317,7 +313,6 @@ THOROUGH: tuple[Search, ...] = (
     FloatingSearch("forward"),
     FloatingSearch("backward"),
 )
-
 
 #: Columns up to which every subset is tried.
 MOST_COLUMNS = 16
@@ -563,10 +558,7 @@ def _summarise(found: dict[str, np.ndarray]) -> dict[str, tuple[float, float, in
 
 
 def conclusions(
-    outcomes: Outcomes,
-    honest: dict[tuple[str, str], float],
-    changes: Changes,
-    rows: list[str],
+    outcomes: Outcomes, honest: dict[tuple[str, str], float], changes: Changes, rows: list[str]
 ) -> list[Conclusion]:
     """How often each sentence held: over sets, domains, or once for an average."""
     found = _accuracies(outcomes, rows)

@@ -29,9 +29,7 @@ SETS: dict[str, tuple[str, int]] = {
     "madelon": ("gaussian-pooled", 2000),
 }
 
-
 BUNDLED_SET = ("wdbc", "gaussian-pooled")
-
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99, 0.999)
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 TABLE = "Table 1"
 
-
 #: Row, search, criterion, the paper's number of features and test error.
 ROWS: tuple[tuple[str, str | RankedSearch, str, int, float], ...] = (
     ("MI filter, Error", RankedSearch("mutual-information"), "error", 422, 0.1387),
@@ -37,16 +36,12 @@ ROWS: tuple[tuple[str, str | RankedSearch, str, int, float], ...] = (
     ("Backward-Forward, Probability", "backward-forward", "probability", 122, 0.1168),
 )
 
-
 #: A row that the paper speaks of but does not print.
 UNPRINTED = ("Forward search, Log-likelihood", "forward", "log-likelihood")
 
-
 SEARCHES = ("Forward search", "Backward search", "Forward-Backward", "Backward-Forward")
 
-
 _SEEDS = 1000  # replications of one seed, at most
-
 
 Result = dict[str, tuple[int, float]]
 
@@ -109,11 +104,7 @@ def _replicate(run: PaperRun, seed: int) -> Result:
 
 
 def _records(
-    results: list[Result],
-    row: str,
-    n_features: int | None,
-    error: float | None,
-    table: str = TABLE,
+    results: list[Result], row: str, n_features: int | None, error: float | None, table: str = TABLE
 ) -> list[Record]:
     values = np.array([result[row] for result in results])
     spread = values.std(0, ddof=1) if len(results) > 1 else [None, None]

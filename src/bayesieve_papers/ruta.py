@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 
 SIMULATED = "incidents (simulated)"
 
-
 REAL = ("tmc2007_500", "ml20ng")
-
 
 #: Method, its row in the paper's words, features at its peak, score at its peak.
 METHODS: dict[str, tuple[str, float | None, float | None]] = {
@@ -53,7 +51,6 @@ METHODS: dict[str, tuple[str, float | None, float | None]] = {
     "trees": ("top levels of decision trees", None, None),
 }
 
-
 #: Shares eliminated in the paper: never with a positive, and with containment.
 ELIMINATED = {
     "label 1": (0.541, 0.823),
@@ -62,18 +59,13 @@ ELIMINATED = {
     "all labels": (0.163, None),
 }
 
-
 _TEST = 0.3  # of the rows, never seen by selection
-
 
 _VALIDATION = 0.3  # of the rest
 
-
 _ENSEMBLE = (3000, 200, 12000)  # rows, features and entries for flat against ensemble
 
-
 _LONGEST = 500
-
 
 # One for each method, in their order.
 _COLOURS = (
@@ -163,10 +155,7 @@ def _search(method: str, n_columns: int, seed: int, quick: bool) -> tuple[str | 
         "GFS": ("forward", {"max_features": min(100, n_columns)}),
         "DGBFS": (DiversifiedSearch(random_state=seed), {}),
         "FCSFCS": (DiversifiedSearch(random_state=seed), votes),
-        "FCSFCS, rare": (
-            DiversifiedSearch(random_state=seed),
-            {"estimator": FeatureVotes("rare")},
-        ),
+        "FCSFCS, rare": (DiversifiedSearch(random_state=seed), {"estimator": FeatureVotes("rare")}),
         "FCSFCS from all": (DiversifiedSearch(n_columns, random_state=seed), votes),
         "CMIM": (RankedSearch("cmim"), {"max_features": min(200, n_columns)}),
         "trees": (

@@ -46,16 +46,12 @@ SETS = {
     "Wine": "wine",
 }
 
-
 RANKINGS = ("D(k)", "Dnorm(k)", "SBFS", "ReliefF")
-
 
 VERDICTS = {">": 1, "=": 0, "<": -1}
 
-
 #: Setting; accuracy and size for each ranking; verdict.
 Printed: TypeAlias = tuple[float, float, float, float, float, float, float, float, float, str]
-
 
 #: Table 2: components; accuracy and size for each ranking; verdict.
 TABLE_2: dict[str, Printed] = {
@@ -73,7 +69,6 @@ TABLE_2: dict[str, Printed] = {
     "Wine": (3, 99.42, 5.8, 99.42, 6, 99.42, 7.2, 99.42, 8.2, "="),
 }
 
-
 #: Table 3: neighbours; the same.
 TABLE_3: dict[str, Printed] = {
     "Waveform21": (21, 85.62, 19.2, 85.62, 18.4, 85.51, 18.6, 85.51, 18.6, "="),
@@ -90,18 +85,13 @@ TABLE_3: dict[str, Printed] = {
     "Wine": (3, 98.84, 6.6, 98.84, 6, 98.84, 6.6, 98.26, 9, ">"),
 }
 
-
 MODELS = {"Table 2, naive Bayes": TABLE_2, "Table 3, nearest neighbours": TABLE_3}
-
 
 N_FOLDS = 5
 
-
 _MOST_NEIGHBOURS = 21
 
-
 _LEVEL = 0.05  # of the verdict's test
-
 
 #: Accuracy (test rows choose), size, accuracy (training rows choose), size: folds x 4.
 Found = dict[tuple[str, str, str], NDArray[np.float64]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Array, check_flag, check_memory, check_number
+from ..checks import Array, Floats, check_flag, check_memory, check_number
 from .columns import MOST_CODES
 from .files.sources import Source, open_source
 from .packed import Bits, PackedColumn, PackedTable, room_for
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 # Numbers with more distinct values than two bytes tell apart are stored as they are.
 _MOST_NUMBERS = 2**16 - 1
 
-
 # Distinct texts that may come again before they are sorted out.
 _UNSORTED = 2**16
-
 
 Codes = NDArray[np.generic]
 
@@ -65,7 +63,7 @@ class Numbers:
 
     def __init__(self, name: str):
         self._name = name
-        self._known: NDArray[np.float64] | None = np.empty(0)
+        self._known: Floats | None = np.empty(0)
         self._infinite: int | None = None
         self.missing = False
 
@@ -103,7 +101,7 @@ class Numbers:
         return values if self._known is None else np.searchsorted(self._known, values)
 
 
-def _floats(series: "pl.Series") -> NDArray[np.float64]:
+def _floats(series: "pl.Series") -> Floats:
     import polars as pl
 
     return series.cast(pl.Float64).to_numpy()

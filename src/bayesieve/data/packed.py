@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..checks import Array
-from .storage import IN_MEMORY, Room
+from ..checks import Array, Bytes, Ints
+from .storage import IN_MEMORY, Room, TableShape
 
 # A table in memory leaves this share of its size to the terms that a ledger keeps, or this much.
 _CACHE_SHARE = 8
-
 
 _LEAST_CACHE = 2**25
 
@@ -34,7 +33,7 @@ class Bits:
     ([0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0], [1, 0])
     """
 
-    def __init__(self, flat: NDArray[np.uint8], n_rows: int):
+    def __init__(self, flat: Bytes, n_rows: int):
         self._flat, self.size = flat, n_rows
 
     @property
@@ -49,8 +48,8 @@ class Bits:
         packed = np.packbits(padded, bitorder="little")
         self._flat[byte : byte + packed.size] |= packed
 
-    def __getitem__(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
-        found: NDArray[np.uint8] = self._flat[rows >> 3] >> (rows & 7).astype(np.uint8) & 1
+    def __getitem__(self, rows: Ints) -> Bytes:
+        found: Bytes = self._flat[rows >> 3] >> (rows & 7).astype(np.uint8) & 1
         return found
 
     def __array__(
@@ -84,7 +83,7 @@ class Lookup:
     rows : the rows wanted, in this order.
     """
 
-    def __init__(self, values: Array | None, cells: Array | Bits, rows: NDArray[np.int64]):
+    def __init__(self, values: Array | None, cells: Array | Bits, rows: Ints):
         self._values, self._cells, self._rows = values, cells, rows
 
     def __getitem__(self, part: slice) -> Array:
@@ -93,7 +92,7 @@ class Lookup:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PackedTable:
+class PackedTable(TableShape):
     """A table as `bayesieve.engine.pack` makes it; estimators take it as X.
 
     Attributes
@@ -116,7 +115,7 @@ class PackedTable:
     room: Room = IN_MEMORY
     target: Any = None
     identifiers: tuple[str, ...] = ()
-    rows: NDArray[np.int64] | None = None  #: rows of `packed` that are in the table; None: all
+    rows: Ints | None = None  #: rows of `packed` that are in the table; None: all
 
     def __repr__(self) -> str:
         where = "memory" if self.room.folder is None else f"files in {self.room.folder!r}"
@@ -128,16 +127,6 @@ class PackedTable:
 
     def __len__(self) -> int:
         return self.n_rows
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.n_rows, len(self.names)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Are columns kept by the rows in which they are not 0?"""
-        return False
 
     @property
     def columns(self) -> list[str]:
@@ -163,7 +152,7 @@ class PackedTable:
         return values, cells
 
     def kept(self, j: int) -> tuple[Array, Array | Bits | None]:
-        """As `coded`, but bits of a whole column stay bits."""
+        """Values and cells of a column, as `coded` gives them; bits of a whole column stay bits."""
         values, cells = self.packed[j]
         if isinstance(cells, Bits) and values is not None and self.rows is None:
             return values, cells
@@ -174,7 +163,7 @@ class PackedTable:
         values, codes = self.coded(j)
         return values if codes is None else values[codes]
 
-    def pick(self, columns: NDArray[np.int64]) -> "PackedTable":
+    def pick(self, columns: Ints) -> "PackedTable":
         """Some columns only."""
         return replace(
             self,
@@ -182,7 +171,7 @@ class PackedTable:
             packed=tuple(self.packed[j] for j in columns),
         )
 
-    def take(self, rows: NDArray[np.int64]) -> "PackedTable":
+    def take(self, rows: Ints) -> "PackedTable":
         """Some rows only."""
         mine = rows if self.rows is None else self.rows[rows]
         return replace(self, rows=mine, n_rows=mine.size, target=None)

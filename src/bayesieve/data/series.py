@@ -9,13 +9,13 @@ from typing import NamedTuple, TypeAlias, cast
 import narwhals as nw
 import numpy as np
 from narwhals.typing import IntoDataFrame
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..checks import Array, check_number, choose, listed_names, plain_value
+from ..checks import Array, Floats, Ints, check_number, choose, listed_names, plain_value
 from .tables import is_frame, read_series
 
 #: Of each channel, one array a series.
-Channels = tuple[list[NDArray[np.float64]], ...]
+Channels = tuple[list[Floats], ...]
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def _read_arrays(series: Sequence[Array]) -> SeriesTable:
     return SeriesTable(values, names, tuple(range(len(each))))
 
 
-def _single(values: list[NDArray[np.float64]]) -> SeriesTable:
+def _single(values: list[Floats]) -> SeriesTable:
     return SeriesTable((values,), ("",), tuple(range(len(values))))
 
 
@@ -266,7 +266,7 @@ def _common_times(
     return tuple(mine[0] for mine in each)
 
 
-def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Hashable]]:
+def _codes(column: nw.Series, what: str) -> tuple[Ints, list[Hashable]]:
     """Numbers of the distinct values in order of appearance, and the values."""
     if column.null_count():
         raise ValueError(f"{what}: column {column.name!r} has missing values; fill or drop them.")
@@ -275,9 +275,7 @@ def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Hashab
     return np.array([numbers[value] for value in cells], np.int64), list(numbers)
 
 
-def _in_order(
-    series: NDArray[np.int64], kinds: NDArray[np.int64], time: nw.Series | None, ids: list[Hashable]
-) -> NDArray[np.int64]:
+def _in_order(series: Ints, kinds: Ints, time: nw.Series | None, ids: list[Hashable]) -> Ints:
     """Rows by series, channel and time; a time that comes twice is refused."""
     if time is None:
         return np.lexsort((kinds, series))
@@ -309,7 +307,7 @@ def _in_order(
     return order
 
 
-def _numbers(column: nw.Series) -> NDArray[np.float64]:
+def _numbers(column: nw.Series) -> Floats:
     """A column of values; what is missing is NaN."""
     if not (column.dtype.is_numeric() or column.dtype in (nw.Boolean, nw.Object)):
         raise TypeError(
@@ -322,7 +320,7 @@ def _numbers(column: nw.Series) -> NDArray[np.float64]:
         raise TypeError(f"values: column {column.name!r} must hold numbers.") from error
 
 
-def _frozen(parts: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+def _frozen(parts: list[Floats]) -> list[Floats]:
     """Arrays of their own that nobody can change."""
     found = []
     for part in parts:
@@ -357,10 +355,10 @@ class Windows(NamedTuple):
 
     table: SeriesTable
     y: Array | None
-    groups: NDArray[np.int64]
-    firsts: NDArray[np.int64]
+    groups: Ints
+    firsts: Ints
     left_out: int
-    stretches: NDArray[np.int64] | None = None
+    stretches: Ints | None = None
 
 
 class Interval(NamedTuple):

@@ -1,4 +1,4 @@
-"""How cells are kept: small whole numbers as bytes, panels of columns, memory or mapped files."""
+"""How cells are kept: bytes, panels of columns, sparse moves, memory or mapped files."""
 
 import math
 import mmap
@@ -6,11 +6,14 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import DTypeLike, NDArray
 
-from ..checks import Array
+from ..checks import Array, Bools, Bytes, Floats, Ints
+from .columns import MOST_CODES
 
 #: The code of a missing value in a binary column.
 SILENT = 2
@@ -22,6 +25,23 @@ _SCOUTED = 64
 _PANEL = 64
 
 _NUMBERS = frozenset("biufBIUF")
+
+
+class TableShape:
+    """What tables of all kinds have: names of their columns, and a number of rows."""
+
+    names: list[str]
+    n_rows: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Are columns kept by the rows in which they are not 0?"""
+        return False
 
 
 @dataclass(frozen=True)
@@ -37,22 +57,22 @@ class NarrowColumns:
     doubtful : columns left out for a zero below zero only.
     """
 
-    cells: NDArray[np.uint8]
-    slots: NDArray[np.int64]
-    least: NDArray[np.uint8]
-    most: NDArray[np.uint8]
-    missing: NDArray[np.bool_]
-    doubtful: NDArray[np.bool_]
+    cells: Bytes
+    slots: Ints
+    least: Bytes
+    most: Bytes
+    missing: Bools
+    doubtful: Bools
 
     @property
-    def binary(self) -> NDArray[np.bool_]:
+    def binary(self) -> Bools:
         """Which columns of the table hold nothing but 0, 1 and missing values."""
         found = np.zeros(self.slots.size, bool)
         here = self.slots >= 0
         found[here] = self.most[self.slots[here]] <= 1
         return found
 
-    def coded(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    def coded(self, j: int) -> tuple[Floats, Bytes]:
         """Each value of a column and NaN at the end, and which of them every row has."""
         slot = self.slots[j]
         cells = self.cells[slot]
@@ -66,7 +86,7 @@ class NarrowColumns:
         code_of[silent] = values.size
         return np.append(values.astype(np.float64), np.nan), code_of.astype(np.uint8)[cells]
 
-    def column(self, j: int) -> NDArray[np.float64]:
+    def column(self, j: int) -> Floats:
         """One column as numbers."""
         slot = self.slots[j]
         column = self.cells[slot].astype(np.float64)
@@ -84,7 +104,7 @@ def find_narrow(columns: Sequence[Array] | Array) -> NarrowColumns:
     return _surveyed(cells, flags)
 
 
-def _surveyed(cells: NDArray[np.uint8], flags: NDArray[np.uint8]) -> NarrowColumns:
+def _surveyed(cells: Bytes, flags: Bytes) -> NarrowColumns:
     """What is told of all rows; `cells` has a row for every flag of 0."""
     from .kernels.exact import MINUS_ZERO, extremes, recode_missing
 
@@ -98,7 +118,7 @@ def _surveyed(cells: NDArray[np.uint8], flags: NDArray[np.uint8]) -> NarrowColum
     return NarrowColumns(cells, slots, least, most, missing, flags == MINUS_ZERO)
 
 
-def _of_array(table: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _of_array(table: Array) -> tuple[Bytes, Bytes]:
     """Bytes of a numeric array, and the flags of every column."""
     from .kernels.exact import MISSING, ODD, turn_to_bytes
 
@@ -126,8 +146,8 @@ def _of_array(table: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     return _kept(cells, flags == 0), scouted
 
 
-def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """The same for a list of columns, each of its own type."""
+def _of_columns(columns: Sequence[Array]) -> tuple[Bytes, Bytes]:
+    """Bytes of a list of columns, each of its own type, and the flags of every column."""
     from .kernels.exact import ODD
 
     flags = np.full(len(columns), ODD, np.uint8)
@@ -149,7 +169,7 @@ def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np
     return _kept(cells, flags[wanted] == 0), flags
 
 
-def _one(column: Array, floats: bool, out: NDArray[np.uint8]) -> int:
+def _one(column: Array, floats: bool, out: Bytes) -> int:
     from .kernels.exact import MISSING, ODD, to_bytes
 
     if column.dtype == np.uint8:
@@ -158,7 +178,7 @@ def _one(column: Array, floats: bool, out: NDArray[np.uint8]) -> int:
     return int(to_bytes(column, floats, out))
 
 
-def _kept(cells: NDArray[np.uint8], kept: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def _kept(cells: Bytes, kept: Bools) -> Bytes:
     return cells if kept.all() else cells[kept]
 
 
@@ -172,7 +192,7 @@ def _readable(cells: Array) -> tuple[Array, bool]:
     return cells, floats
 
 
-def pack_bits(cells: NDArray[np.uint8] | NDArray[np.bool_]) -> NDArray[np.uint64]:
+def pack_bits(cells: Bytes | Bools) -> NDArray[np.uint64]:
     """Zeros and ones, 64 to a word, padded with zeros."""
     packed = np.packbits(cells, axis=1, bitorder="little")
     width = -(-packed.shape[1] // 8) * 8
@@ -199,7 +219,7 @@ class Panels:
         self._first, self._turned = 0, np.empty((0, 0))
         self._next = -1
 
-    def column(self, j: int) -> NDArray[np.float64]:
+    def column(self, j: int) -> Floats:
         """One column."""
         first, turned, expected = self._first, self._turned, self._next
         self._next = j + 1
@@ -255,3 +275,111 @@ class Room:
 
 #: Arrays in memory, as large as they must be.
 IN_MEMORY = Room()
+
+
+# -- Columns by the rows in which they differ from their usual value -------------------------------
+
+
+@dataclass(frozen=True)
+class Moves:
+    """All columns of a table, sparse.
+
+    Parameters
+    ----------
+    entries : rows x columns in CSC form, sorted; a stored value is a kind plus one.
+    first : first delta row of each column, and the number of delta rows at the end.
+    usual : code of the value that is not stored, one a column.
+    codes : code of each delta row.
+    """
+
+    entries: Any
+    first: Ints
+    usual: Ints
+    codes: Ints
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns."""
+        return self.usual.size
+
+    def column(self, f: int) -> Ints:
+        """Codes of one column, of all rows."""
+        entries = self.entries
+        found = np.full(entries.shape[0], self.usual[f])
+        mine = slice(entries.indptr[f], entries.indptr[f + 1])
+        kinds = entries.data[mine].astype(np.int64) - 1
+        found[entries.indices[mine]] = self.codes[self.first[f] + kinds]
+        return found
+
+    def rows_of(self, columns: Ints) -> tuple[Ints, Ints]:
+        """Delta rows of some columns, and the place of each one's column among these."""
+        owner = np.repeat(np.arange(self.n_columns), np.diff(self.first))
+        place = np.full(self.n_columns, -1)
+        place[columns] = np.arange(columns.size)
+        rows = np.flatnonzero(place[owner] >= 0)
+        return rows, place[owner[rows]]
+
+    def of_rows(self, rows: Ints) -> "Entries":
+        """Entries of some rows, renumbered; a row may come several times."""
+        whole = rows.size == self.entries.shape[0] and (rows == np.arange(rows.size)).all()
+        part = self.entries if whole else self.entries.tocsr()[rows].tocsc()
+        part.sort_indices()
+        return Entries(
+            part.indptr.astype(np.int64),
+            part.indices.astype(np.int32, copy=False),
+            part.data - part.data.dtype.type(1),
+        )
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Entries as the kernels read them: column f has those from pointers[f] to pointers[f + 1]."""
+
+    pointers: Ints
+    lines: NDArray[np.int32]
+    kinds: Array
+
+
+def present(matrix: Any) -> Moves:
+    """A sparse matrix read by presence: every stored value moves its row."""
+    n_columns = matrix.shape[1]
+    entries = scipy.sparse.csc_array(
+        (np.ones(matrix.nnz, np.uint8), matrix.indices, matrix.indptr), shape=matrix.shape
+    )
+    return Moves(
+        entries,
+        np.arange(n_columns + 1),
+        np.zeros(n_columns, np.int64),
+        np.ones(n_columns, np.int64),
+    )
+
+
+def from_codes(columns: list[Array], n_codes: list[int]) -> Moves:
+    """Columns of codes; the most frequent code of each (the lowest of equals) is not stored."""
+    n_rows = columns[0].size
+    pointers, first, usual = [0], [0], []
+    rows: list[NDArray[np.int32]] = []
+    kinds: list[Array] = []
+    codes: list[Ints] = []
+    wide = max(n_codes) > MOST_CODES
+    for column, count in zip(columns, n_codes, strict=True):
+        counts = np.bincount(column, minlength=count)
+        common = int(counts.argmax())
+        others = np.flatnonzero(counts)
+        others = others[others != common]
+        kind_of = np.zeros(count, np.int32 if wide else np.uint8)
+        kind_of[others] = np.arange(1, others.size + 1)
+        moved = np.flatnonzero(column != common)
+        rows.append(moved.astype(np.int32))
+        kinds.append(kind_of[column[moved]])
+        codes.append(others)
+        usual.append(common)
+        pointers.append(pointers[-1] + moved.size)
+        first.append(first[-1] + others.size)
+    entries = scipy.sparse.csc_array(
+        (np.concatenate(kinds), np.concatenate(rows), np.array(pointers)),
+        shape=(n_rows, len(columns)),
+    )
+    return Moves(
+        entries, np.array(first), np.array(usual, np.int64), np.concatenate(codes).astype(np.int64)
+    )

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri, stdtrit
 
 from ..data.columns import MOST_CODES
+from ..data.kernels.options import CHI2, FREE
 from ..data.split import find_splits, middle_rows
 from ..engine.dask.engine import RemoteTable
 from ..engine.threads import Threads
 from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns
-from ..rankings.collections import far_columns
+from ..rankings.collections import remote_columns
 from ..rankings.information import association_with
-from ..rankings.kernels.kinds import CHI2, FREE
 from ..rankings.rank import discrete_columns
 from ..search.inner_cv import strict_price
 from ..search.objective import SubsetScorer
@@ -120,7 +120,7 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
     told = (rows, labels, weights, n_classes)
     columns: DiscreteColumns
     if isinstance(table, RemoteTable):
-        columns = far_columns(table, task.models, *told, refuse=False)
+        columns = remote_columns(table, task.models, *told, refuse=False)
     else:
         columns = discrete_columns(table, task.models, *told, refuse=False)
     choosable = np.zeros(len(task.models), bool)

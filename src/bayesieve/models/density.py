@@ -150,7 +150,7 @@ class DensityModel(CountModel):
         column: Array,
         sets: TrainingSets,
     ) -> Terms:
-        """The same with one row fewer of the code in the class."""
+        """Terms of all codes with one row fewer of the code in the class."""
         return _spoken(self._fit(statistics, grid, settings)[0].own[0])
 
     def chosen(self, statistics: Floats, grid: Grid, settings: Settings) -> list[str]:

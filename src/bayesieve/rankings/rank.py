@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ..checks import check_jobs, check_number, choose
+from ..checks import Floats, Ints, check_jobs, check_number, choose
 from ..data.columns import MOST_CODES
 from ..data.sample import read_sample
 from ..data.tables import RawTable, SparseTable, Table, is_collection, room_of
@@ -26,6 +25,7 @@ from .base import (
     Ranking,
     RankingMethod,
     check_apart,
+    level_error,
 )
 from .information import mixed_columns
 
@@ -92,13 +92,13 @@ def rank(
         warnings.warn(caution, UserWarning, stacklevel=2)
     if n_features is not None:
         check_number("n_features", n_features, low=1, high=len(read.table.names), whole=True)
-    found = rank_table(read.table, read.labels, method, n_features, n_jobs)
-    return replace(found, names=tuple(read.table.names))
+    ranking = rank_table(read.table, read.labels, method, n_features, n_jobs)
+    return replace(ranking, names=tuple(read.table.names))
 
 
 def rank_table(
     table: Table,
-    labels: NDArray[np.int64],
+    labels: Ints,
     method: RankingMethod,
     n_features: int | None = None,
     n_jobs: int | None = None,
@@ -135,9 +135,9 @@ def columns_for(
     method: RankingMethod,
     table: Table,
     models: list[str],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    rows: Ints,
+    labels: Ints,
+    weights: Floats,
     n_classes: int,
 ) -> DiscreteColumns | MixedColumns:
     """The columns in the form that a ranking reads: codes, or numbers and codes."""
@@ -149,9 +149,9 @@ def columns_for(
 def discrete_columns(
     table: Table,
     models: list[str],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    rows: Ints,
+    labels: Ints,
+    weights: Floats,
     n_classes: int,
     refuse: bool = True,
 ) -> DiscreteColumns:
@@ -184,15 +184,12 @@ def discrete_columns(
         if n_levels[j] > MOST_CODES:
             if not refuse:
                 continue
-            raise ValueError(
-                f"column {table.names[j]!r} has {n_levels[j]} levels, but this ranking counts: at "
-                f"most {MOST_CODES} are allowed. Join rare levels first."
-            )
+            raise level_error(table.names[j], n_levels[j])
         codes[j] = column
     return DiscreteColumns(codes, n_levels, weights)
 
 
-def _present_bits(table: SparseTable, rows: NDArray[np.int64]) -> DiscreteColumns:
+def _present_bits(table: SparseTable, rows: Ints) -> DiscreteColumns:
     """A sparse table by presence, packed."""
     matrix = table.matrix
     if rows.size < table.n_rows:

@@ -13,7 +13,7 @@ from ..engine.threads import Threads
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
 from ..rankings.base import DiscreteColumns, RankingMethod
-from ..rankings.collections import check_divisible, far_columns, rank_far
+from ..rankings.collections import check_divisible, rank_remote, remote_columns
 from ..rankings.families import Families
 from ..rankings.information import information_with
 from ..rankings.rank import check_ranking, columns_for, discrete_columns
@@ -86,8 +86,8 @@ class RowHints:
         """The same where others hold the rows."""
         check_divisible(method)
         told = (self._guiding, self._labels, self._weights, self._n_classes)
-        columns = far_columns(table, self._models, *told)
-        found = rank_far(method, columns, self._labels, self._n_classes, self._most)
+        columns = remote_columns(table, self._models, *told)
+        found = rank_remote(method, columns, self._labels, self._n_classes, self._most)
         return self._owners(found.order.tolist())
 
     def units_of(self, parameter: str, columns: object) -> tuple[int, ...]:
