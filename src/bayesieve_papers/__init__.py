@@ -4,6 +4,6 @@ Every module offers ``reproduce(run, ...)``, which takes a `PaperRun`, returns a
 is run by ``bayesieve reproduce NAME``.
 """
 
-from .base import PAPERS, Record, Reproduction, run
+from .base import PAPERS, PaperRun, Record, Reproduction, run
 
-__all__ = ["PAPERS", "Record", "Reproduction", "run"]
+__all__ = ["PAPERS", "PaperRun", "Record", "Reproduction", "run"]

@@ -310,16 +310,8 @@ def run(
     ----------
     name : str
         A key of `PAPERS`.
-    quick : bool, default=False
-        Smaller data and fewer replications.
-    seed : int, default=0
-        Source of randomness.
-    n_jobs : int, optional
-        Threads; all cores by default.
-    folder : path, optional
-        Where the data files are, see `bayesieve.datasets.load`.
-    tell : callable, optional
-        Called with each line of progress.
+    quick, seed, n_jobs, folder, tell : optional
+        As in `PaperRun`.
     **own :
         What the paper's module takes beside: `shuffles` (Cortizo), `replications` (Rabenoro),
         `as_printed` (Sotoca).

@@ -315,13 +315,15 @@ def pack(
     check_flag("identifiers", identifiers)
     place = _check_folder(folder)
     opened = open_source(source)
-    wanted = [target] if isinstance(target, str) else list(target or ())
-    kept = opened.find(wanted)
-    asked = [name for name in opened.names if name not in wanted] if columns is None else columns
-    both = [name for name in asked if name in wanted]
+    targets = [target] if isinstance(target, str) else list(target or ())
+    kept = opened.find(targets)
+    features = (
+        [name for name in opened.names if name not in targets] if columns is None else columns
+    )
+    both = [name for name in features if name in targets]
     if both:
         raise ValueError(f"columns must not hold the target; got {both[0]!r} in both.")
-    chosen = opened.find(asked)
+    chosen = opened.find(features)
     if not chosen:
         raise ValueError(f"{opened.name} has no column left to learn from.")
     learners, apart = _learners(opened, chosen), {j: _PackedColumns() for j in kept}

@@ -341,7 +341,7 @@ class Windows(NamedTuple):
     table : SeriesTable
         The windows; ids are (id of the record, first point).
     y : ndarray or None
-        Their classes, where intervals said them.
+        Their classes, where intervals gave them.
     groups : ndarray of int
         Number of the record that each came from: windows of one record belong on the same side of
         every split.
@@ -395,12 +395,12 @@ def labels_of(
     choose("id", id, table.columns)
     choose("label", label, table.columns)
     found: dict[Hashable, object] = {}
-    for name, said in zip(table[id].to_list(), table[label].to_list(), strict=True):
-        if name in found and found[name] != said:
-            raise ValueError(f"labels: series {name!r} has two, {found[name]!r} and {said!r}.")
-        if said is None or said != said:
+    for name, value in zip(table[id].to_list(), table[label].to_list(), strict=True):
+        if name in found and found[name] != value:
+            raise ValueError(f"labels: series {name!r} has two, {found[name]!r} and {value!r}.")
+        if value is None or value != value:
             raise ValueError(f"labels: series {name!r} has a row without a label.")
-        found[name] = said
+        found[name] = value
     known = [plain_value(name) for name in ids]
     _refuse("the labels name", "which is not among the series", set(found) - set(known))
     _refuse("the series have", "which has no label", set(known) - set(found))
@@ -440,12 +440,12 @@ def intervals_of(
     found: dict[Hashable, list[Interval]] = {}
     # As numpy has them, since the times of series are compared with them.
     cells = [table[name].to_numpy() for name in columns[1:3]]
-    for name, low, high, said in zip(
+    for name, low, high, value in zip(
         table[id].to_list(), *cells, table[label].to_list(), strict=True
     ):
         if low > high:
             raise ValueError(f"intervals: one of {name!r} starts at {low} and ends at {high}.")
-        found.setdefault(name, []).append(Interval(low, high, said))
+        found.setdefault(name, []).append(Interval(low, high, value))
     for record, mine in found.items():
         mine.sort(key=lambda each: each.start)
         for one, other in pairwise(mine):

@@ -134,15 +134,15 @@ def _of_array(table: Array) -> tuple[Bytes, Bytes]:
     everyone = np.arange(n_columns)
     some = np.empty((n_columns, len(few)), np.uint8)
     turn_to_bytes(few, floats, everyone, 0, n_columns, some, scouted)
-    wanted = np.flatnonzero(scouted & ODD == 0)
-    cells = np.empty((wanted.size, n_rows), np.uint8)
-    flags = scouted[wanted]
+    narrow = np.flatnonzero(scouted & ODD == 0)
+    cells = np.empty((narrow.size, n_rows), np.uint8)
+    flags = scouted[narrow]
     if readable.T.flags.c_contiguous:
-        for c, j in enumerate(wanted):
+        for c, j in enumerate(narrow):
             flags[c] |= _one(readable[:, j], floats, cells[c])
     else:
-        turn_to_bytes(readable, floats, wanted, 0, wanted.size, cells, flags)
-    scouted[wanted] = flags
+        turn_to_bytes(readable, floats, narrow, 0, narrow.size, cells, flags)
+    scouted[narrow] = flags
     return _kept(cells, flags == 0), scouted
 
 
@@ -153,7 +153,7 @@ def _of_columns(columns: Sequence[Array]) -> tuple[Bytes, Bytes]:
     flags = np.full(len(columns), ODD, np.uint8)
     n_rows = len(columns[0]) if len(columns) else 0
     scout = np.empty(_SCOUTED, np.uint8)
-    wanted = []
+    narrow = []
     for j, column in enumerate(columns):
         if column.dtype.kind in _NUMBERS:
             if column.dtype.itemsize == 1:  # nearly always small: no scout needed
@@ -162,11 +162,11 @@ def _of_columns(columns: Sequence[Array]) -> tuple[Bytes, Bytes]:
                 few, floats = _readable(column[:_SCOUTED])
                 flags[j] = _one(few, floats, scout[: few.size])
             if not flags[j] & ODD:
-                wanted.append(j)
-    cells = np.empty((len(wanted), n_rows), np.uint8)
-    for c, j in enumerate(wanted):
+                narrow.append(j)
+    cells = np.empty((len(narrow), n_rows), np.uint8)
+    for c, j in enumerate(narrow):
         flags[j] |= _one(*_readable(columns[j]), cells[c])
-    return _kept(cells, flags[wanted] == 0), flags
+    return _kept(cells, flags[narrow] == 0), flags
 
 
 def _one(column: Array, floats: bool, out: Bytes) -> int:

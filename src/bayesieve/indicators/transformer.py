@@ -183,18 +183,18 @@ class Indicators(TransformerMixin, BaseEstimator):
         table : SeriesTable
         """
         check_is_fitted(self, "kept_")
-        read, wanted = read_series_table(series), self.channels_
-        unnamed = read.channels in (("",), tuple(f"channel {k}" for k in range(len(wanted))))
-        if len(read.channels) == len(wanted) and (unnamed or len(wanted) == 1):
-            return SeriesTable(read.values, wanted, read.ids, read.times)
-        if set(read.channels) != set(wanted):
+        read, names = read_series_table(series), self.channels_
+        unnamed = read.channels in (("",), tuple(f"channel {k}" for k in range(len(names))))
+        if len(read.channels) == len(names) and (unnamed or len(names) == 1):
+            return SeriesTable(read.values, names, read.ids, read.times)
+        if set(read.channels) != set(names):
             raise ValueError(
-                f"series must have the channels that fit saw, {list(wanted)}; got "
+                f"series must have the channels that fit saw, {list(names)}; got "
                 f"{list(read.channels)}."
             )
-        order = [read.channels.index(name) for name in wanted]
+        order = [read.channels.index(name) for name in names]
         values = tuple(read.values[k] for k in order)
-        return SeriesTable(values, wanted, read.ids, read.times)
+        return SeriesTable(values, names, read.ids, read.times)
 
     def recipe(self) -> dict[str, Plain]:
         """What `fit` made, as plain data for a file: scores, grids, thresholds, channels.
@@ -316,10 +316,10 @@ class Indicators(TransformerMixin, BaseEstimator):
         table = read_series_table(given, self.channels)
         self.channels_ = table.channels
         for score in self._scores:
-            wanted = getattr(score, "n_channels", 1)
-            if wanted > len(table.channels):
+            needed = getattr(score, "n_channels", 1)
+            if needed > len(table.channels):
                 raise ValueError(
-                    f"scores: {getattr(score, 'name', score)!r} looks at {wanted} channels "
+                    f"scores: {getattr(score, 'name', score)!r} looks at {needed} channels "
                     f"together; the series have {len(table.channels)}."
                 )
         families = self._families(table)

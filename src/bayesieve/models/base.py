@@ -238,15 +238,16 @@ class FeatureModel:
         raise NotImplementedError(f"feature model {type(self).__name__!r} must give terms.")
 
     def left_out(
-        self,
-        statistics: Statistics,
-        values: Array,
-        grid: Grid,
-        settings: Settings,
-        column: Array,
-        sets: TrainingSets,
+        self, speaker: "ColumnTerms", values: Array, column: Array, sets: TrainingSets
     ) -> Terms:
-        """Own-class terms when one row with that value and class is taken out: values x classes."""
+        """Own-class terms when one row with that value and class is taken out: values x classes.
+
+        Parameters
+        ----------
+        speaker : statistics, grid and settings of the column.
+        values : those to speak of.
+        column, sets : all values of the column, and the rows that were counted.
+        """
         raise NotImplementedError(f"feature model {self.name!r} has no closed form for that.")
 
     def limit(self, finite: Floats, settings: Settings) -> Floats:
@@ -377,7 +378,7 @@ class ColumnTerms(NamedTuple):
         """
         model, statistics, grid, settings = self
         base = model.terms(statistics, values, grid, settings)
-        own = model.left_out(statistics, values, grid, settings, column, sets)
+        own = model.left_out(self, values, column, sets)
         finite = np.concatenate([base.finite, own.finite[None]])
         impossible = np.zeros(finite.shape, bool)
         if base.impossible is not None:

@@ -103,7 +103,7 @@ class BinaryTerms(Sequence[ColumnTerms]):
         return ColumnTerms(MODELS[_BERNOULLI], self.counts[j], Grid(), self.settings)
 
     def terms(self) -> Terms:
-        """Of all columns: columns x sets x codes x classes."""
+        """Terms of all columns: columns x sets x codes x classes."""
         return MODELS[_BERNOULLI].terms(self.counts, np.arange(3), Grid(), self.settings)
 
 

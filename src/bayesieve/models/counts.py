@@ -15,7 +15,17 @@ from math import lcm
 import numpy as np
 
 from ..checks import Array, Bools, as_fraction, check_number, choose
-from .base import MOST_BITS, FeatureModel, Floats, Grid, Ints, Settings, Terms, TrainingSets
+from .base import (
+    MOST_BITS,
+    ColumnTerms,
+    FeatureModel,
+    Floats,
+    Grid,
+    Ints,
+    Settings,
+    Terms,
+    TrainingSets,
+)
 
 
 @dataclass(frozen=True)
@@ -60,20 +70,14 @@ class CountModel(FeatureModel):
         return _with_silent_code(terms)
 
     def left_out(
-        self,
-        statistics: Floats,
-        values: Array,
-        grid: Grid,
-        settings: Settings,
-        column: Array,
-        sets: TrainingSets,
+        self, speaker: ColumnTerms, values: Array, column: Array, sets: TrainingSets
     ) -> Terms:
         """Terms with one row fewer in the value's and the class's count: closed form."""
-        raw = statistics[0, :-1]
+        raw = speaker.statistics[0, :-1]
         counts = raw - (raw > 0)
         # A class without rows is nobody's own: any number will do.
         total = np.maximum(raw.sum(0) - 1, 0)[None]
-        terms = self._log_share(counts, total, settings)
+        terms = self._log_share(counts, total, speaker.settings)
         if self.silent_unseen:
             terms = _silence(terms, raw.sum(1) - 1 == 0)
         return _with_silent_code(terms)

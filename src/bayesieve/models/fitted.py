@@ -537,7 +537,7 @@ class FittedBayes:
         return self.best_and_proba(rows)[1]
 
     def best_and_proba(self, rows: Table) -> tuple[Array, Floats]:
-        """Both answers, from one sum over the columns."""
+        """What `best` and `proba` answer, from one sum over the columns."""
         found = [
             (problem.best(sums), problem.proba(sums))
             for problem, sums in zip(self.problems, self.sums(rows), strict=True)

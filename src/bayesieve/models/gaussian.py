@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..checks import Array, Bools
-from .base import FeatureModel, Floats, Grid, Settings, Statistics, Terms, TrainingSets
+from .base import ColumnTerms, FeatureModel, Floats, Grid, Settings, Statistics, Terms, TrainingSets
 
 #: Points to choose from; the largest number serves the widest interval (six standard deviations).
 _COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
@@ -459,15 +459,10 @@ class GaussianModel(FeatureModel):
         return None if self._density(settings) else LEAST_LOG
 
     def left_out(
-        self,
-        statistics: Moments,
-        values: Array,
-        grid: Grid,
-        settings: Settings,
-        column: Array,
-        sets: TrainingSets,
+        self, speaker: ColumnTerms, values: Array, column: Array, sets: TrainingSets
     ) -> Terms:
         """Moments downdated by the value; recomputed from the rows where the downdate cancels."""
+        _, statistics, grid, settings = speaker
         count, mean, squares, power = (part[0] for part in statistics)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             centre = shifted(mean, power)
@@ -526,8 +521,8 @@ class GaussianModel(FeatureModel):
             apart = shifted(values, power) - shifted(mean, power)
             # A variance that overflowed: all values are alike, however far from the mean.
             squares = np.where(np.isinf(variance), 0.0, apart * (apart / (2 * variance)))
-            said = -0.5 * (_LOG_2PI + np.log(variance)) - squares
-            return said - power * _LOG_2 if power.any() else said
+            found = -0.5 * (_LOG_2PI + np.log(variance)) - squares
+            return found - power * _LOG_2 if power.any() else found
 
     def _finish(
         self,

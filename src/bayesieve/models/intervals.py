@@ -157,8 +157,8 @@ class IntervalModel(CountModel):
         if not n_codes:
             return super().terms(counts[None], starts, Grid(), settings)
         joined = np.concatenate([np.add.reduceat(counts[:-1], starts), counts[-1:]])
-        said = super().terms(joined[None], starts, Grid(), settings)
+        terms = super().terms(joined[None], starts, Grid(), settings)
         sizes = np.diff(np.append(starts, n_codes))
         at = np.append(np.repeat(np.arange(starts.size), sizes), starts.size)
-        never = said.impossible
-        return Terms(said.finite[:, at], None if never is None else never[:, at])
+        never = terms.impossible
+        return Terms(terms.finite[:, at], None if never is None else never[:, at])

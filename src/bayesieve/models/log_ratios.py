@@ -129,9 +129,7 @@ def _terms(column: ColumnTerms, n_codes: int, sets: TrainingSets | None) -> tupl
     terms = column.of(known, 0).finite
     if sets is None:
         return terms, terms
-    left = column.model.left_out(
-        column.statistics, known, column.grid, column.settings, known, sets
-    )
+    left = column.model.left_out(column, known, known, sets)
     return terms, column.model.limit(left.finite, column.settings)
 
 

@@ -148,6 +148,15 @@ class RankingMethod:
         return None
 
 
+class LabelledRows(NamedTuple):
+    """The rows of a table that a ranking looks at, ascending, with class and weight of each."""
+
+    rows: Ints
+    labels: Ints
+    weights: Floats
+    n_classes: int
+
+
 @dataclass(frozen=True)
 class RankingInput:
     """What a ranking reads: columns and the class of every row, and the threads to count with."""

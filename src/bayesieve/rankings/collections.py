@@ -18,7 +18,7 @@ from ..engine.threads import Threads
 from ..models.base import TrainingSets, one_set
 from ..models.columns import choose_models
 from ..models.registry import MODELS
-from .base import DiscreteColumns, Ranking, RankingMethod, check_apart, level_error
+from .base import DiscreteColumns, LabelledRows, Ranking, RankingMethod, check_apart, level_error
 from .families import MISSING, PARTS, PLACE, TEXT, WHOLE, Families, Nearness
 from .greedy import MIFS, MRMR, LazyRanking, rest_after
 from .information import ChiSquare, MutualInformation, information_with
@@ -61,22 +61,17 @@ class RemoteColumns(DiscreteColumns):
 
 
 def remote_columns(
-    table: RemoteTable,
-    models: Sequence[str],
-    rows: Ints,
-    labels: Ints,
-    weights: Floats,
-    n_classes: int,
-    refuse: bool = True,
+    table: RemoteTable, models: Sequence[str], given: LabelledRows, refuse: bool = True
 ) -> RemoteColumns:
     """Columns as rankings read them; numbers are cut by minimum description length.
 
     Parameters
     ----------
     table, models : all columns.
-    rows, labels, weights : the rows to look at, ascending, with class and weight.
+    given : the rows to look at.
     refuse : columns of too many levels; else they keep their number of levels.
     """
+    rows, labels, weights, n_classes = given
     if (weights != np.rint(weights)).any():
         raise ValueError(
             "class_weight and a ranking do not go together on a Dask collection: sums of weights "
@@ -183,8 +178,8 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
         assert isinstance(table, RemoteTable)
         every, n_classes = np.arange(sample.labels.size), int(sample.labels.max()) + 1
         check_apart(n_classes)
-        known = table.known.models
-        columns = remote_columns(table, known, every, sample.labels, sample.weights, n_classes)
+        rows = LabelledRows(every, sample.labels, sample.weights, n_classes)
+        columns = remote_columns(table, table.known.models, rows)
         most = n_features or len(table.names)
         found = rank_remote(method, columns, sample.labels, n_classes, most)
     return replace(found, names=tuple(table.names))

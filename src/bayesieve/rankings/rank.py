@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..checks import Floats, Ints, check_jobs, check_number, choose
+from ..checks import Ints, check_jobs, check_number, choose
 from ..data.columns import MOST_CODES
 from ..data.sample import read_sample
 from ..data.tables import RawTable, SparseTable, Table, is_collection, room_of
@@ -20,6 +20,7 @@ from .base import (
     DISCRETE,
     MIXED,
     DiscreteColumns,
+    LabelledRows,
     MixedColumns,
     OwnRanking,
     Ranking,
@@ -109,8 +110,8 @@ def rank_table(
     check_apart(n_classes)
     most = len(table.names) if n_features is None else int(n_features)
     models = choose_models("auto", table)
-    rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)
-    columns = columns_for(method, table, models, rows, labels, weights, n_classes)
+    rows = LabelledRows(np.arange(table.n_rows), labels, np.ones(table.n_rows), n_classes)
+    columns = columns_for(method, table, models, rows)
     with Threads(count_threads(n_jobs)) as engine:
         return method.rank(columns, labels, n_classes, engine, most)
 
@@ -132,34 +133,23 @@ def check_ranking(method: object, parameter: str = "method") -> RankingMethod:
 
 
 def columns_for(
-    method: RankingMethod,
-    table: Table,
-    models: list[str],
-    rows: Ints,
-    labels: Ints,
-    weights: Floats,
-    n_classes: int,
+    method: RankingMethod, table: Table, models: list[str], rows: LabelledRows
 ) -> DiscreteColumns | MixedColumns:
     """The columns in the form that a ranking reads: codes, or numbers and codes."""
     if method.reads == MIXED:
-        return mixed_columns(table, models, rows, weights)
-    return discrete_columns(table, models, rows, labels, weights, n_classes)
+        return mixed_columns(table, models, rows.rows, rows.weights)
+    return discrete_columns(table, models, rows)
 
 
 def discrete_columns(
-    table: Table,
-    models: list[str],
-    rows: Ints,
-    labels: Ints,
-    weights: Floats,
-    n_classes: int,
-    refuse: bool = True,
+    table: Table, models: list[str], given: LabelledRows, refuse: bool = True
 ) -> DiscreteColumns:
     """Codes of the given rows; continuous columns are cut by minimum description length.
 
-    `labels` and `weights` are those of the rows.  Columns of more levels than there are codes are
-    refused; else they keep their number of levels, and nobody may read their codes.
+    Columns of more levels than there are codes are refused; else they keep their number of levels,
+    and nobody may read their codes.
     """
+    rows, labels, weights, n_classes = given
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"} and (weights == 1).all():
         return _present_bits(table, rows)
     if type(table) is RawTable and set(models) == {"bernoulli"}:

@@ -62,7 +62,7 @@ class ColumnarFormat(FileFormat):
 
 
 def _bytes_a_cell(dtype: pl.DataType) -> float:
-    """Of a column as polars has it, and of the codes that a model reads."""
+    """Bytes of a cell of a column as polars has it, and of the code that a model reads."""
     if dtype == pl.Boolean:
         return 1.125
     if dtype == pl.String:

@@ -345,9 +345,9 @@ def _folder_frame(
         frame = read_data(path).X
         if not isinstance(frame, pl.DataFrame):
             raise BadUseError(f"{path.name} holds a sparse matrix, and no series.")
-        wanted = frame.columns if values is None else [*([] if time is None else [time]), *values]
-        missing = [name for name in wanted if name not in frame.columns]
-        if missing or wanted != (first := wanted if first is None else first):
+        columns = frame.columns if values is None else [*([] if time is None else [time]), *values]
+        missing = [name for name in columns if name not in frame.columns]
+        if missing or columns != (first := columns if first is None else first):
             raise BadUseError(
                 f"{path.name} has the columns {', '.join(frame.columns)}; "
                 + (f"{missing[0]!r} is not there." if missing else "the files before have others.")
@@ -355,7 +355,7 @@ def _folder_frame(
         if time is not None:
             check_names([time], frame.columns)
             frame = frame.with_columns(as_times(frame[time]))
-        parts.append(frame.select(pl.lit(path.stem).alias(_ID), *wanted))
+        parts.append(frame.select(pl.lit(path.stem).alias(_ID), *columns))
     try:
         return pl.concat(parts, how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:

@@ -111,7 +111,7 @@ class TextTable:
         )
 
     def bytes_a_line(self) -> float:
-        """Of the first lines after the header."""
+        """Mean length of the first lines after the header."""
         try:
             seen = self._file.read(_SEEN)
         except _UNREADABLE as error:

@@ -392,11 +392,11 @@ def _value(kind, arrays, j, s, room):
 
 
 @njit(**EXACT)
-def values_with(kind, arrays, s, wanted, lo, hi, out):
-    """What columns lo..hi say together with column s, where wanted."""
+def values_with(kind, arrays, s, which, lo, hi, out):
+    """What columns lo..hi say together with column s, for those in `which`."""
     room = _room(arrays)
     for j in range(lo, hi):
-        if wanted[j]:
+        if which[j]:
             out[j] = _value(kind, arrays, j, s, room)
 
 
