@@ -127,7 +127,7 @@ NUMERIC = " (codes as numbers)"
 Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_], dict[int, str]]
 
 
-class Outcome(NamedTuple):
+class MethodOutcome(NamedTuple):
     """What a method reached: accuracy, columns, subsets tried, seconds."""
 
     accuracy: float
@@ -137,7 +137,7 @@ class Outcome(NamedTuple):
 
 
 #: Row, method: one outcome a shuffle.
-Outcomes: TypeAlias = dict[tuple[str, str], list[Outcome]]
+Outcomes: TypeAlias = dict[tuple[str, str], list[MethodOutcome]]
 
 #: Algorithm, domain: change of the accuracy in points, one a shuffle.
 Changes: TypeAlias = dict[tuple[str, str], list[float]]
@@ -208,7 +208,7 @@ def _warm_up() -> None:
         _one(method, (X[:, :4], wine.y, {j: models[j] for j in range(4)}), 0, 1)
 
 
-def _one(method: str, table: Table, seed: int, n_jobs: int | None) -> Outcome:
+def _one(method: str, table: Table, seed: int, n_jobs: int | None) -> MethodOutcome:
     if method == "PCA":
         return pca(table, seed)
     return select(method, table, seed, n_jobs)[0]
@@ -226,7 +226,7 @@ def _all_changes(bases: dict[str, Dataset], seeds: list[int], run: PaperRun) -> 
     return found
 
 
-def _mean(outcomes: list[Outcome], field: str) -> float:
+def _mean(outcomes: list[MethodOutcome], field: str) -> float:
     return float(np.mean([getattr(outcome, field) for outcome in outcomes]))
 
 
@@ -361,7 +361,7 @@ def selector(method: str, table: Table, seed: int, n_jobs: int | None) -> list[N
 
 def select(
     method: str, table: Table, seed: int, n_jobs: int | None = None
-) -> tuple[Outcome, NaiveBayesSelector]:
+) -> tuple[MethodOutcome, NaiveBayesSelector]:
     """The accuracy that guided the search, as the paper reports it, and the selector."""
     X, y, _ = table
     start = time.perf_counter()
@@ -373,7 +373,7 @@ def select(
             found.append((chosen.score, len(each.selected_), each))
     loss, n_features, best = min(found, key=lambda one: one[:2])
     n_tried = max(sum(each.n_tried_ for _, _, each in found), 1)  # naive Bayes tries one
-    return Outcome(1 - loss, n_features, n_tried, time.perf_counter() - start), best
+    return MethodOutcome(1 - loss, n_features, n_tried, time.perf_counter() - start), best
 
 
 def splits(table: Table, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -396,13 +396,15 @@ def nested(method: str, table: Table, seed: int, n_jobs: int | None = None) -> f
     return right / len(y)
 
 
-def pca(table: Table, seed: int) -> Outcome:
+def pca(table: Table, seed: int) -> MethodOutcome:
     """Accuracy with the components of the best of the four shares of variance."""
     start = time.perf_counter()
     right, sizes = _pca_folds(table, seed)
     best = int(np.argmax(right))
     accuracy = right[best] / len(table[1])
-    return Outcome(float(accuracy), float(sizes[best]), len(SHARES), time.perf_counter() - start)
+    return MethodOutcome(
+        float(accuracy), float(sizes[best]), len(SHARES), time.perf_counter() - start
+    )
 
 
 def _pca_folds(table: Table, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -34,7 +34,7 @@ BUNDLED_SET = ("wdbc", "gaussian-pooled")
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99, 0.999)
 
 
-class Curve(NamedTuple):
+class WeightCurve(NamedTuple):
     """Test figures of one set: by number of features, and by the prior of the second class."""
 
     sizes: list[int]
@@ -54,7 +54,7 @@ def reproduce(run: PaperRun) -> Reproduction:
         A quick one takes a set bundled with scikit-learn only; `seed` splits sets that have no
         split of their own.
     """
-    curves: dict[str, Curve] = {}
+    curves: dict[str, WeightCurve] = {}
     for name, (model, first) in {} if run.quick else SETS.items():
         data = run.load(name)
         if data is None:
@@ -86,7 +86,7 @@ def reproduce(run: PaperRun) -> Reproduction:
     )
 
 
-def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None) -> Curve:
+def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None) -> WeightCurve:
     """One set: rank by weight on the training rows, judge on the others."""
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
     y, test = data.y, ~train
@@ -108,7 +108,7 @@ def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None
     form = values @ fitted.coef_[0] + fitted.intercept_[0]
     linear = bool(np.allclose(form, odds, rtol=1e-6, atol=1e-6 * np.abs(odds).max()))
     precision, recall = _trade(odds, fitted, y[test] == fitted.classes_[1])
-    return Curve(sizes, [float(e) for e in errors], areas, precision, recall, linear)
+    return WeightCurve(sizes, [float(e) for e in errors], areas, precision, recall, linear)
 
 
 def _trade(
@@ -125,7 +125,7 @@ def _trade(
     return [float(p) for p in precision], [float(r) for r in recall]
 
 
-def _records(curves: dict[str, Curve]) -> list[Record]:
+def _records(curves: dict[str, WeightCurve]) -> list[Record]:
     records = []
     for name, curve in curves.items():
         for size, error, area in zip(curve.sizes, curve.errors, curve.areas, strict=True):
@@ -140,8 +140,8 @@ def _records(curves: dict[str, Curve]) -> list[Record]:
     return records
 
 
-def _conclusions(curves: dict[str, Curve]) -> list[Conclusion]:
-    def count(claim: str, holds: Callable[[Curve], bool]) -> Conclusion:
+def _conclusions(curves: dict[str, WeightCurve]) -> list[Conclusion]:
+    def count(claim: str, holds: Callable[[WeightCurve], bool]) -> Conclusion:
         return Conclusion.count(claim, map(holds, curves.values()))
 
     return [
@@ -157,7 +157,7 @@ def _conclusions(curves: dict[str, Curve]) -> list[Conclusion]:
     ]
 
 
-def _draw(figure: "Figure", curves: dict[str, Curve]) -> None:
+def _draw(figure: "Figure", curves: dict[str, WeightCurve]) -> None:
     """Error by number of features, and precision against recall as the prior moves."""
     axes = figure.subplots(1, 2)
     for (name, curve), colour in zip(

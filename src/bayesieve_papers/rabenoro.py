@@ -129,6 +129,9 @@ def _conclusions(results: list[Result], n_test: int) -> list[Conclusion]:
         noise = np.sqrt(best * (1 - best) / n_test)
         return bool(result["Backward-Forward, Probability"][1] <= best + noise)
 
+    def more(one: str, other: str, at: int) -> Callable[[Result], bool]:
+        return lambda result: result[one][at] > result[other][at]
+
     claims: list[tuple[str, Callable[[Result], bool]]] = [
         ("the best wrapper beats both filters", lambda r: lowest(r, wrappers) < lowest(r, filters)),
         (
@@ -137,30 +140,24 @@ def _conclusions(results: list[Result], n_test: int) -> list[Conclusion]:
         ),
     ]
     for search in SEARCHES:
-        rows = (f"{search}, Probability", f"{search}, Error")
-        claims.append(
-            (
-                f"probability is at least as good a guide as error: {search}",
-                lambda r, rows=rows: r[rows[0]][1] <= r[rows[1]][1],  # type: ignore[misc]
-            )
-        )
+        worse = more(f"{search}, Probability", f"{search}, Error", 1)
+        claim = f"probability is at least as good a guide as error: {search}"
+        claims.append((claim, lambda r, worse=worse: not worse(r)))  # type: ignore[misc]
     for guide in ("Error", "Probability"):
-        more = (f"Backward-Forward, {guide}", f"Backward search, {guide}")
-        fewer = (f"Forward-Backward, {guide}", f"Forward search, {guide}")
         claims += [
             (
                 f"backward-forward keeps more features than backward: {guide}",
-                lambda r, rows=more: r[rows[0]][0] > r[rows[1]][0],  # type: ignore[misc]
+                more(f"Backward-Forward, {guide}", f"Backward search, {guide}", 0),
             ),
             (
                 f"forward-backward keeps fewer features than forward: {guide}",
-                lambda r, rows=fewer: r[rows[0]][0] < r[rows[1]][0],  # type: ignore[misc]
+                more(f"Forward search, {guide}", f"Forward-Backward, {guide}", 0),
             ),
         ]
     claims += [
         (
             "log-likelihood is a poor guide: worse than probability, forward search",
-            lambda r: r[UNPRINTED[0]][1] > r["Forward search, Probability"][1],
+            more(UNPRINTED[0], "Forward search, Probability", 1),
         ),
         (
             "backward-forward with probability is the best row, or within one standard error of it",

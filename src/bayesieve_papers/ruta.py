@@ -75,7 +75,7 @@ _COLOURS = (
 
 
 @dataclass
-class Curve:
+class MethodCurve:
     """One method on one set: score along its path, and what it chose."""
 
     sizes: NDArray[np.int64]
@@ -86,7 +86,7 @@ class Curve:
     seconds: float
 
 
-Results = dict[str, dict[str, Curve]]
+Results = dict[str, dict[str, MethodCurve]]
 
 
 def reproduce(run: PaperRun) -> Reproduction:
@@ -166,7 +166,7 @@ def _search(method: str, n_columns: int, seed: int, quick: bool) -> tuple[str | 
     return searches[method]
 
 
-def _run(method: str, X: scipy.sparse.sparray, Y: Array, run: PaperRun) -> Curve:
+def _run(method: str, X: scipy.sparse.sparray, Y: Array, run: PaperRun) -> MethodCurve:
     """One method: select on most of the rows, judge on the rest."""
     X = X.tocsr()
     test = np.random.default_rng(run.seed).random(X.shape[0]) < _TEST
@@ -189,7 +189,7 @@ def _run(method: str, X: scipy.sparse.sparray, Y: Array, run: PaperRun) -> Curve
     chosen = steps[selector.path_.chosen]
     area = _mean_area(Y[test], selector.decision_function(X[test]))
     score = max(0.0, area - float(SizePenalty()(chosen.n_features)))
-    return Curve(
+    return MethodCurve(
         np.array([step.n_features for step in steps]),
         np.array([step.score for step in steps]),
         np.array([step.validation_error for step in steps]),
@@ -292,15 +292,15 @@ def _conclusions(
     """How often each finding held: over data sets, or over simulations."""
     found: list[Conclusion] = []
 
-    def sets(claim: str, holds: Callable[[dict[str, Curve]], bool]) -> None:
+    def sets(claim: str, holds: Callable[[dict[str, MethodCurve]], bool]) -> None:
         found.append(Conclusion.count(claim, map(holds, results.values())))
 
-    def passes(curves: dict[str, Curve]) -> bool:
+    def passes(curves: dict[str, MethodCurve]) -> bool:
         peak = curves["ISB"].validation.max()
         within = curves["GFS"].sizes <= 10
         return bool((curves["GFS"].validation[within] > peak).any())
 
-    def best(curves: dict[str, Curve]) -> bool:
+    def best(curves: dict[str, MethodCurve]) -> bool:
         return max(curves, key=lambda m: curves[m].scores[1]) == "DGBFS"
 
     sets("greedy forward search passes the peak of single best within 10 features", passes)
@@ -357,7 +357,7 @@ def _draw(figure: "Figure", results: Results) -> None:
             )
 
 
-def _line(ax: "Axes", curve: Curve, colour: str, method: str, several: bool) -> None:
+def _line(ax: "Axes", curve: MethodCurve, colour: str, method: str, several: bool) -> None:
     """Score against size; validation alone where several methods share a panel."""
     sizes, training, validation = curve.sizes, curve.training, curve.validation
     if method == "RFS":

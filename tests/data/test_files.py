@@ -26,7 +26,7 @@ from bayesieve.data.files import base as files_base
 from bayesieve.data.files import text as text_module
 from bayesieve.data.files.base import BadUseError
 from bayesieve.data.files.formats import Column, read_batches, read_data
-from bayesieve.data.packed import PackedTable
+from bayesieve.data.storage import PackedTable
 from bayesieve.engine import pack
 from bayesieve.search.checkpoint import Journal
 

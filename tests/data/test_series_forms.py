@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from bayesieve.data.files.base import BadUseError
-from bayesieve.data.files.form import SeriesForm
 from bayesieve.data.files.series import as_times, read_series_file, resolve_form, series_parts
+from bayesieve.data.series import SeriesForm
 
 
 def points(n=12, seed=0):

@@ -11,7 +11,6 @@ import polars as pl
 
 from ..checks import Array, plain_value
 from ..data.files.base import BadUseError, some, whole_numbers
-from ..data.files.form import SeriesForm
 from ..data.files.series import (
     column_by_series,
     read_labels,
@@ -20,7 +19,15 @@ from ..data.files.series import (
     series_parts,
     table_names,
 )
-from ..data.series import Interval, SeriesTable, Windows, cut_windows, intervals_of, labels_of
+from ..data.series import (
+    Interval,
+    SeriesForm,
+    SeriesTable,
+    Windows,
+    cut_windows,
+    intervals_of,
+    labels_of,
+)
 from ..estimators.deploy import deploy
 from ..estimators.signals import SignalPipeline
 from ..evaluation._typing import Value

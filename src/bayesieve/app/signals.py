@@ -9,7 +9,7 @@ from ..checks import choose
 from .options import Force, IncludeRows, Json, Priors, Quiet, Scores, Title, say, tell
 
 if TYPE_CHECKING:
-    from ..data.files.form import SeriesForm
+    from ..data.series import SeriesForm
     from ..estimators.signals import SignalPipeline
     from ..indicators.scores import ScoreSettings
 
@@ -169,7 +169,7 @@ def series_form(
 ) -> "SeriesForm":
     """How series lie in a file, as the options say."""
     from ..data.files.base import BadUseError
-    from ..data.files.form import SeriesForm
+    from ..data.series import SeriesForm
 
     window, stride = cut
     if stride is not None and window is None:

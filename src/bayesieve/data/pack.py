@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ..checks import Array, Floats, check_flag, check_memory, check_number
 from .columns import MOST_CODES
 from .files.sources import Source, open_source
-from .packed import Bits, PackedColumn, PackedTable, room_for
-from .storage import Room
+from .storage import Bits, PackedColumn, PackedTable, Room, room_for
 from .tables import infinity_error
 
 if TYPE_CHECKING:

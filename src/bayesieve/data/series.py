@@ -1,8 +1,8 @@
-"""Time series: records, windows, and tables of them."""
+"""Time series: records, windows, tables of them, and how they lie in files."""
 
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias, cast
 
@@ -187,8 +187,7 @@ def read_series_table(series: SeriesLike, channels: Sequence[str] | None = None)
         )
     if len(set(channels)) != len(channels):
         raise ValueError(f"channels must differ from each other; got {channels!r}.")
-    names = tuple(str(name) for name in channels)
-    return SeriesTable(found.values, names, found.ids, found.times)
+    return replace(found, channels=tuple(str(name) for name in channels))
 
 
 def _read_frame(frame: IntoDataFrame) -> SeriesTable:
@@ -540,3 +539,46 @@ def _refuse(what: str, why: str, odd: set[Hashable]) -> None:
         first = min(odd, key=str)
         more = f", and {len(odd) - 1} more like it" if len(odd) > 1 else ""
         raise ValueError(f"{what} {first!r}, {why}{more}.")
+
+
+# -- How series lie in files -----------------------------------------------------------------------
+
+
+#: `SeriesForm` as plain data.
+FormData: TypeAlias = dict[str, str | int | list[str] | None]
+
+
+@dataclass(frozen=True)
+class SeriesForm:
+    """How series lie in files.
+
+    Parameters
+    ----------
+    kind : {"long", "wide", "folder"}
+        One row a point, one row a series, or one file a series.
+    id, time, channel : str, optional
+        Columns that say which series, when, and of which channel.
+    values : tuple of str, optional
+        Columns of values: of a long table one a channel, of a wide one one a point; all others by
+        default.
+    window, stride : int, optional
+        Long records are cut into windows of so many points, so many apart.
+    """
+
+    kind: str
+    id: str | None = None
+    time: str | None = None
+    channel: str | None = None
+    values: tuple[str, ...] | None = None
+    window: int | None = None
+    stride: int | None = None
+
+    def to_dict(self) -> FormData:
+        """Plain data."""
+        return asdict(self) | {"values": None if self.values is None else list(self.values)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, str | int | list[str] | None]) -> "SeriesForm":
+        """The form that `to_dict` wrote."""
+        found = cls(**data)  # type: ignore[arg-type]
+        return found if found.values is None else replace(found, values=tuple(found.values))

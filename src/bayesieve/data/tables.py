@@ -16,8 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from ..checks import Array, Bytes, Floats, Foreign, Ints
 from .columns import ColumnSpec, NumberName, count_distinct, encode, is_missing, learn, only_texts
-from .packed import PackedTable
-from .storage import IN_MEMORY, NarrowColumns, Panels, Room, TableShape, find_narrow
+from .storage import IN_MEMORY, NarrowColumns, PackedTable, Panels, Room, TableShape, find_narrow
 
 # Columns of these types are taken as they are, where nothing is missing.
 _PLAIN = frozenset(

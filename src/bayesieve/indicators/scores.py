@@ -488,17 +488,10 @@ def register_score(
 
     Parameters
     ----------
-    label : str
-        What a report shows; parameters in braces.
-    thresholds : sequence of float, optional
-        Where indicators are cut; learnt from quantiles by default.
+    label, thresholds, unit, n_channels : optional but for the label
+        As in `Score`.
     spans : callable, optional
-        ``spans(series, threshold, **parameters)``: a mask of the points that the answer comes from,
-        or a list of (first, last); the whole series by default.
-    unit : str
-        What it is measured in.
-    n_channels : int
-        Channels it looks at together.
+        The `spans_of` of `Score`.
     **grid :
         Values of each parameter of the function.
 

@@ -255,6 +255,9 @@ class WindowScores:
         order, of_spans = np.argsort(self.levels, kind="stable"), np.array(spans, np.int64)
         levels = np.array(self.levels, float)[order]
         tables = (*test_constants(halves), critical_values(halves, levels))
+        score = partial(
+            confirmatory_scores, values, pointers, halves, kinds, levels, order, of_spans, tables
+        )
         shape = (kinds.size, len(widths), levels.size, 2 + len(spans))
         found = np.empty((int(np.prod(shape)), len(series)))
 
@@ -262,19 +265,7 @@ class WindowScores:
             block = np.empty((min(_BLOCK, hi - lo), *shape))
             for start in range(lo, hi, _BLOCK):
                 end = min(start + _BLOCK, hi)
-                confirmatory_scores(
-                    values,
-                    pointers,
-                    halves,
-                    kinds,
-                    levels,
-                    order,
-                    of_spans,
-                    tables,
-                    start,
-                    end,
-                    block,
-                )
+                score(start, end, block)
                 found[:, start:end] = block[: end - start].reshape(end - start, -1).T
 
         engine.run(task, len(series), values.size * kinds.size * len(widths) * 100)

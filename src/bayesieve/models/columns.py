@@ -9,9 +9,8 @@ import numpy as np
 
 from ..checks import Array, Bools, choose, column_indices, some
 from ..data.columns import ColumnSpec, encode, in_kind_of, is_missing, learn, merge_specs, to_codes
-from ..data.packed import PackedTable
 from ..data.sample import Sample
-from ..data.storage import Moves, NarrowColumns, from_codes, pack_bits, present
+from ..data.storage import Moves, NarrowColumns, PackedTable, from_codes, pack_bits, present
 from ..data.tables import RawTable, SparseTable, Table
 from .base import (
     ColumnTerms,

@@ -28,7 +28,7 @@ DIVISIBLE = (MutualInformation, ChiSquare, MRMR, MIFS, LazyRanking)
 
 
 @dataclass(frozen=True)
-class RemoteColumns(DiscreteColumns):
+class RemoteCodes(DiscreteColumns):
     """Codes that others hold.
 
     Parameters
@@ -62,7 +62,7 @@ class RemoteColumns(DiscreteColumns):
 
 def remote_columns(
     table: RemoteTable, models: Sequence[str], given: LabelledRows, refuse: bool = True
-) -> RemoteColumns:
+) -> RemoteCodes:
     """Columns as rankings read them; numbers are cut by minimum description length.
 
     Parameters
@@ -90,7 +90,7 @@ def remote_columns(
         j = int(np.argmax(n_levels > MOST_CODES))
         raise level_error(table.names[j], n_levels[j])
     held = table.given.hold(specs) if numbers else table.held
-    return RemoteColumns(np.empty((0, 0), np.uint8), n_levels, weights, held=held, rows=rows)
+    return RemoteCodes(np.empty((0, 0), np.uint8), n_levels, weights, held=held, rows=rows)
 
 
 def check_divisible(method: RankingMethod) -> None:
@@ -103,7 +103,7 @@ def check_divisible(method: RankingMethod) -> None:
 
 
 def rank_remote(
-    method: RankingMethod, columns: RemoteColumns, labels: Ints, n_classes: int, n_features: int
+    method: RankingMethod, columns: RemoteCodes, labels: Ints, n_classes: int, n_features: int
 ) -> Ranking:
     """The ranking that all rows in one place would give."""
     if not isinstance(method, LazyRanking):
@@ -112,7 +112,7 @@ def rank_remote(
 
 
 def _lazy(
-    method: LazyRanking, columns: RemoteColumns, labels: Ints, n_classes: int, n_features: int
+    method: LazyRanking, columns: RemoteCodes, labels: Ints, n_classes: int, n_features: int
 ) -> Ranking:
     """One round for each column taken; which values count is decided as lazily as elsewhere."""
     worth = information_with(columns, labels, n_classes, Threads())
@@ -142,7 +142,7 @@ def _lazy(
     return rest_after(np.array(order, np.int64), scores, worth)
 
 
-def _values(kind: int, columns: RemoteColumns, taken: int, labels: Ints, n_classes: int) -> Floats:
+def _values(kind: int, columns: RemoteCodes, taken: int, labels: Ints, n_classes: int) -> Floats:
     """What every column says together with one taken and the class."""
     from .kernels.counts import of_three
 

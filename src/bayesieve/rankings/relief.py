@@ -60,21 +60,11 @@ class ReliefF(RankingMethod):
         shares = np.bincount(labels, minlength=n_classes) / labels.size
         n_blocks = -(-labels.size // _BLOCK)
         out = np.empty((n_blocks, len(values)))
+        nominal, k = columns.nominal, self.k
 
         def task(lo: int, hi: int) -> None:
             relief_blocks(
-                values,
-                columns.nominal,
-                gaps,
-                expected,
-                both,
-                labels,
-                shares,
-                self.k,
-                _BLOCK,
-                lo,
-                hi,
-                out,
+                values, nominal, gaps, expected, both, labels, shares, k, _BLOCK, lo, hi, out
             )
 
         given.engine.run(task, n_blocks, labels.size * values.size)

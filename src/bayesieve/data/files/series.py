@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from ..series import SeriesTable
+from ..series import SeriesForm, SeriesTable
 from .base import BadUseError, check_names, some
-from .form import SeriesForm
 from .formats import FORMATS, format_of, read_data, read_numbers
 from .sources import open_source
 from .text import as_read
