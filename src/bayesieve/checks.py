@@ -4,22 +4,27 @@ import difflib
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
+import numpy as np
 from numpy.typing import NDArray
 
 #: An array whose kind of numbers (or texts) does not matter to whoever takes it.
 Array: TypeAlias = NDArray[Any]
 
+#: Arrays of the types that most of the package computes with.
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+Bytes: TypeAlias = NDArray[np.uint8]
 
 #: An object of a library that may not be installed.
 Foreign: TypeAlias = Any
-
 
 # So many names that differ in a number only are told by the first and the last.
 _MANY = 4
@@ -50,10 +55,10 @@ def choose(
     if isinstance(value, str) and value.lower() in (meant or {}):
         hint = f" Did you mean {(meant or {})[value.lower()]}?"
     error = ValueError if isinstance(value, str) else TypeError
-    asked = listed if beside and len(allowed) == 1 else f"one of {listed}"
+    expected = listed if beside and len(allowed) == 1 else f"one of {listed}"
     if beside:
-        asked += f", {beside}" if " or " in beside else f" or {beside}"
-    raise error(f"{name} must be {asked}; got {value!r}.{hint}")
+        expected += f", {beside}" if " or " in beside else f" or {beside}"
+    raise error(f"{name} must be {expected}; got {value!r}.{hint}")
 
 
 def listed_names(names: Iterable[str]) -> str:
@@ -159,14 +164,17 @@ def as_fraction(number: float) -> Fraction | None:
     return found if float(found) == number else None
 
 
-# So many names are shown where one was not found.
-_SHOWN = 8
+def some(names: Sequence[str], most: int = 8) -> str:
+    """The first of many names, and how many more there are.
 
-
-def _some_of(names: list[str]) -> str:
-    """The first names, and how many more there are."""
-    shown = ", ".join(repr(name) for name in names[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    Examples
+    --------
+    >>> from bayesieve.checks import some
+    >>> some(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def column_indices(parameter: str, keys: object, names: list[str]) -> list[int]:
@@ -184,7 +192,7 @@ def column_indices(parameter: str, keys: object, names: list[str]) -> list[int]:
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 raise ValueError(
                     f"{parameter}: {key!r} is not among the columns of X; allowed are "
-                    f"{_some_of(names)}.{hint}"
+                    f"{some(names)}.{hint}"
                 )
             found.append(names.index(key))
         elif isinstance(key, Integral) and not isinstance(key, bool):
@@ -259,11 +267,12 @@ def _free_in_group() -> Iterator[int]:
         group = top / name.lstrip("/")
         # A container sees its own group at the top, whatever its name outside.
         for folder in {top, group, *(each for each in group.parents if top in each.parents)}:
-            told = [_lines_of(folder / f"memory.{part}") for part in (most, used)]
-            if not all(told) or not all(lines[0].isdigit() for lines in told):
+            limits = [_lines_of(folder / f"memory.{part}") for part in (most, used)]
+            if not all(limits) or not all(lines[0].isdigit() for lines in limits):
                 continue
             cached = [each for each in _lines_of(folder / "memory.stat") if "inactive_file" in each]
-            yield int(told[0][0]) - int(told[1][0]) + max([0, *(int(c.split()[1]) for c in cached)])
+            dropped = max([0, *(int(each.split()[1]) for each in cached)])
+            yield int(limits[0][0]) - int(limits[1][0]) + dropped
 
 
 def _free_by_limit() -> Iterator[int]:

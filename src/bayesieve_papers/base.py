@@ -3,15 +3,19 @@
 import importlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayesieve.checks import check_number, choose
 from bayesieve.datasets.loading import BUNDLED, Dataset, load
 from bayesieve.evaluation.compare.result import ResultGrid
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from bayesieve.explain.plain import Plain
@@ -19,10 +23,8 @@ if TYPE_CHECKING:
 #: Where data files are; None: where `load` looks by itself.
 Folder: TypeAlias = str | os.PathLike[str] | None
 
-
-#: Told about progress, a line at a time.
+#: Called with each line of progress.
 Tell: TypeAlias = Callable[[str], None] | None
-
 
 #: Modules of this package by the name that the command line takes.
 PAPERS = {
@@ -32,7 +34,6 @@ PAPERS = {
     "sotoca": "Sotoca et al.: relevance of features for each class by mixtures",
     "guyon": "Guyon 2005: the two linear classifiers of CLOP and the ranking by weight",
 }
-
 
 # Tables with more columns than this show the paper's figure and ours, and leave out the spread.
 _WIDE = 2
@@ -64,6 +65,14 @@ class Record:
     spread: float | None = None
 
 
+def mean_record(
+    table: str, row: str, column: str, paper: float | None, values: Sequence[float] | NDArray[Any]
+) -> Record:
+    """A figure that is the mean of several replications, with their standard deviation."""
+    spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return Record(table, row, column, paper, float(np.mean(values)), spread)
+
+
 @dataclass(frozen=True)
 class Conclusion:
     """A sentence of the paper, and in how many replications it held."""
@@ -71,6 +80,12 @@ class Conclusion:
     claim: str
     held: int
     of: int
+
+    @classmethod
+    def count(cls, claim: str, held: Iterable[bool | np.bool_]) -> "Conclusion":
+        """A sentence, and whether it held in each replication, data set or domain."""
+        each = [bool(one) for one in held]
+        return cls(claim, sum(each), len(each))
 
 
 @dataclass
@@ -129,42 +144,54 @@ class Reproduction:
         tables = dict.fromkeys(record.table for record in self.records)
         return "\n".join(self._grid(table).to_latex() for table in tables)
 
-    def _grid(self, table: str) -> ResultGrid:
+    def _layout(self, table: str) -> "tuple[list[str], dict[str, _Column]]":
+        """The rows of a table, and its columns by name."""
         mine = [record for record in self.records if record.table == table]
-        columns = list(dict.fromkeys(record.column for record in mine))
-        kinds = {
-            c: _kinds([r for r in mine if r.column == c], len(columns) > _WIDE) for c in columns
-        }
+        rows = list(dict.fromkeys(record.row for record in mine))
+        names = list(dict.fromkeys(record.column for record in mine))
         at = {(record.row, record.column): record for record in mine}
-        rows = [
-            (row, *(text for c in columns for text in _cells(at.get((row, c)), kinds[c])))
-            for row in dict.fromkeys(record.row for record in mine)
+        columns = {}
+        for name in names:
+            kinds = _kinds([r for r in mine if r.column == name], len(names) > _WIDE)
+            columns[name] = _Column(kinds, {r: _cells(at.get((r, name)), kinds) for r in rows})
+        return rows, columns
+
+    def _grid(self, table: str) -> ResultGrid:
+        rows, columns = self._layout(table)
+        head = [
+            f"{name}, {kind}" if len(column.kinds) > 1 else name
+            for name, column in columns.items()
+            for kind in column.kinds
         ]
-        head = [f"{c}, {kind}" if len(kinds[c]) > 1 else c for c in columns for kind in kinds[c]]
-        return ResultGrid(("", *head), tuple(rows), caption=f"{self.title}. {table}")
+        cells = [
+            (row, *(text for column in columns.values() for text in column.cells[row]))
+            for row in rows
+        ]
+        return ResultGrid(("", *head), tuple(cells), caption=f"{self.title}. {table}")
 
     def _table(self, table: str) -> list[str]:
-        mine = [record for record in self.records if record.table == table]
-        columns = list(dict.fromkeys(record.column for record in mine))
-        rows = list(dict.fromkeys(record.row for record in mine))
+        rows, columns = self._layout(table)
         width = max(len(row) for row in rows)
-        at = {(record.row, record.column): record for record in mine}
         heads: list[str] = []
         kinds_line: list[str] = []
-        cells: dict[str, list[str]] = {row: [] for row in rows}
-        for column in columns:
-            kinds = _kinds([r for r in mine if r.column == column], len(columns) > _WIDE)
-            shown = {row: _cells(at.get((row, column)), kinds) for row in rows}
-            wide = [max(len(k), *(len(shown[row][i]) for row in rows)) for i, k in enumerate(kinds)]
-            wide[0] = max(wide[0], len(column) - sum(wide[1:]) - 2 * (len(wide) - 1))
-            heads.append(f"{column:>{sum(wide) + 2 * (len(wide) - 1)}s}")
+        lines: dict[str, list[str]] = {row: [] for row in rows}
+        for name, (kinds, cells) in columns.items():
+            wide = [max(len(k), *(len(cells[row][i]) for row in rows)) for i, k in enumerate(kinds)]
+            wide[0] = max(wide[0], len(name) - sum(wide[1:]) - 2 * (len(wide) - 1))
+            heads.append(f"{name:>{sum(wide) + 2 * (len(wide) - 1)}s}")
             kinds_line += [f"{kind:>{w}s}" for kind, w in zip(kinds, wide, strict=True)]
             for row in rows:
-                cells[row] += [f"{c:>{w}s}" for c, w in zip(shown[row], wide, strict=True)]
-        lines = [table, f"{'':{width}s}  " + "  ".join(heads)]
-        lines.append(f"{'':{width}s}  " + "  ".join(kinds_line))
-        lines += [f"{row:{width}s}  " + "  ".join(cells[row]) for row in rows]
-        return [*lines, ""]
+                lines[row] += [f"{c:>{w}s}" for c, w in zip(cells[row], wide, strict=True)]
+        head = [("", heads), ("", kinds_line)]
+        shown = [f"{row:{width}s}  " + "  ".join(mine) for row, mine in [*head, *lines.items()]]
+        return [table, *shown, ""]
+
+
+class _Column(NamedTuple):
+    """A column of a table: the kinds of figures that it shows, and those of each row."""
+
+    kinds: list[str]
+    cells: dict[str, list[str]]
 
 
 def _kinds(records: list[Record], wide: bool) -> list[str]:
@@ -195,34 +222,87 @@ def _number(value: float | None) -> str:
     )
 
 
-def load_or_tell(
-    name: str, folder: Folder, missing: list[str], codes: str = "nominal"
-) -> Dataset | None:
-    """A set, or None and the reason among `missing`; bundled sets stand in for absent files."""
-    try:
-        return load(name, codes=codes, folder=folder)
-    except FileNotFoundError as error:
-        if folder is not None and name in BUNDLED:
-            return load(name)
-        missing.append(f"{name} is left out: {error}")
-    except (OSError, ValueError) as error:
-        missing.append(f"{name} is left out: {error}")
-    return None
+@dataclass(frozen=True)
+class PaperRun:
+    """How a paper is reproduced, whichever it is.
+
+    Parameters
+    ----------
+    quick : bool, default=False
+        Smaller data (or the sets bundled with scikit-learn only) and fewer replications.
+    seed : int, default=0
+        Source of randomness.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    folder : path, optional
+        Where the data files are, see `bayesieve.datasets.load`.
+    tell : callable, optional
+        Called with each line of progress.
+
+    Attributes
+    ----------
+    missing : list of str
+        Why data sets were left out; filled by `load`.
+
+    Examples
+    --------
+    >>> from bayesieve_papers.base import PaperRun
+    >>> PaperRun(quick=True).load("iris").X.shape
+    (150, 4)
+    """
+
+    quick: bool = False
+    seed: int = 0
+    n_jobs: int | None = -1
+    folder: Folder = None
+    tell: Tell = None
+    missing: list[str] = field(default_factory=list)
+
+    def report(self, line: str) -> None:
+        """Pass on a line of progress."""
+        if self.tell is not None:
+            self.tell(line)
+
+    def load(self, name: str, codes: str = "nominal") -> Dataset | None:
+        """A set, or None and the reason among `missing`; bundled sets stand in for absent files."""
+        try:
+            return load(name, codes=codes, folder=self.folder)
+        except FileNotFoundError as error:
+            if self.folder is not None and name in BUNDLED:
+                return load(name)
+            self.missing.append(f"{name} is left out: {error}")
+        except (OSError, ValueError) as error:
+            self.missing.append(f"{name} is left out: {error}")
+        return None
+
+    def load_all(
+        self, names: Mapping[str, str], codes: str = "nominal"
+    ) -> Iterator[tuple[str, Dataset]]:
+        """Sets by the paper's names of them; of a quick run, those bundled with scikit-learn."""
+        for row, name in names.items():
+            if not self.quick or name in BUNDLED:
+                data = self.load(name, codes)
+                if data is not None:
+                    yield row, data
 
 
-class PaperOptions(TypedDict, total=False):
-    """What a paper's module may take beside `quick` and `seed`."""
+class OwnOptions(TypedDict, total=False):
+    """What only some of the papers take."""
 
-    folder: Folder
-    n_jobs: int | None
-    tell: Tell
     shuffles: int | None
     replications: int | None
     as_printed: bool
 
 
 def run(
-    name: str, *, quick: bool = False, seed: int = 0, **options: Unpack[PaperOptions]
+    name: str,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    folder: Folder = None,
+    tell: Tell = None,
+    **own: Unpack[OwnOptions],
 ) -> Reproduction:
     """Reproduce a paper by name.
 
@@ -230,12 +310,11 @@ def run(
     ----------
     name : str
         A key of `PAPERS`.
-    quick : bool, default=False
-        Smaller data and fewer replications.
-    seed : int, default=0
-        Source of randomness.
-    **options :
-        What the paper's module takes beside: `folder` with data files, `n_jobs`, `tell`.
+    quick, seed, n_jobs, folder, tell : optional
+        As in `PaperRun`.
+    **own :
+        What the paper's module takes beside: `shuffles` (Cortizo), `replications` (Rabenoro),
+        `as_printed` (Sotoca).
 
     Examples
     --------
@@ -250,5 +329,15 @@ def run(
     choose("paper", name, PAPERS)
     check_number("seed", seed, low=0, high=10**6, whole=True)
     module = importlib.import_module(f"{__package__}.{name}")
-    found: Reproduction = module.reproduce(quick=quick, seed=seed, **options)
+    found: Reproduction = module.reproduce(PaperRun(quick, seed, n_jobs, folder, tell), **own)
     return found
+
+
+def bare(ax: "Axes", grid: Literal["x", "y"] | None = None) -> None:
+    """A faint grid (of one axis, or of both) and no frame at the top and on the right."""
+    if grid is None:
+        ax.grid(color="#eeeeee")
+    else:
+        ax.grid(axis=grid, color="#e5e5e5")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)

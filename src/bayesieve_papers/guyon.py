@@ -17,7 +17,7 @@ from bayesieve.datasets.loading import Dataset, load
 from bayesieve.estimators.naive_bayes import NaiveBayes
 from bayesieve.rankings.rank import rank
 
-from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
+from .base import Conclusion, PaperRun, Record, Reproduction, bare
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,14 +29,12 @@ SETS: dict[str, tuple[str, int]] = {
     "madelon": ("gaussian-pooled", 2000),
 }
 
-
 BUNDLED_SET = ("wdbc", "gaussian-pooled")
-
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99, 0.999)
 
 
-class Curve(NamedTuple):
+class WeightCurve(NamedTuple):
     """Test figures of one set: by number of features, and by the prior of the second class."""
 
     sizes: list[int]
@@ -47,48 +45,33 @@ class Curve(NamedTuple):
     linear: bool  #: does the linear form give the model's decisions?
 
 
-def reproduce(
-    quick: bool = False,
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    folder: Folder = None,
-    tell: Tell = None,
-) -> Reproduction:
+def reproduce(run: PaperRun) -> Reproduction:
     """Both classifiers, the ranking by weight, and the effect of priors.
 
     Parameters
     ----------
-    quick : bool, default=False
-        A set bundled with scikit-learn only.
-    seed : int, default=0
-        Splits sets that have no split of their own.
-    n_jobs : int, optional
-        Threads; all cores by default.
-    folder : path, optional
-        Where the data files are, see `bayesieve.datasets.load`.
-    tell : callable, optional
-        Told about progress, a line at a time.
+    run : PaperRun
+        A quick one takes a set bundled with scikit-learn only; `seed` splits sets that have no
+        split of their own.
     """
-    curves: dict[str, Curve] = {}
-    missing: list[str] = []
-    for name, (model, first) in {} if quick else SETS.items():
-        data = load_or_tell(name, folder, missing)
+    curves: dict[str, WeightCurve] = {}
+    for name, (model, first) in {} if run.quick else SETS.items():
+        data = run.load(name)
         if data is None:
             continue
         split = data.split
         train = np.arange(len(data.y)) < first if split is None else split == "train"
-        curves[name] = _one(data, model, train, n_jobs)
-        if tell is not None:
-            best = int(np.argmin(curves[name].errors))
-            tell(
-                f"{name}: balanced error {curves[name].errors[-1]:.4f} with all features, "
-                f"{curves[name].errors[best]:.4f} with {curves[name].sizes[best]}"
-            )
+        curve = curves[name] = _one(data, model, train, run.n_jobs)
+        best = int(np.argmin(curve.errors))
+        run.report(
+            f"{name}: balanced error {curve.errors[-1]:.4f} with all features, "
+            f"{curve.errors[best]:.4f} with {curve.sizes[best]}"
+        )
     if not curves:
         name, model = BUNDLED_SET
         data = load(name)
-        train = np.random.default_rng(seed).random(len(data.y)) < 0.5
-        curves[name] = _one(data, model, train, n_jobs)
+        train = np.random.default_rng(run.seed).random(len(data.y)) < 0.5
+        curves[name] = _one(data, model, train, run.n_jobs)
     return Reproduction(
         "Guyon 2005: naive Bayes in CLOP",
         _records(curves),
@@ -97,13 +80,13 @@ def reproduce(
             "The text has no tables: these are our figures on the validation rows of each set.",
             "Dexter: words by presence, frequencies smoothed towards their mean over all words. "
             "Arcene, Madelon: one variance for both classes.",
-            *missing,
+            *run.missing,
         ],
         lambda figure: _draw(figure, curves),
     )
 
 
-def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None) -> Curve:
+def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None) -> WeightCurve:
     """One set: rank by weight on the training rows, judge on the others."""
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
     y, test = data.y, ~train
@@ -125,7 +108,7 @@ def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None
     form = values @ fitted.coef_[0] + fitted.intercept_[0]
     linear = bool(np.allclose(form, odds, rtol=1e-6, atol=1e-6 * np.abs(odds).max()))
     precision, recall = _trade(odds, fitted, y[test] == fitted.classes_[1])
-    return Curve(sizes, [float(e) for e in errors], areas, precision, recall, linear)
+    return WeightCurve(sizes, [float(e) for e in errors], areas, precision, recall, linear)
 
 
 def _trade(
@@ -142,7 +125,7 @@ def _trade(
     return [float(p) for p in precision], [float(r) for r in recall]
 
 
-def _records(curves: dict[str, Curve]) -> list[Record]:
+def _records(curves: dict[str, WeightCurve]) -> list[Record]:
     records = []
     for name, curve in curves.items():
         for size, error, area in zip(curve.sizes, curve.errors, curve.areas, strict=True):
@@ -157,9 +140,9 @@ def _records(curves: dict[str, Curve]) -> list[Record]:
     return records
 
 
-def _conclusions(curves: dict[str, Curve]) -> list[Conclusion]:
-    def count(claim: str, holds: Callable[[Curve], bool]) -> Conclusion:
-        return Conclusion(claim, sum(bool(holds(c)) for c in curves.values()), len(curves))
+def _conclusions(curves: dict[str, WeightCurve]) -> list[Conclusion]:
+    def count(claim: str, holds: Callable[[WeightCurve], bool]) -> Conclusion:
+        return Conclusion.count(claim, map(holds, curves.values()))
 
     return [
         count("the linear form gives the classifier's scores", lambda c: c.linear),
@@ -174,7 +157,7 @@ def _conclusions(curves: dict[str, Curve]) -> list[Conclusion]:
     ]
 
 
-def _draw(figure: "Figure", curves: dict[str, Curve]) -> None:
+def _draw(figure: "Figure", curves: dict[str, WeightCurve]) -> None:
     """Error by number of features, and precision against recall as the prior moves."""
     axes = figure.subplots(1, 2)
     for (name, curve), colour in zip(
@@ -188,7 +171,5 @@ def _draw(figure: "Figure", curves: dict[str, Curve]) -> None:
     axes[1].set_xlabel("recall, as the prior moves")
     axes[1].set_ylabel("precision")
     for ax in axes:
-        ax.grid(color="#eeeeee")
+        bare(ax)
         ax.legend(frameon=False)
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)

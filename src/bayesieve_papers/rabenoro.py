@@ -15,13 +15,12 @@ from bayesieve.estimators.selector import NaiveBayesSelector
 from bayesieve.indicators.transformer import Indicators
 from bayesieve.search.strategies.ranked import RankedSearch
 
-from .base import Conclusion, Folder, Record, Reproduction, Tell
+from .base import Conclusion, PaperRun, Record, Reproduction, bare
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TABLE = "Table 1"
-
 
 #: Row, search, criterion, the paper's number of features and test error.
 ROWS: tuple[tuple[str, str | RankedSearch, str, int, float], ...] = (
@@ -37,48 +36,29 @@ ROWS: tuple[tuple[str, str | RankedSearch, str, int, float], ...] = (
     ("Backward-Forward, Probability", "backward-forward", "probability", 122, 0.1168),
 )
 
-
 #: A row that the paper speaks of but does not print.
 UNPRINTED = ("Forward search, Log-likelihood", "forward", "log-likelihood")
 
-
 SEARCHES = ("Forward search", "Backward search", "Forward-Backward", "Backward-Forward")
 
-
 _SEEDS = 1000  # replications of one seed, at most
-
 
 Result = dict[str, tuple[int, float]]
 
 
-def reproduce(
-    quick: bool = False,
-    seed: int = 0,
-    replications: int | None = None,
-    n_jobs: int | None = -1,
-    folder: Folder = None,
-    tell: Tell = None,
-) -> Reproduction:
+def reproduce(run: PaperRun, replications: int | None = None) -> Reproduction:
     """Table 1 on fresh signals, replication by replication.
 
     Parameters
     ----------
-    quick : bool, default=False
-        A tenth of the signals and 2 replications, instead of the paper's size and 10.
-    seed : int, default=0
-        Source of randomness; no two seeds share a replication.
+    run : PaperRun
+        A quick one takes a tenth of the signals and 2 replications, instead of the paper's size
+        and 10.  No two seeds share a replication; no folder is needed, as signals are simulated.
     replications : int, optional
         How many.
-    n_jobs : int, optional
-        Threads; all cores by default.
-    folder : path, optional
-        Not needed: the signals are simulated.
-    tell : callable, optional
-        Told about progress, a line at a time.
     """
-    replications = replications or (2 if quick else 10)
-    seeds = [_SEEDS * seed + r for r in range(replications)]
-    results = [_replicate(quick, mine, n_jobs, tell) for mine in seeds]
+    replications = replications or (2 if run.quick else 10)
+    results = [_replicate(run, _SEEDS * run.seed + r) for r in range(replications)]
     records = []
     for row, _, _, n_features, error in ROWS:
         records += _records(results, row, n_features, error)
@@ -86,25 +66,25 @@ def reproduce(
     return Reproduction(
         "Rabenoro 2015: search strategies for binary feature selection",
         records,
-        _conclusions(results, 600 if quick else 6000),
+        _conclusions(results, 600 if run.quick else 6000),
         [
             "The paper's 814 indicators are not listed (its reference [7]); ours are 810: 3 tests "
             "x 3 windows x 10 levels x 9 confirmations.",
             "Log-likelihood is guided by training rows, like the other rows; the paper reports no "
             "figure for it.",
-            f"{replications} replication(s), seed {seed}"
-            + (", a tenth of the paper's signals." if quick else ", at the paper's size."),
+            f"{replications} replication(s), seed {run.seed}"
+            + (", a tenth of the paper's signals." if run.quick else ", at the paper's size."),
         ],
         lambda figure: _draw(figure, results),
     )
 
 
-def _replicate(quick: bool, seed: int, n_jobs: int | None, tell: Tell) -> Result:
+def _replicate(run: PaperRun, seed: int) -> Result:
     """Features and test error of every row, on signals of their own."""
-    n_normal, n_anomalies = (300, 100) if quick else (3000, 1000)
+    n_normal, n_anomalies = (300, 100) if run.quick else (3000, 1000)
     train = make_signals(n_normal, n_anomalies, random_state=2 * seed)
     test = make_signals(n_normal, n_anomalies, random_state=2 * seed + 1)
-    indicators = Indicators(n_jobs=n_jobs)
+    indicators = Indicators(n_jobs=run.n_jobs)
     X, X_test = indicators.fit_transform(train.series), indicators.transform(test.series)
     found: Result = {}
     for row, search, criterion in [*((r, s, c) for r, s, c, _, _ in ROWS), UNPRINTED]:
@@ -114,23 +94,17 @@ def _replicate(quick: bool, seed: int, n_jobs: int | None, tell: Tell) -> Result
             cv="train",
             validation=0.5,
             random_state=seed,
-            n_jobs=n_jobs,
+            n_jobs=run.n_jobs,
             choice="best",
             reweigh=False,
         ).fit(X, train.y)
-        found[row] = (len(selector.selected_), 1 - selector.score(X_test, test.y))
-        if tell is not None:
-            size, error = found[row]
-            tell(f"seed {seed}: {row}: {size} features, test error {error:.4f}")
+        size, error = found[row] = (len(selector.selected_), 1 - selector.score(X_test, test.y))
+        run.report(f"seed {seed}: {row}: {size} features, test error {error:.4f}")
     return found
 
 
 def _records(
-    results: list[Result],
-    row: str,
-    n_features: int | None,
-    error: float | None,
-    table: str = TABLE,
+    results: list[Result], row: str, n_features: int | None, error: float | None, table: str = TABLE
 ) -> list[Record]:
     values = np.array([result[row] for result in results])
     spread = values.std(0, ddof=1) if len(results) > 1 else [None, None]
@@ -147,9 +121,6 @@ def _conclusions(results: list[Result], n_test: int) -> list[Conclusion]:
     wrappers = [row for row, *_ in ROWS[2:]]
     filters = [row for row, *_ in ROWS[:2]]
 
-    def count(holds: Callable[[Result], bool]) -> int:
-        return sum(bool(holds(result)) for result in results)
-
     def lowest(result: Result, rows: list[str]) -> float:
         return min(result[row][1] for row in rows)
 
@@ -157,6 +128,9 @@ def _conclusions(results: list[Result], n_test: int) -> list[Conclusion]:
         best = lowest(result, filters + wrappers)
         noise = np.sqrt(best * (1 - best) / n_test)
         return bool(result["Backward-Forward, Probability"][1] <= best + noise)
+
+    def more(one: str, other: str, at: int) -> Callable[[Result], bool]:
+        return lambda result: result[one][at] > result[other][at]
 
     claims: list[tuple[str, Callable[[Result], bool]]] = [
         ("the best wrapper beats both filters", lambda r: lowest(r, wrappers) < lowest(r, filters)),
@@ -166,37 +140,31 @@ def _conclusions(results: list[Result], n_test: int) -> list[Conclusion]:
         ),
     ]
     for search in SEARCHES:
-        rows = (f"{search}, Probability", f"{search}, Error")
-        claims.append(
-            (
-                f"probability is at least as good a guide as error: {search}",
-                lambda r, rows=rows: r[rows[0]][1] <= r[rows[1]][1],  # type: ignore[misc]
-            )
-        )
+        worse = more(f"{search}, Probability", f"{search}, Error", 1)
+        claim = f"probability is at least as good a guide as error: {search}"
+        claims.append((claim, lambda r, worse=worse: not worse(r)))  # type: ignore[misc]
     for guide in ("Error", "Probability"):
-        more = (f"Backward-Forward, {guide}", f"Backward search, {guide}")
-        fewer = (f"Forward-Backward, {guide}", f"Forward search, {guide}")
         claims += [
             (
                 f"backward-forward keeps more features than backward: {guide}",
-                lambda r, rows=more: r[rows[0]][0] > r[rows[1]][0],  # type: ignore[misc]
+                more(f"Backward-Forward, {guide}", f"Backward search, {guide}", 0),
             ),
             (
                 f"forward-backward keeps fewer features than forward: {guide}",
-                lambda r, rows=fewer: r[rows[0]][0] < r[rows[1]][0],  # type: ignore[misc]
+                more(f"Forward search, {guide}", f"Forward-Backward, {guide}", 0),
             ),
         ]
     claims += [
         (
             "log-likelihood is a poor guide: worse than probability, forward search",
-            lambda r: r[UNPRINTED[0]][1] > r["Forward search, Probability"][1],
+            more(UNPRINTED[0], "Forward search, Probability", 1),
         ),
         (
             "backward-forward with probability is the best row, or within one standard error of it",
             near_best,
         ),
     ]
-    return [Conclusion(claim, count(holds), len(results)) for claim, holds in claims]
+    return [Conclusion.count(claim, map(holds, results)) for claim, holds in claims]
 
 
 def _draw(figure: "Figure", results: list[Result]) -> None:
@@ -211,7 +179,5 @@ def _draw(figure: "Figure", results: list[Result]) -> None:
     ax.plot(errors.mean(0), heights, "o", color="#1b6ca8", label="bayesieve, mean")
     ax.set_yticks(list(heights), rows)
     ax.set_xlabel("test error")
-    ax.grid(axis="x", color="#e5e5e5")
+    bare(ax, "x")
     ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)

@@ -28,7 +28,7 @@ from bayesieve.search.strategies.base import Search
 from bayesieve.search.strategies.diversified import DiversifiedSearch, RandomSearch
 from bayesieve.search.strategies.ranked import RankedSearch
 
-from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
+from .base import Conclusion, PaperRun, Record, Reproduction, bare, mean_record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 
 SIMULATED = "incidents (simulated)"
 
-
 REAL = ("tmc2007_500", "ml20ng")
-
 
 #: Method, its row in the paper's words, features at its peak, score at its peak.
 METHODS: dict[str, tuple[str, float | None, float | None]] = {
@@ -53,7 +51,6 @@ METHODS: dict[str, tuple[str, float | None, float | None]] = {
     "trees": ("top levels of decision trees", None, None),
 }
 
-
 #: Shares eliminated in the paper: never with a positive, and with containment.
 ELIMINATED = {
     "label 1": (0.541, 0.823),
@@ -62,21 +59,23 @@ ELIMINATED = {
     "all labels": (0.163, None),
 }
 
-
 _TEST = 0.3  # of the rows, never seen by selection
-
 
 _VALIDATION = 0.3  # of the rest
 
-
 _ENSEMBLE = (3000, 200, 12000)  # rows, features and entries for flat against ensemble
-
 
 _LONGEST = 500
 
+# One for each method, in their order.
+_COLOURS = (
+    *("#7a7a7a", "#c4461b", "#2b8a57", "#1b6ca8", "#8a4fbf"),
+    *("#d08bb0", "#b58bd6", "#b8860b", "#444444"),
+)
+
 
 @dataclass
-class Curve:
+class MethodCurve:
     """One method on one set: score along its path, and what it chose."""
 
     sizes: NDArray[np.int64]
@@ -87,52 +86,37 @@ class Curve:
     seconds: float
 
 
-Results = dict[str, dict[str, Curve]]
+Results = dict[str, dict[str, MethodCurve]]
 
 
-def reproduce(
-    quick: bool = False,
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    folder: Folder = None,
-    tell: Tell = None,
-) -> Reproduction:
+def reproduce(run: PaperRun) -> Reproduction:
     """All figures and tables.
 
     Parameters
     ----------
-    quick : bool, default=False
-        A small simulation and no real set, instead of the competition's size.
-    seed : int, default=0
-        Source of randomness.
-    n_jobs : int, optional
-        Threads; all cores by default.
-    folder : path, optional
-        Where the real sets are, see `bayesieve.datasets.load`.
-    tell : callable, optional
-        Told about progress, a line at a time.
+    run : PaperRun
+        A quick one takes a small simulation and no real set, instead of the competition's size.
     """
+    quick, seed = run.quick, run.seed
     size = {"n_reports": 3000, "n_features": 400, "n_entries": 30000} if quick else {}
     incidents = make_incidents(random_state=seed, **size)
     tables = {SIMULATED: (incidents.X, incidents.Y)}
-    missing: list[str] = []
     for name in () if quick else REAL:
-        data = load_or_tell(name, folder, missing)
+        data = run.load(name)
         if data is not None:
             tables[name] = (data.X, data.y)
     results: Results = {}
     for name, (X, Y) in tables.items():
         results[name] = {}
         for method in METHODS:
-            curve = results[name][method] = _run(method, X, Y, seed, quick, n_jobs)
-            if tell is not None:
-                scores = " ".join(f"{score:.4f}" for score in curve.scores)
-                tell(
-                    f"{name}: {method}: {curve.n_features} features, training, validation and test "
-                    f"score {scores}, {curve.seconds:.2f} s"
-                )
+            curve = results[name][method] = _run(method, X, Y, run)
+            scores = " ".join(f"{score:.4f}" for score in curve.scores)
+            run.report(
+                f"{name}: {method}: {curve.n_features} features, training, validation and test "
+                f"score {scores}, {curve.seconds:.2f} s"
+            )
     ensembles = [_flat_and_ensemble(seed + r, quick) for r in range(2 if quick else 5)]
-    found = eliminate(incidents.X, incidents.Y, n_jobs=n_jobs).to_dict()
+    found = eliminate(incidents.X, incidents.Y, n_jobs=run.n_jobs).to_dict()
     records = _figures(results) + _elimination(found) + _ensembles(ensembles)
     return Reproduction(
         "Ruta 2014: sparse feature selection for multi-label classification",
@@ -146,7 +130,7 @@ def reproduce(
             "Labels without a positive row in a part are skipped there.",
             "Flat against ensemble: simulations of "
             f"{_ENSEMBLE[0]} reports x {_ENSEMBLE[1]} features, half of the rows for validation.",
-            *missing,
+            *run.missing,
         ],
         lambda figure: _draw(figure, results),
         figure_size=(14, 4.5 * len(results)),
@@ -171,10 +155,7 @@ def _search(method: str, n_columns: int, seed: int, quick: bool) -> tuple[str | 
         "GFS": ("forward", {"max_features": min(100, n_columns)}),
         "DGBFS": (DiversifiedSearch(random_state=seed), {}),
         "FCSFCS": (DiversifiedSearch(random_state=seed), votes),
-        "FCSFCS, rare": (
-            DiversifiedSearch(random_state=seed),
-            {"estimator": FeatureVotes("rare")},
-        ),
+        "FCSFCS, rare": (DiversifiedSearch(random_state=seed), {"estimator": FeatureVotes("rare")}),
         "FCSFCS from all": (DiversifiedSearch(n_columns, random_state=seed), votes),
         "CMIM": (RankedSearch("cmim"), {"max_features": min(200, n_columns)}),
         "trees": (
@@ -185,13 +166,11 @@ def _search(method: str, n_columns: int, seed: int, quick: bool) -> tuple[str | 
     return searches[method]
 
 
-def _run(
-    method: str, X: scipy.sparse.sparray, Y: Array, seed: int, quick: bool, n_jobs: int | None
-) -> Curve:
+def _run(method: str, X: scipy.sparse.sparray, Y: Array, run: PaperRun) -> MethodCurve:
     """One method: select on most of the rows, judge on the rest."""
     X = X.tocsr()
-    test = np.random.default_rng(seed).random(X.shape[0]) < _TEST
-    search, options = _search(method, X.shape[1], seed, quick)
+    test = np.random.default_rng(run.seed).random(X.shape[0]) < _TEST
+    search, options = _search(method, X.shape[1], run.seed, run.quick)
     selector = NaiveBayesSelector(
         search=search,
         criterion=AUC(SizePenalty(), undefined="skip"),
@@ -199,8 +178,8 @@ def _run(
         choice="best",
         reweigh=False,
         validation=_VALIDATION,
-        random_state=seed,
-        n_jobs=n_jobs,
+        random_state=run.seed,
+        n_jobs=run.n_jobs,
         **options,
     )
     start = time.perf_counter()
@@ -210,7 +189,7 @@ def _run(
     chosen = steps[selector.path_.chosen]
     area = _mean_area(Y[test], selector.decision_function(X[test]))
     score = max(0.0, area - float(SizePenalty()(chosen.n_features)))
-    return Curve(
+    return MethodCurve(
         np.array([step.n_features for step in steps]),
         np.array([step.score for step in steps]),
         np.array([step.validation_error for step in steps]),
@@ -301,18 +280,9 @@ def _ensembles(found: list[dict[str, tuple[float, float, int]]]) -> list[Record]
     records = []
     for row in found[0]:
         values = np.array([each[row] for each in found], float)
-        spread = values.std(0, ddof=1)
         for k, column in enumerate(("training", "validation", "features")):
-            records.append(
-                Record(
-                    "Section V.F: flat against ensemble",
-                    row,
-                    column,
-                    None,
-                    float(values[:, k].mean()),
-                    float(spread[k]),
-                )
-            )
+            title = "Section V.F: flat against ensemble"
+            records.append(mean_record(title, row, column, None, values[:, k]))
     return records
 
 
@@ -322,16 +292,15 @@ def _conclusions(
     """How often each finding held: over data sets, or over simulations."""
     found: list[Conclusion] = []
 
-    def sets(claim: str, holds: Callable[[dict[str, Curve]], bool]) -> None:
-        held = sum(bool(holds(curves)) for curves in results.values())
-        found.append(Conclusion(claim, held, len(results)))
+    def sets(claim: str, holds: Callable[[dict[str, MethodCurve]], bool]) -> None:
+        found.append(Conclusion.count(claim, map(holds, results.values())))
 
-    def passes(curves: dict[str, Curve]) -> bool:
+    def passes(curves: dict[str, MethodCurve]) -> bool:
         peak = curves["ISB"].validation.max()
         within = curves["GFS"].sizes <= 10
         return bool((curves["GFS"].validation[within] > peak).any())
 
-    def best(curves: dict[str, Curve]) -> bool:
+    def best(curves: dict[str, MethodCurve]) -> bool:
         return max(curves, key=lambda m: curves[m].scores[1]) == "DGBFS"
 
     sets("greedy forward search passes the peak of single best within 10 features", passes)
@@ -351,7 +320,7 @@ def _conclusions(
         ("... loses in validation", lambda f, e: e[1] < f[1]),
         ("... takes more features", lambda f, e: e[2] > f[2]),
     ):
-        found.append(Conclusion(claim, sum(holds(f, e) for f, e in pairs), len(pairs)))
+        found.append(Conclusion.count(claim, (holds(f, e) for f, e in pairs)))
     return found
 
 
@@ -365,23 +334,7 @@ def _draw(figure: "Figure", results: Results) -> None:
         ("FCSFCS", "FCSFCS from all"),
         ("RFS", "ISB", "GFS", "DGBFS", "FCSFCS", "CMIM", "trees"),
     ]
-    colours = dict(
-        zip(
-            METHODS,
-            [
-                "#7a7a7a",
-                "#c4461b",
-                "#2b8a57",
-                "#1b6ca8",
-                "#8a4fbf",
-                "#d08bb0",
-                "#b58bd6",
-                "#b8860b",
-                "#444444",
-            ],
-            strict=True,
-        )
-    )
+    colours = dict(zip(METHODS, _COLOURS, strict=True))
     axes = figure.subplots(2 * len(results), 3, squeeze=False)
     for r, (name, curves) in enumerate(results.items()):
         for k, methods in enumerate(panels):
@@ -393,7 +346,7 @@ def _draw(figure: "Figure", results: Results) -> None:
             )
             ax.set_xlabel("features", fontsize=8)
             ax.tick_params(labelsize=8)
-            ax.grid(color="#eeeeee")
+            bare(ax)
             # Where many lines share a panel, the legend dims those behind it.
             ax.legend(
                 fontsize=7,
@@ -402,11 +355,9 @@ def _draw(figure: "Figure", results: Results) -> None:
                 edgecolor="none",
                 ncols=1 + (len(methods) > 2),
             )
-            for side in ("top", "right"):
-                ax.spines[side].set_visible(False)
 
 
-def _line(ax: "Axes", curve: Curve, colour: str, method: str, several: bool) -> None:
+def _line(ax: "Axes", curve: MethodCurve, colour: str, method: str, several: bool) -> None:
     """Score against size; validation alone where several methods share a panel."""
     sizes, training, validation = curve.sizes, curve.training, curve.validation
     if method == "RFS":
@@ -415,21 +366,10 @@ def _line(ax: "Axes", curve: Curve, colour: str, method: str, several: bool) -> 
         validation = np.array([validation[sizes == n].mean() for n in distinct])
         sizes = distinct
     kept = sizes > 0
-    ax.plot(
-        sizes[kept],
-        validation[kept],
-        color=colour,
-        linewidth=1,
-        label=method if several else f"{method}, validation",
-    )
+    label = method if several else f"{method}, validation"
+    ax.plot(sizes[kept], validation[kept], color=colour, linewidth=1, label=label)
     if several:
         ax.set_xscale("log")
-    else:
-        ax.plot(
-            sizes[kept],
-            training[kept],
-            color=colour,
-            linewidth=1,
-            alpha=0.4,
-            label=f"{method}, training",
-        )
+        return
+    label = f"{method}, training"
+    ax.plot(sizes[kept], training[kept], color=colour, linewidth=1, alpha=0.4, label=label)

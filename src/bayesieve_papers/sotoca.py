@@ -18,14 +18,14 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test
 from sklearn.neighbors import NearestNeighbors
 
 from bayesieve.data.sample import read_sample
-from bayesieve.datasets.loading import BUNDLED, Dataset
+from bayesieve.datasets.loading import Dataset
 from bayesieve.estimators.naive_bayes import NaiveBayes
 from bayesieve.evaluation.curve import Neighbours, PrefixBayes, order_of
 from bayesieve.models.mixture import MOST_COMPONENTS
 from bayesieve.rankings.divergence import Divergence
 from bayesieve.rankings.relief import ReliefF
 
-from .base import Conclusion, Folder, Record, Reproduction, Tell, load_or_tell
+from .base import Conclusion, PaperRun, Record, Reproduction, bare
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,16 +46,12 @@ SETS = {
     "Wine": "wine",
 }
 
-
 RANKINGS = ("D(k)", "Dnorm(k)", "SBFS", "ReliefF")
-
 
 VERDICTS = {">": 1, "=": 0, "<": -1}
 
-
 #: Setting; accuracy and size for each ranking; verdict.
 Printed: TypeAlias = tuple[float, float, float, float, float, float, float, float, float, str]
-
 
 #: Table 2: components; accuracy and size for each ranking; verdict.
 TABLE_2: dict[str, Printed] = {
@@ -73,7 +69,6 @@ TABLE_2: dict[str, Printed] = {
     "Wine": (3, 99.42, 5.8, 99.42, 6, 99.42, 7.2, 99.42, 8.2, "="),
 }
 
-
 #: Table 3: neighbours; the same.
 TABLE_3: dict[str, Printed] = {
     "Waveform21": (21, 85.62, 19.2, 85.62, 18.4, 85.51, 18.6, 85.51, 18.6, "="),
@@ -90,68 +85,41 @@ TABLE_3: dict[str, Printed] = {
     "Wine": (3, 98.84, 6.6, 98.84, 6, 98.84, 6.6, 98.26, 9, ">"),
 }
 
-
 MODELS = {"Table 2, naive Bayes": TABLE_2, "Table 3, nearest neighbours": TABLE_3}
-
 
 N_FOLDS = 5
 
-
 _MOST_NEIGHBOURS = 21
 
-
 _LEVEL = 0.05  # of the verdict's test
-
 
 #: Accuracy (test rows choose), size, accuracy (training rows choose), size: folds x 4.
 Found = dict[tuple[str, str, str], NDArray[np.float64]]
 
 
-def reproduce(
-    quick: bool = False,
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    folder: Folder = None,
-    as_printed: bool = True,
-    tell: Tell = None,
-) -> Reproduction:
+def reproduce(run: PaperRun, as_printed: bool = True) -> Reproduction:
     """Tables 2 and 3 on the sets that can be had.
 
     Parameters
     ----------
-    quick : bool, default=False
-        The sets bundled with scikit-learn only.
-    seed : int, default=0
-        Source of randomness: the folds.
-    n_jobs : int, optional
-        Threads; all cores by default.
-    folder : path, optional
-        Where the data files are, see `bayesieve.datasets.load`.
+    run : PaperRun
+        A quick one takes the sets bundled with scikit-learn only; `seed` draws the folds.
     as_printed : bool, default=True
         Eq. 7 to the letter; False for the divergence that is free of scale.
-    tell : callable, optional
-        Told about progress, a line at a time.
     """
     found: Found = {}
     settings: dict[tuple[str, str], int] = {}
-    missing: list[str] = []
-    for row, name in SETS.items():
-        if quick and name not in BUNDLED:
-            continue
-        data = load_or_tell(name, folder, missing)
-        if data is None:
-            continue
+    for row, data in run.load_all(SETS):
         start = time.perf_counter()
         with warnings.catch_warnings():
             # More components than a small class has values are part of the paper's protocol.
             warnings.filterwarnings("ignore", message="column .* distinct value")
-            _one_set(row, data, seed, n_jobs, as_printed, found, settings)
-        if tell is not None:
-            best = [max(found[m, row, r][:, 0].mean() for r in RANKINGS) for m in MODELS]
-            tell(
-                f"{row}: best accuracy {best[0]:.4f} (naive Bayes), {best[1]:.4f} (neighbours), "
-                f"{time.perf_counter() - start:.1f} s"
-            )
+            _one_set(row, data, run, as_printed, found, settings)
+        best = [max(found[m, row, r][:, 0].mean() for r in RANKINGS) for m in MODELS]
+        run.report(
+            f"{row}: best accuracy {best[0]:.4f} (naive Bayes), {best[1]:.4f} (neighbours), "
+            f"{time.perf_counter() - start:.1f} s"
+        )
     return Reproduction(
         "Sotoca et al.: attribute relevance in multiclass data sets using the naive Bayes rule",
         _records(found, settings),
@@ -168,7 +136,7 @@ def reproduce(
             "is not given.",
             "Eq. 7 and the rule by which EM stops "
             + ("as printed in the rankings." if as_printed else "as in `relevance_matrix`."),
-            *missing,
+            *run.missing,
         ],
         lambda figure: _draw(figure, found),
     )
@@ -177,15 +145,14 @@ def reproduce(
 def _one_set(
     row: str,
     data: Dataset,
-    seed: int,
-    n_jobs: int | None,
+    run: PaperRun,
     as_printed: bool,
     found: Found,
     settings: dict[tuple[str, str], int],
 ) -> None:
     """All rankings, both models, all folds of one set."""
     read = read_sample(BaseEstimator(), data.X, data.y, None)
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=run.seed)
     splits = list(folds.split(data.X, data.y))
     scores = [
         cross_val_score(NaiveBayes(f"mixture-{m}"), data.X, data.y, cv=splits).mean()
@@ -210,12 +177,12 @@ def _one_set(
         found[key] = np.empty((N_FOLDS, 4))
     for f, (train, test) in enumerate(splits):
         fit, judge = train_test_split(
-            train, test_size=0.2, random_state=seed, stratify=read.labels[train]
+            train, test_size=0.2, random_state=run.seed, stratify=read.labels[train]
         )
         fit, judge = np.sort(fit), np.sort(judge)
         for ranking, method in methods.items():
-            order = order_of(read, train, method, n_jobs)
-            inner = order_of(read, fit, method, n_jobs)
+            order = order_of(read, train, method, run.n_jobs)
+            inner = order_of(read, fit, method, run.n_jobs)
             for name, walker in walkers.items():
                 along = walker.walk(order, train, test)
                 best = int(np.argmax(along))
@@ -273,21 +240,14 @@ def _records(found: Found, settings: dict[tuple[str, str], int]) -> list[Record]
         for row in rows:
             for ranking in RANKINGS:
                 values = found[model, row, ranking]
-                records.append(
-                    Record(
-                        f"{model}, honest",
-                        row,
-                        f"{ranking} %",
-                        None,
-                        100 * float(values[:, 2].mean()),
-                        100 * float(values[:, 2].std(ddof=1)),
-                    )
+                share, spread = (
+                    100 * float(values[:, 2].mean()),
+                    100 * float(values[:, 2].std(ddof=1)),
                 )
-                records.append(
-                    Record(
-                        f"{model}, honest", row, f"{ranking} dim.", None, float(values[:, 3].mean())
-                    )
-                )
+                size = float(values[:, 3].mean())
+                honest = f"{model}, honest"
+                records.append(Record(honest, row, f"{ranking} %", None, share, spread))
+                records.append(Record(honest, row, f"{ranking} dim.", None, size))
     return records
 
 
@@ -327,8 +287,6 @@ def _draw(figure: "Figure", found: Found) -> None:
             ax.plot(honest, at, "o", color=colour, markersize=4, markerfacecolor="white")
         ax.set_title(model, fontsize=9)
         ax.set_xlabel("accuracy (hollow: honest)")
-        ax.grid(axis="x", color="#e5e5e5")
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        bare(ax, "x")
     axes[0].set_yticks(heights, rows)
     axes[0].legend(frameon=False, fontsize=7, loc="best")

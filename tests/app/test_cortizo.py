@@ -13,7 +13,6 @@ import bayesieve_papers as papers
 from bayesieve import NaiveBayes
 from bayesieve.datasets import load
 from bayesieve_papers import base, cortizo
-from bayesieve_papers.cortizo import domains, methods, printed, summary
 from plain import plain_selector
 
 
@@ -86,12 +85,12 @@ def check_what_holds(quick):
 @pytest.mark.parametrize("method", ["NB", "FBL", "LF"])
 def test_the_accuracy_that_guided_is_the_models_on_these_folds(method):
     X, y, models = wine = table("wine")
-    outcome, selector = methods.select(method, wine, seed=3)
+    outcome, selector = cortizo.select(method, wine, seed=3)
     chosen = np.sort(selector.selected_)
     assert len(chosen) == outcome.n_features
     mine = {i: models[j] for i, j in enumerate(chosen)}
     predicted = cross_val_predict(
-        NaiveBayes(mine, rounded=True), X[:, chosen], y, cv=methods.folds(3)
+        NaiveBayes(mine, rounded=True), X[:, chosen], y, cv=cortizo.folds(3)
     )
     # The resolution of a column is learnt from all rows there, from each fold's rows here.
     assert abs((predicted == y).mean() - outcome.accuracy) <= 2 / len(y)
@@ -103,25 +102,25 @@ def test_nested_figures_see_no_test_row():
     noise = rng.normal(size=(150, 30))
     shuffled = rng.permutation(y)
     pure = (noise, shuffled, dict.fromkeys(range(30), "gaussian"))
-    guided, _ = methods.select("LF", pure, seed=0)
+    guided, _ = cortizo.select("LF", pure, seed=0)
     assert guided.accuracy > 0.45  # selection fits the noise
-    assert methods.nested("LF", pure, seed=0) < 0.42
-    assert methods.nested("NB", (X, y, models), 0) == pytest.approx(
-        methods.select("NB", (X, y, models), 0)[0].accuracy, abs=2 / 150
+    assert cortizo.nested("LF", pure, seed=0) < 0.42
+    assert cortizo.nested("NB", (X, y, models), 0) == pytest.approx(
+        cortizo.select("NB", (X, y, models), 0)[0].accuracy, abs=2 / 150
     )
 
 
 def test_one_fit_of_pca_serves_all_shares():
     X, y, models = table("wine")
-    right, sizes = methods._pca_folds((X, y, models), seed=0)
-    for share, count in zip(methods.SHARES, right, strict=True):
+    right, sizes = cortizo._pca_folds((X, y, models), seed=0)
+    for share, count in zip(cortizo.SHARES, right, strict=True):
         plain = make_pipeline(StandardScaler(), PCA(share), NaiveBayes("gaussian"))
-        predicted = cross_val_predict(plain, X, y, cv=methods.folds(0))
+        predicted = cross_val_predict(plain, X, y, cv=cortizo.folds(0))
         assert (predicted == y).sum() == count
     assert (np.diff(sizes) >= 0).all()
-    outcome = methods.pca((X, y, models), seed=0)
+    outcome = cortizo.pca((X, y, models), seed=0)
     assert outcome.accuracy == right.max() / len(y)
-    assert methods.nested("PCA", (X, y, models), seed=0) <= outcome.accuracy + 0.02
+    assert cortizo.nested("PCA", (X, y, models), seed=0) <= outcome.accuracy + 0.02
 
 
 def test_pca_takes_nominal_and_missing_values():
@@ -130,7 +129,7 @@ def test_pca_takes_nominal_and_missing_values():
     X = np.column_stack([rng.normal(size=120) + (y == "b"), rng.integers(0, 3, 120)])
     X[::7, 0] = np.nan
     X[::11, 1] = np.nan
-    outcome = methods.pca((X, y, {0: "gaussian", 1: "categorical"}), seed=0)
+    outcome = cortizo.pca((X, y, {0: "gaussian", 1: "categorical"}), seed=0)
     assert 0.5 < outcome.accuracy <= 1
 
 
@@ -156,32 +155,32 @@ def test_numbers_as_weka_reads_them():
 def test_the_printed_tables_are_the_papers():
     # Means of the columns of Table 2, as anyone can check them on the paper.
     columns = {
-        method: np.array([row[k] for row in printed.TABLE_2.values()], float)
-        for k, method in enumerate(printed.METHODS)
+        method: np.array([row[k] for row in cortizo.TABLE_2.values()], float)
+        for k, method in enumerate(cortizo.METHODS)
     }
     means = {method: round(float(np.nanmean(c)), 4) for method, c in columns.items()}
     assert means == {
         "NB": 0.7329, "Best": 0.7722, "FBL": 0.7629, "IG": 0.7015, "Chi2": 0.7347, "PCA": 0.7306,
         "LF": 0.7617, "LB": 0.7607,
     }  # fmt: skip
-    assert list(printed.TABLE_2) == list(printed.SETS)
-    assert all(len(row) == len(printed.DOMAINS) == 13 for row in printed.TABLE_1.values())
-    assert [round(sum(row), 2) for row in printed.TABLE_1.values()] == [
+    assert list(cortizo.TABLE_2) == list(cortizo.SETS)
+    assert all(len(row) == len(cortizo.DOMAINS) == 13 for row in cortizo.TABLE_1.values())
+    assert [round(sum(row), 2) for row in cortizo.TABLE_1.values()] == [
         -20.39, 12.30, 2.44, -1.10, -7.83, -0.27,
     ]  # fmt: skip
-    theirs = summary._summarise({m: columns[m] for m in printed.TABLE_3})
-    assert theirs["FBL"][2] == printed.TABLE_3["FBL"][2] == 8
+    theirs = cortizo._summarise({m: columns[m] for m in cortizo.TABLE_3})
+    assert theirs["FBL"][2] == cortizo.TABLE_3["FBL"][2] == 8
 
 
 def test_dependence_hurts_naive_bayes_only_where_it_should():
     X, y, _ = table("wine")
-    found = domains.changes("WR", X, y, seed=0)
+    found = cortizo.domain_changes("WR", X, y, seed=0)
     assert list(found) == ["Naive Bayes", "C4.5", "KNN(N=1)", "KNN(N=4)", "SMO"]
     assert all(list(change) == ["WR1"] for change in found.values())
     copies = np.repeat(X[:, :1], 40, axis=1)
-    whole = methods.select("NB", (X, y, dict.fromkeys(range(13), "gaussian")), 0)[0]
+    whole = cortizo.select("NB", (X, y, dict.fromkeys(range(13), "gaussian")), 0)[0]
     wide = np.hstack([X, copies])
-    drowned = methods.select("NB", (wide, y, dict.fromkeys(range(53), "gaussian")), 0)[0]
+    drowned = cortizo.select("NB", (wide, y, dict.fromkeys(range(53), "gaussian")), 0)[0]
     assert drowned.accuracy < whole.accuracy - 0.1
 
 
@@ -192,14 +191,14 @@ def test_sets_that_cannot_be_had_are_named(monkeypatch):
         return narrow("wine")
 
     monkeypatch.setattr(base, "load", only_wine)
-    found = cortizo.reproduce(shuffles=1)
+    found = papers.run("cortizo", shuffles=1)
     rows = {record.row for record in found.records if record.table.startswith("Table 2")}
     assert rows == {"Wine"}
     assert any("no abalone here" in note for note in found.notes)
     assert sum("left out" in note for note in found.notes) >= 14
     for shuffles, error in ((0, ValueError), (-1, ValueError), ("a", TypeError)):
         with pytest.raises(error, match="shuffles must be a whole number from 1"):
-            cortizo.reproduce(shuffles=shuffles)
+            papers.run("cortizo", shuffles=shuffles)
     with pytest.raises(TypeError, match="seed must be a whole number"):
         papers.run("cortizo", seed=1.5)
 
@@ -222,13 +221,13 @@ def awkward(kind):
 
 
 @pytest.mark.parametrize("kind", ["constant", "duplicate", "rare class", "as many values as rows"])
-@pytest.mark.parametrize("method", [*printed.METHODS])
+@pytest.mark.parametrize("method", [*cortizo.METHODS])
 def test_awkward_columns_and_classes(kind, method):
     problem = awkward(kind)
     if method == "PCA":
-        outcome = methods.pca(problem, 0)
+        outcome = cortizo.pca(problem, 0)
     else:
-        outcome, _ = methods.select(method, problem, 0)
+        outcome, _ = cortizo.select(method, problem, 0)
     assert 0.4 < outcome.accuracy <= 1
     assert outcome.n_features >= 1
 

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from bayesieve.app.cli import app
 from bayesieve.data.files.base import BadUseError, Content, FileFormat
-from bayesieve.data.files.batches import Column, read_batches
-from bayesieve.data.files.formats import FORMATS, format_of, read_data
+from bayesieve.data.files.formats import FORMATS, Column, format_of, read_batches, read_data
 
 N_ROWS = 60
 rng = np.random.default_rng(0)

@@ -14,6 +14,7 @@ from bayesieve.data.tables import RawTable
 from bayesieve.engine import threads
 from bayesieve.engine.threads import Threads
 from bayesieve.rankings import RANKINGS, Ranking, RankingMethod, TreeLevels
+from bayesieve.rankings.base import LabelledRows
 from bayesieve.rankings.rank import check_ranking, columns_for, ranking_names
 from bayesieve.search import RankedSearch
 from plain import plain_selector
@@ -44,7 +45,8 @@ def ranked(name, X, y, weights, n_features=7):
     method = RANKINGS[name]
     given = RawTable(X, [f"x{j}" for j in range(X.shape[1])], len(X))
     n_classes = int(y.max()) + 1
-    columns = columns_for(method, given, MODELS, np.arange(len(y)), y, weights, n_classes)
+    rows = LabelledRows(np.arange(len(y)), y, weights, n_classes)
+    columns = columns_for(method, given, MODELS, rows)
     return method.rank(columns, y, n_classes, Threads(1), n_features)
 
 
@@ -107,7 +109,8 @@ class Watched(Threads):
 def test_all_work_is_shared_among_the_threads_it_is_given(method):
     X, y = table()
     given = RawTable(X, [f"x{j}" for j in range(7)], len(X))
-    columns = columns_for(method, given, MODELS, np.arange(len(y)), y, np.ones(len(y)), 3)
+    rows = LabelledRows(np.arange(len(y)), y, np.ones(len(y)), 3)
+    columns = columns_for(method, given, MODELS, rows)
     with Watched(2) as engine:
         method.rank(columns, y, 3, engine, 7)
     assert engine.shared > 1

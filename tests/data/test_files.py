@@ -25,9 +25,8 @@ from bayesieve.data.files import atomic, output, sources
 from bayesieve.data.files import base as files_base
 from bayesieve.data.files import text as text_module
 from bayesieve.data.files.base import BadUseError
-from bayesieve.data.files.batches import Column, read_batches
-from bayesieve.data.files.formats import read_data
-from bayesieve.data.packed import PackedTable
+from bayesieve.data.files.formats import Column, read_batches, read_data
+from bayesieve.data.storage import PackedTable
 from bayesieve.engine import pack
 from bayesieve.search.checkpoint import Journal
 

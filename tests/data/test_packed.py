@@ -21,8 +21,7 @@ from sklearn.model_selection import GroupKFold
 from bayesieve import FeatureVotes, NaiveBayes, explain, rank
 from bayesieve.data import pack as distinct
 from bayesieve.data.files.formats import read_data
-from bayesieve.data.packed import Lookup
-from bayesieve.data.storage import Room
+from bayesieve.data.storage import Lookup, Room
 from bayesieve.engine import pack
 from plain import plain_selector
 

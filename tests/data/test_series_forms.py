@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from bayesieve.data.files.base import BadUseError
-from bayesieve.data.files.form import SeriesForm
-from bayesieve.data.files.series import as_times, read_series_file, series_parts, settle_form
+from bayesieve.data.files.series import as_times, read_series_file, resolve_form, series_parts
+from bayesieve.data.series import SeriesForm
 
 
 def points(n=12, seed=0):
@@ -43,7 +43,7 @@ def test_parts_are_the_whole(ending, most_rows, tmp_path):
     path = tmp_path / f"x.{ending}"
     table = pl.from_pandas(frame)
     {"csv": table.write_csv, "parquet": table.write_parquet, "arrow": table.write_ipc}[ending](path)
-    form = settle_form(path, SeriesForm("long", "unit", "t"))
+    form = resolve_form(path, SeriesForm("long", "unit", "t"))
     assert form.values == ("a", "b")
     whole = read_series_file(path, form).table
     for name, x in zip(whole.ids, whole.values[1], strict=True):
@@ -62,7 +62,7 @@ def test_wide_tables_and_folders_in_parts(tmp_path):
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal(size=(9, 20))).rename(columns=str)
     wide.to_csv(tmp_path / "wide.csv", index=False)
-    form = settle_form(tmp_path / "wide.csv", SeriesForm("wide"))
+    form = resolve_form(tmp_path / "wide.csv", SeriesForm("wide"))
     parts = list(series_parts(tmp_path / "wide.csv", form, 4))
     assert [len(part.table) for part in parts] == [4, 4, 1]
     same(joined(parts), read_series_file(tmp_path / "wide.csv", form).table)
@@ -71,11 +71,11 @@ def test_wide_tables_and_folders_in_parts(tmp_path):
     folder.mkdir()
     for name, part in points().groupby("unit"):
         part[["t", "a"]].to_csv(folder / f"{name}.csv", index=False)
-    form = settle_form(folder, SeriesForm("folder", time="t"))
+    form = resolve_form(folder, SeriesForm("folder", time="t"))
     same(joined(series_parts(folder, form)), read_series_file(folder, form).table)
     points()[["t", "a"]].to_parquet(folder / "03.parquet")
     with pytest.raises(BadUseError, match="two files called '03'"):
-        settle_form(folder, form)
+        resolve_form(folder, form)
 
 
 def test_forms_as_plain_data():
@@ -118,7 +118,7 @@ def test_columns_that_cannot_be(tmp_path):
         SeriesForm("long", "a", "t", channel="unit"): None,
     }.items():
         if sentence is None:
-            assert settle_form(path, form).values == ("b",)
+            assert resolve_form(path, form).values == ("b",)
             continue
         with pytest.raises(BadUseError, match=sentence):
-            settle_form(path, form)
+            resolve_form(path, form)

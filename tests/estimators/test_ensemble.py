@@ -195,7 +195,7 @@ def test_real_sets_that_cannot_be_had_are_named(monkeypatch):
     rows = ("flat", "flat, dealt out to 10 subsets", "ensemble searched in turns")
     monkeypatch.setattr(ruta, "make_incidents", lambda **options: small)
     monkeypatch.setattr(ruta, "_flat_and_ensemble", lambda *a: dict.fromkeys(rows, (0.9, 0.8, 9)))
-    found = ruta.reproduce(n_jobs=1)
+    found = papers.run("ruta", n_jobs=1)
     assert any("no tmc2007_500 here" in note for note in found.notes)
     assert {r.table for r in found.records if r.table.startswith("Figures")} == {
         "Figures 1 to 6: incidents (simulated)"

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from bayesieve.data.sample import Targets
-from bayesieve.data.sparse import from_codes
+from bayesieve.data.storage import from_codes
 from bayesieve.engine.contract import AS_IT_IS, Measure, Units
 from bayesieve.engine.dask.ledgers import (
     CodedPart,

@@ -10,7 +10,7 @@ from bayesieve import NaiveBayes, NaiveBayesSelector, Session, decide
 from bayesieve.app.studio.bench import Bench, Wish
 from bayesieve.app.studio.data import draw_aside, given_table
 from bayesieve.app.studio.launch import open_bench, open_saved
-from bayesieve.data.files.form import SeriesForm
+from bayesieve.data.series import SeriesForm
 from studios import opened, rows, series_table
 
 WISH = {"alarm": 1, "cost": 3}

@@ -13,7 +13,7 @@ from bayesieve import load_model, save_model, signals
 from bayesieve.app.cli import app
 from bayesieve.app.learning import predict_series, read_learning
 from bayesieve.app.studio.launch import open_bench
-from bayesieve.data.files.form import SeriesForm
+from bayesieve.data.series import SeriesForm
 from studios import client, rows, series_table, upload
 
 LONG = {"kind": "long", "id": "who", "time": "t"}

@@ -19,8 +19,7 @@ from ..criteria.auc import AUC
 from ..criteria.base import read_as
 from ..data.files.atomic import write_text
 from ..data.files.base import BadUseError, check_width, some
-from ..data.files.batches import Column, read_batches
-from ..data.files.formats import format_of
+from ..data.files.formats import Column, format_of, read_batches
 from ..data.files.output import check_folder, check_new, whole_folder
 from ..data.tables import RawTable
 from ..estimators.deploy import deploy, rows_of, stands_for

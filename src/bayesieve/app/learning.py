@@ -11,16 +11,23 @@ import polars as pl
 
 from ..checks import Array, plain_value
 from ..data.files.base import BadUseError, some, whole_numbers
-from ..data.files.form import SeriesForm
 from ..data.files.series import (
+    column_by_series,
     read_labels,
     read_series_file,
-    said_of_series,
+    resolve_form,
     series_parts,
-    settle_form,
     table_names,
 )
-from ..data.series import Interval, SeriesTable, Windows, cut_windows, intervals_of, labels_of
+from ..data.series import (
+    Interval,
+    SeriesForm,
+    SeriesTable,
+    Windows,
+    cut_windows,
+    intervals_of,
+    labels_of,
+)
 from ..estimators.deploy import deploy
 from ..estimators.signals import SignalPipeline
 from ..evaluation._typing import Value
@@ -88,7 +95,7 @@ def read_learning(
     guessed = form.values is None and form.channel is None and form.kind != "wide"
     apart = [target if labels is None or _has(data, target) else None]
     apart += [groups if groups is not None and _has(data, groups) else None]
-    form = settle_form(data, form, *apart)
+    form = resolve_form(data, form, *apart)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table, said = _in_words(data, form, inside)
@@ -159,7 +166,7 @@ def _shared(
 ) -> Array:
     """Groups of series, or of records, from a column of the table or of the labels."""
     if form.kind != "folder" and _has(data, column):
-        found = groups_of(said_of_series(data, form, column))
+        found = groups_of(column_by_series(data, form, column))
     elif labels is not None and column in table_names(labels):
         ids, _ = _label_columns(labels, form, target)
         frame = read_labels(labels, (ids[0], column))
@@ -429,7 +436,7 @@ class Cut(NamedTuple):
 def read_cuts(pipeline: SignalPipeline, data: Path, most_rows: int) -> Iterator[Cut]:
     """Series of a file, or their windows, some at a time."""
     form = form_of(pipeline, data)
-    settle_form(data, form)
+    resolve_form(data, form)
     found = False
     for part in series_parts(data, form, most_rows):
         table = replace_ids(part.table)

@@ -9,9 +9,9 @@ from ..checks import choose
 from .options import Force, IncludeRows, Json, Priors, Quiet, Scores, Title, say, tell
 
 if TYPE_CHECKING:
-    from ..data.files.form import SeriesForm
+    from ..data.series import SeriesForm
     from ..estimators.signals import SignalPipeline
-    from ..indicators.scores import ScoresAsked
+    from ..indicators.scores import ScoreSettings
 
 
 def signals(
@@ -169,7 +169,7 @@ def series_form(
 ) -> "SeriesForm":
     """How series lie in a file, as the options say."""
     from ..data.files.base import BadUseError
-    from ..data.files.form import SeriesForm
+    from ..data.series import SeriesForm
 
     window, stride = cut
     if stride is not None and window is None:
@@ -195,7 +195,7 @@ def series_form(
     return SeriesForm(kind, series_id, time, channel, values, window, stride)
 
 
-def read_asked(paths: list[Path], quiet: bool = False) -> "ScoresAsked":
+def read_asked(paths: list[Path], quiet: bool = False) -> "ScoreSettings":
     """Scores of files; that a Python file is run is said first."""
     from ..indicators.scores import read_scores
 

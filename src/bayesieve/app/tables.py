@@ -19,8 +19,8 @@ from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
 from ..data.files.text import as_read
 from ..data.pack import pack
-from ..data.packed import PackedTable
 from ..data.split import later_rows
+from ..data.storage import PackedTable
 from ..models.fitted import ASK, shares_of_classes, shares_of_labels
 
 # Wider tables are no points of series, and smaller ones could be anything.

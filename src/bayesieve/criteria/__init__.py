@@ -1,9 +1,8 @@
 """Criteria: sums in, one number out."""
 
 from .auc import AUC, SizePenalty
-from .base import Criterion, Rule
+from .base import Criterion, Rule, has_standard_error, paired_error, standard_error
 from .rows import RowCriterion
-from .standard_error import has_standard_error, paired_error, standard_error
 
 #: Every criterion by name; a new member is one entry here.
 CRITERIA: dict[str, Criterion] = {

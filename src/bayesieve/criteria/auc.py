@@ -7,9 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import check_callable, check_flag, check_number, choose
+from ..checks import Bools, check_callable, check_flag, check_number, choose
 from ..engine.contract import Floats, Ints, Ledger, Outline, Scores
 from .base import Criterion, Key, Rule
 from .rows import auc_parts
@@ -115,7 +114,7 @@ class AUC(Criterion):
         """What one doubled pair of each problem and fold is worth, over one denominator."""
         self.check_classes(ledger.outline.n_classes)
         totals = ledger.totals()
-        both: NDArray[np.bool_] = np.asarray((totals > 0).all(2))
+        both: Bools = np.asarray((totals > 0).all(2))
         if self.undefined == "raise" and not both.all():
             g, s = np.argwhere(~both)[0]
             kind = "positive" if totals[g, s, 1] == 0 else "negative"

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import choose
+from ..checks import Bools, choose
 from ..engine.contract import Floats, Ints, Ledger
 from .base import Criterion, Key, Rule
 
@@ -35,7 +34,7 @@ def line_values(name: str, sums: Ints, unit: float, classes: Ints) -> Floats:
     return rest / (rest + own)
 
 
-def auc_parts(scores: Ints, truth: NDArray[np.bool_], weights: Ints) -> tuple[float, Floats]:
+def auc_parts(scores: Ints, truth: Bools, weights: Ints) -> tuple[float, Floats]:
     """Area under the ROC curve, ties half; and each line's share in its chance error.
 
     The squares of the shares, times the weights, add up to the variance of DeLong, DeLong and

@@ -1,7 +1,7 @@
 """Collections of Dask: tables in parts that are read when somebody asks for them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Number
 
 import numpy as np
@@ -37,18 +37,18 @@ class Collection:
         return self.names, self.beside
 
     @property
-    def told(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """What columns are called."""
-        return told_names(self.names)
+        return column_names(self.names)
 
 
-def told_names(names: Sequence[Foreign]) -> list[str]:
+def column_names(names: Sequence[Foreign]) -> list[str]:
     """What columns are called, as in memory: those that are numbered rather than named, by x0 on.
 
     Examples
     --------
-    >>> from bayesieve.data.collection import told_names
-    >>> told_names(["age", "sex"]), told_names([0, 1])
+    >>> from bayesieve.data.collection import column_names
+    >>> column_names(["age", "sex"]), column_names([0, 1])
     (['age', 'sex'], ['x0', 'x1'])
     """
     named = all(isinstance(name, str) for name in names)
@@ -178,11 +178,8 @@ def read_part(
     except (TypeError, ValueError) as error:
         # Rows are counted from the first of the part.
         raise type(error)(f"partition {number} of X: {error}") from error
-    told = told_names(names)
-    if isinstance(table, SparseTable):
-        return SparseTable(table.matrix, told, table.n_rows)
-    assert isinstance(table, RawTable)
-    return RawTable(table.columns, told, table.n_rows)
+    assert isinstance(table, RawTable | SparseTable)
+    return replace(table, names=column_names(names))
 
 
 def as_values(values: Foreign) -> Foreign:

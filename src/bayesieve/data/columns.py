@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Array
+from ..checks import Array, Bools, Bytes, Floats
 
 
 class NumberName(str):
@@ -68,7 +68,7 @@ def _renamed(value: Any, known: set[str], written: dict[float, str | None]) -> A
     return value if same is None else same
 
 
-def _floats(raw: Array) -> NDArray[np.float64]:
+def _floats(raw: Array) -> Floats:
     """The numbers that texts write; NaN for all others."""
     numbers = (None if value is None else _number(value) for value in raw)
     return np.array([np.nan if number is None else number for number in numbers], np.float64)
@@ -115,18 +115,14 @@ def only_texts(raw: Array) -> bool:
 #: Columns with at most this many distinct values are stored as one byte a cell.
 MOST_CODES = 255
 
-
 # Distinct values kept for merging batches; beyond, their number is an upper bound.
 _KEEP_DISTINCT = 2**16
-
 
 # From here on floats do not tell whole numbers apart; up to here those of 64 bits become floats.
 _ROUNDED, _LONGEST = 2.0**53, 2.0**64
 
-
 # So many numbers are worth more than a plain sort.
 _MANY = 2**12
-
 
 # Weka's resolution for a column with a single value.
 _LONE_RESOLUTION = 0.01
@@ -152,11 +148,11 @@ class ColumnSpec:
     name: str
     model: str
     levels: Array | None = None
-    distinct: NDArray[np.float64] | None = None
+    distinct: Floats | None = None
     n_distinct: int = 1
     presence: bool = False
     grid: float | None = None
-    cuts: NDArray[np.float64] | None = None
+    cuts: Floats | None = None
 
     @property
     def on_grid(self) -> bool:
@@ -164,7 +160,7 @@ class ColumnSpec:
         return self.cuts is not None
 
     @property
-    def points(self) -> NDArray[np.float64]:
+    def points(self) -> Floats:
         """The codes of a column on a grid as numbers from 0 (least value) to 1 (largest)."""
         if self.cuts is None or self.levels is None or self.distinct is None:
             return np.empty(0)
@@ -175,7 +171,7 @@ class ColumnSpec:
             span = high - low
         # Halves, where the range does not fit a float; the least floats have none.
         part = 1.0 if np.isfinite(span) else 2.0
-        found: NDArray[np.float64] = (self.levels / part - low / part) / (high / part - low / part)
+        found: Floats = (self.levels / part - low / part) / (high / part - low / part)
         return found
 
     @property
@@ -228,7 +224,7 @@ def learn(
         known = raw[~is_missing(raw)]
     if discrete:
         levels = _distinct(known)
-        _check_told_apart(name, levels)
+        _check_distinguishable(name, levels)
         return ColumnSpec(name, model, levels=levels)
     distinct = np.unique(known)
     spec = _continuous(ColumnSpec(name, model), distinct, distinct.size)
@@ -265,7 +261,7 @@ def encode(spec: ColumnSpec, raw: Array) -> Array:
     if raw.dtype == object or spec.levels.dtype == object:
         given, raw = raw, in_kind_of(spec.levels, raw)
         if given.dtype != object and _rounded(given).any():
-            _check_told_apart(spec.name, given[~is_missing(raw)])
+            _check_distinguishable(spec.name, given[~is_missing(raw)])
     if spec.cuts is not None:
         return _to_intervals(spec.cuts, len(spec.levels), raw)
     if spec.presence:
@@ -292,7 +288,7 @@ def to_codes(levels: Array, raw: Array) -> Array:
     return codes
 
 
-def _check_told_apart(name: str, values: Array) -> None:
+def _check_distinguishable(name: str, values: Array) -> None:
     """Whole numbers were rounded when they became floats: two categories could be one."""
     large = values[_rounded(values)] if values.dtype != object else np.empty(0)
     if large.size:
@@ -303,14 +299,14 @@ def _check_told_apart(name: str, values: Array) -> None:
         )
 
 
-def _rounded(values: Array) -> NDArray[np.bool_]:
+def _rounded(values: Array) -> Bools:
     """Which numbers may be another whole number of 64 bits than the one that was given?"""
     sizes = np.abs(values)
-    found: NDArray[np.bool_] = (sizes >= _ROUNDED) & (sizes <= _LONGEST)
+    found: Bools = (sizes >= _ROUNDED) & (sizes <= _LONGEST)
     return found
 
 
-def _to_intervals(cuts: NDArray[np.float64], silent: int, raw: Array) -> NDArray[np.uint8]:
+def _to_intervals(cuts: Floats, silent: int, raw: Array) -> Bytes:
     """The number of cuts below each value; `silent` where it is missing."""
     from .kernels.grids import place
 
@@ -322,14 +318,14 @@ def _to_intervals(cuts: NDArray[np.float64], silent: int, raw: Array) -> NDArray
     return codes
 
 
-def is_missing(raw: Array) -> NDArray[np.bool_]:
+def is_missing(raw: Array) -> Bools:
     """NaN among numbers; None and the empty text among texts."""
     if raw.dtype == object:
         return np.array([value is None or value == "" for value in raw], dtype=bool)
     return np.isnan(raw)
 
 
-def _round(spec: ColumnSpec, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _round(spec: ColumnSpec, values: Floats) -> Floats:
     if spec.grid is None:
         return values
     with np.errstate(over="ignore"):
@@ -367,8 +363,8 @@ def _gridded(
 
 
 def count_distinct(
-    numbers: NDArray[np.float64], repeats: NDArray[np.float64 | np.int64] | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64 | np.int64]]:
+    numbers: Floats, repeats: NDArray[np.float64 | np.int64] | None = None
+) -> tuple[Floats, NDArray[np.float64 | np.int64]]:
     """Each number once, ascending, and how many rows (or what weight of rows) have it; no NaN.
 
     Examples
@@ -396,7 +392,7 @@ def count_distinct(
     return values[:n_distinct], counts[:n_distinct]
 
 
-def _continuous(spec: ColumnSpec, distinct: NDArray[np.float64], count: int) -> ColumnSpec:
+def _continuous(spec: ColumnSpec, distinct: Floats, count: int) -> ColumnSpec:
     if distinct.size > _KEEP_DISTINCT:
         distinct = distinct[[0, -1]]
     return replace(spec, distinct=distinct, n_distinct=count)

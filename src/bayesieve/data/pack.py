@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Array, check_flag, check_memory, check_number
+from ..checks import Array, Floats, check_flag, check_memory, check_number
 from .columns import MOST_CODES
 from .files.sources import Source, open_source
-from .packed import Bits, PackedColumn, PackedTable, room_for
-from .storage import Room
+from .storage import Bits, PackedColumn, PackedTable, Room, room_for
 from .tables import infinity_error
 
 if TYPE_CHECKING:
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
 # Numbers with more distinct values than two bytes tell apart are stored as they are.
 _MOST_NUMBERS = 2**16 - 1
 
-
 # Distinct texts that may come again before they are sorted out.
 _UNSORTED = 2**16
-
 
 Codes = NDArray[np.generic]
 
@@ -65,7 +62,7 @@ class Numbers:
 
     def __init__(self, name: str):
         self._name = name
-        self._known: NDArray[np.float64] | None = np.empty(0)
+        self._known: Floats | None = np.empty(0)
         self._infinite: int | None = None
         self.missing = False
 
@@ -103,7 +100,7 @@ class Numbers:
         return values if self._known is None else np.searchsorted(self._known, values)
 
 
-def _floats(series: "pl.Series") -> NDArray[np.float64]:
+def _floats(series: "pl.Series") -> Floats:
     import polars as pl
 
     return series.cast(pl.Float64).to_numpy()
@@ -317,13 +314,15 @@ def pack(
     check_flag("identifiers", identifiers)
     place = _check_folder(folder)
     opened = open_source(source)
-    wanted = [target] if isinstance(target, str) else list(target or ())
-    kept = opened.find(wanted)
-    asked = [name for name in opened.names if name not in wanted] if columns is None else columns
-    both = [name for name in asked if name in wanted]
+    targets = [target] if isinstance(target, str) else list(target or ())
+    kept = opened.find(targets)
+    features = (
+        [name for name in opened.names if name not in targets] if columns is None else columns
+    )
+    both = [name for name in features if name in targets]
     if both:
         raise ValueError(f"columns must not hold the target; got {both[0]!r} in both.")
-    chosen = opened.find(asked)
+    chosen = opened.find(features)
     if not chosen:
         raise ValueError(f"{opened.name} has no column left to learn from.")
     learners, apart = _learners(opened, chosen), {j: _PackedColumns() for j in kept}

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple, TypeGuard
 import narwhals as nw
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from ..checks import Array, Foreign, as_fraction, choose, plain_value
+from ..checks import Array, Bools, Floats, Foreign, Ints, as_fraction, choose, plain_value
 from .columns import only_texts
 from .tables import Table, _is_nan, is_frame, read_table
 
@@ -42,7 +41,7 @@ class Targets:
     (2, True, [True, False])
     """
 
-    classes: NDArray[np.int64]
+    classes: Ints
     n_classes: int
     names: tuple[str, ...]
     labelled: bool = False
@@ -58,16 +57,16 @@ class Targets:
         return self.n_classes == 2
 
     @cached_property
-    def member(self) -> NDArray[np.int64]:
+    def member(self) -> Ints:
         """Class columns of every row: problem g has the columns from g * n_classes on."""
         return self.classes + self.n_classes * np.arange(self.n_groups)
 
     @cached_property
-    def positive(self) -> NDArray[np.bool_]:
+    def positive(self) -> Bools:
         """Rows with any label, or not of the first class."""
         return np.asarray(self.classes.any(axis=1))
 
-    def take(self, rows: NDArray[np.int64]) -> "Targets":
+    def take(self, rows: Ints) -> "Targets":
         """Some rows only."""
         return Targets(self.classes[rows], self.n_classes, self.names, self.labelled)
 
@@ -109,7 +108,7 @@ def read_labels(y: Any, n_rows: int) -> Targets:
 # -- Rows as the estimators read them, and which of them guide and which choose --------------------
 
 
-def read_target(y: Any, n_rows: int) -> tuple[Array, NDArray[np.int64]]:
+def read_target(y: Any, n_rows: int) -> tuple[Array, Ints]:
     """Classes, and the class index of every row."""
     if y is None:
         raise ValueError(
@@ -193,7 +192,7 @@ def check_several_classes(classes: Array, some_left_out: bool = False) -> None:
 
 
 def class_factors(
-    class_weight: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int
+    class_weight: Any, labels: Ints, weights: Floats, n_classes: int
 ) -> list[Fraction]:
     """Weight of each class as an exact fraction; "balanced" is n / (K n_k)."""
     if class_weight is None:
@@ -242,7 +241,7 @@ def check_class_weight(class_weight: Any, classes: Array) -> dict[int, float] | 
 _MOST_WEIGHT = 2**31
 
 
-def read_weights(sample_weight: Any, X: Table, *, whole: bool = False) -> NDArray[np.float64]:
+def read_weights(sample_weight: Any, X: Table, *, whole: bool = False) -> Floats:
     """One weight a row, none negative, not all zero; integers where `whole`."""
     if sample_weight is not None and np.asarray(sample_weight).dtype.kind in "US":
         raise ValueError(f"sample_weight must hold numbers, one a row; got {sample_weight!r}.")
@@ -288,18 +287,18 @@ class Sample(NamedTuple):
 
     table: Table
     targets: Targets
-    labels: NDArray[np.int64]  #: class of every row; with labels, which combination it has
-    weights: NDArray[np.float64]
+    labels: Ints  #: class of every row; with labels, which combination it has
+    weights: Floats
     classes: Array
-    rows: NDArray[np.int64]  #: rows of X behind them
+    rows: Ints  #: rows of X behind them
 
     @property
-    def repeats(self) -> NDArray[np.float64] | None:
+    def repeats(self) -> Floats | None:
         """How often each row counts; None where every row counts once."""
         return None if (self.weights == 1).all() else self.weights
 
     @property
-    def strata(self) -> NDArray[np.int64]:
+    def strata(self) -> Ints:
         """What splits keep in balance: classes; of labels, combinations that are not rare."""
         if not self.targets.labelled:
             return self.labels
@@ -307,7 +306,7 @@ class Sample(NamedTuple):
         kinds = np.where(rare, self.targets.positive[self._first], np.arange(rare.size) + 2)
         return np.unique(kinds[self.labels], return_inverse=True)[1].astype(np.int64)
 
-    def take(self, at: NDArray[np.int64]) -> "Sample":
+    def take(self, at: Ints) -> "Sample":
         """Some rows only."""
         return Sample(
             self.table.take(at),
@@ -318,12 +317,12 @@ class Sample(NamedTuple):
             self.rows[at],
         )
 
-    def pick(self, columns: NDArray[np.int64]) -> "Sample":
+    def pick(self, columns: Ints) -> "Sample":
         """Some columns only."""
         return self._replace(table=self.table.pick(columns))
 
     @property
-    def _first(self) -> NDArray[np.int64]:
+    def _first(self) -> Ints:
         """The first row of each class or combination."""
         return np.unique(self.labels, return_index=True)[1]
 
@@ -357,8 +356,8 @@ def read_sample(
 
 
 def judge_target(
-    y: Foreign, n_rows: int, rows: NDArray[np.int64], known: Foreign = None
-) -> tuple[Targets, NDArray[np.int64], Array]:
+    y: Foreign, n_rows: int, rows: Ints, known: Foreign = None
+) -> tuple[Targets, Ints, Array]:
     """What rows belong to, the class of each (of labels: which combination it has), the classes.
 
     Parameters
@@ -395,8 +394,8 @@ def judge_target(
 
 
 def split_rows(
-    labels: NDArray[np.int64], share: float | None, random_state: np.random.RandomState
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    labels: Ints, share: float | None, random_state: np.random.RandomState
+) -> tuple[Ints, Ints]:
     """Guiding and validation rows, stratified; a class with one row goes to the guiding part."""
     if share is None:
         return np.arange(labels.size), np.empty(0, np.int64)

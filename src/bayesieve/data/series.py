@@ -1,21 +1,21 @@
-"""Time series: records, windows, and tables of them."""
+"""Time series: records, windows, tables of them, and how they lie in files."""
 
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias, cast
 
 import narwhals as nw
 import numpy as np
 from narwhals.typing import IntoDataFrame
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..checks import Array, check_number, choose, listed_names, plain_value
+from ..checks import Array, Floats, Ints, check_number, choose, listed_names, plain_value
 from .tables import is_frame, read_series
 
 #: Of each channel, one array a series.
-Channels = tuple[list[NDArray[np.float64]], ...]
+Channels = tuple[list[Floats], ...]
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,7 @@ def read_series_table(series: SeriesLike, channels: Sequence[str] | None = None)
         )
     if len(set(channels)) != len(channels):
         raise ValueError(f"channels must differ from each other; got {channels!r}.")
-    names = tuple(str(name) for name in channels)
-    return SeriesTable(found.values, names, found.ids, found.times)
+    return replace(found, channels=tuple(str(name) for name in channels))
 
 
 def _read_frame(frame: IntoDataFrame) -> SeriesTable:
@@ -235,7 +234,7 @@ def _read_arrays(series: Sequence[Array]) -> SeriesTable:
     return SeriesTable(values, names, tuple(range(len(each))))
 
 
-def _single(values: list[NDArray[np.float64]]) -> SeriesTable:
+def _single(values: list[Floats]) -> SeriesTable:
     return SeriesTable((values,), ("",), tuple(range(len(values))))
 
 
@@ -266,7 +265,7 @@ def _common_times(
     return tuple(mine[0] for mine in each)
 
 
-def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Hashable]]:
+def _codes(column: nw.Series, what: str) -> tuple[Ints, list[Hashable]]:
     """Numbers of the distinct values in order of appearance, and the values."""
     if column.null_count():
         raise ValueError(f"{what}: column {column.name!r} has missing values; fill or drop them.")
@@ -275,9 +274,7 @@ def _codes(column: nw.Series, what: str) -> tuple[NDArray[np.int64], list[Hashab
     return np.array([numbers[value] for value in cells], np.int64), list(numbers)
 
 
-def _in_order(
-    series: NDArray[np.int64], kinds: NDArray[np.int64], time: nw.Series | None, ids: list[Hashable]
-) -> NDArray[np.int64]:
+def _in_order(series: Ints, kinds: Ints, time: nw.Series | None, ids: list[Hashable]) -> Ints:
     """Rows by series, channel and time; a time that comes twice is refused."""
     if time is None:
         return np.lexsort((kinds, series))
@@ -309,7 +306,7 @@ def _in_order(
     return order
 
 
-def _numbers(column: nw.Series) -> NDArray[np.float64]:
+def _numbers(column: nw.Series) -> Floats:
     """A column of values; what is missing is NaN."""
     if not (column.dtype.is_numeric() or column.dtype in (nw.Boolean, nw.Object)):
         raise TypeError(
@@ -322,7 +319,7 @@ def _numbers(column: nw.Series) -> NDArray[np.float64]:
         raise TypeError(f"values: column {column.name!r} must hold numbers.") from error
 
 
-def _frozen(parts: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+def _frozen(parts: list[Floats]) -> list[Floats]:
     """Arrays of their own that nobody can change."""
     found = []
     for part in parts:
@@ -343,7 +340,7 @@ class Windows(NamedTuple):
     table : SeriesTable
         The windows; ids are (id of the record, first point).
     y : ndarray or None
-        Their classes, where intervals said them.
+        Their classes, where intervals gave them.
     groups : ndarray of int
         Number of the record that each came from: windows of one record belong on the same side of
         every split.
@@ -357,10 +354,10 @@ class Windows(NamedTuple):
 
     table: SeriesTable
     y: Array | None
-    groups: NDArray[np.int64]
-    firsts: NDArray[np.int64]
+    groups: Ints
+    firsts: Ints
     left_out: int
-    stretches: NDArray[np.int64] | None = None
+    stretches: Ints | None = None
 
 
 class Interval(NamedTuple):
@@ -397,12 +394,12 @@ def labels_of(
     choose("id", id, table.columns)
     choose("label", label, table.columns)
     found: dict[Hashable, object] = {}
-    for name, said in zip(table[id].to_list(), table[label].to_list(), strict=True):
-        if name in found and found[name] != said:
-            raise ValueError(f"labels: series {name!r} has two, {found[name]!r} and {said!r}.")
-        if said is None or said != said:
+    for name, value in zip(table[id].to_list(), table[label].to_list(), strict=True):
+        if name in found and found[name] != value:
+            raise ValueError(f"labels: series {name!r} has two, {found[name]!r} and {value!r}.")
+        if value is None or value != value:
             raise ValueError(f"labels: series {name!r} has a row without a label.")
-        found[name] = said
+        found[name] = value
     known = [plain_value(name) for name in ids]
     _refuse("the labels name", "which is not among the series", set(found) - set(known))
     _refuse("the series have", "which has no label", set(known) - set(found))
@@ -442,12 +439,12 @@ def intervals_of(
     found: dict[Hashable, list[Interval]] = {}
     # As numpy has them, since the times of series are compared with them.
     cells = [table[name].to_numpy() for name in columns[1:3]]
-    for name, low, high, said in zip(
+    for name, low, high, value in zip(
         table[id].to_list(), *cells, table[label].to_list(), strict=True
     ):
         if low > high:
             raise ValueError(f"intervals: one of {name!r} starts at {low} and ends at {high}.")
-        found.setdefault(name, []).append(Interval(low, high, said))
+        found.setdefault(name, []).append(Interval(low, high, value))
     for record, mine in found.items():
         mine.sort(key=lambda each: each.start)
         for one, other in pairwise(mine):
@@ -542,3 +539,46 @@ def _refuse(what: str, why: str, odd: set[Hashable]) -> None:
         first = min(odd, key=str)
         more = f", and {len(odd) - 1} more like it" if len(odd) > 1 else ""
         raise ValueError(f"{what} {first!r}, {why}{more}.")
+
+
+# -- How series lie in files -----------------------------------------------------------------------
+
+
+#: `SeriesForm` as plain data.
+FormData: TypeAlias = dict[str, str | int | list[str] | None]
+
+
+@dataclass(frozen=True)
+class SeriesForm:
+    """How series lie in files.
+
+    Parameters
+    ----------
+    kind : {"long", "wide", "folder"}
+        One row a point, one row a series, or one file a series.
+    id, time, channel : str, optional
+        Columns that say which series, when, and of which channel.
+    values : tuple of str, optional
+        Columns of values: of a long table one a channel, of a wide one one a point; all others by
+        default.
+    window, stride : int, optional
+        Long records are cut into windows of so many points, so many apart.
+    """
+
+    kind: str
+    id: str | None = None
+    time: str | None = None
+    channel: str | None = None
+    values: tuple[str, ...] | None = None
+    window: int | None = None
+    stride: int | None = None
+
+    def to_dict(self) -> FormData:
+        """Plain data."""
+        return asdict(self) | {"values": None if self.values is None else list(self.values)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, str | int | list[str] | None]) -> "SeriesForm":
+        """The form that `to_dict` wrote."""
+        found = cls(**data)  # type: ignore[arg-type]
+        return found if found.values is None else replace(found, values=tuple(found.values))

@@ -5,15 +5,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils.validation import column_or_1d
 
-from ..checks import Array, plain_value
+from ..checks import Array, Bools, Ints, plain_value
 from .sample import Sample, is_share, split_rows
 from .tables import _is_nan
 
-Rows = NDArray[np.int64]
+Rows = Ints
 
 
 def read_groups_of_rows(groups: Any, n_rows: int) -> Array | None:
@@ -72,7 +71,7 @@ def read_mates(groups: Array | None, rows: Rows) -> Rows | None:
 
 
 def middle_rows(mates: Rows) -> Rows:
-    """Of each group the row in the middle: as many independent rows as there are groups.
+    """The row in the middle of each group: as many independent rows as there are groups.
 
     Examples
     --------
@@ -206,7 +205,7 @@ def _last_split(splitter: Any, sample: Sample, groups: Array | None) -> tuple[Ro
     return guiding, validating
 
 
-def _named_rows(rows: Any, n_rows: int) -> NDArray[np.bool_]:
+def _named_rows(rows: Any, n_rows: int) -> Bools:
     """A mask of the rows that are named by a mask or by their numbers."""
     given = np.asarray(rows if hasattr(rows, "__array__") else list(rows))
     if given.ndim != 1 or given.dtype.kind not in "biu":
@@ -232,13 +231,13 @@ def _named_rows(rows: Any, n_rows: int) -> NDArray[np.bool_]:
 
 
 def validation_among(validation: Any, rows: Rows, n_rows: int) -> Any:
-    """The same for a table of some of the rows: rows that are named are named anew."""
+    """Validation for a table of some of the rows, whose numbers differ from the whole table's."""
     if is_share(validation) or isinstance(validation, str) or hasattr(validation, "split"):
         return validation
     return _named_rows(validation, n_rows)[rows]
 
 
-def later_rows(time: Array, share: float) -> NDArray[np.bool_]:
+def later_rows(time: Array, share: float) -> Bools:
     """Which rows are the latest, about this share of them; rows of one moment stay together.
 
     Examples
@@ -288,7 +287,7 @@ def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, 
 
 
 def find_splits(
-    cv: Any, mine: NDArray[np.int64], theirs: Rows, groups: Array | None, n_rows: int
+    cv: Any, mine: Ints, theirs: Rows, groups: Array | None, n_rows: int
 ) -> list[tuple[Rows, Rows]]:
     """Pairs of train and test positions among the guiding rows; a row may come several times.
 

@@ -1,16 +1,19 @@
-"""How cells are kept: small whole numbers as bytes, panels of columns, memory or mapped files."""
+"""How cells are kept: bytes, panels, packed tables, sparse moves; in memory or mapped files."""
 
 import math
 import mmap
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import DTypeLike, NDArray
 
-from ..checks import Array
+from ..checks import Array, Bools, Bytes, Floats, Ints
+from .columns import MOST_CODES
 
 #: The code of a missing value in a binary column.
 SILENT = 2
@@ -22,6 +25,23 @@ _SCOUTED = 64
 _PANEL = 64
 
 _NUMBERS = frozenset("biufBIUF")
+
+
+class TableShape:
+    """What tables of all kinds have: names of their columns, and a number of rows."""
+
+    names: list[str]
+    n_rows: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.names)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Are columns kept by the rows in which they are not 0?"""
+        return False
 
 
 @dataclass(frozen=True)
@@ -37,22 +57,22 @@ class NarrowColumns:
     doubtful : columns left out for a zero below zero only.
     """
 
-    cells: NDArray[np.uint8]
-    slots: NDArray[np.int64]
-    least: NDArray[np.uint8]
-    most: NDArray[np.uint8]
-    missing: NDArray[np.bool_]
-    doubtful: NDArray[np.bool_]
+    cells: Bytes
+    slots: Ints
+    least: Bytes
+    most: Bytes
+    missing: Bools
+    doubtful: Bools
 
     @property
-    def binary(self) -> NDArray[np.bool_]:
+    def binary(self) -> Bools:
         """Which columns of the table hold nothing but 0, 1 and missing values."""
         found = np.zeros(self.slots.size, bool)
         here = self.slots >= 0
         found[here] = self.most[self.slots[here]] <= 1
         return found
 
-    def coded(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    def coded(self, j: int) -> tuple[Floats, Bytes]:
         """Each value of a column and NaN at the end, and which of them every row has."""
         slot = self.slots[j]
         cells = self.cells[slot]
@@ -66,7 +86,7 @@ class NarrowColumns:
         code_of[silent] = values.size
         return np.append(values.astype(np.float64), np.nan), code_of.astype(np.uint8)[cells]
 
-    def column(self, j: int) -> NDArray[np.float64]:
+    def column(self, j: int) -> Floats:
         """One column as numbers."""
         slot = self.slots[j]
         column = self.cells[slot].astype(np.float64)
@@ -84,7 +104,7 @@ def find_narrow(columns: Sequence[Array] | Array) -> NarrowColumns:
     return _surveyed(cells, flags)
 
 
-def _surveyed(cells: NDArray[np.uint8], flags: NDArray[np.uint8]) -> NarrowColumns:
+def _surveyed(cells: Bytes, flags: Bytes) -> NarrowColumns:
     """What is told of all rows; `cells` has a row for every flag of 0."""
     from .kernels.exact import MINUS_ZERO, extremes, recode_missing
 
@@ -98,7 +118,7 @@ def _surveyed(cells: NDArray[np.uint8], flags: NDArray[np.uint8]) -> NarrowColum
     return NarrowColumns(cells, slots, least, most, missing, flags == MINUS_ZERO)
 
 
-def _of_array(table: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _of_array(table: Array) -> tuple[Bytes, Bytes]:
     """Bytes of a numeric array, and the flags of every column."""
     from .kernels.exact import MISSING, ODD, turn_to_bytes
 
@@ -114,26 +134,26 @@ def _of_array(table: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     everyone = np.arange(n_columns)
     some = np.empty((n_columns, len(few)), np.uint8)
     turn_to_bytes(few, floats, everyone, 0, n_columns, some, scouted)
-    wanted = np.flatnonzero(scouted & ODD == 0)
-    cells = np.empty((wanted.size, n_rows), np.uint8)
-    flags = scouted[wanted]
+    narrow = np.flatnonzero(scouted & ODD == 0)
+    cells = np.empty((narrow.size, n_rows), np.uint8)
+    flags = scouted[narrow]
     if readable.T.flags.c_contiguous:
-        for c, j in enumerate(wanted):
+        for c, j in enumerate(narrow):
             flags[c] |= _one(readable[:, j], floats, cells[c])
     else:
-        turn_to_bytes(readable, floats, wanted, 0, wanted.size, cells, flags)
-    scouted[wanted] = flags
+        turn_to_bytes(readable, floats, narrow, 0, narrow.size, cells, flags)
+    scouted[narrow] = flags
     return _kept(cells, flags == 0), scouted
 
 
-def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """The same for a list of columns, each of its own type."""
+def _of_columns(columns: Sequence[Array]) -> tuple[Bytes, Bytes]:
+    """Bytes of a list of columns, each of its own type, and the flags of every column."""
     from .kernels.exact import ODD
 
     flags = np.full(len(columns), ODD, np.uint8)
     n_rows = len(columns[0]) if len(columns) else 0
     scout = np.empty(_SCOUTED, np.uint8)
-    wanted = []
+    narrow = []
     for j, column in enumerate(columns):
         if column.dtype.kind in _NUMBERS:
             if column.dtype.itemsize == 1:  # nearly always small: no scout needed
@@ -142,14 +162,14 @@ def _of_columns(columns: Sequence[Array]) -> tuple[NDArray[np.uint8], NDArray[np
                 few, floats = _readable(column[:_SCOUTED])
                 flags[j] = _one(few, floats, scout[: few.size])
             if not flags[j] & ODD:
-                wanted.append(j)
-    cells = np.empty((len(wanted), n_rows), np.uint8)
-    for c, j in enumerate(wanted):
+                narrow.append(j)
+    cells = np.empty((len(narrow), n_rows), np.uint8)
+    for c, j in enumerate(narrow):
         flags[j] |= _one(*_readable(columns[j]), cells[c])
-    return _kept(cells, flags[wanted] == 0), flags
+    return _kept(cells, flags[narrow] == 0), flags
 
 
-def _one(column: Array, floats: bool, out: NDArray[np.uint8]) -> int:
+def _one(column: Array, floats: bool, out: Bytes) -> int:
     from .kernels.exact import MISSING, ODD, to_bytes
 
     if column.dtype == np.uint8:
@@ -158,7 +178,7 @@ def _one(column: Array, floats: bool, out: NDArray[np.uint8]) -> int:
     return int(to_bytes(column, floats, out))
 
 
-def _kept(cells: NDArray[np.uint8], kept: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def _kept(cells: Bytes, kept: Bools) -> Bytes:
     return cells if kept.all() else cells[kept]
 
 
@@ -172,7 +192,7 @@ def _readable(cells: Array) -> tuple[Array, bool]:
     return cells, floats
 
 
-def pack_bits(cells: NDArray[np.uint8] | NDArray[np.bool_]) -> NDArray[np.uint64]:
+def pack_bits(cells: Bytes | Bools) -> NDArray[np.uint64]:
     """Zeros and ones, 64 to a word, padded with zeros."""
     packed = np.packbits(cells, axis=1, bitorder="little")
     width = -(-packed.shape[1] // 8) * 8
@@ -199,7 +219,7 @@ class Panels:
         self._first, self._turned = 0, np.empty((0, 0))
         self._next = -1
 
-    def column(self, j: int) -> NDArray[np.float64]:
+    def column(self, j: int) -> Floats:
         """One column."""
         first, turned, expected = self._first, self._turned, self._next
         self._next = j + 1
@@ -255,3 +275,289 @@ class Room:
 
 #: Arrays in memory, as large as they must be.
 IN_MEMORY = Room()
+
+
+# -- Tables packed to a bit or a byte a cell where that suffices -----------------------------------
+
+
+# A table in memory leaves this share of its size to the terms that a ledger keeps, or this much.
+_CACHE_SHARE = 8
+
+_LEAST_CACHE = 2**25
+
+
+class Bits:
+    """Codes 0 and 1, eight rows to a byte; rows are read as they are asked for.
+
+    Parameters
+    ----------
+    flat : bytes of zeros to begin with.
+    n_rows : how many of their bits are rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.storage import Bits
+    >>> bits = Bits(np.zeros(2, np.uint8), 11)
+    >>> bits.put(3, np.array([1, 0, 1, 1]))
+    >>> np.asarray(bits).tolist(), bits[np.array([6, 4])].tolist()
+    ([0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0], [1, 0])
+    """
+
+    def __init__(self, flat: Bytes, n_rows: int):
+        self._flat, self.size = flat, n_rows
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the bytes."""
+        return self._flat.nbytes
+
+    def put(self, first: int, codes: Array) -> None:
+        """Write the codes of rows that have not been written, from row `first` on."""
+        byte, bit = divmod(first, 8)
+        padded = np.concatenate([np.zeros(bit, np.uint8), codes.astype(np.uint8)])
+        packed = np.packbits(padded, bitorder="little")
+        self._flat[byte : byte + packed.size] |= packed
+
+    def __getitem__(self, rows: Ints) -> Bytes:
+        found: Bytes = self._flat[rows >> 3] >> (rows & 7).astype(np.uint8) & 1
+        return found
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[np.generic]:
+        codes = np.unpackbits(self._flat, count=self.size, bitorder="little")
+        return codes if dtype is None else codes.astype(dtype)
+
+
+class PackedColumn(NamedTuple):
+    """One column: codes of few values, or numbers as they are.
+
+    Parameters
+    ----------
+    values : distinct values, sorted, and the missing one (NaN or None) at the end; None where
+        `cells` holds the numbers themselves.
+    cells : position of each row's value among `values`, as bits where there are two and nothing is
+        missing; or float64.
+    """
+
+    values: Array | None
+    cells: Array | Bits
+
+
+class Lookup:
+    """Values of some rows of a packed column, made when they are read.
+
+    Parameters
+    ----------
+    values, cells : as of a `PackedColumn`.
+    rows : the rows wanted, in this order.
+    """
+
+    def __init__(self, values: Array | None, cells: Array | Bits, rows: Ints):
+        self._values, self._cells, self._rows = values, cells, rows
+
+    def __getitem__(self, part: slice) -> Array:
+        cells = self._cells[self._rows[part]]
+        return cells if self._values is None else self._values[cells]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedTable(TableShape):
+    """A table as `bayesieve.engine.pack` makes it; estimators take it as X.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    shape : tuple of int
+        Rows and columns.
+    nbytes : int
+        Size of the packed columns.
+    target : ndarray, data frame or None
+        The target that `pack` was asked to keep, as y for `fit`.
+    identifiers : list of str
+        Text columns that were left out, since they name rows.
+    """
+
+    names: list[str]
+    n_rows: int
+    packed: tuple[PackedColumn, ...]
+    room: Room = IN_MEMORY
+    target: Any = None
+    identifiers: tuple[str, ...] = ()
+    rows: Ints | None = None  #: rows of `packed` that are in the table; None: all
+
+    def __repr__(self) -> str:
+        where = "memory" if self.room.folder is None else f"files in {self.room.folder!r}"
+        n_rows, n_columns = self.shape
+        return (
+            f"<PackedTable of {n_rows} rows x {n_columns} columns, {self.nbytes / 1e6:.1f} MB in "
+            f"{where}>"
+        )
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, as data frames call them."""
+        return self.names
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the packed columns."""
+        return sum(column.cells.nbytes for column in self.packed)
+
+    def coded(self, j: int) -> tuple[Array, Array | None]:
+        """Each value of a column, and which of them every row has; None: row by row as they are."""
+        values, kept = self.packed[j]
+        cells: Array = np.asarray(kept) if self.rows is None else kept[self.rows]
+        if values is None:
+            return cells, None
+        if self.rows is not None:
+            used = np.bincount(cells, minlength=len(values)) > 0
+            used[-1] = True
+            cells = (np.cumsum(used) - 1).astype(cells.dtype)[cells]
+            values = values[used]
+        return values, cells
+
+    def kept(self, j: int) -> tuple[Array, Array | Bits | None]:
+        """Values and cells of a column, as `coded` gives them; bits of a whole column stay bits."""
+        values, cells = self.packed[j]
+        if isinstance(cells, Bits) and values is not None and self.rows is None:
+            return values, cells
+        return self.coded(j)
+
+    def column(self, j: int) -> Array:
+        """One column, unpacked: float64, or texts with None where missing."""
+        values, codes = self.coded(j)
+        return values if codes is None else values[codes]
+
+    def pick(self, columns: Ints) -> "PackedTable":
+        """Some columns only."""
+        return replace(
+            self,
+            names=[self.names[j] for j in columns],
+            packed=tuple(self.packed[j] for j in columns),
+        )
+
+    def take(self, rows: Ints) -> "PackedTable":
+        """Some rows only."""
+        mine = rows if self.rows is None else self.rows[rows]
+        return replace(self, rows=mine, n_rows=mine.size, target=None)
+
+
+def room_for(nbytes: int, folder: str | None) -> Room:
+    """The room of a packed table of so many bytes."""
+    if folder is not None:
+        return Room(folder)
+    return Room(None, max(nbytes // _CACHE_SHARE, _LEAST_CACHE))
+
+
+# -- Columns by the rows in which they differ from their usual value -------------------------------
+
+
+@dataclass(frozen=True)
+class Moves:
+    """All columns of a table, sparse.
+
+    Parameters
+    ----------
+    entries : rows x columns in CSC form, sorted; a stored value is a kind plus one.
+    first : first delta row of each column, and the number of delta rows at the end.
+    usual : code of the value that is not stored, one a column.
+    codes : code of each delta row.
+    """
+
+    entries: Any
+    first: Ints
+    usual: Ints
+    codes: Ints
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns."""
+        return self.usual.size
+
+    def column(self, f: int) -> Ints:
+        """Codes of one column, of all rows."""
+        entries = self.entries
+        found = np.full(entries.shape[0], self.usual[f])
+        mine = slice(entries.indptr[f], entries.indptr[f + 1])
+        kinds = entries.data[mine].astype(np.int64) - 1
+        found[entries.indices[mine]] = self.codes[self.first[f] + kinds]
+        return found
+
+    def rows_of(self, columns: Ints) -> tuple[Ints, Ints]:
+        """Delta rows of some columns, and the place of each one's column among these."""
+        owner = np.repeat(np.arange(self.n_columns), np.diff(self.first))
+        place = np.full(self.n_columns, -1)
+        place[columns] = np.arange(columns.size)
+        rows = np.flatnonzero(place[owner] >= 0)
+        return rows, place[owner[rows]]
+
+    def of_rows(self, rows: Ints) -> "Entries":
+        """Entries of some rows, renumbered; a row may come several times."""
+        whole = rows.size == self.entries.shape[0] and (rows == np.arange(rows.size)).all()
+        part = self.entries if whole else self.entries.tocsr()[rows].tocsc()
+        part.sort_indices()
+        return Entries(
+            part.indptr.astype(np.int64),
+            part.indices.astype(np.int32, copy=False),
+            part.data - part.data.dtype.type(1),
+        )
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Entries as the kernels read them: column f has those from pointers[f] to pointers[f + 1]."""
+
+    pointers: Ints
+    lines: NDArray[np.int32]
+    kinds: Array
+
+
+def present(matrix: Any) -> Moves:
+    """A sparse matrix read by presence: every stored value moves its row."""
+    n_columns = matrix.shape[1]
+    entries = scipy.sparse.csc_array(
+        (np.ones(matrix.nnz, np.uint8), matrix.indices, matrix.indptr), shape=matrix.shape
+    )
+    return Moves(
+        entries,
+        np.arange(n_columns + 1),
+        np.zeros(n_columns, np.int64),
+        np.ones(n_columns, np.int64),
+    )
+
+
+def from_codes(columns: list[Array], n_codes: list[int]) -> Moves:
+    """Columns of codes; the most frequent code of each (the lowest of equals) is not stored."""
+    n_rows = columns[0].size
+    pointers, first, usual = [0], [0], []
+    rows: list[NDArray[np.int32]] = []
+    kinds: list[Array] = []
+    codes: list[Ints] = []
+    wide = max(n_codes) > MOST_CODES
+    for column, count in zip(columns, n_codes, strict=True):
+        counts = np.bincount(column, minlength=count)
+        common = int(counts.argmax())
+        others = np.flatnonzero(counts)
+        others = others[others != common]
+        kind_of = np.zeros(count, np.int32 if wide else np.uint8)
+        kind_of[others] = np.arange(1, others.size + 1)
+        moved = np.flatnonzero(column != common)
+        rows.append(moved.astype(np.int32))
+        kinds.append(kind_of[column[moved]])
+        codes.append(others)
+        usual.append(common)
+        pointers.append(pointers[-1] + moved.size)
+        first.append(first[-1] + others.size)
+    entries = scipy.sparse.csc_array(
+        (np.concatenate(kinds), np.concatenate(rows), np.array(pointers)),
+        shape=(n_rows, len(columns)),
+    )
+    return Moves(
+        entries, np.array(first), np.array(usual, np.int64), np.concatenate(codes).astype(np.int64)
+    )

@@ -14,25 +14,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..checks import Array, Foreign
+from ..checks import Array, Bytes, Floats, Foreign, Ints
 from .columns import ColumnSpec, NumberName, count_distinct, encode, is_missing, learn, only_texts
-from .packed import PackedTable
-from .storage import IN_MEMORY, NarrowColumns, Panels, Room, find_narrow
+from .storage import IN_MEMORY, NarrowColumns, PackedTable, Panels, Room, TableShape, find_narrow
 
 # Columns of these types are taken as they are, where nothing is missing.
 _PLAIN = frozenset(
     (
-        nw.Boolean,
-        nw.Int8,
-        nw.Int16,
-        nw.Int32,
-        nw.Int64,
-        nw.UInt8,
-        nw.UInt16,
-        nw.UInt32,
-        nw.UInt64,
-        nw.Float32,
-        nw.Float64,
+        *(nw.Boolean, nw.Float32, nw.Float64),
+        *(nw.Int8, nw.Int16, nw.Int32, nw.Int64),
+        *(nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64),
     )
 )
 
@@ -41,22 +32,12 @@ _WIDE = 256
 
 
 @dataclass(frozen=True)
-class RawTable:
+class RawTable(TableShape):
     """Columns of numbers (NaN is missing) or of texts (None is missing)."""
 
     columns: Sequence[Array] | Array
     names: list[str]
     n_rows: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.n_rows, len(self.names)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Are columns kept by the rows in which they are not 0?"""
-        return False
 
     @cached_property
     def narrow(self) -> NarrowColumns:
@@ -64,7 +45,7 @@ class RawTable:
         return find_narrow(self.columns)
 
     @property
-    def binary_codes(self) -> NDArray[np.uint8] | None:
+    def binary_codes(self) -> Bytes | None:
         """Codes of all columns, columns x rows, where all hold 0, 1 and missing values (2)."""
         return self.narrow.cells if self.narrow.binary.all() else None
 
@@ -86,20 +67,20 @@ class RawTable:
             return column
         return np.ascontiguousarray(column, dtype=np.float64)
 
-    def coded(self, j: int) -> tuple[Array, NDArray[np.uint8] | None]:
+    def coded(self, j: int) -> tuple[Array, Bytes | None]:
         """Each value of a column, and which of them every row has; None: row by row as they are."""
         if self.narrow.slots[j] < 0:
             return self.column(j), None
         return self.narrow.coded(j)
 
-    def pick(self, columns: NDArray[np.int64]) -> "RawTable":
+    def pick(self, columns: Ints) -> "RawTable":
         """Some columns only."""
         names = [self.names[j] for j in columns]
         if isinstance(self.columns, np.ndarray):
             return RawTable(self.columns[:, columns], names, self.n_rows)
         return RawTable([self.columns[j] for j in columns], names, self.n_rows)
 
-    def take(self, rows: NDArray[np.int64]) -> "RawTable":
+    def take(self, rows: Ints) -> "RawTable":
         """Some rows only."""
         if isinstance(self.columns, np.ndarray):
             return RawTable(self.columns[rows], self.names, rows.size)
@@ -107,7 +88,7 @@ class RawTable:
 
 
 @dataclass(frozen=True)
-class SparseTable:
+class SparseTable(TableShape):
     """A sparse matrix in CSC form: sorted, no entry twice, no zero stored."""
 
     matrix: Any
@@ -115,31 +96,26 @@ class SparseTable:
     n_rows: int
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.n_rows, len(self.names)
-
-    @property
     def is_sparse(self) -> bool:
-        """Are columns kept by the rows in which they are not 0?"""
+        """Always: columns are kept by the rows in which they are not 0."""
         return True
 
-    def column(self, j: int) -> NDArray[np.float64]:
+    def column(self, j: int) -> Floats:
         """One column, zeros filled in."""
         start, end = self.matrix.indptr[j], self.matrix.indptr[j + 1]
         column = np.zeros(self.n_rows)
         column[self.matrix.indices[start:end]] = self.matrix.data[start:end]
         return column
 
-    def coded(self, j: int) -> tuple[NDArray[np.float64], None]:
+    def coded(self, j: int) -> tuple[Floats, None]:
         """One column, as it is."""
         return self.column(j), None
 
-    def pick(self, columns: NDArray[np.int64]) -> "SparseTable":
+    def pick(self, columns: Ints) -> "SparseTable":
         """Some columns only."""
         return SparseTable(self.matrix[:, columns], [self.names[j] for j in columns], self.n_rows)
 
-    def take(self, rows: NDArray[np.int64]) -> "SparseTable":
+    def take(self, rows: Ints) -> "SparseTable":
         """Some rows only."""
         part = self.matrix.tocsr()[rows].tocsc()
         part.sort_indices()
@@ -180,13 +156,7 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
         # numpy would turn the numbers among texts into texts.
         X = np.array(X, dtype=object)
     with np.errstate(over="ignore", invalid="ignore"):  # sums of values near the float maximum
-        X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=None,
-            ensure_all_finite="allow-nan",
-        )
+        X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
     names = _names(estimator, X.shape[1])
     if X.dtype.kind in "fiub":
         return RawTable(X, names, X.shape[0])
@@ -214,7 +184,7 @@ def _reads_nothing(estimator: BaseEstimator) -> bool:
 
 
 def _rows_alone(X: Foreign) -> RawTable:
-    """As many rows as X has, without a column."""
+    """A table without a column, of as many rows as X has."""
     shape = X.shape if hasattr(X, "shape") else _array(X).shape
     if len(shape) != 2 or shape[0] < 1:
         raise ValueError(f"X must be a table of at least one row; got the shape {tuple(shape)}.")
@@ -407,7 +377,7 @@ def infinity_error(name: str, row: int) -> ValueError:
     )
 
 
-def read_series(series: Any) -> list[NDArray[np.float64]]:
+def read_series(series: Any) -> list[Floats]:
     """Time series as a list of read-only 1-D arrays; NaN and infinity may be inside."""
     if isinstance(series, str | bytes) or not hasattr(series, "__len__"):
         raise TypeError(
@@ -466,7 +436,7 @@ class Look(NamedTuple):
     below_zero: bool = False  #: a zero below zero, which is written otherwise, is among them
 
 
-def look(table: RawTable | SparseTable, j: int, repeats: NDArray[np.float64] | None = None) -> Look:
+def look(table: RawTable | SparseTable, j: int, repeats: Floats | None = None) -> Look:
     """Look at one column of a part.
 
     Examples
@@ -542,9 +512,9 @@ def learn_from(
     """
     text = any(each.kind.text for each in looks)
     # A part without a single known value says nothing of a column of texts.
-    told = [each for each in looks if each.kind.text or not text]
-    values = np.concatenate([each.values for each in told]) if told else np.empty(0)
-    counts = np.concatenate([each.counts for each in told]) if told else np.empty(0, np.int64)
+    known = [each for each in looks if each.kind.text or not text]
+    values = np.concatenate([each.values for each in known]) if known else np.empty(0)
+    counts = np.concatenate([each.counts for each in known]) if known else np.empty(0, np.int64)
     return learn(name, model, values, discrete, False, presence, grid_codes, counts)
 
 

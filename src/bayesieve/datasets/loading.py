@@ -12,10 +12,9 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse
 import sklearn.datasets
-from numpy.typing import NDArray
 
-from ..checks import Array, choose
-from ..data.files.columnar import _BROKEN, feature_names, read_npz
+from ..checks import Array, Floats, choose
+from ..data.files.columnar import BROKEN, feature_names, read_npz
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,6 @@ class DatasetEntry:
 
 #: Sets that come with scikit-learn.
 BUNDLED = {"iris": "load_iris", "wine": "load_wine", "wdbc": "load_breast_cancer"}
-
 
 #: Every set by name; a new one is one entry here.
 REGISTRY = {
@@ -103,7 +101,6 @@ REGISTRY = {
 #: Names a folder with data files.
 FOLDER_VARIABLE = "BAYESIEVE_DATA"
 
-
 #: What a field of a table holds; None is missing.
 Cell: TypeAlias = str | float | None
 
@@ -145,7 +142,7 @@ class Dataset:
     source: str
     split: Array | None = None
 
-    def coded(self) -> tuple[NDArray[np.float64], dict[int, str]]:
+    def coded(self) -> tuple[Floats, dict[int, str]]:
         """Numbers only, and the feature model of each column for `NaiveBayes(features=)`.
 
         Texts become codes 0, 1, 2, ... (a categorical column); all other columns are gaussian.
@@ -284,7 +281,7 @@ def _from_folder(
             _, arrays = read_npz(labels)
             path = sparse
             return _of_arrays(name, read_npz(sparse)[0], arrays, str(sparse))
-    except _BROKEN as error:
+    except BROKEN as error:
         raise ValueError(f"{path} cannot be read: {error}. Fetch the file again.") from error
     return None
 

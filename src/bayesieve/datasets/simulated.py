@@ -7,7 +7,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from ..checks import check_number
+from ..checks import Bools, Bytes, Floats, Ints, check_number
 from ..data.html import frame_of, html_table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def make_dependent(
     *,
     noise: float = 0.1,
     random_state: int | np.random.RandomState | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Append synthetic columns that depend linearly on original ones.
 
     Each is a + b x_j + noise, with a column x_j drawn at random (no column twice before all have
@@ -81,24 +81,17 @@ def make_dependent(
 #: Labels of `make_incidents` and the share of reports that carry each.
 LABELS = {"rescuers hurt": 0.012, "children hurt": 0.013, "civilians hurt": 0.06}
 
-
 _N_KINDS = 80  # kinds of incident
-
 
 _TAIL = 1.1  # of the distribution of feature frequencies
 
-
 _IN_KIND = 0.75  # share of a feature's occurrences within its kind of incident
-
 
 _FAMILY = 5  # features that say about the same, on average
 
-
 _WIDER = 0.7  # share of a family that is present wherever its fact is, and elsewhere too
 
-
 _SIGNALS = 25  # facts that speak for each label
-
 
 _MULTI = 0.01  # share of features with several values
 
@@ -125,9 +118,9 @@ class Incidents(NamedTuple):
     """
 
     X: scipy.sparse.csc_array
-    Y: NDArray[np.uint8]
+    Y: Bytes
     label_names: list[str]
-    signals: list[NDArray[np.int64]]
+    signals: list[Ints]
 
 
 def make_incidents(
@@ -197,10 +190,7 @@ def make_incidents(
 
 
 def _draw_entries(
-    rng: np.random.Generator,
-    kinds: NDArray[np.int64],
-    leaders: NDArray[np.bool_],
-    n_entries: int,
+    rng: np.random.Generator, kinds: Ints, leaders: Bools, n_entries: int
 ) -> scipy.sparse.csc_array:
     """Where each feature occurs: a fact mostly in its kind of incident, the rest of its family
     where the fact does, some reports less, some more.
@@ -212,7 +202,7 @@ def _draw_entries(
     ]
     counts = np.clip(np.rint(raw * n_entries / raw.sum()), 1, n_reports // 3).astype(np.int64)
     of_kind = [np.flatnonzero(kinds == kind) for kind in range(_N_KINDS)]
-    columns: list[NDArray[np.int64]] = []
+    columns: list[Ints] = []
     core = np.empty(0, np.int64)
     for leads, count in zip(leaders, counts, strict=True):
         if leads:
@@ -242,9 +232,7 @@ def _draw_entries(
 #: The classes of `make_signals`, in the order of their numbers.
 CLASSES = ("normal", "mean shift", "variance shift", "trend")
 
-
 _CENTRE = (0.2, 0.8)  # the central 60 % of a signal
-
 
 _MEAN, _SD, _TREND = (1.0, 5.0), (2.0, 6.0), (1.0, 5.0)
 
@@ -271,10 +259,10 @@ class Signals(NamedTuple):
     (5, ['mean shift', 'normal', 'trend', 'variance shift'])
     """
 
-    series: list[NDArray[np.float64]]
+    series: list[Floats]
     y: NDArray[np.str_]
-    change_point: NDArray[np.int64]
-    amplitude: NDArray[np.float64]
+    change_point: Ints
+    amplitude: Floats
 
     def to_columns(self) -> dict[str, list[object]]:
         """One row a signal: class, number of points, where it changes and by how much."""
@@ -286,7 +274,7 @@ class Signals(NamedTuple):
         }
 
     def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
-        """The same as a data frame.
+        """The signals as a data frame, one row each.
 
         Parameters
         ----------
@@ -297,8 +285,8 @@ class Signals(NamedTuple):
 
     def __repr__(self) -> str:
         kinds, counts = np.unique(self.y, return_counts=True)
-        told = ", ".join(f"{n} {kind}" for kind, n in zip(kinds, counts, strict=True))
-        return f"<{len(self.series)} signals: {told}>"
+        listed = ", ".join(f"{n} {kind}" for kind, n in zip(kinds, counts, strict=True))
+        return f"<{len(self.series)} signals: {listed}>"
 
     def _repr_html_(self) -> str:
         return html_table(self.to_columns(), repr(self).strip("<>"), 10)
@@ -362,7 +350,7 @@ def make_signals(
     return Signals(series, np.array(CLASSES)[kinds], change, amplitude)
 
 
-def _alter(signal: NDArray[np.float64], kind: int, change: int, amplitude: float) -> None:
+def _alter(signal: Floats, kind: int, change: int, amplitude: float) -> None:
     """Change the signal from the change point on, in place."""
     rest = signal[change:]
     if kind == 1:
@@ -384,7 +372,7 @@ def make_waveform(
     n_noise: int = 0,
     *,
     random_state: int | np.random.RandomState | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Ints]:
     """Simulate the waveform sets (Breiman et al. 1984): 21 attributes, or 40 with 19 of noise.
 
     Each row is a random convex combination of two of three triangular waves, sampled at 21 points,

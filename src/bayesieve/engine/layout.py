@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from ..checks import Array, check_memory, choose
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.kernels.options import BLOCK, BYTES, LANES
-from ..data.packed import Lookup
 from ..data.split import Rows, find_splits, training_copies
-from ..data.storage import IN_MEMORY, Room
+from ..data.storage import IN_MEMORY, Lookup, Room
 from ..models.base import Ints, Statistics, TrainingSets, one_set
 from ..models.registry import MODELS
 from .contract import Units

@@ -13,7 +13,7 @@ from ..checks import Array, check_memory
 from ..data.columns import ColumnSpec
 from ..data.kernels.options import ROW_KINDS
 from ..data.sample import Targets
-from ..data.sparse import Moves
+from ..data.storage import Moves
 from ..models.base import (
     Floats,
     Grid,

@@ -15,15 +15,14 @@ from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose, column_indices
 from ..criteria import CRITERIA
-from ..criteria.base import Criterion
+from ..criteria.base import Criterion, has_standard_error
 from ..criteria.rows import RowCriterion
-from ..criteria.standard_error import has_standard_error
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..data.tables import SparseTable, Table
 from ..engine.dask.engine import RemoteTable
 from ..engine.gpu.engine import GpuEngine
 from ..models.registry import MODELS
-from ..rankings.collections import find_far
+from ..rankings.collections import find_remote_families
 from ..rankings.families import Families, Nearness, find_in_table
 from ..search import SEARCHES
 from ..search.inner_cv import Option
@@ -90,7 +89,7 @@ def _find(table: Table, alone: list[int], kept: Iterable[int], barred: set[int])
     leader = np.arange(len(table.names))
     order = [*sorted(kept), *(j for j in alone if j not in barred)]
     if alone and isinstance(table, RemoteTable):
-        return find_far(table, alone, [j for j in order if j in set(alone)], Nearness())
+        return find_remote_families(table, alone, [j for j in order if j in set(alone)], Nearness())
     if alone:
         where = {j: at for at, j in enumerate(alone)}
         part = table if len(alone) == len(table.names) else table.pick(np.array(alone))

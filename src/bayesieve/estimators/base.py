@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, Foreign
 from ..data.collection import as_plain
-from ..data.packed import PackedTable
+from ..data.storage import PackedTable
 from ..data.tables import Table, is_collection, is_frame, keep_names, read_table
 from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes, Priors, at_place

@@ -155,8 +155,8 @@ def _held(
     family = model.family()
     check_far_models(family)
     collection = read_collection(X, y)
-    kept = set(column_indices("keep", asked.keep, collection.told))
-    read_forbidden(asked.forbid, collection.told, kept)
+    kept = set(column_indices("keep", asked.keep, collection.column_names))
+    read_forbidden(asked.forbid, collection.column_names, kept)
     with engine.cluster() as cluster:
         given = {name: cluster.gather(value) for name, value in params.items()}
         weight = given.get("sample_weight")

@@ -446,13 +446,15 @@ class NaiveBayes(AnyTable, BaseEstimator):
         """
         rows, fitted = self._rows(X), self.fitted_
         if not fitted.labelled:
-            found = [fitted.only.nat(fitted.only.said(rows, j)) for j in range(len(fitted.specs))]
+            found = [
+                fitted.only.nat(fitted.only.column_terms(rows, j)) for j in range(len(fitted.specs))
+            ]
             shape = (rows.n_rows, 0, len(fitted.only.classes))
             return np.stack(found, axis=1) if found else np.empty(shape)
         out = np.empty((rows.n_rows, len(fitted.specs), len(fitted.labels)))
         for g, problem in enumerate(fitted.problems):
             for j in range(len(fitted.specs)):
-                fixed = problem.said(rows, j)
+                fixed = problem.column_terms(rows, j)
                 out[:, j, g] = problem.nat(fixed[:, 1] - fixed[:, 0])
         return out
 

@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array
-from ..data.packed import PackedTable
 from ..data.series import SeriesLike
+from ..data.storage import PackedTable
 from ..data.tables import RawTable, Table, is_frame, read_table
 from ..indicators.indicator import Plain, ScoreFamily
 from ..indicators.transformer import Indicators

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri, stdtrit
 
 from ..data.columns import MOST_CODES
+from ..data.kernels.options import CHI2, FREE
 from ..data.split import find_splits, middle_rows
 from ..engine.dask.engine import RemoteTable
 from ..engine.threads import Threads
 from ..models.registry import MODELS
-from ..rankings.base import DiscreteColumns
-from ..rankings.collections import far_columns
+from ..rankings.base import DiscreteColumns, LabelledRows
+from ..rankings.collections import remote_columns
 from ..rankings.information import association_with
-from ..rankings.kernels.kinds import CHI2, FREE
 from ..rankings.rank import discrete_columns
 from ..search.inner_cv import strict_price
 from ..search.objective import SubsetScorer
@@ -117,12 +117,12 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
     labels, weights = sample.labels[rows], sample.weights[rows].astype(np.float64)
     n_classes = int(sample.labels.max()) + 1
     table = sample.table
-    told = (rows, labels, weights, n_classes)
+    given = LabelledRows(rows, labels, weights, n_classes)
     columns: DiscreteColumns
     if isinstance(table, RemoteTable):
-        columns = far_columns(table, task.models, *told, refuse=False)
+        columns = remote_columns(table, task.models, given, refuse=False)
     else:
-        columns = discrete_columns(table, task.models, *told, refuse=False)
+        columns = discrete_columns(table, task.models, given, refuse=False)
     choosable = np.zeros(len(task.models), bool)
     choosable[[column for unit in task.units for column in unit]] = True
     number = np.array([not MODELS[model].nominal for model in task.models], bool)

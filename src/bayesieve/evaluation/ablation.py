@@ -222,7 +222,7 @@ class _Trial:
         parts = [
             self._weights(columns) * said[columns[0]]
             if len(columns) == 1
-            else self._problem.nat(self._problem.said_together(mine, self._problem.pairs[pair]))
+            else self._problem.nat(self._problem.pair_terms(mine, self._problem.pairs[pair]))
             for columns, pair in self._terms
         ]
         base = self._problem.nat(self._problem.fixed_prior)
@@ -283,7 +283,7 @@ def _terms_of(problem: FittedProblem) -> list[tuple[tuple[int, ...], int]]:
 
 def _ratios(problem: FittedProblem, table: Table, column: int) -> Floats:
     """Log P(value | class) less log P(value), of rows x classes, in nat."""
-    said = problem.nat(problem.said(table, column))
+    said = problem.nat(problem.column_terms(table, column))
     said = np.maximum(said, -700.0)
     mixed = said + np.log(np.maximum(problem.shares, 1e-300))
     top = mixed.max(1, keepdims=True)

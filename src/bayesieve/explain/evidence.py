@@ -565,7 +565,7 @@ def _bars(problem: FittedProblem, table: Table) -> Bars:
             next((s for s in pair_status if s != "seen"), "seen")
             for pair_status in zip(first[2], second[2], strict=True)
         ]
-        found.append((problem.said_together(table, pair), shown, both))
+        found.append((problem.pair_terms(table, pair), shown, both))
     return found
 
 

@@ -8,14 +8,12 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import check_number, choose
+from ..checks import Bools, Floats, check_number, choose
 from ..engine.threads import Engine
 
 #: Texts, numbers, lists and dicts, as files have them.
 Plain: TypeAlias = Any
-
 
 #: How the answers of a score at many places of a series become one number.
 RULES = ("value", "largest", "smallest", "share", "run", "among")
@@ -168,7 +166,7 @@ def short_labels(indicators: Sequence[Indicator]) -> list[str]:
 
 
 def distinct_sentences(indicators: Sequence[Indicator]) -> list[Indicator]:
-    """The same indicators, with more digits where two sentences would be alike.
+    """Indicators with more digits in their sentences where two of these would be alike.
 
     Examples
     --------
@@ -179,13 +177,13 @@ def distinct_sentences(indicators: Sequence[Indicator]) -> list[Indicator]:
     """
     found = list(indicators)
     for digits in (9, 12, 17):
-        told = [each.sentence for each in found]
-        many = Counter(told)
-        if len(many) == len(told):
+        sentences = [each.sentence for each in found]
+        many = Counter(sentences)
+        if len(many) == len(sentences):
             break
         found = [
             replace(each, digits=digits) if many[sentence] > 1 else each
-            for each, sentence in zip(found, told, strict=True)
+            for each, sentence in zip(found, sentences, strict=True)
         ]
     return found
 
@@ -207,8 +205,7 @@ def _plural(place: str) -> str:
 
 
 #: What a score reads: a series, or one of each channel for a score across channels.
-Record: TypeAlias = NDArray[np.float64] | tuple[NDArray[np.float64], ...]
-
+Record: TypeAlias = Floats | tuple[Floats, ...]
 
 #: Stretches of a series: first and last points, last included.
 Spans: TypeAlias = list[tuple[int, int]]
@@ -226,7 +223,7 @@ class ScoreColumn(NamedTuple):
     """
 
     label: str
-    values: NDArray[np.float64]  #: one a series; NaN is missing
+    values: Floats  #: one a series; NaN is missing
     thresholds: tuple[float, ...] | None  #: None: learnt from quantiles
     meaning: Indicator | None = None  #: what its indicators say, before there is a threshold
 
@@ -242,7 +239,7 @@ class ScoreFamily(Protocol):
         """Score columns, the same ones in the same order for any series."""
 
 
-def stretches(mask: NDArray[np.bool_]) -> Spans:
+def stretches(mask: Bools) -> Spans:
     """The runs of True in a mask, first and last.
 
     Examples

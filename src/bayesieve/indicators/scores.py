@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,235 +24,207 @@ from .indicator import (
     stretches,
     thresholds_of,
 )
-from .traces import TraceScore
+from .traces import Limits, TraceScore
 from .windows import WindowScores
 
-_POINTS = (1, float("inf"), True)
-_WINDOW = {"window": (4, float("inf"), True)}
-#: 0 points: the whole series.
-_ANY_WINDOW = {"window": (0, float("inf"), True)}
+# -- The library: traces by what their answers belong to -------------------------------------------
+
+#: Where indicators are cut; None: learnt from quantiles.
+_Cuts: TypeAlias = tuple[float, ...] | None
+
+_SHARES = (0.2, 0.4, 0.6, 0.8)
+
+_ANY = (-float("inf"), float("inf"), False)
+
+
+def _at_least(points: int) -> Limits:
+    return (points, float("inf"), True)
+
+
+def _of_points(name: str, title: str, measure: str, cuts: _Cuts = None, **more: Any) -> TraceScore:
+    """One answer a point; the trace is called like the score, where it has no other name."""
+    kernel = f"points.{more.pop('kernel', name)}"
+    return TraceScore(name, title, measure, kernel, thresholds=cuts, **more)
+
+
+def _of_breaks(name: str, title: str, measure: str, cuts: _Cuts) -> TraceScore:
+    """One answer a break, from half a window on each side."""
+    grid, limits = {"window": (20, 50)}, {"window": _at_least(4)}
+    return TraceScore(
+        name, title, measure, f"breaks.{name}", grid, limits, "breaks", thresholds=cuts
+    )
+
+
+def _of_windows(
+    name: str,
+    title: str,
+    measure: str,
+    window: tuple[int, ...],
+    cuts: _Cuts = None,
+    grid: Mapping[str, tuple[float, ...]] | None = None,
+    limits: Mapping[str, Limits] | None = None,
+    kind: str = "stretches",
+    **more: Any,
+) -> TraceScore:
+    """One answer a window; 0 points, where they are allowed, are the whole series."""
+    return TraceScore(
+        name,
+        title,
+        measure,
+        f"{kind}.{name.replace('-', '_')}",
+        {**(grid or {}), "window": window},
+        {"window": _at_least(0), **(limits or {})},
+        "windows",
+        thresholds=cuts,
+        **more,
+    )
+
+
+def _against_reference(name: str, measure: str, cuts: _Cuts = None) -> TraceScore:
+    """One answer a window, compared with the first points of the series."""
+    limits = {"reference": _at_least(1), "window": _at_least(1)}
+    title, grid = "Distribution changes", {"reference": (30, 50)}
+    return _of_windows(name, title, measure, (30,), cuts, grid, limits, "reference")
+
+
+def _across_channels(
+    name: str, title: str, measure: str, window: tuple[int, ...], least: int, cuts: _Cuts = None
+) -> TraceScore:
+    """One answer a window of two channels."""
+    limits = {"window": _at_least(least)}
+    return _of_windows(
+        name, title, measure, window, cuts, limits=limits, kind="channels", n_channels=2
+    )
 
 
 LIBRARY = {
     score.name: score
     for score in (
         # -- level -------------------------------------------------------------------------------
-        TraceScore("highest", "High level", "value", "points.level"),
-        TraceScore("lowest", "No low level", "value", "points.level", rule="smallest"),
-        TraceScore(
+        _of_points("highest", "High level", "value", kernel="level"),
+        _of_points("lowest", "No low level", "value", kernel="level", rule="smallest"),
+        _of_points(
             "outside",
             "Level outside limits",
             "distance outside {low} to {high}",
-            "points.outside",
-            {"low": (-3.0,), "high": (3.0,)},
-            {
-                "low": (-float("inf"), float("inf"), False),
-                "high": (-float("inf"), float("inf"), False),
-            },
+            (0.0, 0.05, 0.2),
+            grid={"low": (-3.0,), "high": (3.0,)},
+            limits={"low": _ANY, "high": _ANY},
             rule="share",
             levels=(0.0,),
-            thresholds=(0.0, 0.05, 0.2),
         ),
-        TraceScore(
-            "welch",
-            "Level steps",
-            "Welch t",
-            "breaks.welch",
-            {"window": (20, 50)},
-            _WINDOW,
-            "breaks",
-            thresholds=(3.0, 4.0, 6.0, 10.0),
-        ),
-        TraceScore(
+        _of_breaks("welch", "Level steps", "Welch t", (3.0, 4.0, 6.0, 10.0)),
+        _of_points(
             "cusum",
             "Level changes",
             "standardised sum of deviations from the mean",
-            "points.cusum",
-            thresholds=(1.22, 1.36, 1.63, 2.5),
+            (1.22, 1.36, 1.63, 2.5),
         ),
         # -- spread ------------------------------------------------------------------------------
-        TraceScore(
-            "levene",
-            "Variance jumps",
-            "Levene W",
-            "breaks.levene",
-            {"window": (20, 50)},
-            _WINDOW,
-            "breaks",
-            thresholds=(8.0, 12.0, 20.0, 40.0),
-        ),
+        _of_breaks("levene", "Variance jumps", "Levene W", (8.0, 12.0, 20.0, 40.0)),
         # -- trend -------------------------------------------------------------------------------
-        TraceScore(
-            "mann-kendall",
-            "Trend",
-            "Mann-Kendall z",
-            "stretches.mann_kendall",
-            {"window": (0, 30, 50)},
-            _ANY_WINDOW,
-            "windows",
-            thresholds=(2.0, 3.0, 4.0, 6.0),
-        ),
-        TraceScore(
+        _of_windows("mann-kendall", "Trend", "Mann-Kendall z", (0, 30, 50), (2.0, 3.0, 4.0, 6.0)),
+        _of_windows(
             "slope",
             "Slope",
             "absolute slope of the least-squares line",
-            "stretches.slope",
-            {"window": (0, 30, 50)},
-            _ANY_WINDOW,
-            "windows",
+            (0, 30, 50),
             unit="per point",
         ),
-        TraceScore(
+        _of_points(
             "drift",
             "Drift",
             "weighted average (weight {weight}) away from that of the first {reference} points",
-            "points.drift",
-            {"weight": (0.1, 0.3), "reference": (30,)},
-            {"weight": (1e-6, 1.0, False), "reference": (2, float("inf"), True)},
-            thresholds=(2.7, 4.0, 6.0),
+            (2.7, 4.0, 6.0),
+            grid={"weight": (0.1, 0.3), "reference": (30,)},
+            limits={"weight": (1e-6, 1.0, False), "reference": _at_least(2)},
             unit="standard errors",
         ),
         # -- single points -----------------------------------------------------------------------
-        TraceScore(
+        _of_points(
             "spikes",
             "Spikes",
             "distance from the median",
-            "points.robust_z",
-            thresholds=(3.5, 5.0, 8.0),
+            (3.5, 5.0, 8.0),
+            kernel="robust_z",
             unit="robust deviations",
         ),
-        TraceScore(
+        _of_points(
             "hampel",
             "Spikes",
             "distance from the median of {window} points around",
-            "points.hampel",
-            {"window": (7, 21)},
-            {"window": (3, float("inf"), True)},
-            thresholds=(3.5, 5.0, 8.0),
+            (3.5, 5.0, 8.0),
+            grid={"window": (7, 21)},
+            limits={"window": _at_least(3)},
             unit="robust deviations",
         ),
-        TraceScore(
+        _of_points(
             "stuck",
             "Stuck sensor",
             "run of steps of at most {tolerance} around it",
-            "points.stuck",
-            {"tolerance": (0.0,)},
-            {"tolerance": (0.0, float("inf"), False)},
-            thresholds=(3.0, 10.0, 30.0),
+            (3.0, 10.0, 30.0),
+            grid={"tolerance": (0.0,)},
+            limits={"tolerance": (0.0, float("inf"), False)},
             unit="points",
         ),
-        TraceScore(
+        _of_points(
             "dropouts",
             "Dropouts",
             "run of missing points around it",
-            "points.dropouts",
-            thresholds=(0.0, 3.0, 10.0),
+            (0.0, 3.0, 10.0),
             unit="points",
             takes_missing=True,
         ),
         # -- rhythm and roughness ----------------------------------------------------------------
-        TraceScore(
-            "periodicity",
-            "Periodic",
-            "share of the variance at one frequency",
-            "stretches.periodicity",
-            {"window": (0, 64)},
-            _ANY_WINDOW,
-            "windows",
-            thresholds=(0.2, 0.4, 0.6, 0.8),
+        _of_windows(
+            "periodicity", "Periodic", "share of the variance at one frequency", (0, 64), _SHARES
         ),
-        TraceScore(
+        _of_windows(
             "autocorrelation",
             "Follows itself",
             "autocorrelation at lag {lag}",
-            "stretches.autocorrelation",
-            {"lag": (1, 5, 10), "window": (0, 50)},
-            {"lag": _POINTS, **_ANY_WINDOW},
-            "windows",
-            thresholds=(0.2, 0.4, 0.6, 0.8),
+            (0, 50),
+            _SHARES,
+            {"lag": (1, 5, 10)},
+            {"lag": _at_least(1)},
         ),
-        TraceScore(
-            "total-variation",
-            "Rough",
-            "mean absolute step",
-            "stretches.total_variation",
-            {"window": (0, 30)},
-            _ANY_WINDOW,
-            "windows",
-            unit="per point",
-        ),
-        TraceScore(
+        _of_windows("total-variation", "Rough", "mean absolute step", (0, 30), unit="per point"),
+        _of_windows(
             "zero-crossings",
             "Crosses its mean",
             "share of steps that cross the mean",
-            "stretches.zero_crossings",
-            {"window": (0, 30)},
-            _ANY_WINDOW,
-            "windows",
-            thresholds=(0.2, 0.4, 0.6, 0.8),
+            (0, 30),
+            _SHARES,
         ),
-        TraceScore(
+        _of_windows(
             "permutation-entropy",
             "No order",
             "permutation entropy of order {order}",
-            "stretches.permutation_entropy",
-            {"order": (3, 4), "window": (0, 50)},
-            {"order": (2, 6, True), **_ANY_WINDOW},
-            "windows",
-            thresholds=(0.5, 0.7, 0.8, 0.9),
+            (0, 50),
+            (0.5, 0.7, 0.8, 0.9),
+            {"order": (3, 4)},
+            {"order": (2, 6, True)},
             rule="smallest",
         ),
         # -- against a reference period ----------------------------------------------------------
-        TraceScore(
+        _against_reference(
             "reference-ks",
-            "Distribution changes",
             "Kolmogorov-Smirnov distance from the first {reference} points",
-            "reference.reference_ks",
-            {"reference": (30, 50), "window": (30,)},
-            {"reference": _POINTS, "window": _POINTS},
-            "windows",
-            thresholds=(0.3, 0.5, 0.7, 0.9),
+            (0.3, 0.5, 0.7, 0.9),
         ),
-        TraceScore(
-            "reference-energy",
-            "Distribution changes",
-            "energy distance from the first {reference} points",
-            "reference.reference_energy",
-            {"reference": (30, 50), "window": (30,)},
-            {"reference": _POINTS, "window": _POINTS},
-            "windows",
-        ),
+        _against_reference("reference-energy", "energy distance from the first {reference} points"),
         # -- across channels ---------------------------------------------------------------------
-        TraceScore(
-            "difference",
-            "Channels differ",
-            "absolute mean difference",
-            "channels.difference",
-            {"window": (1, 20)},
-            {"window": _POINTS},
-            "windows",
-            n_channels=2,
+        _across_channels("difference", "Channels differ", "absolute mean difference", (1, 20), 1),
+        _across_channels(
+            "ratio", "Ratio of channels", "times one mean is as large as the other", (1, 20), 1
         ),
-        TraceScore(
-            "ratio",
-            "Ratio of channels",
-            "times one mean is as large as the other",
-            "channels.ratio",
-            {"window": (1, 20)},
-            {"window": _POINTS},
-            "windows",
-            n_channels=2,
-        ),
-        TraceScore(
+        _across_channels(
             "lost-correlation",
             "Correlation broken",
             "1 - correlation",
-            "channels.lost_correlation",
-            {"window": (20, 50)},
-            {"window": (3, float("inf"), True)},
-            "windows",
-            thresholds=(0.2, 0.5, 1.0, 1.5),
-            n_channels=2,
+            (20, 50),
+            3,
+            (0.2, 0.5, 1.0, 1.5),
         ),
     )
 }
@@ -290,11 +262,11 @@ def score_to_plain(score: ScoreFamily) -> dict[str, Plain]:
     [4.0]
     """
     if isinstance(score, WindowScores):
-        told = {each.name: getattr(score, each.name) for each in fields(score)}
-        return {"score": "windows", **{key: _plain(value) for key, value in told.items()}}
+        settings = {each.name: _plain(getattr(score, each.name)) for each in fields(score)}
+        return {"score": "windows", **settings}
     if isinstance(score, TraceScore) and score.name in LIBRARY:
-        told = {key: _plain(getattr(score, key)) for key in _TRACE_KEYS}
-        return {"score": score.name, **{k: list(v) for k, v in score.grid.items()}, **told}
+        settings = {key: _plain(getattr(score, key)) for key in _TRACE_KEYS}
+        return {"score": score.name, **{k: list(v) for k, v in score.grid.items()}, **settings}
     for name, known in SCORES.items():
         if known is score:
             return {"own": name}
@@ -482,8 +454,8 @@ class Score:
         found = [self.label.format(**point) for point in self._points()]
         if len(set(found)) == len(found):
             return found
-        told = [", ".join(f"{k}={v}" for k, v in point.items()) for point in self._points()]
-        return [f"{label} ({mine})" for label, mine in zip(found, told, strict=True)]
+        every = [", ".join(f"{k}={v}" for k, v in point.items()) for point in self._points()]
+        return [f"{label} ({mine})" for label, mine in zip(found, every, strict=True)]
 
     def _value(self, i: int, x: Record, label: str, parameters: dict[str, object]) -> float:
         """The function's answer; NaN for a series that is not finite, and for no answer."""
@@ -516,17 +488,10 @@ def register_score(
 
     Parameters
     ----------
-    label : str
-        What a report shows; parameters in braces.
-    thresholds : sequence of float, optional
-        Where indicators are cut; learnt from quantiles by default.
+    label, thresholds, unit, n_channels : optional but for the label
+        As in `Score`.
     spans : callable, optional
-        ``spans(series, threshold, **parameters)``: a mask of the points that the answer comes from,
-        or a list of (first, last); the whole series by default.
-    unit : str
-        What it is measured in.
-    n_channels : int
-        Channels it looks at together.
+        The `spans_of` of `Score`.
     **grid :
         Values of each parameter of the function.
 
@@ -562,15 +527,15 @@ def register_score(
 _KEYS = ("scores", "quantiles", "drop")
 
 
-class ScoresAsked(NamedTuple):
-    """What files of scores ask for; None is the default of `Indicators`."""
+class ScoreSettings(NamedTuple):
+    """Scores, quantiles and what to drop, as files name them; None: default of `Indicators`."""
 
     scores: list[ScoreFamily] | None = None
     quantiles: tuple[float, ...] | None = None
     drop: str | None = None
 
 
-def read_scores(paths: Sequence[str | PathLike[str]]) -> ScoresAsked:
+def read_scores(paths: Sequence[str | PathLike[str]]) -> ScoreSettings:
     """Scores of TOML files, and of Python files that register some.
 
     Parameters
@@ -585,7 +550,7 @@ def read_scores(paths: Sequence[str | PathLike[str]]) -> ScoresAsked:
 
     Returns
     -------
-    asked : ScoresAsked
+    settings : ScoreSettings
         ``scores``, ``quantiles``, ``drop``.  Scores of a Python file that no TOML file names come
         last.
 
@@ -598,8 +563,8 @@ def read_scores(paths: Sequence[str | PathLike[str]]) -> ScoresAsked:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "scores.toml")
     ...     _ = path.write_text(chr(10).join(lines))
-    ...     asked = read_scores([path])
-    >>> asked.scores[0].grid, asked.scores[0].unit
+    ...     settings = read_scores([path])
+    >>> settings.scores[0].grid, settings.scores[0].unit
     ({'window': (25,)}, 'bar a point')
     """
     files = [Path(path) for path in paths]
@@ -613,7 +578,7 @@ def read_scores(paths: Sequence[str | PathLike[str]]) -> ScoresAsked:
             raise ValueError(f"scores: the file {str(path)!r} does not exist (or is no file).")
     # First what is registered, so that the others can name it.
     own = [score for path in files if path.suffix == ".py" for score in run_scores(path)]
-    found, named = ScoresAsked(), []
+    found, named = ScoreSettings(), []
     for path in files:
         if path.suffix == ".toml":
             try:
@@ -621,9 +586,9 @@ def read_scores(paths: Sequence[str | PathLike[str]]) -> ScoresAsked:
             except (TypeError, ValueError) as error:
                 raise ValueError(f"{path.name}: {error}") from error
             named += mine.scores or []
-            found = ScoresAsked(None, mine.quantiles or found.quantiles, mine.drop or found.drop)
-    asked = named + [score for score in own if not any(score is each for each in named)]
-    return found._replace(scores=asked or None)
+            found = ScoreSettings(None, mine.quantiles or found.quantiles, mine.drop or found.drop)
+    every = named + [score for score in own if not any(score is each for each in named)]
+    return found._replace(scores=every or None)
 
 
 def run_scores(path: Path) -> list[ScoreFamily]:
@@ -639,8 +604,8 @@ def run_scores(path: Path) -> list[ScoreFamily]:
     except (Exception, SystemExit) as error:  # a file that leaves would end the command silently
         SCORES.clear()
         SCORES.update(before)
-        told = f"{type(error).__name__}: {error}".rstrip(".")
-        raise ValueError(f"{path.name} failed: {told}.") from error
+        reason = f"{type(error).__name__}: {error}".rstrip(".")
+        raise ValueError(f"{path.name} failed: {reason}.") from error
     new = {name: score for name, score in SCORES.items() if before.get(name) is not score}
     taken = [name for name in new if name in before and not isinstance(before[name], Score)]
     if taken:
@@ -655,7 +620,7 @@ def run_scores(path: Path) -> list[ScoreFamily]:
     return list(new.values())
 
 
-def _read_toml(path: Path) -> ScoresAsked:
+def _read_toml(path: Path) -> ScoreSettings:
     import tomllib
 
     try:
@@ -685,7 +650,7 @@ def _read_toml(path: Path) -> ScoresAsked:
     drop = data.get("drop")
     if drop is not None:
         choose("drop", drop, ["constant", "redundant"])
-    return ScoresAsked(scores, None if quantiles is None else tuple(quantiles), drop)
+    return ScoreSettings(scores, None if quantiles is None else tuple(quantiles), drop)
 
 
 def _one(table: dict[str, Plain], number: int) -> ScoreFamily:

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import check_number, choose
+from ..checks import Bools, Floats, Ints, check_number, choose
 from ..engine.threads import Engine
 from .indicator import (
     RULES,
@@ -28,9 +27,9 @@ Limits = tuple[float, float, bool]
 class _Packed(NamedTuple):
     """Series one after the other."""
 
-    values: NDArray[np.float64]  #: channels x points
-    pointers: NDArray[np.int64]  #: where each begins, and the end
-    usable: NDArray[np.bool_]  #: have all channels as many points?
+    values: Floats  #: channels x points
+    pointers: Ints  #: where each begins, and the end
+    usable: Bools  #: have all channels as many points?
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class TraceScore:
         unit: str | None = None,
         **grid: Sequence[float],
     ) -> "TraceScore":
-        """The same trace over another grid, or read by another rule.
+        """Read the trace over another grid, or by another rule.
 
         Parameters
         ----------
@@ -211,18 +210,19 @@ class TraceScore:
         point: tuple[float, ...],
         readings: list[tuple[float | None, int]],
         engine: Engine,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Readings x series: one trace a series, read at every level."""
         from .kernels.traces import score_loop
 
         found = np.full((len(readings), packed.usable.size), np.nan)
         levels = np.array([level or 0.0 for level, _ in readings], np.float64)
         successive = np.array([each for _, each in readings], np.int64)
-        given = (*packed, self.takes_missing, point, RULES.index(self.rule) - 1, levels, successive)
-        loop = score_loop(self.kernel, *given, 0, 0, found)
+        rule = RULES.index(self.rule) - 1
+        arguments = (*packed, self.takes_missing, point, rule, levels, successive)
+        loop = score_loop(self.kernel, *arguments, 0, 0, found)
 
         def task(lo: int, hi: int) -> None:
-            loop(self.kernel, *given, lo, hi, found)
+            loop(self.kernel, *arguments, lo, hi, found)
 
         engine.run(task, packed.usable.size, 100 * packed.values.size)
         return found
@@ -284,8 +284,8 @@ class TraceScore:
         if self.rule in ("largest", "smallest") and self.rule != usual:
             parts.append(self.rule)
         if level is not None:
-            told = {"share": "share", "run": "longest run", "among": f"most of {successive}"}
-            parts.append(f"{told[self.rule]} above {number_text(level)}")
+            counted = {"share": "share", "run": "longest run", "among": f"most of {successive}"}
+            parts.append(f"{counted[self.rule]} above {number_text(level)}")
         return f"{self.name} ({', '.join(parts)})" if parts else self.name
 
     def _meaning(self, point: tuple[float, ...], level: float | None, successive: int) -> Indicator:
@@ -294,8 +294,8 @@ class TraceScore:
         place = {"points": "point", "breaks": f"{window}-point window"}.get(self.places, "")
         if self.places == "windows" and window is not None:
             place = f"{window}-point window"
-        told = {key: number_text(value) for key, value in given.items()}
-        condition = f"{self.measure.format(**told, window=window)} > {{level}}"
+        texts = {key: number_text(value) for key, value in given.items()}
+        condition = f"{self.measure.format(**texts, window=window)} > {{level}}"
         return Indicator(
             self.name,
             self.title,

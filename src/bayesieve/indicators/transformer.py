@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array, check_jobs, check_number, choose
+from ..checks import Array, Floats, check_jobs, check_number, choose
 from ..data.series import SeriesLike, SeriesTable, read_series_table
 from ..engine.threads import Threads, count_threads
 from .indicator import (
@@ -124,8 +124,7 @@ class Indicators(TransformerMixin, BaseEstimator):
     def transform(self, series: SeriesLike) -> Array:
         """Indicators: series x columns, uint8, or float64 with NaN where scores are missing."""
         read = self.read(series)
-        families = self._families(read)
-        found = [column for family in families for column in family]
+        found = list(itertools.chain.from_iterable(self._families(read)))
         table = _binarise(found, self._cuts, len(read))
         return table if len(self.kept_) == table.shape[1] else table[:, self.kept_]
 
@@ -184,18 +183,18 @@ class Indicators(TransformerMixin, BaseEstimator):
         table : SeriesTable
         """
         check_is_fitted(self, "kept_")
-        read, wanted = read_series_table(series), self.channels_
-        unnamed = read.channels in (("",), tuple(f"channel {k}" for k in range(len(wanted))))
-        if len(read.channels) == len(wanted) and (unnamed or len(wanted) == 1):
-            return SeriesTable(read.values, wanted, read.ids, read.times)
-        if set(read.channels) != set(wanted):
+        read, names = read_series_table(series), self.channels_
+        unnamed = read.channels in (("",), tuple(f"channel {k}" for k in range(len(names))))
+        if len(read.channels) == len(names) and (unnamed or len(names) == 1):
+            return SeriesTable(read.values, names, read.ids, read.times)
+        if set(read.channels) != set(names):
             raise ValueError(
-                f"series must have the channels that fit saw, {list(wanted)}; got "
+                f"series must have the channels that fit saw, {list(names)}; got "
                 f"{list(read.channels)}."
             )
-        order = [read.channels.index(name) for name in wanted]
+        order = [read.channels.index(name) for name in names]
         values = tuple(read.values[k] for k in order)
-        return SeriesTable(values, wanted, read.ids, read.times)
+        return SeriesTable(values, names, read.ids, read.times)
 
     def recipe(self) -> dict[str, Plain]:
         """What `fit` made, as plain data for a file: scores, grids, thresholds, channels.
@@ -317,14 +316,14 @@ class Indicators(TransformerMixin, BaseEstimator):
         table = read_series_table(given, self.channels)
         self.channels_ = table.channels
         for score in self._scores:
-            wanted = getattr(score, "n_channels", 1)
-            if wanted > len(table.channels):
+            needed = getattr(score, "n_channels", 1)
+            if needed > len(table.channels):
                 raise ValueError(
-                    f"scores: {getattr(score, 'name', score)!r} looks at {wanted} channels "
+                    f"scores: {getattr(score, 'name', score)!r} looks at {needed} channels "
                     f"together; the series have {len(table.channels)}."
                 )
         families = self._families(table)
-        found = [column for family in families for column in family]
+        found = list(itertools.chain.from_iterable(families))
         cuts = [
             column.thresholds if column.thresholds is not None else self._learn(column.values)
             for column in found
@@ -346,10 +345,10 @@ class Indicators(TransformerMixin, BaseEstimator):
         for t, family in enumerate(families):
             channels = tuple(self.channels_[k] for k in tasks[t][1])
             for c, column in enumerate(family):
-                said = column.meaning or Indicator(column.label, column.label)
+                meaning = column.meaning or Indicator(column.label, column.label)
                 label, mine = next(at)
                 for cut, name in zip(mine, names_of(label, mine), strict=True):
-                    found.append(replace(said, threshold=float(cut), channels=channels, id=name))
+                    found.append(replace(meaning, threshold=float(cut), channels=channels, id=name))
                     self._origins.append((t, c))
         self.indicators_ = distinct_sentences(found)
         self.names_ = [each.id for each in self.indicators_]
@@ -378,7 +377,7 @@ class Indicators(TransformerMixin, BaseEstimator):
         size = (record if isinstance(record, np.ndarray) else record[0]).size
         return [(0, size - 1)] if value > threshold and size else []
 
-    def _learn(self, values: NDArray[np.float64]) -> tuple[float, ...]:
+    def _learn(self, values: Floats) -> tuple[float, ...]:
         """Distinct quantiles of the scores that are there."""
         known = values[~np.isnan(values)]
         if not known.size:

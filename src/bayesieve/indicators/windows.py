@@ -8,10 +8,10 @@ from functools import lru_cache, partial
 from math import comb
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv, betaln
 
-from ..checks import check_number, choose
+from ..checks import Floats, Ints, check_number, choose
 from ..data.kernels.options import F_TEST, KS_TEST, U_TEST
 from ..data.tables import read_series
 from ..engine.threads import Engine
@@ -22,7 +22,7 @@ TESTS = {"U": U_TEST, "KS": KS_TEST, "F": F_TEST}
 
 
 @lru_cache
-def ks_probabilities(size: int) -> NDArray[np.float64]:
+def ks_probabilities(size: int) -> Floats:
     """P(D >= h / size) for h = 0..size, two samples of the same size: exact, by reflection."""
     total = comb(2 * size, size)
     found = [1.0]
@@ -36,7 +36,7 @@ def ks_probabilities(size: int) -> NDArray[np.float64]:
     return probabilities
 
 
-def test_constants(halves: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def test_constants(halves: Ints) -> tuple[Floats, Floats]:
     """Tables the kernels read: KS probabilities and the F test's beta factor, by sample size."""
     most = int(halves.max(initial=0))
     tables = np.ones((most + 1, most + 1))
@@ -48,7 +48,7 @@ def test_constants(halves: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDAr
     return tables, fronts
 
 
-def critical_values(halves: NDArray[np.int64], levels: NDArray[np.float64]) -> NDArray[np.float64]:
+def critical_values(halves: Ints, levels: Floats) -> Floats:
     """Tests x halves x levels: statistics from which on (F: up to which) a window rejects."""
     from .kernels.windows import critical_values as of_ranks
 
@@ -60,9 +60,7 @@ def critical_values(halves: NDArray[np.int64], levels: NDArray[np.float64]) -> N
     return found
 
 
-def half_windows(
-    series: Sequence[NDArray[np.float64]], widths: Sequence[tuple[int, bool]]
-) -> NDArray[np.int64]:
+def half_windows(series: Sequence[Floats], widths: Sequence[tuple[int, bool]]) -> Ints:
     """Points on each side of a break: series x widths; 0 where a series has no such window.
 
     A width is (points, cut): a window that may be cut is at least two points shorter than the
@@ -77,7 +75,7 @@ def half_windows(
     return np.where((halves >= 2) & finite[:, None], halves, 0).astype(np.int64)
 
 
-def window_p_values(x: ArrayLike, test: str, width: int) -> NDArray[np.float64]:
+def window_p_values(x: ArrayLike, test: str, width: int) -> Floats:
     """Two-sided p-values of a test at every break of a series, half a window on each side.
 
     Parameters
@@ -122,7 +120,6 @@ def window_p_values(x: ArrayLike, test: str, width: int) -> NDArray[np.float64]:
 
 # Series scored before their scores are laid down by column.
 _BLOCK = 512
-
 
 # What a test is called as a score, what it finds, and its name in a sentence.
 _SPOKEN = {
@@ -209,13 +206,13 @@ class WindowScores:
         ):
             points, at = f"{width}{' or n-2' if cut else ''}", number_text(level)
             where = f"windows (w={points}) where {test} rejects at {at}"
-            mine, said = found[k, w, a], partial(_meaning, test, width, cut, level)
-            yield ScoreColumn(f"share of {where}", mine[0], _cuts(self.shares), said("share"))
-            yield ScoreColumn(f"longest run of {where}", mine[1], _cuts(self.runs), said("run"))
+            mine, meaning = found[k, w, a], partial(_meaning, test, width, cut, level)
+            yield ScoreColumn(f"share of {where}", mine[0], _cuts(self.shares), meaning("share"))
+            yield ScoreColumn(f"longest run of {where}", mine[1], _cuts(self.runs), meaning("run"))
             for s, span in enumerate(spans):
                 cuts = [most for most, mine_span in self.among if mine_span == span]
                 label = f"most among {span} successive {where}"
-                yield ScoreColumn(label, mine[2 + s], _cuts(cuts), said("among", span))
+                yield ScoreColumn(label, mine[2 + s], _cuts(cuts), meaning("among", span))
 
     def spans(self, x: Record, column: int, threshold: float) -> Spans:
         """Breaks at which the test behind a score column rejects, whatever the threshold.
@@ -243,11 +240,11 @@ class WindowScores:
 
     def _scores(
         self,
-        series: Sequence[NDArray[np.float64]],
+        series: Sequence[Floats],
         widths: list[tuple[int, bool]],
         spans: list[int],
         engine: Engine,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Tests x widths x levels x confirmations x series."""
         from .kernels.windows import confirmatory_scores
 
@@ -258,7 +255,9 @@ class WindowScores:
         order, of_spans = np.argsort(self.levels, kind="stable"), np.array(spans, np.int64)
         levels = np.array(self.levels, float)[order]
         tables = (*test_constants(halves), critical_values(halves, levels))
-        asked = (halves, kinds, levels, order, of_spans, tables)
+        score = partial(
+            confirmatory_scores, values, pointers, halves, kinds, levels, order, of_spans, tables
+        )
         shape = (kinds.size, len(widths), levels.size, 2 + len(spans))
         found = np.empty((int(np.prod(shape)), len(series)))
 
@@ -266,7 +265,7 @@ class WindowScores:
             block = np.empty((min(_BLOCK, hi - lo), *shape))
             for start in range(lo, hi, _BLOCK):
                 end = min(start + _BLOCK, hi)
-                confirmatory_scores(values, pointers, *asked, start, end, block)
+                score(start, end, block)
                 found[:, start:end] = block[: end - start].reshape(end - start, -1).T
 
         engine.run(task, len(series), values.size * kinds.size * len(widths) * 100)

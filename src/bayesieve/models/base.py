@@ -11,23 +11,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array
+from ..checks import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from .gaussian import Bells
 
 
-Floats = NDArray[np.float64]
-
-
-Ints = NDArray[np.int64]
-
-
 #: What a feature model keeps of a column; counts or moments, and nobody but the model knows.
 Statistics: TypeAlias = Any
-
 
 #: Runs task(lo, hi) over 0..n_items, in parts where it has threads; the last number is the work.
 Run: TypeAlias = Callable[[Callable[[int, int], None], int, int], None]
@@ -54,7 +46,7 @@ class Terms(NamedTuple):
     """
 
     finite: Floats
-    impossible: NDArray[np.bool_] | None = None
+    impossible: Bools | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +93,7 @@ class TrainingSets:
         return self.class_weight.size
 
     @cached_property
-    def told_weights(self) -> Floats:
+    def unequal_weights(self) -> Floats:
         """The weights, or nothing where every row counts once."""
         return np.empty(0) if (self.weights == 1.0).all() else self.weights
 
@@ -246,15 +238,16 @@ class FeatureModel:
         raise NotImplementedError(f"feature model {type(self).__name__!r} must give terms.")
 
     def left_out(
-        self,
-        statistics: Statistics,
-        values: Array,
-        grid: Grid,
-        settings: Settings,
-        column: Array,
-        sets: TrainingSets,
+        self, speaker: "ColumnTerms", values: Array, column: Array, sets: TrainingSets
     ) -> Terms:
-        """Own-class terms when one row with that value and class is taken out: values x classes."""
+        """Own-class terms when one row with that value and class is taken out: values x classes.
+
+        Parameters
+        ----------
+        speaker : statistics, grid and settings of the column.
+        values : those to speak of.
+        column, sets : all values of the column, and the rows that were counted.
+        """
         raise NotImplementedError(f"feature model {self.name!r} has no closed form for that.")
 
     def limit(self, finite: Floats, settings: Settings) -> Floats:
@@ -286,9 +279,7 @@ class FeatureModel:
 
 Made = TypeVar("Made")
 
-
 _ROOM_BITS = 62
-
 
 # exp of minus this is 0 in float64: one impossible term outweighs any finite sum.
 _BEYOND = 1024.0
@@ -385,8 +376,9 @@ class ColumnTerms(NamedTuple):
         All that `left_out` holds, before the model's limit, in a fraction of the room: taking a
         line out changes the terms of its own class, and no others; see `seen_from`.
         """
-        told = self.statistics, values, self.grid, self.settings
-        base, own = self.model.terms(*told), self.model.left_out(*told, column, sets)
+        model, statistics, grid, settings = self
+        base = model.terms(statistics, values, grid, settings)
+        own = model.left_out(self, values, column, sets)
         finite = np.concatenate([base.finite, own.finite[None]])
         impossible = np.zeros(finite.shape, bool)
         if base.impossible is not None:

@@ -6,14 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array, choose, column_indices
+from ..checks import Array, Bools, choose, column_indices, some
 from ..data.columns import ColumnSpec, encode, in_kind_of, is_missing, learn, merge_specs, to_codes
-from ..data.packed import PackedTable
 from ..data.sample import Sample
-from ..data.sparse import Moves, from_codes, present
-from ..data.storage import NarrowColumns, pack_bits
+from ..data.storage import Moves, NarrowColumns, PackedTable, from_codes, pack_bits, present
 from ..data.tables import RawTable, SparseTable, Table
 from .base import (
     ColumnTerms,
@@ -105,7 +102,7 @@ class BinaryTerms(Sequence[ColumnTerms]):
         return ColumnTerms(MODELS[_BERNOULLI], self.counts[j], Grid(), self.settings)
 
     def terms(self) -> Terms:
-        """Of all columns: columns x sets x codes x classes."""
+        """Terms of all columns: columns x sets x codes x classes."""
         return MODELS[_BERNOULLI].terms(self.counts, np.arange(3), Grid(), self.settings)
 
 
@@ -120,7 +117,7 @@ def scale_of(terms: Terms, prior: Terms) -> Scale:
 
 def count_binary(
     table: Table, models: Sequence[str], problems: Sequence[TrainingSets]
-) -> tuple[NDArray[np.bool_], list[Floats]]:
+) -> tuple[Bools, list[Floats]]:
     """Which columns are binary and can be counted together, and their counts for each problem.
 
     Counts are columns x 1 x codes x classes; of other columns, nothing is said.
@@ -160,7 +157,7 @@ def _count_present(table: SparseTable, sets: TrainingSets) -> Floats:
     return counts
 
 
-def _count_narrow(narrow: NarrowColumns, here: NDArray[np.bool_], sets: TrainingSets) -> Floats:
+def _count_narrow(narrow: NarrowColumns, here: Bools, sets: TrainingSets) -> Floats:
     """Bytes of a table in memory; their bits, where every row counts once and nothing is missing.
 
     Whole numbers below 2^53 add up exactly, in any order.
@@ -186,7 +183,7 @@ def _count_narrow(narrow: NarrowColumns, here: NDArray[np.bool_], sets: Training
     return counts
 
 
-def presence_of(specs: Sequence[ColumnSpec]) -> NDArray[np.bool_]:
+def presence_of(specs: Sequence[ColumnSpec]) -> Bools:
     """Which columns count every value but 0 as 1."""
     if isinstance(specs, BinarySpecs):
         return np.full(len(specs), specs.presence)
@@ -237,7 +234,7 @@ class SharedTable(RawTable):
     """Some rows of a dense table, which stays where it is."""
 
     known: Known
-    at: NDArray[np.int64] | None = None  #: the rows; None for all
+    at: Ints | None = None  #: the rows; None for all
 
     def column(self, j: int) -> Array:
         """One column; numbers as float64."""
@@ -253,12 +250,12 @@ class SharedTable(RawTable):
         codes = self.known.codes[j]
         return codes if self.at is None else codes[self.at]
 
-    def take(self, rows: NDArray[np.int64]) -> "SharedTable":
+    def take(self, rows: Ints) -> "SharedTable":
         """Some rows only, without a copy of them."""
         at = rows if self.at is None else self.at[rows]
         return replace(self, at=at, n_rows=rows.size)
 
-    def pick(self, columns: NDArray[np.int64]) -> RawTable:
+    def pick(self, columns: Ints) -> RawTable:
         """Some columns only."""
         found = [self.column(int(j)) for j in columns]
         return RawTable(found, [self.names[j] for j in columns], self.n_rows)
@@ -270,17 +267,14 @@ class SharedSparse(SparseTable):
 
     known: Known
 
-    def take(self, rows: NDArray[np.int64]) -> "SharedSparse":
+    def take(self, rows: Ints) -> "SharedSparse":
         """Some rows only."""
         part = super().take(rows)
         return SharedSparse(part.matrix, part.names, part.n_rows, self.known)
 
 
 def share(
-    table: Table,
-    models: list[str],
-    rounded: bool = False,
-    repeats: NDArray[np.float64] | None = None,
+    table: Table, models: list[str], rounded: bool = False, repeats: Floats | None = None
 ) -> SharedTable | SharedSparse:
     """Learn and encode all columns, so that fits on some of the rows need not.
 
@@ -327,13 +321,13 @@ def choose_models(features: object, X: Table, numbers: str = "density") -> list[
     n_columns = len(X.names)
     if isinstance(features, str):
         choose("features", features, ["auto", *MODELS])
-        asked = [features] * n_columns
+        chosen = [features] * n_columns
     elif isinstance(features, Mapping):
-        asked = ["auto"] * n_columns
+        chosen = ["auto"] * n_columns
         for key, model in features.items():
             choose(f"features[{key!r}]", model, ["auto", *MODELS])
             for j in column_indices(f"features key {key!r}", [key], X.names):
-                asked[j] = model
+                chosen[j] = model
     else:
         raise TypeError(
             "features must be 'auto', the name of a feature model, or a mapping of column names or "
@@ -343,12 +337,12 @@ def choose_models(features: object, X: Table, numbers: str = "density") -> list[
         return ["bernoulli"] * n_columns
     if isinstance(X, SparseTable):
         # Presence, unless something else is asked for: any value may stand in a sparse column.
-        return ["bernoulli" if model == "auto" else model for model in asked]
+        return ["bernoulli" if model == "auto" else model for model in chosen]
     if features == "auto" and isinstance(X, RawTable) and X.binary_codes is not None:
         return ["bernoulli"] * n_columns
     return [
         _model_of(_look_at(X, j, model), X.names[j], model, numbers)
-        for j, model in enumerate(asked)
+        for j, model in enumerate(chosen)
     ]
 
 
@@ -357,14 +351,14 @@ def without_grid(models: Sequence[str]) -> list[str]:
     return ["gaussian" if MODELS[model].grid_codes else model for model in models]
 
 
-def _look_at(table: RawTable | PackedTable, j: int, asked: str) -> Array:
+def _look_at(table: RawTable | PackedTable, j: int, model: str) -> Array:
     """Values of a column that tell which models it allows: all of them only where need be."""
     if isinstance(table, PackedTable):
         return table.coded(j)[0]
     narrow, slot = table.narrow, table.narrow.slots[j]
     if slot >= 0 and narrow.most[slot] <= 1:
         return _ZERO_ONE
-    if narrow.doubtful[j] or table.is_text(j) or asked == "bernoulli":
+    if narrow.doubtful[j] or table.is_text(j) or model == "bernoulli":
         return table.column(j)
     return _SOME_NUMBER
 
@@ -377,24 +371,24 @@ def check_batch(model: str, raw: Array, name: str, levels: Array | None = None) 
         raise ValueError(f"column {name!r} held {kinds[0]} in the first batch; got {kinds[1]}.")
 
 
-def _model_of(raw: Array, name: str, asked: str, numbers: str = "density") -> str:
-    """The model asked for if the column allows it; for "auto", the one that suits it."""
+def _model_of(raw: Array, name: str, model: str, numbers: str = "density") -> str:
+    """The model named if the column allows it; for "auto", the one that suits it."""
     text = raw.dtype == object
     binary = not text and bool(((raw == 0) | (raw == 1) | np.isnan(raw)).all())
-    if asked == "auto":
+    if model == "auto":
         return "categorical" if text else "bernoulli" if binary else numbers
-    if asked == "bernoulli" and not binary:
+    if model == "bernoulli" and not binary:
         odd = "text" if text else f"{raw[~np.isin(raw, _BINARY) & ~np.isnan(raw)][0]:g}"
         raise ValueError(
             f"column {name!r} is modelled as 'bernoulli', which allows 0, 1 and missing; got "
             f"{odd}. Use 'categorical' or 'density', or binarise it first."
         )
-    if text and not MODELS[asked].nominal:
+    if text and not MODELS[model].nominal:
         raise ValueError(
-            f"column {name!r} is modelled as {asked!r}, which needs numbers; got text. "
+            f"column {name!r} is modelled as {model!r}, which needs numbers; got text. "
             "Use 'categorical'."
         )
-    return asked
+    return model
 
 
 def read_column(
@@ -493,7 +487,7 @@ class Summary:
         )
 
     def without(self, some: "Summary") -> "Summary":
-        """The same with fewer rows: counts are taken off."""
+        """The summary of fewer rows: counts are taken off."""
         return replace(
             self,
             class_count=self.class_count - some.class_count,
@@ -510,7 +504,7 @@ class Summary:
                 check_batch(spec.model, table.column(j), table.names[j], spec.levels)
 
     def with_rows(self, table: Table, labels: Ints, weights: Floats) -> "Summary":
-        """The same with more rows: statistics merge."""
+        """The summary of more rows: statistics merge."""
         sets = one_set(labels, weights, self.class_weight)
         counted = Counter(self.classes, labels, weights, self.class_weight)
         specs, statistics = [], []
@@ -554,11 +548,7 @@ class Counter:
     """
 
     def __init__(
-        self,
-        classes: Array,
-        labels: Ints,
-        weights: Floats,
-        class_weight: Floats | None = None,
+        self, classes: Array, labels: Ints, weights: Floats, class_weight: Floats | None = None
     ):
         self._classes = classes
         self.class_count = np.bincount(labels, weights, len(classes)).astype(np.float64)
@@ -743,10 +733,8 @@ def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int =
         discrete = [j for j in discrete if _unknown(specs[j], part, j, part is table)]
     if not discrete:
         return
-    names = [repr(specs[j].name) for j in discrete]
-    listed = ", ".join(names[:_NAMED]) + (
-        f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
-    )
+    names = [specs[j].name for j in discrete]
+    listed = some(names, _NAMED)
     first = discrete[0]
     got = next(v for v in table.coded(first)[0].tolist() if v is not None and v != "" and v == v)
     warnings.warn(

@@ -13,10 +13,19 @@ from functools import lru_cache
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array, as_fraction, check_number, choose
-from .base import MOST_BITS, FeatureModel, Floats, Grid, Ints, Settings, Terms, TrainingSets
+from ..checks import Array, Bools, as_fraction, check_number, choose
+from .base import (
+    MOST_BITS,
+    ColumnTerms,
+    FeatureModel,
+    Floats,
+    Grid,
+    Ints,
+    Settings,
+    Terms,
+    TrainingSets,
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,7 @@ class CountModel(FeatureModel):
         from ..data.kernels.exact import count_by_class
 
         counts = np.empty((sets.n_sets, n_codes, sets.n_classes))
-        count_by_class(column, sets.labels, sets.told_weights, *sets.left_out_flat, counts)
+        count_by_class(column, sets.labels, sets.unequal_weights, *sets.left_out_flat, counts)
         return counts
 
     def merge(self, one: Floats, other: Floats) -> Floats:
@@ -61,20 +70,14 @@ class CountModel(FeatureModel):
         return _with_silent_code(terms)
 
     def left_out(
-        self,
-        statistics: Floats,
-        values: Array,
-        grid: Grid,
-        settings: Settings,
-        column: Array,
-        sets: TrainingSets,
+        self, speaker: ColumnTerms, values: Array, column: Array, sets: TrainingSets
     ) -> Terms:
-        """The same with one row fewer in the value's and the class's count: closed form."""
-        raw = statistics[0, :-1]
+        """Terms with one row fewer in the value's and the class's count: closed form."""
+        raw = speaker.statistics[0, :-1]
         counts = raw - (raw > 0)
         # A class without rows is nobody's own: any number will do.
         total = np.maximum(raw.sum(0) - 1, 0)[None]
-        terms = self._log_share(counts, total, settings)
+        terms = self._log_share(counts, total, speaker.settings)
         if self.silent_unseen:
             terms = _silence(terms, raw.sum(1) - 1 == 0)
         return _with_silent_code(terms)
@@ -128,7 +131,7 @@ def binary_mean(counts: list[Floats], n_sets: int, n_classes: int) -> Floats:
     return np.divide(total, present, out=np.full_like(total, 0.5), where=present > 0)
 
 
-def _silence(terms: Terms, silent: NDArray[np.bool_]) -> Terms:
+def _silence(terms: Terms, silent: Bools) -> Terms:
     """No term for these levels."""
     speak = ~silent[..., None]
     assert terms.impossible is not None
@@ -145,7 +148,7 @@ def _with_silent_code(terms: Terms) -> Terms:
 
 def log_shares_of(class_count: Floats) -> Floats:
     """Log-shares of the classes, one row added to each."""
-    from .kernels.pooled import log_all
+    from ..data.kernels.exact import log_all
 
     counts = np.append(class_count + 1.0, class_count.sum() + class_count.size)
     logs = np.empty(counts.size)
@@ -244,7 +247,7 @@ def left_out_priors(
     return Terms(finite, impossible if impossible.any() else None)
 
 
-def check_priors(priors: object, n_classes: int) -> str | NDArray[np.float64] | None:
+def check_priors(priors: object, n_classes: int) -> str | Floats | None:
     """None, "uniform", or one probability a class."""
     if priors is None:
         return None
@@ -279,10 +282,8 @@ def check_smoothing(smoothing: object) -> float | str:
 #: Numbers beyond this are not taken apart: their primes are too far to look for.
 MOST_NUMBER = 2**32
 
-
 # Products below this are exact whole numbers of 64 bits.
 _MOST_PRODUCT = 2.0**62
-
 
 _LEAST_TABLE, _MOST_TABLE = 2**10, 2**20
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..checks import Array
 from ..data.columns import MOST_CODES
-from .base import Floats, Grid, Settings, Terms, TrainingSets
+from .base import ColumnTerms, Floats, Grid, Settings, Terms, TrainingSets
 from .counts import CountModel
 from .gaussian import LEAST_LOG, log_interval
 
@@ -50,12 +50,12 @@ def grid_gaussian(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     left_mean, left_squares = np.empty(counts.shape), np.empty(counts.shape)
     left_moments(counts, units, points, mean, squares, left_mean, left_squares)
     rest = totals[:, None] - np.minimum(units, counts)
-    said = _log_normal(points[:, None], mean[:, None], squares[:, None], totals[:, None], grid)
-    said = np.where(totals[:, None] > 0, said, -np.inf)
-    top = said.max(-1, keepdims=True, initial=LEAST_LOG)
+    logs = _log_normal(points[:, None], mean[:, None], squares[:, None], totals[:, None], grid)
+    logs = np.where(totals[:, None] > 0, logs, -np.inf)
+    top = logs.max(-1, keepdims=True, initial=LEAST_LOG)
     left = np.exp(_log_normal(points[:, None], left_mean, left_squares, rest, grid) - top)
     found = _empty(counts)
-    judge_given(np.exp(said - top), np.maximum(rest, 0.0) * left, counts, units, *found)
+    judge_given(np.exp(logs - top), np.maximum(rest, 0.0) * left, counts, units, *found)
     return found
 
 
@@ -142,15 +142,10 @@ class DensityModel(CountModel):
         return _spoken(self._fit(statistics, grid, settings)[0].ratio)
 
     def left_out(
-        self,
-        statistics: Floats,
-        values: Array,
-        grid: Grid,
-        settings: Settings,
-        column: Array,
-        sets: TrainingSets,
+        self, speaker: ColumnTerms, values: Array, column: Array, sets: TrainingSets
     ) -> Terms:
-        """The same with one row fewer of the code in the class."""
+        """Terms of all codes with one row fewer of the code in the class."""
+        _, statistics, grid, settings = speaker
         return _spoken(self._fit(statistics, grid, settings)[0].own[0])
 
     def chosen(self, statistics: Floats, grid: Grid, settings: Settings) -> list[str]:

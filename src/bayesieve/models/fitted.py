@@ -1,13 +1,13 @@
 """`FittedBayes`: the fitted model as a value; its rule, linear form and priors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..checks import Array, plain_value
+from ..checks import Array, Bools, plain_value
 from ..data.columns import ColumnSpec, encode, is_missing
 from ..data.storage import NarrowColumns
 from ..data.tables import RawTable, SparseTable, Table
@@ -42,7 +42,6 @@ from .registry import MODELS
 
 #: What asking a person is called wherever decisions have names.
 ASK = "ask a person"
-
 
 # Posteriors, in units of the largest, are whole numbers of 2^-40: sums of them are exact, so that
 # equal costs are equal, here and in code that speaks the rule elsewhere.
@@ -144,7 +143,7 @@ class DecisionRule:
         """
         return leads_of(sums - prior + np.array(self.prior, np.int64))
 
-    def allowed(self, leads: Ints) -> NDArray[np.bool_]:
+    def allowed(self, leads: Ints) -> Bools:
         """The decisions that no guard forbids: rows x decisions."""
         n_classes, n_decisions = leads.shape[1], self.n_decisions
         found = np.ones((len(leads), n_decisions), bool)
@@ -334,26 +333,26 @@ class FittedProblem:
         if table is None:
             return self.scale.fix(self.columns[column].of(encode(spec, raw), 0))
         codes = encode(spec, raw)
-        said = table[codes]
+        terms = table[codes]
         if self.weighting is not None and self.weighting.speaks:
             # What a missing value says is not said by one that nobody has seen.
-            said[(codes == spec.n_codes - 1) & ~is_missing(raw)] = 0
-        return said
+            terms[(codes == spec.n_codes - 1) & ~is_missing(raw)] = 0
+        return terms
 
-    def said(self, rows: Table, column: int) -> Ints:
+    def column_terms(self, rows: Table, column: int) -> Ints:
         """Terms of one column of a table; of equal values, made once where they are known."""
         values, codes = rows.coded(column)
-        said = self.speak(column, values)
-        return said if codes is None else said[codes]
+        terms = self.speak(column, values)
+        return terms if codes is None else terms[codes]
 
-    def said_together(self, rows: Table, pair: PairTerms) -> Ints:
+    def pair_terms(self, rows: Table, pair: PairTerms) -> Ints:
         """Terms of one pair of columns of a table: rows x classes."""
         codes = []
         for column in pair.columns:
             values, at = rows.coded(column)
             found = encode(self.specs[column], values)
             codes.append(found if at is None else found[at])
-        return pair.said(codes[0], codes[1])
+        return pair.terms_of(codes[0], codes[1])
 
     def sums(self, rows: Table) -> Ints:
         """Exact integer sums of log-prior and terms: rows x classes."""
@@ -366,9 +365,9 @@ class FittedProblem:
             together = rows.narrow.binary
             self._add_binary(rows.narrow, np.flatnonzero(together), sums)
         for j in np.flatnonzero(~together).tolist():
-            sums += self.said(rows, j)
+            sums += self.column_terms(rows, j)
         for pair in self.pairs:
-            sums += self.said_together(rows, pair)
+            sums += self.pair_terms(rows, pair)
         return sums
 
     def _add_present(self, rows: SparseTable, columns: Ints, sums: Ints) -> None:
@@ -520,24 +519,25 @@ class FittedBayes:
         """Exact integer sums of each problem: rows x classes."""
         return [problem.sums(rows) for problem in self.problems]
 
+    def _answers(self, rows: Table, answer: Callable[[FittedProblem, Ints], Array]) -> Array:
+        """What each problem answers for its sums; with labels, one column each."""
+        found = [answer(*each) for each in zip(self.problems, self.sums(rows), strict=True)]
+        return np.column_stack(found) if self.labelled else found[0]
+
     def best(self, rows: Table) -> Array:
         """The most probable class of each row; with labels, 0 or 1 each."""
-        pairs = zip(self.problems, self.sums(rows), strict=True)
-        found = [problem.best(sums) for problem, sums in pairs]
-        return np.column_stack(found) if self.labelled else found[0]
+        return self._answers(rows, FittedProblem.best)
 
     def decided(self, rows: Table) -> Array:
         """What the rule decides for each row, None: ask a person; without one, as `best`."""
-        pairs = zip(self.problems, self.sums(rows), strict=True)
-        found = [problem.decided(sums) for problem, sums in pairs]
-        return np.column_stack(found) if self.labelled else found[0]
+        return self._answers(rows, FittedProblem.decided)
 
     def proba(self, rows: Table) -> Floats:
         """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels."""
         return self.best_and_proba(rows)[1]
 
     def best_and_proba(self, rows: Table) -> tuple[Array, Floats]:
-        """Both answers, from one sum over the columns."""
+        """What `best` and `proba` answer, from one sum over the columns."""
         found = [
             (problem.best(sums), problem.proba(sums))
             for problem, sums in zip(self.problems, self.sums(rows), strict=True)
@@ -549,19 +549,12 @@ class FittedBayes:
 
     def log_proba(self, rows: Table) -> Floats:
         """The logarithm of `proba`."""
-        found = [
-            problem.log_proba(sums)
-            for problem, sums in zip(self.problems, self.sums(rows), strict=True)
-        ]
-        return np.column_stack([each[:, 1] for each in found]) if self.labelled else found[0]
+        own = slice(1, None) if self.labelled else slice(None)
+        return self._answers(rows, lambda problem, sums: problem.log_proba(sums)[:, own])
 
     def decide(self, rows: Table) -> Floats:
         """Log-odds (two classes; rows x labels), or the scores of the classes."""
-        found = [
-            problem.decide(sums)
-            for problem, sums in zip(self.problems, self.sums(rows), strict=True)
-        ]
-        return np.column_stack(found) if self.labelled else found[0]
+        return self._answers(rows, FittedProblem.decide)
 
     def linear(self) -> tuple[Floats, Floats]:
         """Weights and constants of the linear form, one row a label."""
@@ -574,7 +567,7 @@ class FittedBayes:
         return replace(self, problems=problems, usual=None)
 
     def calibrated(self, temperatures: Sequence[float]) -> "FittedBayes":
-        """The same with other temperatures, one a problem."""
+        """The model with other temperatures, one a problem."""
         return replace(
             self,
             problems=tuple(
@@ -593,12 +586,12 @@ class FittedBayes:
         return places[:, 1] if self.labelled else places[0]
 
     def deployed(self, places: Sequence[tuple[float, ...] | None] | None) -> "FittedBayes":
-        """The same where classes have other probabilities, one tuple a problem; None: as learnt."""
+        """The model where classes have other probabilities, a tuple a problem; None: as learnt."""
         pairs = zip(self.problems, places or [None] * len(self.problems), strict=True)
         return replace(self, problems=tuple(replace(one, place=place) for one, place in pairs))
 
     def renamed(self, names: Sequence[str]) -> "FittedBayes":
-        """The same with other names of the columns."""
+        """The model with other names of the columns."""
         problems = []
         for problem in self.problems:
             pairs = zip(problem.specs, names, strict=True)
@@ -665,12 +658,11 @@ def fit_problem(
 #: Probabilities of the classes (of each label, where there are labels), by order or by name.
 Priors: TypeAlias = "str | ArrayLike | Mapping[str, float] | Mapping[int, float] | None"
 
-
 Spoken = TypeVar("Spoken")
 
 
 def at_place(fitted: Spoken, priors: Priors) -> Spoken:
-    """The same model where the classes are as frequent as `priors` says; None: as it is.
+    """The model where the classes are as frequent as `priors` says; None: as it is.
 
     By Bayes' rule: P(class | x) times the prior of the place, by the prior the model has learnt.
 
@@ -733,7 +725,7 @@ def shares_of_labels(priors: Priors, labels: Sequence[str]) -> list[tuple[float,
     return [_positive(pair, "of every label and below 1") for pair in both]
 
 
-def _positive(shares: NDArray[np.float64] | None, whose: str) -> tuple[float, ...]:
+def _positive(shares: Floats | None, whose: str) -> tuple[float, ...]:
     if shares is None or not (shares > 0).all():
         raise ValueError(
             f"priors must be above 0 {whose}: what cannot be, no evidence makes likely; got "

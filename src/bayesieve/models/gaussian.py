@@ -6,25 +6,20 @@ from functools import lru_cache
 from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ..checks import Array
-from .base import FeatureModel, Floats, Grid, Settings, Statistics, Terms, TrainingSets
+from ..checks import Array, Bools
+from .base import ColumnTerms, FeatureModel, Floats, Grid, Settings, Statistics, Terms, TrainingSets
 
 #: Points to choose from; the largest number serves the widest interval (six standard deviations).
 _COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
 
-
 _REFERENCE = 96
-
 
 _ACCURACY = 1e-12
 
-
 # Beyond this many standard deviations an interval's probability is below Weka's floor.
 _FARTHEST_POINT = 19.0
-
 
 _HALF_LOG_2PI = float(np.log(2 * np.pi) / 2)
 
@@ -88,10 +83,8 @@ def _legendre(count: int) -> tuple[Floats, Floats]:
 #: Sums of squares within these bounds are exact enough as they are.
 LEAST_SQUARES, MOST_SQUARES = 2.0**-960, 2.0**1000
 
-
 # Numbers of this size need no power.
 _PLAIN = 400
-
 
 _NOWHERE = -(2**20)
 
@@ -169,7 +162,7 @@ def add(one: Floats, powers: Array, extra: float) -> tuple[Floats, Array]:
 
 
 def together(
-    squares: Floats, powers: Array, live: NDArray[np.bool_], least: int | None
+    squares: Floats, powers: Array, live: Bools, least: int | None
 ) -> tuple[Floats, Floats]:
     """Squares of all classes (last axis) in one power for each set, at least `least`."""
     common = np.where(live & (squares > 0), powers, _NOWHERE).max(-1)
@@ -347,25 +340,18 @@ def _plain(values: Floats, power: Floats) -> Floats:
 #: A density's terms stay within this many nat of 0, so that any sum of them fits the ledger.
 DENSITY_BOUND = 2.0**14
 
-
 #: Weka's floor on the probability of a single value.
 LEAST_LOG = float(np.log(1e-75))
 
-
 _HUGE = 1e300
-
 
 _LOG_2 = float(np.log(2))
 
-
 _LOG_2PI = float(np.log(2 * np.pi))
-
 
 _NARROW = 1e-3  # half widths (in standard deviations) below which the interval is a series
 
-
 _FARTHEST = 1e10  # standard deviations; its square fits, and all beyond is at the floor
-
 
 _CANCELLED = 1e-3  # share of the squares below which a downdate is recomputed
 
@@ -473,15 +459,10 @@ class GaussianModel(FeatureModel):
         return None if self._density(settings) else LEAST_LOG
 
     def left_out(
-        self,
-        statistics: Moments,
-        values: Array,
-        grid: Grid,
-        settings: Settings,
-        column: Array,
-        sets: TrainingSets,
+        self, speaker: ColumnTerms, values: Array, column: Array, sets: TrainingSets
     ) -> Terms:
         """Moments downdated by the value; recomputed from the rows where the downdate cancels."""
+        _, statistics, grid, settings = speaker
         count, mean, squares, power = (part[0] for part in statistics)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             centre = shifted(mean, power)
@@ -540,13 +521,13 @@ class GaussianModel(FeatureModel):
             apart = shifted(values, power) - shifted(mean, power)
             # A variance that overflowed: all values are alike, however far from the mean.
             squares = np.where(np.isinf(variance), 0.0, apart * (apart / (2 * variance)))
-            said = -0.5 * (_LOG_2PI + np.log(variance)) - squares
-            return said - power * _LOG_2 if power.any() else said
+            found = -0.5 * (_LOG_2PI + np.log(variance)) - squares
+            return found - power * _LOG_2 if power.any() else found
 
     def _finish(
         self,
         finite: Floats,
-        empty: NDArray[np.bool_],
+        empty: Bools,
         values: Floats,
         grid: Grid,
         settings: Settings,
@@ -565,7 +546,7 @@ class GaussianModel(FeatureModel):
 
     @staticmethod
     def _recompute(
-        where: NDArray[np.bool_],
+        where: Bools,
         values: Floats,
         column: Floats,
         sets: TrainingSets,

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array
+from ..checks import Array, Ints
 from ..data.columns import MOST_CODES
 from .base import Floats, Grid, Settings, Terms
 from .counts import CountModel
@@ -14,12 +13,7 @@ from .counts import CountModel
 _CELLS = 1 << 16
 
 
-def mdl_cuts(
-    values: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    n_classes: int,
-    weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+def mdl_cuts(values: Floats, labels: Ints, n_classes: int, weights: Floats | None = None) -> Floats:
     """Cuts that each pay for themselves, by recursive entropy minimisation.
 
     Parameters
@@ -55,8 +49,8 @@ def mdl_cuts(
     return distinct[at - 1] / 2 + distinct[at] / 2
 
 
-def mdl_borders(counts: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The same for values that are counted: the first value after each cut, ascending.
+def mdl_borders(counts: Floats) -> Ints:
+    """Cuts of values that are counted: the first value after each cut, ascending.
 
     Parameters
     ----------
@@ -82,7 +76,7 @@ def mdl_borders(counts: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.array(sorted(found), np.int64)
 
 
-def _best_cut(counts: NDArray[np.float64]) -> int | None:
+def _best_cut(counts: Floats) -> int | None:
     """Where to cut a run of distinct values (class counts, values x classes), or None."""
     if counts.shape[0] < 2:
         return None
@@ -117,7 +111,7 @@ def _best_cut(counts: NDArray[np.float64]) -> int | None:
     return at + 1
 
 
-def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropy(counts: Floats) -> Floats:
     """Entropy in bits of each row of counts."""
     share = counts / np.maximum(counts.sum(1, keepdims=True), np.finfo(float).tiny)
     logs = np.log2(np.where(share > 0, share, 1.0))
@@ -163,8 +157,8 @@ class IntervalModel(CountModel):
         if not n_codes:
             return super().terms(counts[None], starts, Grid(), settings)
         joined = np.concatenate([np.add.reduceat(counts[:-1], starts), counts[-1:]])
-        said = super().terms(joined[None], starts, Grid(), settings)
+        terms = super().terms(joined[None], starts, Grid(), settings)
         sizes = np.diff(np.append(starts, n_codes))
         at = np.append(np.repeat(np.arange(starts.size), sizes), starts.size)
-        never = said.impossible
-        return Terms(said.finite[:, at], None if never is None else never[:, at])
+        never = terms.impossible
+        return Terms(terms.finite[:, at], None if never is None else never[:, at])

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..checks import Bools
 from .base import ColumnTerms, Floats, Grid, Ints, Scale, Settings, Terms, TrainingSets
 from .columns import Summary, build_columns
 from .counts import log_shares_of
@@ -45,7 +45,7 @@ class Ratios:
 
     table: Ints
     own: Ints
-    lone: NDArray[np.bool_]
+    lone: Bools
 
 
 def _fixed(nat: Floats) -> Ints:
@@ -54,7 +54,7 @@ def _fixed(nat: Floats) -> Ints:
 
 def centred(terms: Floats, shares: Floats) -> Ints:
     """Terms less the pooled one of their value, values x classes, in whole units."""
-    from .kernels.pooled import pooled
+    from ..data.kernels.exact import pooled
 
     reference = np.empty(terms.shape[0])
     pooled(np.ascontiguousarray(terms), shares, reference)
@@ -129,9 +129,7 @@ def _terms(column: ColumnTerms, n_codes: int, sets: TrainingSets | None) -> tupl
     terms = column.of(known, 0).finite
     if sets is None:
         return terms, terms
-    left = column.model.left_out(
-        column.statistics, known, column.grid, column.settings, known, sets
-    )
+    left = column.model.left_out(column, known, known, sets)
     return terms, column.model.limit(left.finite, column.settings)
 
 
@@ -150,7 +148,7 @@ def _binary_ratios(
 def _binary_terms(
     statistics: Sequence[Floats], settings: Settings
 ) -> tuple[Floats, Floats, Floats] | None:
-    """The same of all binary columns together, and their counts: there may be thousands."""
+    """Terms of all binary columns together, left out and not, and their counts."""
     if not len(statistics):
         return None
     counts = np.array(statistics)[:, 0]  # columns x codes x classes
@@ -166,7 +164,7 @@ def _binary_terms(
 
 def _presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple[Floats, Floats]:
     """What it adds that a value is there, or missing; and when the row itself is left out."""
-    from .kernels.pooled import log_all
+    from ..data.kernels.exact import log_all
 
     if not counts[-1].any():
         return np.zeros_like(counts), np.zeros_like(counts)
@@ -248,7 +246,7 @@ def pooled_rising(values: Floats, weights: Floats) -> Floats:
 
 
 def rising(ratios: Ratios, counts: Floats, shares: Floats, sign: int) -> Ratios:
-    """The same term of two classes, the second's log-ratio rising (1) or falling (-1).
+    """A term of two classes with the second's log-ratio rising (1) or falling (-1).
 
     Both classes' terms then rise or fall with it, so that no weights can turn it.
 

@@ -11,7 +11,6 @@ from .gaussian import GaussianModel, Mixtures, exponent_of
 #: Most components of a mixture.
 MOST_COMPONENTS = 7
 
-
 _STEPS = 1000
 
 

@@ -8,9 +8,8 @@ about equal groups, and a value beyond all that were seen, or a new category, is
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array
+from ..checks import Array, Bools
 from ..data.columns import ColumnSpec, encode, is_missing
 from ..data.tables import Table
 from .base import ColumnTerms, Floats, Ints
@@ -20,19 +19,17 @@ from .gaussian import Mixtures, Moments, plain_squares
 # Groups of a grid that are counted.
 _GROUPS = 32
 
-
 # What is added to each count, of values never seen as of all others.
 _PSEUDO = 0.5
-
 
 # Standard deviations beyond which a number is as surprising as it can be.
 _FARTHEST = 1e6
 
 
 class Surprise(NamedTuple):
-    """What the values of some rows say: rows x classes, and its variance in each class."""
+    """How surprising the values of some rows are: rows x classes, and its variance by class."""
 
-    told: Floats
+    values: Floats
     variance: Floats
 
 
@@ -50,17 +47,17 @@ def surprise(fitted: FittedBayes, rows: Table) -> Floats:
 
 
 def _nearest(problem: FittedProblem, rows: Table) -> Floats:
-    """Of one problem: the least over its classes."""
+    """How surprising rows are in one problem: the least over its classes."""
     n_classes = len(problem.classes)
-    told, variance = np.zeros((rows.n_rows, n_classes)), np.zeros(n_classes)
+    total, variance = np.zeros((rows.n_rows, n_classes)), np.zeros(n_classes)
     for j in range(len(problem.specs)):
         values, codes = rows.coded(j)
         found = _column(problem.specs[j], problem.columns[j], values)
-        told += found.told if codes is None else found.told[codes]
+        total += found.values if codes is None else found.values[codes]
         variance += found.variance
     known = problem.summary.class_count > 0
     spread = np.sqrt(np.where(variance > 0, variance, 1.0))
-    return (told / spread)[:, known].min(1)
+    return (total / spread)[:, known].min(1)
 
 
 def _column(spec: ColumnSpec, column: ColumnTerms, values: Array) -> Surprise:
@@ -73,8 +70,8 @@ def _column(spec: ColumnSpec, column: ColumnTerms, values: Array) -> Surprise:
     missing = np.isnan(numbers)
     if isinstance(statistics, Moments | Mixtures):
         return _by_moments(spec, statistics, numbers, missing)
-    told = -column.of(encode(spec, numbers), 0).finite
-    return Surprise(np.where(missing[:, None], 0.0, told), np.zeros(told.shape[1]))
+    found = -column.of(encode(spec, numbers), 0).finite
+    return Surprise(np.where(missing[:, None], 0.0, found), np.zeros(found.shape[1]))
 
 
 def grouped(spec: ColumnSpec, counts: Floats, most: int) -> tuple[Ints, Floats]:
@@ -117,7 +114,7 @@ def group_of(spec: ColumnSpec, groups: Ints, values: Array) -> Ints:
     return found
 
 
-def _unknown(values: Array) -> NDArray[np.bool_]:
+def _unknown(values: Array) -> Bools:
     if values.dtype == object:
         return np.array([v is None or v == "" or v != v for v in values], dtype=bool)
     return is_missing(values)
@@ -134,7 +131,7 @@ def _by_counts(counts: Floats, groups: Ints) -> Surprise:
 
 
 def _by_moments(
-    spec: ColumnSpec, moments: Moments | Mixtures, numbers: Floats, missing: NDArray[np.bool_]
+    spec: ColumnSpec, moments: Moments | Mixtures, numbers: Floats, missing: Bools
 ) -> Surprise:
     """Squared distances from the mean of a class, in units of its variance."""
     weight, mean, squares = moments.weight[0], moments.mean[0], plain_squares(moments)[0]
@@ -144,5 +141,5 @@ def _by_moments(
         deviation = np.maximum(np.sqrt(np.nan_to_num(variance, nan=np.inf)), least)
         apart = np.abs(numbers[:, None] - mean) / deviation
     apart = np.minimum(np.nan_to_num(apart, nan=0.0), _FARTHEST)
-    told = (np.square(apart) - 1) / 2
-    return Surprise(np.where(missing[:, None], 0.0, told), np.full(weight.size, 0.5))
+    found = (np.square(apart) - 1) / 2
+    return Surprise(np.where(missing[:, None], 0.0, found), np.full(weight.size, 0.5))

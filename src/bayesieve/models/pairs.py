@@ -40,13 +40,13 @@ class PairTerms:
         """Weighted terms, silent groups included: groups x groups x classes."""
         return np.pad(self.ratios * self.weights, ((0, 1), (0, 1), (0, 0)))
 
-    def said(self, first: Ints, second: Ints) -> Ints:
+    def terms_of(self, first: Ints, second: Ints) -> Ints:
         """Weighted terms of rows whose two columns have these codes: rows x classes."""
         found: Ints = self.table[self.groups[0][first], self.groups[1][second]]
         return found
 
     def moved(self, columns: tuple[int, int]) -> "PairTerms":
-        """The same, its columns at other positions."""
+        """The pair, its columns at other positions."""
         return replace(self, columns=columns)
 
 
@@ -106,7 +106,7 @@ def pair_terms(counts: Floats, class_weight: Floats) -> tuple[Floats, Floats]:
     -------
     terms, own : cells x classes each.
     """
-    from .kernels.pooled import log_all
+    from ..data.kernels.exact import log_all
 
     n_classes = counts.shape[-1]
     known = counts * class_weight

@@ -29,5 +29,4 @@ _MEMBERS: list[FeatureModel] = [
     ),
 ]
 
-
 MODELS: dict[str, FeatureModel] = {model.name: model for model in _MEMBERS}

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..checks import Array
 from ..data.columns import ColumnSpec, encode
 from ..data.sample import Sample, Targets
-from ..data.sparse import Moves
+from ..data.storage import Moves
 from ..data.tables import Table
 from .base import Floats, Ints
 from .columns import read_moves
@@ -77,7 +76,7 @@ class FittedVotes:
         return self.binary[found[:, 0].astype(np.int64)]
 
     def decided(self, rows: Table) -> Array:
-        """The same: votes have no rule of their own."""
+        """The best class: votes have no rule of their own."""
         return self.best(rows)
 
     def restrict(self, columns: Sequence[int]) -> "FittedVotes":
@@ -86,7 +85,7 @@ class FittedVotes:
         return replace(self, specs=specs, votes_for=self.votes_for[:, list(columns)])
 
     def counted(self, sample: Sample) -> "FittedVotes":
-        """The same with the share of positives by number of votes."""
+        """The model with the share of positives by number of votes."""
         n = len(self.specs) + 1
         shares = []
         for votes, classes in zip(self.votes(sample.table), sample.targets.classes.T, strict=True):
@@ -122,7 +121,7 @@ def votes_of(
     labels: Sequence[str],
     specs: Sequence[ColumnSpec],
 ) -> FittedVotes:
-    """The same of what was counted.
+    """Which values vote, from what was counted.
 
     Parameters
     ----------
@@ -142,9 +141,7 @@ def voting_problems(targets: Targets, rare: bool) -> list[Ints]:
     return [targets.positive.astype(np.int64)] if rare else list(targets.classes.T)
 
 
-def count_votes(
-    moves: Moves, rows: NDArray[np.int64], weights: NDArray[np.float64], classes: Ints
-) -> Floats:
+def count_votes(moves: Moves, rows: Ints, weights: Floats, classes: Ints) -> Floats:
     """Weight of some rows by column, code and class.
 
     Parameters

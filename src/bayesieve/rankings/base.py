@@ -1,14 +1,16 @@
 """What a ranking reads and what it gives."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from inspect import cleandoc
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..data.columns import ColumnSpec
+from ..checks import Bools, Bytes, Floats, Ints
+from ..data.columns import MOST_CODES, ColumnSpec
 from ..data.html import Tabular, html_table
 from ..data.storage import pack_bits
 from ..engine.threads import Engine
@@ -44,8 +46,8 @@ class Ranking(Tabular):
     array([2., 1., 3.])
     """
 
-    order: NDArray[np.int64]
-    scores: NDArray[np.float64]
+    order: Ints
+    scores: Floats
     names: tuple[str, ...] | None = None
 
     def to_columns(self) -> dict[str, list[object]]:
@@ -69,7 +71,7 @@ class Ranking(Tabular):
         return html_table(self.to_columns(), self.caption(), 10)
 
     @classmethod
-    def by_score(cls, scores: Sequence[float] | NDArray[np.float64]) -> "Ranking":
+    def by_score(cls, scores: Sequence[float] | Floats) -> "Ranking":
         """The highest score first; the lowest column first among equals."""
         scores = np.asarray(scores, np.float64)
         return cls(by_score(scores), scores)
@@ -109,19 +111,11 @@ class RankingMethod:
     reads = DISCRETE
     #: Does a row of weight 2 count as two rows?
     takes_weights = True
-
-    @property
-    def sorts_by_score(self) -> bool:
-        """Is the order that of the scores, so that they never rise along it?"""
-        return True
+    #: Is the order that of the scores, so that they never rise along it?
+    sorts_by_score = True
 
     def rank(
-        self,
-        columns: Any,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
+        self, columns: Any, labels: Ints, n_classes: int, engine: Engine, n_features: int
     ) -> Ranking:
         """All columns, best first; of equals, the lowest column first.
 
@@ -133,6 +127,14 @@ class RankingMethod:
         engine : runs kernels on threads.
         n_features : how many columns a greedy method ranks with care.
         """
+        return self.order(RankingInput(columns, labels, n_classes, engine), n_features)
+
+    def order(self, given: "RankingInput", n_features: int) -> Ranking:
+        """All columns, best first; by their scores, where a method has no order of its own."""
+        return Ranking.by_score(self.scores(given))
+
+    def scores(self, given: "RankingInput") -> Floats:
+        """One score a column, the higher the better."""
         raise NotImplementedError(
             f"ranking {type(self).__name__!r} must define "
             "rank(columns, labels, n_classes, engine, n_features)."
@@ -146,6 +148,25 @@ class RankingMethod:
         return None
 
 
+class LabelledRows(NamedTuple):
+    """The rows of a table that a ranking looks at, ascending, with class and weight of each."""
+
+    rows: Ints
+    labels: Ints
+    weights: Floats
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class RankingInput:
+    """What a ranking reads: columns and the class of every row, and the threads to count with."""
+
+    columns: Any
+    labels: Ints
+    n_classes: int
+    engine: Engine
+
+
 @dataclass(frozen=True)
 class OwnRanking(RankingMethod):
     """A user's object with `rank` and, where it reads numbers, `reads`."""
@@ -157,16 +178,9 @@ class OwnRanking(RankingMethod):
         """What the user's object says."""
         return getattr(self.own, "reads", DISCRETE)
 
-    def rank(
-        self,
-        columns: Any,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
-        """The user's own."""
-        return self.own.rank(columns, labels, n_classes, engine, n_features)
+    def order(self, given: RankingInput, n_features: int) -> Ranking:
+        """The order that the user's object gives."""
+        return self.own.rank(given.columns, given.labels, given.n_classes, given.engine, n_features)
 
 
 @dataclass(frozen=True)
@@ -185,9 +199,9 @@ class DiscreteColumns:
     (2, array([2, 0, 1], dtype=uint8))
     """
 
-    codes: NDArray[np.uint8]
-    n_levels: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    codes: Bytes
+    n_levels: Ints
+    weights: Floats
     bits: NDArray[np.uint64] | None = None
 
     @property
@@ -195,16 +209,14 @@ class DiscreteColumns:
         """How many columns."""
         return self.n_levels.size
 
-    def column(self, j: int) -> NDArray[np.uint8]:
+    def column(self, j: int) -> Bytes:
         """Codes of one column."""
         if self.bits is None:
             return self.codes[j]
         bytes_ = np.ascontiguousarray(self.bits[j]).view(np.uint8)
         return np.unpackbits(bytes_, bitorder="little")[: self.weights.size]
 
-    def tables(
-        self, other: NDArray[np.int64], n_other: int
-    ) -> Iterator[NDArray[np.float64]] | None:
+    def tables(self, other: Ints, n_other: int) -> Iterator[Floats] | None:
         """Counts of each column by the codes of another, where somebody else has to count them."""
         return None
 
@@ -238,8 +250,8 @@ class Planes(NamedTuple):
     """
 
     bits: NDArray[np.uint64]
-    first: NDArray[np.int64]
-    complete: NDArray[np.int64]
+    first: Ints
+    complete: Ints
 
 
 @dataclass(frozen=True)
@@ -261,10 +273,10 @@ class MixedColumns:
     2
     """
 
-    values: NDArray[np.float64]
-    nominal: NDArray[np.bool_]
+    values: Floats
+    nominal: Bools
     specs: list[ColumnSpec]
-    weights: NDArray[np.float64]
+    weights: Floats
 
     @property
     def n_columns(self) -> int:
@@ -272,7 +284,7 @@ class MixedColumns:
         return len(self.values)
 
 
-def by_score(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int64]:
+def by_score(scores: Sequence[float] | Floats) -> Ints:
     """Best first; the lowest column first among equals."""
     return np.argsort(-np.asarray(scores), kind="stable").astype(np.int64)
 
@@ -281,3 +293,54 @@ def check_apart(n_classes: int) -> None:
     """A ranking needs rows that differ in what they belong to."""
     if n_classes < 2:
         raise ValueError("y must tell rows apart; got the same labels in all of them.")
+
+
+def level_error(name: str, n_levels: int) -> ValueError:
+    """What is said of a column of more levels than there are codes."""
+    return ValueError(
+        f"column {name!r} has {n_levels} levels, but this ranking counts: at most {MOST_CODES} are "
+        "allowed. Join rare levels first."
+    )
+
+
+_Method = TypeVar("_Method", bound=type[RankingMethod])
+
+# Tables of the examples: one column that repeats another, and two that tell all together.
+_TABLES = {
+    "copy": ("[0, 0, 1, 1] * 5", "[np.arange(20) % 2, y, y]", ""),
+    "pair": (
+        "[0, 1, 2, 3] * 5",
+        "[y // 2, y // 2, y % 2]",
+        "The second column repeats the first; together with the first, the last one tells all:\n\n",
+    ),
+}
+
+
+def example(table: str, order: str, call: str = "") -> Callable[[_Method], _Method]:
+    """Put an example that runs at the end of a ranking's docstring.
+
+    Parameters
+    ----------
+    table : ``"copy"`` or ``"pair"``, one of the tables that rankings are shown with.
+    order : the order that comes out.
+    call : how the ranking is made, where it is not without parameters.
+    """
+
+    def decorate(method: _Method) -> _Method:
+        y, X, text = _TABLES[table]
+        lines = [
+            "Examples",
+            "--------",
+            *text.splitlines(),
+            ">>> import numpy as np",
+            ">>> from bayesieve import rank",
+            f">>> from bayesieve.rankings import {method.__name__}",
+            f">>> y = np.array({y})",
+            f">>> X = np.column_stack({X})",
+            f">>> rank(X, y, {call or f'{method.__name__}()'}).order",
+            f"array({order})",
+        ]
+        method.__doc__ = "\n".join([f"{cleandoc(method.__doc__ or '')}\n", *lines])
+        return method
+
+    return decorate

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ..checks import Foreign, check_number
+from ..checks import Bytes, Floats, Foreign, check_number
 from ..data.collection import read_collection
 from ..data.columns import MOST_CODES, ColumnSpec
+from ..data.kernels.options import REPEATED
 from ..engine.contract import Ints
 from ..engine.dask.engine import DaskEngine, RemoteTable, far_sample
 from ..engine.dask.ledgers import FarTwins, Meanings, RemoteRows
@@ -18,7 +18,7 @@ from ..engine.threads import Threads
 from ..models.base import TrainingSets, one_set
 from ..models.columns import choose_models
 from ..models.registry import MODELS
-from .base import DiscreteColumns, Ranking, RankingMethod, check_apart
+from .base import DiscreteColumns, LabelledRows, Ranking, RankingMethod, check_apart, level_error
 from .families import MISSING, PARTS, PLACE, TEXT, WHOLE, Families, Nearness
 from .greedy import MIFS, MRMR, LazyRanking, rest_after
 from .information import ChiSquare, MutualInformation, information_with
@@ -28,7 +28,7 @@ DIVISIBLE = (MutualInformation, ChiSquare, MRMR, MIFS, LazyRanking)
 
 
 @dataclass(frozen=True)
-class FarColumns(DiscreteColumns):
+class RemoteCodes(DiscreteColumns):
     """Codes that others hold.
 
     Parameters
@@ -38,14 +38,14 @@ class FarColumns(DiscreteColumns):
     """
 
     held: RemoteRows | None = None
-    rows: NDArray[np.int64] | None = None
+    rows: Ints | None = None
 
-    def column(self, j: int) -> NDArray[np.uint8]:
+    def column(self, j: int) -> Bytes:
         """Codes of one column, which come here."""
         assert self.held is not None
         return self.held.codes(j)[self.rows].astype(np.uint8)
 
-    def tables(self, other: NDArray[np.int64], n_other: int) -> Iterator[NDArray[np.float64]]:
+    def tables(self, other: Ints, n_other: int) -> Iterator[Floats]:
         """Counts of each column's levels by the codes of another, from one round."""
         assert self.held is not None
         assert self.rows is not None
@@ -60,23 +60,18 @@ class FarColumns(DiscreteColumns):
             yield counts[0, :-1] if counts.shape[1] > 1 else np.zeros((1, n_other))
 
 
-def far_columns(
-    table: RemoteTable,
-    models: Sequence[str],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    n_classes: int,
-    refuse: bool = True,
-) -> FarColumns:
+def remote_columns(
+    table: RemoteTable, models: Sequence[str], given: LabelledRows, refuse: bool = True
+) -> RemoteCodes:
     """Columns as rankings read them; numbers are cut by minimum description length.
 
     Parameters
     ----------
     table, models : all columns.
-    rows, labels, weights : the rows to look at, ascending, with class and weight.
+    given : the rows to look at.
     refuse : columns of too many levels; else they keep their number of levels.
     """
+    rows, labels, weights, n_classes = given
     if (weights != np.rint(weights)).any():
         raise ValueError(
             "class_weight and a ranking do not go together on a Dask collection: sums of weights "
@@ -93,12 +88,9 @@ def far_columns(
     n_levels = np.array([max(spec.n_codes - 1, 1) for spec in specs])
     if refuse and (n_levels > MOST_CODES).any():
         j = int(np.argmax(n_levels > MOST_CODES))
-        raise ValueError(
-            f"column {table.names[j]!r} has {n_levels[j]} levels, but this ranking counts: at most "
-            f"{MOST_CODES} are allowed. Join rare levels first."
-        )
+        raise level_error(table.names[j], n_levels[j])
     held = table.given.hold(specs) if numbers else table.held
-    return FarColumns(np.empty((0, 0), np.uint8), n_levels, weights, held=held, rows=rows)
+    return RemoteCodes(np.empty((0, 0), np.uint8), n_levels, weights, held=held, rows=rows)
 
 
 def check_divisible(method: RankingMethod) -> None:
@@ -110,12 +102,8 @@ def check_divisible(method: RankingMethod) -> None:
         )
 
 
-def rank_far(
-    method: RankingMethod,
-    columns: FarColumns,
-    labels: NDArray[np.int64],
-    n_classes: int,
-    n_features: int,
+def rank_remote(
+    method: RankingMethod, columns: RemoteCodes, labels: Ints, n_classes: int, n_features: int
 ) -> Ranking:
     """The ranking that all rows in one place would give."""
     if not isinstance(method, LazyRanking):
@@ -124,26 +112,20 @@ def rank_far(
 
 
 def _lazy(
-    method: LazyRanking,
-    columns: FarColumns,
-    labels: NDArray[np.int64],
-    n_classes: int,
-    n_features: int,
+    method: LazyRanking, columns: RemoteCodes, labels: Ints, n_classes: int, n_features: int
 ) -> Ranking:
     """One round for each column taken; which values count is decided as lazily as elsewhere."""
-    from .kernels.kinds import REPEATED
-
     worth = information_with(columns, labels, n_classes, Threads())
     taken, seen = np.zeros(worth.size, bool), np.zeros(worth.size, np.int64)
     order: list[int] = []
-    values: list[NDArray[np.float64]] = []
-    n_wanted = min(n_features, worth.size)
-    if method.starts_anew:
+    values: list[Floats] = []
+    n_ranked = min(n_features, worth.size)
+    if method.first_alone:
         order.append(int(np.argmax(worth)))
         taken[order[0]] = True
-        if n_wanted > 1:
+        if n_ranked > 1:
             worth[~taken] = np.inf
-    while len(order) < n_wanted:
+    while len(order) < n_ranked:
         if len(values) < len(order):
             values.append(_values(method.kind, columns, order[-1], labels, n_classes))
         best, at = -np.inf, -1
@@ -160,9 +142,7 @@ def _lazy(
     return rest_after(np.array(order, np.int64), scores, worth)
 
 
-def _values(
-    kind: int, columns: FarColumns, taken: int, labels: NDArray[np.int64], n_classes: int
-) -> NDArray[np.float64]:
+def _values(kind: int, columns: RemoteCodes, taken: int, labels: Ints, n_classes: int) -> Floats:
     """What every column says together with one taken and the class."""
     from .kernels.counts import of_three
 
@@ -192,18 +172,16 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
     if n_features:
         check_number("n_features", n_features, low=1, high=len(collection.names), whole=True)
     with DaskEngine().cluster() as cluster:
-        models = choose_models
-        sample = far_sample(
-            cluster, collection, BaseEstimator(), lambda table: models("auto", table), y
-        )
+        choose = partial(choose_models, "auto")
+        sample = far_sample(cluster, collection, BaseEstimator(), choose, y)
         table = sample.table
         assert isinstance(table, RemoteTable)
         every, n_classes = np.arange(sample.labels.size), int(sample.labels.max()) + 1
         check_apart(n_classes)
-        known = table.known.models
-        columns = far_columns(table, known, every, sample.labels, sample.weights, n_classes)
+        rows = LabelledRows(every, sample.labels, sample.weights, n_classes)
+        columns = remote_columns(table, table.known.models, rows)
         most = n_features or len(table.names)
-        found = rank_far(method, columns, sample.labels, n_classes, most)
+        found = rank_remote(method, columns, sample.labels, n_classes, most)
     return replace(found, names=tuple(table.names))
 
 
@@ -214,7 +192,7 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
 _BLOCK = 64
 
 
-def find_far(
+def find_remote_families(
     table: RemoteTable, alone: Sequence[int], first: Sequence[int], nearness: Nearness
 ) -> Families:
     """Near-twins among some columns of a collection; the same as of its rows in memory.
@@ -253,7 +231,7 @@ def find_far(
 
 
 def _as_compared(table: RemoteTable) -> RemoteRows:
-    """Rows held anew as codes of values, or of parts of a column."""
+    """Rows that workers hold as codes of values, or of parts of a column."""
     assert table.given is not None
     return table.given.hold(table.given.comparable(MISSING, PARTS))
 
@@ -277,7 +255,7 @@ class _Compared:
         return np.array([_kind(spec) for spec in self.held.specs])
 
     @cached_property
-    def counts(self) -> list[NDArray[np.float64]]:
+    def counts(self) -> list[Floats]:
         """Rows of each code."""
         n_rows = self.held.n_rows
         sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))

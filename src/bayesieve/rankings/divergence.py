@@ -4,17 +4,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ..checks import check_flag, check_jobs, choose
+from ..checks import Floats, check_flag, check_jobs, choose
 from ..data.html import html_table
 from ..data.sample import read_sample
-from ..engine.threads import Engine, Threads, count_threads
+from ..engine.threads import Threads, count_threads
 from ..models.base import Settings, one_set
 from ..models.columns import build_columns, choose_models
 from ..models.registry import MODELS
-from .base import MIXED, MixedColumns, Ranking, RankingMethod
+from .base import MIXED, Ranking, RankingInput, RankingMethod
 from .information import mixed_columns
 
 if TYPE_CHECKING:
@@ -32,11 +31,11 @@ class RelevanceMatrix:
     class_names, feature_names : list of str
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     class_names: list[str]
     feature_names: list[str]
 
-    def normalised(self) -> NDArray[np.float64]:
+    def normalised(self) -> Floats:
         """Each class's row divided by its sum."""
         return _normalise(self.values)
 
@@ -55,8 +54,8 @@ class RelevanceMatrix:
         columns: dict[str, list[str] | list[float]] = {"feature": list(self.feature_names)}
         for name, row in zip(self.class_names, self.values, strict=True):
             columns[name] = row.tolist()
-        said = "divergence of each class from the others, in nat (1 nat: 2.7 times as likely)"
-        return html_table(columns, said)
+        caption = "divergence of each class from the others, in nat (1 nat: 2.7 times as likely)"
+        return html_table(columns, caption)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw which features separate which class, each class scaled to its own sum.
@@ -116,7 +115,8 @@ def relevance_matrix(
     columns = mixed_columns(read.table, choose_models("auto", read.table), rows, read.weights)
     n_classes = int(read.labels.max()) + 1
     with Threads(count_threads(n_jobs)) as engine:
-        values = divergences(columns, read.labels, n_classes, engine, model, as_printed)
+        given = RankingInput(columns, read.labels, n_classes, engine)
+        values = divergences(given, model, as_printed)
     names = [str(name) for name in read.classes]
     if read.targets.labelled:
         names = [f"combination {k}" for k in range(n_classes)]
@@ -128,41 +128,29 @@ def check_continuous(name: str, model: str) -> None:
     choose(name, model, [each for each in MODELS if not MODELS[each].discrete])
 
 
-def divergences(
-    columns: MixedColumns,
-    labels: NDArray[np.int64],
-    n_classes: int,
-    engine: Engine,
-    model: str,
-    as_printed: bool,
-) -> NDArray[np.float64]:
+def divergences(given: RankingInput, model: str, as_printed: bool) -> Floats:
     """Eq. 8 for every class and column."""
+    columns, n_classes = given.columns, given.n_classes
     out = np.empty((n_classes, columns.n_columns))
 
     def task(lo: int, hi: int) -> None:
         for a in range(lo, hi):
-            out[:, a] = _column(columns, a, labels, n_classes, model, as_printed)
+            out[:, a] = _column(given, a, model, as_printed)
 
-    engine.run(task, columns.n_columns, 100 * n_classes * columns.values.size)
+    given.engine.run(task, columns.n_columns, 100 * n_classes * columns.values.size)
     return out
 
 
-def _column(
-    columns: MixedColumns,
-    a: int,
-    labels: NDArray[np.int64],
-    n_classes: int,
-    model: str,
-    as_printed: bool,
-) -> NDArray[np.float64]:
+def _column(given: RankingInput, a: int, model: str, as_printed: bool) -> Floats:
     """Divergence of each class in one column."""
+    columns, n_classes = given.columns, given.n_classes
     spec = columns.specs[a]
     if not columns.nominal[a]:
         printed = f"{model}-printed"
         spec = replace(spec, model=printed if as_printed and printed in MODELS else model)
     values = columns.values[a]
     known = ~np.isnan(values)
-    values, weights, labels = values[known], columns.weights[known], labels[known]
+    values, weights, labels = values[known], columns.weights[known], given.labels[known]
     found = np.zeros(n_classes)
     distinct, at = np.unique(values, return_inverse=True)
     if distinct.size < 2:
@@ -189,9 +177,7 @@ def _column(
     return found
 
 
-def _divergence(
-    terms: NDArray[np.float64], counts: NDArray[np.float64], width: float, as_printed: bool
-) -> float:
+def _divergence(terms: Floats, counts: Floats, width: float, as_printed: bool) -> float:
     """Both directions of the Kullback-Leibler divergence between the two columns of terms."""
     apart = terms[:, 1] - terms[:, 0]
     if as_printed:
@@ -237,30 +223,24 @@ class Divergence(RankingMethod):
         check_flag("as_printed", self.as_printed)
 
     @property
-    def sorts_by_score(self) -> bool:
+    def sorts_by_score(self) -> bool:  # type: ignore[override]
         """The floating scheme has an order of its own."""
         return self.form != "sbfs"
 
-    def rank(
-        self,
-        columns: MixedColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
-        """All columns."""
-        matrix = divergences(columns, labels, n_classes, engine, self.model, self.as_printed)
+    def order(self, given: RankingInput, n_features: int) -> Ranking:
+        """All columns, in the form asked for."""
+        matrix = divergences(given, self.model, self.as_printed)
         if self.form == "mean":
             return Ranking.by_score(matrix.mean(0))
         weights = _normalise(matrix)
         if self.form == "normalised":
             return Ranking.by_score(weights.mean(0))
-        shares = np.bincount(labels, columns.weights, n_classes) / columns.weights.sum()
+        weight = given.columns.weights
+        shares = np.bincount(given.labels, weight, given.n_classes) / weight.sum()
         return floating_scheme(weights, shares)
 
 
-def floating_scheme(weights: NDArray[np.float64], shares: NDArray[np.float64]) -> Ranking:
+def floating_scheme(weights: Floats, shares: Floats) -> Ranking:
     """The SBFS scheme over the matrix of weights, classes x features.
 
     Every class's features are sorted by weight; with `col` columns in use, a class counts only its
@@ -275,7 +255,7 @@ def floating_scheme(weights: NDArray[np.float64], shares: NDArray[np.float64]) -
     inside = np.ones(d, bool)
     dropped_at = np.full(d, -1)
 
-    def worth(col: int) -> NDArray[np.float64]:
+    def worth(col: int) -> Floats:
         counted = np.where(position < col, weights, 0.0)
         return (shares[:, None] * counted).sum(0) / n_classes
 
@@ -309,6 +289,6 @@ def floating_scheme(weights: NDArray[np.float64], shares: NDArray[np.float64]) -
     return Ranking(np.concatenate([survivors, others]).astype(np.int64), full)
 
 
-def _normalise(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalise(matrix: Floats) -> Floats:
     total = matrix.sum(1, keepdims=True)
     return np.divide(matrix, total, out=np.zeros_like(matrix), where=total > 0)

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ..checks import Array, as_fraction, check_number, column_indices
+from ..checks import Array, Bytes, Floats, Ints, as_fraction, check_number, column_indices
 from ..data.columns import encode, is_missing, learn
 from ..data.html import Tabular
 from ..data.storage import SILENT
@@ -48,10 +47,10 @@ class Families(Tabular):
     """
 
     names: tuple[str, ...]
-    leader: NDArray[np.int64]
+    leader: Ints
 
     @property
-    def leaders(self) -> NDArray[np.int64]:
+    def leaders(self) -> Ints:
         """One column of each family, those without a twin included."""
         return np.unique(self.leader)
 
@@ -74,11 +73,11 @@ class Families(Tabular):
         return [self.names[j] for j in np.flatnonzero(self.leader == column) if j != column]
 
     def led_by(self, columns: Iterable[int]) -> "Families":
-        """The same families led by these columns; two of one family part."""
-        leader, wanted = self.leader.copy(), list(columns)
-        for column in wanted:
+        """Families led by these columns; two of one family part."""
+        leader, leading = self.leader.copy(), list(columns)
+        for column in leading:
             first = leader[column]
-            if first in wanted:
+            if first in leading:
                 leader[column] = column
             else:
                 leader[leader == first] = column
@@ -94,8 +93,8 @@ class Families(Tabular):
     def caption(self) -> str:
         """How many families there are."""
         n, shared = len(self.names), len(self.shared)
-        told = f"{shared} of them of several columns" if shared else "each column for itself"
-        return f"{n} columns in {self.leaders.size} families, {told}"
+        kind = f"{shared} of them of several columns" if shared else "each column for itself"
+        return f"{n} columns in {self.leaders.size} families, {kind}"
 
     def to_text(self) -> str:
         """One line a family."""
@@ -196,7 +195,7 @@ def find_families(
 def find_in_table(
     table: Table, first: Iterable[int] = (), nearness: Nearness | None = None
 ) -> Families:
-    """The same for a table that was read."""
+    """Find near-twins among the columns of a table that was read."""
     from .kernels.families import lead, pack_codes
 
     n_columns, n_words = len(table.names), -(-table.n_rows // 64)
@@ -262,14 +261,14 @@ def _parts(table: Table) -> Iterator[RawTable]:
         yield RawTable([table.column(j) for j in columns], names, table.n_rows)
 
 
-def _places(raw: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _places(raw: Floats) -> Bytes:
     """In which part of its column every number stands."""
     spec = learn("", "", raw, discrete=True, grid_codes=PARTS)
     codes = encode(spec, raw)
     return np.where(np.isnan(raw), np.uint8(MISSING), codes)
 
 
-def _texts(raw: Array, known: dict[str, int]) -> NDArray[np.int64]:
+def _texts(raw: Array, known: dict[str, int]) -> Ints:
     """Texts numbered from 1 over all columns; 0 where they are missing."""
     codes = np.zeros(raw.size, np.int64)
     here = ~is_missing(raw)

@@ -5,14 +5,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import check_number, choose
+from ..checks import Bools, Floats, Ints, check_number, choose
+from ..data.kernels.options import CONDITIONAL, JOINT, JOINT_SHARE, REPEATED, UNCERTAINTY
 from ..data.storage import pack_bits
-from ..engine.threads import Engine
-from .base import DiscreteColumns, Planes, Ranking, RankingMethod, by_score
+from .base import DiscreteColumns, Planes, Ranking, RankingInput, RankingMethod, by_score, example
 from .information import association_with, information_with
-from .kernels.kinds import CONDITIONAL, JOINT, JOINT_SHARE, REPEATED, UNCERTAINTY
 
 if TYPE_CHECKING:
     from .kernels.counts import CountArrays
@@ -22,13 +20,20 @@ _FEW = 100_000
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(RankingInput):
     """Counts of columns, of pairs of them, and of pairs and the class."""
 
     columns: DiscreteColumns
-    labels: NDArray[np.int64]
-    n_classes: int
-    engine: Engine
+
+    @classmethod
+    def of(cls, given: RankingInput) -> "Counts":
+        """Counts of what a ranking reads."""
+        return cls(given.columns, given.labels, given.n_classes, given.engine)
+
+    @property
+    def relevance(self) -> Floats:
+        """I(column; class) of every column."""
+        return information_with(self.columns, self.labels, self.n_classes, self.engine)
 
     @cached_property
     def arrays(self) -> "CountArrays":
@@ -67,12 +72,12 @@ class Counts:
         mean = len(planes.bits) / self.columns.n_columns
         return max(1, min(n_rows, int(mean * mean * planes.bits.shape[1] * self.n_classes)))
 
-    def pairs(self, taken: int) -> NDArray[np.float64]:
+    def pairs(self, taken: int) -> Floats:
         """I(column; taken) of every column."""
         n_levels = int(self.columns.n_levels[taken])
         return information_with(self.columns, self.columns.column(taken), n_levels, self.engine)
 
-    def triples(self, kind: int, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def triples(self, kind: int, taken: int, left: Bools) -> Floats:
         """What every column left says together with `taken` and the class; 0 for the others."""
         from .kernels.counts import values_with
 
@@ -89,37 +94,32 @@ class Counts:
 class SummedRanking(RankingMethod):
     """The next column has the highest worth, which is made of a sum over the columns taken."""
 
-    def terms(self, counts: Counts, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """What each column left adds to its sum when `taken` is; anything for the others."""
-        raise NotImplementedError
+    def terms(self, counts: Counts, taken: int, left: Bools) -> Floats:
+        """What each column left adds to its sum when `taken` is; anything for the others.
 
-    def worth(
-        self, relevance: NDArray[np.float64], total: NDArray[np.float64], n_taken: int
-    ) -> NDArray[np.float64]:
+        By default its information about the column just taken.
+        """
+        return counts.pairs(taken)
+
+    def worth(self, relevance: Floats, total: Floats, n_taken: int) -> Floats:
         """From I(column; class) and the sum over `n_taken` columns; the sum by default."""
         return total
 
-    def rank(
-        self,
-        columns: DiscreteColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
+    def order(self, given: RankingInput, n_features: int) -> Ranking:
         """The first `n_features` columns greedily, then the others as they are worth then."""
-        counts = Counts(columns, labels, n_classes, engine)
-        worth = relevance = information_with(columns, labels, n_classes, engine)
-        total = np.zeros(columns.n_columns)
-        left = np.ones(columns.n_columns, bool)
-        scores = np.full(columns.n_columns, -np.inf)
+        counts = Counts.of(given)
+        n_columns = counts.columns.n_columns
+        worth = relevance = counts.relevance
+        total = np.zeros(n_columns)
+        left = np.ones(n_columns, bool)
+        scores = np.full(n_columns, -np.inf)
         order: list[int] = []
-        for _ in range(min(n_features, columns.n_columns)):
+        for _ in range(min(n_features, n_columns)):
             best = int(np.argmax(np.where(left, worth, -np.inf)))
             order.append(best)
             scores[best] = worth[best]
             left[best] = False
-            if len(order) < columns.n_columns:
+            if len(order) < n_columns:
                 total += self.terms(counts, best, left)
                 worth = self.worth(relevance, total, len(order))
         return rest_after(np.array(order, np.int64), scores, worth)
@@ -131,23 +131,16 @@ class LazyRanking(RankingMethod):
     #: What the kernels compute of a column, a column taken and the class.
     kind: ClassVar[int]
     #: Does the information of a column alone count only for the first?
-    starts_anew: ClassVar[bool] = False
+    first_alone: ClassVar[bool] = False
 
-    def rank(
-        self,
-        columns: DiscreteColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
+    def order(self, given: RankingInput, n_features: int) -> Ranking:
         """The first `n_features` columns greedily, then the others as last looked at."""
         from .kernels.counts import AHEAD, LookArrays, look_ahead, settle
 
-        counts = Counts(columns, labels, n_classes, engine)
+        counts = Counts.of(given)
         arrays = counts.arrays  # threads are used to make them: not within a task
-        n_columns = columns.n_columns
-        worth = information_with(columns, labels, n_classes, engine)
+        n_columns = counts.columns.n_columns
+        worth = counts.relevance
         looks = LookArrays(
             worth=worth,
             seen=np.zeros(n_columns, np.int64),
@@ -157,28 +150,26 @@ class LazyRanking(RankingMethod):
             taken=np.zeros(n_columns, bool),
             order=np.empty(min(n_features, n_columns), np.int64),
         )
-        n_taken, n_wanted = 0, looks.order.size
-        if self.starts_anew:
+        n_taken, n_ranked = 0, looks.order.size
+        if self.first_alone:
             looks.order[0] = np.argmax(worth)
             looks.taken[looks.order[0]] = True
             n_taken = 1
-        if self.starts_anew and n_wanted > 1:
+        if self.first_alone and n_ranked > 1:
             looks.worth[~looks.taken] = looks.bound[:] = np.inf
 
         def task(lo: int, hi: int) -> None:
             look_ahead(self.kind, arrays, looks, n_taken, best, lo, hi)
 
-        while n_taken < n_wanted:
+        while n_taken < n_ranked:
             best = np.array([-np.inf])
-            engine.run(task, n_columns, n_columns * counts.cells)
+            given.engine.run(task, n_columns, n_columns * counts.cells)
             n_taken = settle(self.kind, arrays, looks, n_taken, _FEW // counts.cells)
         scores = np.where(looks.taken, looks.worth, -np.inf)
         return rest_after(looks.order, scores, looks.worth)
 
 
-def rest_after(
-    order: NDArray[np.int64], scores: NDArray[np.float64], worth: NDArray[np.float64]
-) -> Ranking:
+def rest_after(order: Ints, scores: Floats, worth: Floats) -> Ranking:
     """The columns taken, then the others by what they are worth."""
     left = np.ones(worth.size, bool)
     left[order] = False
@@ -193,6 +184,7 @@ def rest_after(
 _GRAIN = 2.0**-40
 
 
+@example("copy", "[1, 2, 0]", 'MRMR("quotient")')
 @dataclass(frozen=True)
 class MRMR(SummedRanking):
     """Rank greedily by relevance against redundancy (Peng 2005).
@@ -203,36 +195,17 @@ class MRMR(SummedRanking):
     Parameters
     ----------
     form : {"difference", "quotient"}, default="difference"
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import MRMR
-    >>> y = np.array([0, 0, 1, 1] * 5)
-    >>> X = np.column_stack([np.arange(20) % 2, y, y])
-    >>> rank(X, y, MRMR("quotient")).order
-    array([1, 2, 0])
     """
 
     form: str = "difference"
+    # A column may be worth more when it is taken than the one before it was.
+    sorts_by_score = False
 
     def check(self) -> None:
         """Judge the parameter."""
         choose("form", self.form, ["difference", "quotient"])
 
-    @property
-    def sorts_by_score(self) -> bool:
-        """A column may be worth more when it is taken than the one before it was."""
-        return False
-
-    def terms(self, counts: Counts, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Information of each column about the one just taken."""
-        return counts.pairs(taken)
-
-    def worth(
-        self, relevance: NDArray[np.float64], total: NDArray[np.float64], n_taken: int
-    ) -> NDArray[np.float64]:
+    def worth(self, relevance: Floats, total: Floats, n_taken: int) -> Floats:
         """Relevance less mean redundancy, or divided by it."""
         redundancy = total / n_taken
         if self.form == "difference":
@@ -242,6 +215,7 @@ class MRMR(SummedRanking):
         return np.where(relevance > 0, relevance / safe, 0.0)
 
 
+@example("copy", "[1, 2, 0]", "MIFS(beta=0.5)")
 @dataclass(frozen=True)
 class MIFS(SummedRanking):
     """Rank greedily by relevance less all redundancy (Battiti 1994).
@@ -253,16 +227,6 @@ class MIFS(SummedRanking):
     ----------
     beta : float, default=1.0
         How much redundancy counts; 0 ranks by `MutualInformation`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import MIFS
-    >>> y = np.array([0, 0, 1, 1] * 5)
-    >>> X = np.column_stack([np.arange(20) % 2, y, y])
-    >>> rank(X, y, MIFS(beta=0.5)).order
-    array([1, 2, 0])
     """
 
     beta: float = 1.0
@@ -271,17 +235,12 @@ class MIFS(SummedRanking):
         """Judge the parameter."""
         check_number("beta", self.beta, low=0.0)
 
-    def terms(self, counts: Counts, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Information of each column about the one just taken."""
-        return counts.pairs(taken)
-
-    def worth(
-        self, relevance: NDArray[np.float64], total: NDArray[np.float64], n_taken: int
-    ) -> NDArray[np.float64]:
+    def worth(self, relevance: Floats, total: Floats, n_taken: int) -> Floats:
         """Relevance less redundancy."""
         return np.floor((relevance - self.beta * total) / _GRAIN + 0.5) * _GRAIN
 
 
+@example("pair", "[0, 2, 1]")
 @dataclass(frozen=True)
 class FCBF(RankingMethod):
     """Rank by relevance, predominant columns first: the fast correlation-based filter (Yu and Liu
@@ -296,39 +255,20 @@ class FCBF(RankingMethod):
     ----------
     threshold : float, default=0.0
         Columns that are not more relevant than this are not predominant.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import FCBF
-    >>> y = np.array([0, 1, 2, 3] * 5)
-    >>> X = np.column_stack([y // 2, y // 2, y % 2])
-    >>> rank(X, y, FCBF()).order
-    array([0, 2, 1])
     """
 
     threshold: float = 0.0
+    # What is removed stands behind what is not, however relevant.
+    sorts_by_score = False
 
     def check(self) -> None:
         """Judge the parameter."""
         check_number("threshold", self.threshold, low=0.0, high=1.0)
 
-    @property
-    def sorts_by_score(self) -> bool:
-        """What is removed stands behind what is not, however relevant."""
-        return False
-
-    def rank(
-        self,
-        columns: DiscreteColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
+    def order(self, given: RankingInput, n_features: int) -> Ranking:
         """Predominant columns, at most `n_features`, then the others; the score is relevance."""
-        relevance = association_with(UNCERTAINTY, columns, labels, n_classes, engine)
+        columns, engine = given.columns, given.engine
+        relevance = association_with(UNCERTAINTY, columns, given.labels, given.n_classes, engine)
         order = by_score(relevance)
         left = relevance > self.threshold
         first: list[int] = []
@@ -348,27 +288,19 @@ class FCBF(RankingMethod):
 # -- Greedy rankings by what a column, a column already taken and the class say together -----------
 
 
+@example("copy", "[1, 0, 2]")
 @dataclass(frozen=True)
 class CMIM(LazyRanking):
     """Rank by conditional mutual information, maximised (Fleuret 2004).
 
     The next column is the one whose smallest value among I(class; column) and I(class; column |
     taken), over all columns taken, is the largest; evaluated lazily, as in Fleuret's own code.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import CMIM
-    >>> y = np.array([0, 0, 1, 1] * 5)
-    >>> X = np.column_stack([np.arange(20) % 2, y, y])
-    >>> rank(X, y, CMIM()).order
-    array([1, 0, 2])
     """
 
     kind: ClassVar[int] = CONDITIONAL
 
 
+@example("copy", "[1, 0, 2]")
 @dataclass(frozen=True)
 class ICAP(LazyRanking):
     """Rank by interaction capping (Jakulin 2005).
@@ -376,125 +308,66 @@ class ICAP(LazyRanking):
     A column is worth I(column; class), less what it repeats of each column taken: I(column; taken)
     - I(column; taken | class), where that is positive.  A column that tells more beside another
     than alone gains nothing by it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import ICAP
-    >>> y = np.array([0, 0, 1, 1] * 5)
-    >>> X = np.column_stack([np.arange(20) % 2, y, y])
-    >>> rank(X, y, ICAP()).order
-    array([1, 0, 2])
     """
 
     kind: ClassVar[int] = REPEATED
 
 
+@example("pair", "[0, 2, 1]")
 @dataclass(frozen=True)
 class JMIM(LazyRanking):
     """Rank by joint mutual information, maximised (Bennasar, Hicks and Setchi 2015).
 
     After the column that tells most alone, the next is the one whose smallest I(column, taken;
     class), over all columns taken, is the largest.
-
-    Examples
-    --------
-    The second column repeats the first; together with the first, the last one tells all:
-
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import JMIM
-    >>> y = np.array([0, 1, 2, 3] * 5)
-    >>> X = np.column_stack([y // 2, y // 2, y % 2])
-    >>> rank(X, y, JMIM()).order
-    array([0, 2, 1])
     """
 
     kind: ClassVar[int] = JOINT
-    starts_anew: ClassVar[bool] = True
-
-    @property
-    def sorts_by_score(self) -> bool:
-        """A pair of columns tells more than the first did alone."""
-        return False
+    first_alone: ClassVar[bool] = True
+    # A pair of columns tells more than the first did alone.
+    sorts_by_score = False
 
 
+@example("pair", "[0, 2, 1]")
 @dataclass(frozen=True)
 class NJMIM(LazyRanking):
     """Rank by normalised joint mutual information, maximised (Bennasar, Hicks and Setchi 2015).
 
     As JMIM, with I(column, taken; class) / H(column, taken, class) in place of the information:
     columns of many levels, whose information is overestimated, are worth less.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import NJMIM
-    >>> y = np.array([0, 1, 2, 3] * 5)
-    >>> X = np.column_stack([y // 2, y // 2, y % 2])
-    >>> rank(X, y, NJMIM()).order
-    array([0, 2, 1])
     """
 
     kind: ClassVar[int] = JOINT_SHARE
-    starts_anew: ClassVar[bool] = True
-
-    @property
-    def sorts_by_score(self) -> bool:
-        """The first column's score is in nat, the others' are shares."""
-        return False
+    first_alone: ClassVar[bool] = True
+    # The first column's score is in nat, the others' are shares.
+    sorts_by_score = False
 
 
+@example("pair", "[0, 2, 1]")
 @dataclass(frozen=True)
 class JMI(SummedRanking):
     """Rank by joint mutual information (Yang and Moody 1999).
 
     After the column that tells most alone, the next is the one whose I(column, taken; class),
     summed over all columns taken, is the largest.
-
-    Examples
-    --------
-    The second column repeats the first; together with the first, the last one tells all:
-
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import JMI
-    >>> y = np.array([0, 1, 2, 3] * 5)
-    >>> X = np.column_stack([y // 2, y // 2, y % 2])
-    >>> rank(X, y, JMI()).order
-    array([0, 2, 1])
     """
 
     kind: ClassVar[int] = JOINT
+    # Sums grow with the number of columns taken.
+    sorts_by_score = False
 
-    @property
-    def sorts_by_score(self) -> bool:
-        """Sums grow with the number of columns taken."""
-        return False
-
-    def terms(self, counts: Counts, taken: int, left: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def terms(self, counts: Counts, taken: int, left: Bools) -> Floats:
         """What each column left says together with the one just taken."""
         return counts.triples(self.kind, taken, left)
 
 
+@example("pair", "[0, 2, 1]")
 @dataclass(frozen=True)
 class DISR(JMI):
     """Rank by double input symmetrical relevance (Meyer and Bontempi 2006).
 
     As JMI, with I(column, taken; class) / H(column, taken, class) in place of the information:
     columns of many levels, whose information is overestimated, are worth less.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import DISR
-    >>> y = np.array([0, 1, 2, 3] * 5)
-    >>> X = np.column_stack([y // 2, y // 2, y % 2])
-    >>> rank(X, y, DISR()).order
-    array([0, 2, 1])
     """
 
     kind: ClassVar[int] = JOINT_SHARE

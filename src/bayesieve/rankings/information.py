@@ -4,20 +4,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..checks import Bools, Bytes, Floats, Ints
+from ..data.kernels.options import CHI2, INFORMATION, MANY
 from ..data.storage import pack_bits
 from ..data.tables import SparseTable, Table, room_of
 from ..engine.threads import Engine
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
-from .base import DiscreteColumns, MixedColumns, Planes, Ranking, RankingMethod
-from .kernels.kinds import CHI2, INFORMATION, MANY
+from .base import DiscreteColumns, MixedColumns, Planes, RankingInput, RankingMethod, example
 
 
-def mixed_columns(
-    table: Table, models: list[str], rows: NDArray[np.int64], weights: NDArray[np.float64]
-) -> MixedColumns:
+def mixed_columns(table: Table, models: list[str], rows: Ints, weights: Floats) -> MixedColumns:
     """Numbers as they are, codes of discrete columns; of the given rows, with their weights."""
     values = room_of(table)((len(models), rows.size), np.float64)
     models = without_grid(models)
@@ -36,66 +34,32 @@ def mixed_columns(
 
 
 #: Codes of a column, or class indices.
-Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.int64]
+Codes: TypeAlias = Bytes | Ints
 
 
+@example("copy", "[1, 2, 0]")
 @dataclass(frozen=True)
 class MutualInformation(RankingMethod):
-    """Rank by I(column; class), the plug-in estimate from counts, in nat.
+    """Rank by I(column; class), the plug-in estimate from counts, in nat."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import MutualInformation
-    >>> y = np.array([0, 0, 1, 1] * 5)
-    >>> X = np.column_stack([np.arange(20) % 2, y, y])
-    >>> rank(X, y, MutualInformation()).order
-    array([1, 2, 0])
-    """
-
-    def rank(
-        self,
-        columns: DiscreteColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
-        """All columns by their information about the class."""
-        return Ranking.by_score(information_with(columns, labels, n_classes, engine))
+    def scores(self, given: RankingInput) -> Floats:
+        """Information of each column about the class."""
+        return information_with(given.columns, given.labels, given.n_classes, given.engine)
 
 
+@example("copy", "[1, 2, 0]")
 @dataclass(frozen=True)
 class ChiSquare(RankingMethod):
-    """Rank by Pearson's chi-square of column and class: the statistic, not its p-value.
+    """Rank by Pearson's chi-square of column and class: the statistic, not its p-value."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import rank
-    >>> from bayesieve.rankings import ChiSquare
-    >>> y = np.array([0, 0, 1, 1] * 5)
-    >>> X = np.column_stack([np.arange(20) % 2, y, y])
-    >>> rank(X, y, ChiSquare()).order
-    array([1, 2, 0])
-    """
-
-    def rank(
-        self,
-        columns: DiscreteColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
-        """All columns by their chi-square with the class."""
-        return Ranking.by_score(association_with(CHI2, columns, labels, n_classes, engine))
+    def scores(self, given: RankingInput) -> Floats:
+        """Chi-square of each column with the class."""
+        return association_with(CHI2, given.columns, given.labels, given.n_classes, given.engine)
 
 
 def information_with(
     columns: DiscreteColumns, other: Codes, n_other: int, engine: Engine
-) -> NDArray[np.float64]:
+) -> Floats:
     """I(column; other) of every column; `other` holds codes."""
     return association_with(INFORMATION, columns, other, n_other, engine)
 
@@ -106,26 +70,24 @@ def association_with(
     other: Codes,
     n_other: int,
     engine: Engine,
-    wanted: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float64]:
+    which: Bools | None = None,
+) -> Floats:
     """How every column goes with the codes of another, by the kernels' measure `kind`.
 
-    Where `wanted` is given, the columns it leaves out get 0.
+    Where `which` is given, the columns it leaves out get 0.
     """
-    from .kernels.counts import associate_bits, associate_codes
+    from .kernels.counts import associate_bits, associate_codes, of_two
 
     out = np.zeros(columns.n_columns)
-    counted = columns.tables(other.astype(np.int64), n_other)
-    if counted is not None:
-        from .kernels.counts import of_two
-
+    elsewhere = columns.tables(other.astype(np.int64), n_other)
+    if elsewhere is not None:
         margin = np.empty(n_other)
-        for j, joint in enumerate(counted):
-            if wanted is None or wanted[j]:
+        for j, joint in enumerate(elsewhere):
+            if which is None or which[j]:
                 out[j] = of_two(kind, np.ascontiguousarray(joint), margin)
         return out
-    which = np.arange(columns.n_columns) if wanted is None else np.flatnonzero(wanted)
-    by_bits, by_codes, planes = _apart(columns, which, n_other)
+    here = np.arange(columns.n_columns) if which is None else np.flatnonzero(which)
+    by_bits, by_codes, planes = _apart(columns, here, n_other)
     if planes is not None and by_bits.size:
         levels = np.stack([other == level for level in range(n_other)])
         masks, totals = pack_bits(levels), levels.sum(1)
@@ -145,9 +107,7 @@ def association_with(
     return out
 
 
-def _apart(
-    columns: DiscreteColumns, which: NDArray[np.int64], n_other: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Planes | None]:
+def _apart(columns: DiscreteColumns, which: Ints, n_other: int) -> tuple[Ints, Ints, Planes | None]:
     """Columns that are counted faster by bits, those by codes, and the bits."""
     planes = columns.planes
     if planes is None:

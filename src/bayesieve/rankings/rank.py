@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ..checks import check_jobs, check_number, choose
+from ..checks import Ints, check_jobs, check_number, choose
 from ..data.columns import MOST_CODES
 from ..data.sample import read_sample
 from ..data.tables import RawTable, SparseTable, Table, is_collection, room_of
@@ -21,11 +20,13 @@ from .base import (
     DISCRETE,
     MIXED,
     DiscreteColumns,
+    LabelledRows,
     MixedColumns,
     OwnRanking,
     Ranking,
     RankingMethod,
     check_apart,
+    level_error,
 )
 from .information import mixed_columns
 
@@ -92,13 +93,13 @@ def rank(
         warnings.warn(caution, UserWarning, stacklevel=2)
     if n_features is not None:
         check_number("n_features", n_features, low=1, high=len(read.table.names), whole=True)
-    found = rank_table(read.table, read.labels, method, n_features, n_jobs)
-    return replace(found, names=tuple(read.table.names))
+    ranking = rank_table(read.table, read.labels, method, n_features, n_jobs)
+    return replace(ranking, names=tuple(read.table.names))
 
 
 def rank_table(
     table: Table,
-    labels: NDArray[np.int64],
+    labels: Ints,
     method: RankingMethod,
     n_features: int | None = None,
     n_jobs: int | None = None,
@@ -109,8 +110,8 @@ def rank_table(
     check_apart(n_classes)
     most = len(table.names) if n_features is None else int(n_features)
     models = choose_models("auto", table)
-    rows, weights = np.arange(table.n_rows), np.ones(table.n_rows)
-    columns = columns_for(method, table, models, rows, labels, weights, n_classes)
+    rows = LabelledRows(np.arange(table.n_rows), labels, np.ones(table.n_rows), n_classes)
+    columns = columns_for(method, table, models, rows)
     with Threads(count_threads(n_jobs)) as engine:
         return method.rank(columns, labels, n_classes, engine, most)
 
@@ -132,34 +133,23 @@ def check_ranking(method: object, parameter: str = "method") -> RankingMethod:
 
 
 def columns_for(
-    method: RankingMethod,
-    table: Table,
-    models: list[str],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    n_classes: int,
+    method: RankingMethod, table: Table, models: list[str], rows: LabelledRows
 ) -> DiscreteColumns | MixedColumns:
     """The columns in the form that a ranking reads: codes, or numbers and codes."""
     if method.reads == MIXED:
-        return mixed_columns(table, models, rows, weights)
-    return discrete_columns(table, models, rows, labels, weights, n_classes)
+        return mixed_columns(table, models, rows.rows, rows.weights)
+    return discrete_columns(table, models, rows)
 
 
 def discrete_columns(
-    table: Table,
-    models: list[str],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    n_classes: int,
-    refuse: bool = True,
+    table: Table, models: list[str], given: LabelledRows, refuse: bool = True
 ) -> DiscreteColumns:
     """Codes of the given rows; continuous columns are cut by minimum description length.
 
-    `labels` and `weights` are those of the rows.  Columns of more levels than there are codes are
-    refused; else they keep their number of levels, and nobody may read their codes.
+    Columns of more levels than there are codes are refused; else they keep their number of levels,
+    and nobody may read their codes.
     """
+    rows, labels, weights, n_classes = given
     if isinstance(table, SparseTable) and set(models) == {"bernoulli"} and (weights == 1).all():
         return _present_bits(table, rows)
     if type(table) is RawTable and set(models) == {"bernoulli"}:
@@ -184,15 +174,12 @@ def discrete_columns(
         if n_levels[j] > MOST_CODES:
             if not refuse:
                 continue
-            raise ValueError(
-                f"column {table.names[j]!r} has {n_levels[j]} levels, but this ranking counts: at "
-                f"most {MOST_CODES} are allowed. Join rare levels first."
-            )
+            raise level_error(table.names[j], n_levels[j])
         codes[j] = column
     return DiscreteColumns(codes, n_levels, weights)
 
 
-def _present_bits(table: SparseTable, rows: NDArray[np.int64]) -> DiscreteColumns:
+def _present_bits(table: SparseTable, rows: Ints) -> DiscreteColumns:
     """A sparse table by presence, packed."""
     matrix = table.matrix
     if rows.size < table.n_rows:

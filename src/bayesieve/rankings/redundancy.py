@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ..checks import check_flag, check_jobs
+from ..checks import Ints, check_flag, check_jobs
 from ..data.sample import read_sample
-from ..data.sparse import Moves
+from ..data.storage import Moves
 from ..engine.threads import Engine, Threads, count_threads
 from ..models.columns import choose_models, read_moves
 
@@ -32,13 +31,13 @@ class Elimination:
     names, label_names : list of str
     """
 
-    kept: NDArray[np.int64]
-    by: NDArray[np.int64]
+    kept: Ints
+    by: Ints
     names: list[str]
     label_names: list[str]
 
     @property
-    def dropped(self) -> NDArray[np.int64]:
+    def dropped(self) -> Ints:
         """Features redundant for every label."""
         return np.setdiff1d(np.arange(self.by.shape[1]), self.kept)
 
@@ -151,32 +150,25 @@ def _ones(moves: Moves, n_rows: int) -> scipy.sparse.csc_array:
 
 
 def _judge(
-    by: NDArray[np.int64],
+    by: Ints,
     ones: scipy.sparse.csc_array,
     rows: scipy.sparse.csr_array,
-    positive: NDArray[np.int64],
+    positive: Ints,
     deep: bool,
     engine: Engine,
 ) -> None:
     """Redundant features for one label."""
-    from .kernels.containment import contained
+    from .kernels.families import contained
 
     hits = np.asarray(ones.T @ positive).astype(np.int64)
     alarms = np.diff(ones.indptr).astype(np.int64) - hits
     by[:] = -1
     if deep:
-        flat = (
-            ones.indptr.astype(np.int64),
-            ones.indices.astype(np.int64),
-            rows.indptr.astype(np.int64),
-            rows.indices.astype(np.int64),
-            positive,
-            hits,
-            alarms,
-        )
+        pointers, lines = ones.indptr.astype(np.int64), ones.indices.astype(np.int64)
+        row_pointers, columns = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
 
         def task(lo: int, hi: int) -> None:
-            contained(*flat, lo, hi, by)
+            contained(pointers, lines, row_pointers, columns, positive, hits, alarms, lo, hi, by)
 
         engine.run(task, by.size, 20 * ones.nnz)
         # What contains may be contained in turn: name the one that is not.

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import check_number
-from ..engine.threads import Engine
-from .base import MIXED, MixedColumns, Ranking, RankingMethod
+from ..checks import Bools, Floats, Ints, check_number
+from .base import MIXED, MixedColumns, RankingInput, RankingMethod
 
 _BLOCK = 32  # rows whose sums are added up in one go, whatever the number of threads
 
@@ -52,47 +50,31 @@ class ReliefF(RankingMethod):
             "for; it is compared by those it has."
         )
 
-    def rank(
-        self,
-        columns: MixedColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
-        """All columns by their weight."""
+    def scores(self, given: RankingInput) -> Floats:
+        """ReliefF's weight of each column."""
         from .kernels.relief import relief_blocks
 
+        columns, labels, n_classes = given.columns, given.labels, given.n_classes
         values = _scaled(columns)
         gaps, expected, both = _expectations(values, columns.nominal, labels, n_classes)
         shares = np.bincount(labels, minlength=n_classes) / labels.size
         n_blocks = -(-labels.size // _BLOCK)
         out = np.empty((n_blocks, len(values)))
+        nominal, k = columns.nominal, self.k
 
         def task(lo: int, hi: int) -> None:
             relief_blocks(
-                values,
-                columns.nominal,
-                gaps,
-                expected,
-                both,
-                labels,
-                shares,
-                self.k,
-                _BLOCK,
-                lo,
-                hi,
-                out,
+                values, nominal, gaps, expected, both, labels, shares, k, _BLOCK, lo, hi, out
             )
 
-        engine.run(task, n_blocks, labels.size * values.size)
+        given.engine.run(task, n_blocks, labels.size * values.size)
         scores = np.zeros(len(values))
         for part in out:
             scores += part
-        return Ranking.by_score(scores / labels.size)
+        return scores / labels.size
 
 
-def _scaled(columns: MixedColumns) -> NDArray[np.float64]:
+def _scaled(columns: MixedColumns) -> Floats:
     """Numbers with a range of 1; a constant column is 0 everywhere."""
     values = columns.values.copy()
     for column, nominal in zip(values, columns.nominal, strict=True):
@@ -110,8 +92,8 @@ def _scaled(columns: MixedColumns) -> NDArray[np.float64]:
 
 
 def _expectations(
-    values: NDArray[np.float64], nominal: NDArray[np.bool_], labels: NDArray[np.int64], n: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    values: Floats, nominal: Bools, labels: Ints, n: int
+) -> tuple[Ints, Floats, Floats]:
     """What to expect where values are missing, from the known values of each class."""
     holes = np.flatnonzero(np.isnan(values).any(1))
     gaps = np.full(len(values), -1)
@@ -133,9 +115,7 @@ def _expectations(
     return gaps, np.nan_to_num(expected), both
 
 
-def _mean_gap(
-    theirs: NDArray[np.float64], column: NDArray[np.float64], nominal: bool
-) -> NDArray[np.float64]:
+def _mean_gap(theirs: Floats, column: Floats, nominal: bool) -> Floats:
     """Mean difference of each value of the column from all of theirs (sorted)."""
     if not theirs.size:
         return np.zeros(column.size)

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
-from ..checks import check_number
-from ..engine.threads import Engine
-from .base import DiscreteColumns, Ranking, RankingMethod
+from ..checks import Floats, Ints, check_number
+from .base import DiscreteColumns, RankingInput, RankingMethod
 
 
 @dataclass(frozen=True)
@@ -51,17 +49,11 @@ class TreeLevels(RankingMethod):
         check_number("sample", self.sample, low=0.0, high=1.0)
         check_number("random_state", self.random_state, low=0, whole=True)
 
-    def rank(
-        self,
-        columns: DiscreteColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
-        """All columns; the score is the number of trees plus a fraction for the impurity."""
+    def scores(self, given: RankingInput) -> Floats:
+        """The number of trees that use each column, plus a fraction for the impurity."""
         from sklearn.tree import DecisionTreeClassifier  # here, as importing it takes its time
 
+        columns, labels = given.columns, given.labels
         plans = self._plans(labels)
         removed = np.zeros((len(plans), columns.n_columns))
         used = np.zeros((len(plans), columns.n_columns))
@@ -78,14 +70,14 @@ class TreeLevels(RankingMethod):
 
         # A tree looks at every cell of its sample, and at some more than once.
         cells = sum(rows.size for rows, _ in plans) * columns.n_columns
-        engine.run(task, len(plans), 10 * cells)
+        given.engine.run(task, len(plans), 10 * cells)
         # One tree after the other, whoever grew it.
         gone = np.zeros(columns.n_columns)
         for each in removed:
             gone += each
-        return Ranking.by_score(used.sum(0) + gone / (1 + gone.sum()))
+        return used.sum(0) + gone / (1 + gone.sum())
 
-    def _plans(self, labels: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], int]]:
+    def _plans(self, labels: Ints) -> list[tuple[Ints, int]]:
         """The rows and the seed of each tree, but for samples of a single class."""
         rng = np.random.default_rng(self.random_state)
         size = min(max(int(self.sample * labels.size), 50), labels.size)
@@ -97,7 +89,7 @@ class TreeLevels(RankingMethod):
         return plans
 
 
-def _sample(columns: DiscreteColumns, rows: NDArray[np.int64]) -> scipy.sparse.csc_matrix:
+def _sample(columns: DiscreteColumns, rows: Ints) -> scipy.sparse.csc_matrix:
     """Some rows of all columns, sparse."""
     found = [np.flatnonzero(columns.column(j)[rows]) for j in range(columns.n_columns)]
     values = [columns.column(j)[rows][at] for j, at in enumerate(found)]

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..checks import Bools, Floats
 from ..engine.threads import Engine
-from .base import MIXED, MixedColumns, Ranking, RankingMethod
+from .base import MIXED, MixedColumns, RankingInput, RankingMethod
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,13 @@ class Weights(RankingMethod):
 
     reads = MIXED
 
-    def rank(
-        self,
-        columns: MixedColumns,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        engine: Engine,
-        n_features: int,
-    ) -> Ranking:
-        """All columns."""
+    def scores(self, given: RankingInput) -> Floats:
+        """The largest ``|w|`` of each column."""
+        labels, n_classes = given.labels, given.n_classes
         problems = [labels == 1] if n_classes == 2 else [labels == k for k in range(n_classes)]
-        found = [self._of(columns, mine, engine) for mine in problems]
-        return Ranking.by_score(np.max(found, axis=0))
+        return np.max([self._of(given.columns, mine, given.engine) for mine in problems], axis=0)
 
-    def _of(
-        self, columns: MixedColumns, mine: NDArray[np.bool_], engine: Engine
-    ) -> NDArray[np.float64]:
+    def _of(self, columns: MixedColumns, mine: Bools, engine: Engine) -> Floats:
         """|w| of every column for one class against the rest."""
         nominal = np.flatnonzero(columns.nominal)
         counts = [np.empty((2, 0))] * nominal.size
@@ -70,7 +61,7 @@ class Weights(RankingMethod):
         return scores
 
 
-def _log_ratio(counts: NDArray[np.float64], means: NDArray[np.float64]) -> float:
+def _log_ratio(counts: Floats, means: Floats) -> float:
     """Range of the log-ratios of smoothed frequencies, from counts of the rest and the class."""
     if (counts.sum(0) > 0).sum() < 2:
         return 0.0  # a constant says nothing, whatever the smoothing
@@ -84,7 +75,7 @@ def _log_ratio(counts: NDArray[np.float64], means: NDArray[np.float64]) -> float
     return float(np.ptp(finite)) if finite.size else 0.0
 
 
-def _counts(columns: MixedColumns, a: int, mine: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _counts(columns: MixedColumns, a: int, mine: Bools) -> Floats:
     """Weight of each level in the rest and in the class: 2 x levels."""
     from .kernels.counts import count_levels
 
@@ -93,7 +84,7 @@ def _counts(columns: MixedColumns, a: int, mine: NDArray[np.bool_]) -> NDArray[n
     return counts
 
 
-def _mean_share(counts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _mean_share(counts: list[Floats]) -> Floats:
     """Mean over binary columns of the share of ones, in the rest and in the class."""
     if not counts:
         return np.full(2, 0.5)
@@ -103,9 +94,7 @@ def _mean_share(counts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return share.mean(0)
 
 
-def _gaussian(
-    values: NDArray[np.float64], weights: NDArray[np.float64], mine: NDArray[np.bool_]
-) -> float:
+def _gaussian(values: Floats, weights: Floats, mine: Bools) -> float:
     """|w| of a column scaled to a standard deviation of 1."""
     known = ~np.isnan(values)
     if not known.any() or values[known].min() == values[known].max():

@@ -12,8 +12,8 @@ from ..engine.dask.engine import RemoteTable
 from ..engine.threads import Threads
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
-from ..rankings.base import DiscreteColumns, RankingMethod
-from ..rankings.collections import check_divisible, far_columns, rank_far
+from ..rankings.base import DiscreteColumns, LabelledRows, RankingMethod
+from ..rankings.collections import check_divisible, rank_remote, remote_columns
 from ..rankings.families import Families
 from ..rankings.information import information_with
 from ..rankings.rank import check_ranking, columns_for, discrete_columns
@@ -70,24 +70,15 @@ class RowHints:
         method = check_ranking(ranking, "ranking")
         if isinstance(self._table, RemoteTable):
             return self._far_order(method, self._table)
-        columns = columns_for(
-            method,
-            self._table,
-            self._models,
-            self._guiding,
-            self._labels,
-            self._weights,
-            self._n_classes,
-        )
+        columns = columns_for(method, self._table, self._models, self._rows)
         found = method.rank(columns, self._labels, self._n_classes, self._threads, self._most)
         return self._owners(found.order.tolist())
 
     def _far_order(self, method: RankingMethod, table: RemoteTable) -> tuple[int, ...]:
         """The same where others hold the rows."""
         check_divisible(method)
-        told = (self._guiding, self._labels, self._weights, self._n_classes)
-        columns = far_columns(table, self._models, *told)
-        found = rank_far(method, columns, self._labels, self._n_classes, self._most)
+        columns = remote_columns(table, self._models, self._rows)
+        found = rank_remote(method, columns, self._labels, self._n_classes, self._most)
         return self._owners(found.order.tolist())
 
     def units_of(self, parameter: str, columns: object) -> tuple[int, ...]:
@@ -125,9 +116,12 @@ class RowHints:
         return tuple(zip(one[order].tolist(), other[order].tolist(), strict=True))
 
     def _discrete(self) -> DiscreteColumns:
-        return discrete_columns(
-            self._table, self._models, self._guiding, self._labels, self._weights, self._n_classes
-        )
+        return discrete_columns(self._table, self._models, self._rows)
+
+    @property
+    def _rows(self) -> LabelledRows:
+        """The guiding rows, as rankings take them."""
+        return LabelledRows(self._guiding, self._labels, self._weights, self._n_classes)
 
     def _strengths(self, measure: object) -> NDArray[np.float64]:
         """Dependency of every two columns."""

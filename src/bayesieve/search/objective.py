@@ -8,8 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..criteria.base import Criterion, Key, loss_of
-from ..criteria.standard_error import paired_error, standard_error
+from ..criteria.base import Criterion, Key, loss_of, paired_error, standard_error
 from ..engine.contract import AS_IT_IS, Ints, Ledger, Scores, Units
 
 # Seconds after which a walk ends, so that a search can be stopped; a trip takes less.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..checks import Array
 from ..data.columns import ColumnSpec
 from ..data.sample import Sample
-from ..data.sparse import present
+from ..data.storage import present
 from ..data.tables import SparseTable
 from ..engine.contract import WeightLedger
 from ..engine.dask.engine import RemoteTable

@@ -19,9 +19,9 @@ from ...criteria import CRITERIA
 from ...data.columns import is_missing
 from ...data.files.atomic import hidden_folder
 from ...data.files.base import BadUseError
-from ...data.files.form import SeriesForm
-from ...data.packed import PackedTable
 from ...data.sample import Sample, read_sample
+from ...data.series import SeriesForm
+from ...data.storage import PackedTable
 from ...data.tables import RawTable, SparseTable, Table, read_table
 from ...estimators._validation import PRESETS
 from ...estimators.naive_bayes import NaiveBayes

@@ -15,11 +15,10 @@ from starlette.requests import Request
 
 from ...checks import Array, Foreign, check_number, choose, plain_value
 from ...data.files.base import BadUseError, unzipped
-from ...data.files.form import SeriesForm
 from ...data.files.formats import format_of, read_data
 from ...data.files.series import table_names
 from ...data.files.sources import open_source
-from ...data.series import SeriesTable
+from ...data.series import SeriesForm, SeriesTable
 from ...data.tables import RawTable, read_table
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.signals import SignalPipeline, signals
@@ -503,7 +502,7 @@ class ChosenSeries(Chosen):
             "",
             "from bayesieve import signals",
             "from bayesieve.app.learning import read_learning",
-            "from bayesieve.data.files.form import SeriesForm",
+            "from bayesieve.data.series import SeriesForm",
             "",
             f"form = {self.form!r}",
             f"learning = read_learning({read})",

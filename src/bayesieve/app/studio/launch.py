@@ -11,7 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from ...data.files.base import BadUseError
-from ...data.files.form import SeriesForm
+from ...data.series import SeriesForm
 from ...session.session import Session
 from .bench import Bench
 

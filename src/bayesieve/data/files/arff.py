@@ -18,19 +18,14 @@ from .base import BadUseError, Content, FileFormat, check_unpacked
 
 _QUOTED = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\""""
 
-
 _NAME = re.compile(rf"\s*(?:{_QUOTED}|([^\s{{'\"]+))\s*(.*)", re.DOTALL)
-
 
 _CELL = re.compile(rf"\s*(?:{_QUOTED}|([^,'\"]*?))\s*(,|$)")
 
-
 _ENTRY = re.compile(rf"\s*(\d{{1,18}})\s+(?:{_QUOTED}|([^,'\"]*?))\s*(?:,|$)")
-
 
 # Bytes in memory for each byte of the file: every cell is a text of its own for a while.
 _TIMES = 10
-
 
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 

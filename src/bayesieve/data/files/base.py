@@ -12,7 +12,7 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ...checks import check_memory
+from ...checks import check_memory, some
 
 #: Columns that can be learnt from; each takes memory and time, be it empty or not.
 MOST_COLUMNS = 2_000_000
@@ -98,7 +98,6 @@ def unpacked_size(path: Path) -> int:
 
 # The header and the end of a gzipped file.
 _LEAST_GZIP = 18
-
 
 # Files up to this size are not unpacked to see how large they are: gzip makes at most a thousandth.
 _SMALL_GZIP = 2**18
@@ -191,13 +190,13 @@ class FileFormat:
         yield content.X.select(names)
 
 
-def check_names(wanted: list[str], there: Sequence[str]) -> None:
+def check_names(names: list[str], there: Sequence[str]) -> None:
     """All columns of a model must be in the file."""
     known = there if isinstance(there, NumberedNames) else set(there)
-    missing = [name for name in dict.fromkeys(wanted) if name not in known]
+    missing = [name for name in dict.fromkeys(names) if name not in known]
     if missing:
         raise BadUseError(
-            f"the table lacks {len(missing)} of the model's {len(wanted)} columns, such as "
+            f"the table lacks {len(missing)} of the model's {len(names)} columns, such as "
             f"{missing[0]!r}; it has {some(there)}."
         )
 
@@ -212,12 +211,6 @@ def first_line(error: BaseException) -> str:
     """What a library says, in one line."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
-
-
-def some(names: Sequence[str], most: int = 8) -> str:
-    """The first of many names."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def whole_numbers(values: NDArray[Any]) -> NDArray[Any]:

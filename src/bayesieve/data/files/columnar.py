@@ -62,7 +62,7 @@ class ColumnarFormat(FileFormat):
 
 
 def _bytes_a_cell(dtype: pl.DataType) -> float:
-    """Of a column as polars has it, and of the codes that a model reads."""
+    """Bytes of a cell of a column as polars has it, and of the code that a model reads."""
     if dtype == pl.Boolean:
         return 1.125
     if dtype == pl.String:
@@ -83,9 +83,8 @@ def scan(path: Path) -> pl.LazyFrame:
 # Parts of a sparse matrix in an npz file, in one format or another.
 _PARTS = {"data", "indices", "indptr", "shape", "format", "_is_array", "row", "col", "offsets"}
 
-
 # What broken files raise, from one library or another.
-_BROKEN = (ValueError, EOFError, KeyError, TypeError, zlib.error, zipfile.BadZipFile, OSError)
+BROKEN = (ValueError, EOFError, KeyError, TypeError, zlib.error, zipfile.BadZipFile, OSError)
 
 
 def read_npz(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
@@ -191,7 +190,6 @@ def _target(arrays: dict[str, NDArray[Any]], n_rows: int) -> NDArray[Any] | pl.D
 
 
 _MOST_NUMBER = 2**31 - 1
-
 
 # Bytes in memory for each byte of the file: an entry of four letters is two numbers, copied once.
 _SVMLIGHT_TIMES = 4

@@ -1,5 +1,6 @@
 """Series in files: a long table, a wide one, or a folder with a file each; some at a time."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -9,11 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from ..series import SeriesTable
+from ..series import SeriesForm, SeriesTable
 from .base import BadUseError, check_names, some
-from .batches import read_numbers
-from .form import SeriesForm
-from .formats import FORMATS, format_of, read_data
+from .formats import FORMATS, format_of, read_data, read_numbers
 from .sources import open_source
 from .text import as_read
 
@@ -31,17 +30,17 @@ class SeriesPart(NamedTuple):
     labels: pl.Series | None = None
 
 
-def settle_form(path: Path, form: SeriesForm, *said: str | None) -> SeriesForm:
+def resolve_form(path: Path, form: SeriesForm, *others: str | None) -> SeriesForm:
     """The form with its columns of values named, all of which the file has.
 
     Parameters
     ----------
     path : the table, or the folder.
     form : how series lie in it.
-    said : columns with classes or groups, which are no columns of values.
+    others : columns with classes or groups, which are no columns of values.
     """
     names = table_names(_files(path)[0] if form.kind == "folder" else path)
-    keys = [form.id, form.time, form.channel, *said]
+    keys = [form.id, form.time, form.channel, *others]
     aside = [name for name in keys if name is not None]
     check_columns([*aside, *(form.values or ())], names)
     twice = next((name for name in aside if aside.count(name) > 1), None)
@@ -52,16 +51,16 @@ def settle_form(path: Path, form: SeriesForm, *said: str | None) -> SeriesForm:
     if both is not None:
         raise BadUseError(f"column {both!r} cannot hold values too; name another one.")
     if not values or (form.channel is not None and len(values) > 1):
-        wanted = "one column" if form.channel is not None else "columns"
+        what = "one column" if form.channel is not None else "columns"
         raise BadUseError(
-            f"name {wanted} of values with --value; {path.name} has {some(values) or 'none left'}."
+            f"name {what} of values with --value; {path.name} has {some(values) or 'none left'}."
         )
     return replace(form, values=values)
 
 
-def check_columns(wanted: Iterable[str], names: Sequence[str]) -> None:
+def check_columns(named: Iterable[str], names: Sequence[str]) -> None:
     """Columns that a command names must be there."""
-    missing = next((name for name in wanted if name not in names), None)
+    missing = next((name for name in named if name not in names), None)
     if missing is not None:
         raise BadUseError(f"there is no column {missing!r}; the columns are {some(names)}.")
 
@@ -72,7 +71,7 @@ def read_series_file(path: Path, form: SeriesForm, label: str | None = None) -> 
     Parameters
     ----------
     path : where they are.
-    form : how they lie there; what `settle_form` gave.
+    form : how they lie there; what `resolve_form` gave.
     label : column with the classes.
     """
     if form.kind == "folder":
@@ -81,32 +80,26 @@ def read_series_file(path: Path, form: SeriesForm, label: str | None = None) -> 
     return _part(_joined(frames, path), form, label)
 
 
-def said_of_series(path: Path, form: SeriesForm, column: str) -> pl.Series:
-    """What a column of a table says of each series, in their order.
+def column_by_series(path: Path, form: SeriesForm, column: str) -> pl.Series:
+    """The value of a column of a table for each series, in their order.
 
     Parameters
     ----------
     path : the table, long or wide.
     form : how series lie in it.
-    column : one that says the same in all rows of a series.
+    column : one that has the same value in all rows of a series.
     """
     names = [column] if form.kind == "wide" else [str(form.id), column]
     whole = _joined(list(format_of(path).blocks(path, names, _ROWS)), path)
     if form.kind == "wide":
         return whole[column]
-    both = pl.DataFrame({"id": as_ids(whole[names[0]]), "said": whole[column]})
-    both = both.unique(maintain_order=True)
-    twice = both.filter(both["id"].is_duplicated())
-    if twice.height:
-        raise BadUseError(
-            f"series {twice['id'][0]!r} has two values in {column!r}, {twice['said'][0]!r} and "
-            f"{twice['said'][1]!r}; all its rows belong together."
-        )
-    return both["said"].alias(column)
+    return _value_of_each(
+        as_ids(whole[names[0]]), whole[column], "values", "all its rows belong together."
+    )
 
 
 def series_parts(path: Path, form: SeriesForm, most_rows: int = _ROWS) -> Iterator[SeriesPart]:
-    """The same some series at a time: memory for the rows of a part, or for the longest series.
+    """Series of a table or a folder, some at a time: memory for a part, or for the longest series.
 
     A long table in which the rows of a series do not stand together is read as a whole.
     """
@@ -166,8 +159,8 @@ def read_labels(path: Path, columns: Sequence[str], times: Sequence[str] = ()) -
     if not parts:
         raise BadUseError(f"{path.name} has no rows.")
     whole = _joined(parts, path)
-    said = [as_times(whole[name]) for name in times]
-    return pl.DataFrame([as_ids(whole[columns[0]]), *said, _typed(whole[columns[1]])])
+    moments = [as_times(whole[name]) for name in times]
+    return pl.DataFrame([as_ids(whole[columns[0]]), *moments, _typed(whole[columns[1]])])
 
 
 def as_times(column: pl.Series) -> pl.Series:
@@ -250,11 +243,11 @@ def _part(
 ) -> SeriesPart:
     """Series and their classes from typed columns."""
     values = list(form.values or ())
-    said = None if label is None else frame[label]
+    labels = None if label is None else frame[label]
     if form.kind == "wide":
         ids = range(first_row, first_row + frame.height)
         names = tuple(ids) if form.id is None else tuple(frame[form.id].to_list())
-        twice = next((name for name, n in _counts(names) if n > 1), None)
+        twice = _repeated(names)
         if twice is not None:
             raise BadUseError(
                 f"series {twice!r} has two rows; a wide table has one row a series, and --wide "
@@ -262,45 +255,42 @@ def _part(
             )
         rows = [np.ascontiguousarray(row) for row in frame.select(values).to_numpy()]
         table = SeriesTable((rows,), ("",), names)
-        return SeriesPart(table, None if said is None else _typed(said))
-    keys: list[str] = [str(form.id)]
-    columns = [
-        *keys,
-        *([form.time] if form.time else []),
-        *([form.channel] if form.channel else []),
-    ]
+        return SeriesPart(table, None if labels is None else _typed(labels))
+    owner = str(form.id)
+    columns = [name for name in (owner, form.time, form.channel) if name]
     table = SeriesTable.from_long(
         frame.select([*columns, *values]),
-        id=str(form.id),
+        id=owner,
         time=form.time,
         channel=form.channel,
         values=values,
     )
-    return SeriesPart(table, None if said is None else _label_of_each(frame[keys[0]], said))
+    if labels is None:
+        return SeriesPart(table)
+    how = "a record with several is cut by --window, with --labels TABLE (id, start, end, class)."
+    return SeriesPart(table, _value_of_each(frame[owner], _typed(labels), "classes", how))
 
 
-def _counts(names: Sequence[object]) -> Iterable[tuple[object, int]]:
-    found: dict[object, int] = {}
-    for name in names:
-        found[name] = found.get(name, 0) + 1
-    return found.items()
+def _repeated(names: Iterable[object]) -> object | None:
+    """The first name that comes more than once, or None."""
+    return next((name for name, n in Counter(names).items() if n > 1), None)
 
 
 def _typed(labels: pl.Series) -> pl.Series:
     return as_read(labels) if labels.dtype == pl.String else labels
 
 
-def _label_of_each(ids: pl.Series, labels: pl.Series) -> pl.Series:
-    """What a column says of each series, in their order; it must say one thing of one."""
-    both = pl.DataFrame({"id": ids, "label": _typed(labels)}).unique(maintain_order=True)
+def _value_of_each(ids: pl.Series, values: pl.Series, what: str, how: str) -> pl.Series:
+    """The value of each series, in their order; a series with two is refused."""
+    both = pl.DataFrame({"id": ids, "value": values}).unique(maintain_order=True)
     twice = both.filter(both["id"].is_duplicated())
     if twice.height:
-        one, other = twice.filter(pl.col("id") == twice["id"][0])["label"].to_list()[:2]
+        one, other = twice.filter(pl.col("id") == twice["id"][0])["value"].to_list()[:2]
         raise BadUseError(
-            f"series {twice['id'][0]!r} has two classes in {labels.name!r}, {one!r} and {other!r}; "
-            "a record with several is cut by --window, with --labels TABLE (id, start, end, class)."
+            f"series {twice['id'][0]!r} has two {what} in {values.name!r}, {one!r} and {other!r}; "
+            f"{how}"
         )
-    return both["label"].alias(labels.name)
+    return both["value"].alias(values.name)
 
 
 def _stand_together(path: Path, column: str, most_rows: int) -> bool:
@@ -318,7 +308,7 @@ def _stand_together(path: Path, column: str, most_rows: int) -> bool:
 
 
 def _whole_series(frames: Iterator[pl.DataFrame], column: str) -> Iterator[pl.DataFrame]:
-    """The same rows, cut between series only."""
+    """Rows cut between series only."""
     held: pl.DataFrame | None = None
     for frame in frames:
         rows = frame if held is None else pl.concat([held, frame])
@@ -339,17 +329,14 @@ def _files(folder: Path) -> list[Path]:
     paths = sorted(path for path in folder.iterdir() if path.name.lower().endswith(endings))
     if not paths:
         raise BadUseError(f"{str(folder)!r} has no file that ends in {', '.join(endings)}.")
-    twice = next((name for name, n in _counts([path.stem for path in paths]) if n > 1), None)
+    twice = _repeated(path.stem for path in paths)
     if twice is not None:
         raise BadUseError(f"{str(folder)!r} has two files called {twice!r}; a series is one file.")
     return paths
 
 
 def _folder_frame(
-    paths: list[Path],
-    time: str | None,
-    values: Sequence[str] | None,
-    first: list[str] | None,
+    paths: list[Path], time: str | None, values: Sequence[str] | None, first: list[str] | None
 ) -> pl.DataFrame:
     """Files one below the other; `first` are the columns of files before them."""
     parts: list[pl.DataFrame] = []
@@ -357,9 +344,9 @@ def _folder_frame(
         frame = read_data(path).X
         if not isinstance(frame, pl.DataFrame):
             raise BadUseError(f"{path.name} holds a sparse matrix, and no series.")
-        wanted = frame.columns if values is None else [*([] if time is None else [time]), *values]
-        missing = [name for name in wanted if name not in frame.columns]
-        if missing or wanted != (first := wanted if first is None else first):
+        columns = frame.columns if values is None else [*([] if time is None else [time]), *values]
+        missing = [name for name in columns if name not in frame.columns]
+        if missing or columns != (first := columns if first is None else first):
             raise BadUseError(
                 f"{path.name} has the columns {', '.join(frame.columns)}; "
                 + (f"{missing[0]!r} is not there." if missing else "the files before have others.")
@@ -367,7 +354,7 @@ def _folder_frame(
         if time is not None:
             check_names([time], frame.columns)
             frame = frame.with_columns(as_times(frame[time]))
-        parts.append(frame.select(pl.lit(path.stem).alias(_ID), *wanted))
+        parts.append(frame.select(pl.lit(path.stem).alias(_ID), *columns))
     try:
         return pl.concat(parts, how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import narwhals as nw
 
+from ...checks import some
 from ..tables import kind_of_column
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 # A cell of a text file takes at least a digit and what separates it from the next.
 _BYTES_A_CELL = 2
-
 
 # Bytes of a file from which on it is worth a look how many rows there are.
 _LARGE = 2**26
@@ -69,9 +69,9 @@ class Source(ABC):
         """Positions of columns by name."""
         for name in names:
             if name not in self.names:
-                shown = ", ".join(repr(each) for each in self.names[:8])
-                more = f" and {len(self.names) - 8} more" if len(self.names) > 8 else ""
-                raise ValueError(f"there is no column {name!r}; the columns are {shown}{more}.")
+                raise ValueError(
+                    f"there is no column {name!r}; the columns are {some(self.names)}."
+                )
         return [self.names.index(name) for name in names]
 
 
@@ -95,7 +95,7 @@ class FrameSource(Source):
         return [kind_of_column(self.names[j], dtypes[j]) for j in columns]
 
     def blocks(self, columns: Sequence[int], cells: int, again: bool = False) -> Iterator[Block]:
-        """As many columns at a time as the cells allow."""
+        """All rows of some columns, as many columns at a time as the cells allow."""
         import polars as pl
 
         with _in_a_sentence(self.name, self.kind):

@@ -20,13 +20,10 @@ from .base import BadUseError, Content, FileFormat, check_names, check_size, fir
 # Bytes read at a time, and bytes of a line (letters of a cell) beyond which it is a mistake.
 _BLOCK, _LONGEST = 8 << 20, 64 << 20
 
-
 # Bytes whose lines stand for all.
 _SEEN = 1 << 16
 
-
 _LETTERS = 40  # of a cell in a message
-
 
 # What broken disks and gzip files raise.
 _UNREADABLE = (OSError, EOFError, zlib.error)
@@ -114,7 +111,7 @@ class TextTable:
         )
 
     def bytes_a_line(self) -> float:
-        """Of the first lines after the header."""
+        """Mean length of the first lines after the header."""
         try:
             seen = self._file.read(_SEEN)
         except _UNREADABLE as error:
@@ -258,7 +255,7 @@ class TextTable:
         return block, blank + rest
 
     def _check(self, block: bytes, line: int) -> None:
-        """As many cells in every row as in the header?  Rows with quotes are read one by one."""
+        """Has every row as many cells as the header?  Rows with quotes are read one by one."""
         n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
         expected = n_lines * (len(self.names) - 1)
         plain = b'"' not in block and b"\0" not in block

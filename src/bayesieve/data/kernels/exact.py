@@ -14,27 +14,19 @@ from .options import EXACT
 # Beyond this distance a class adds nothing to a value rounded to 2^-40 (exp(-50) < 2^-72).
 FAR = 50.0
 
-
 _LOG2E = 1.4426950408889634
-
 
 _LN2_HI = 0.6931471803691238  # ln 2 in two parts: the product with an integer below 2^20 is exact
 
-
 _LN2_LO = 1.9082149292705877e-10
-
 
 _LN2 = 0.6931471805599453
 
-
 _SQRT2 = 1.4142135623730951
-
 
 _SQRT_HALF = 0.7071067811865476
 
-
 _POW2_ZERO = 80
-
 
 _POW2 = 2.0 ** np.arange(-_POW2_ZERO, _POW2_ZERO + 1)
 
@@ -121,6 +113,35 @@ def log_positive(z):
 
 
 @njit(**EXACT)
+def log_any(z):
+    """log(z) for any z > 0."""
+    return log_fixed(z) if z >= 1.0 else -log_fixed(1.0 / z)
+
+
+@njit(**EXACT)
+def log_all(numbers, out):
+    """Logarithms of positive numbers."""
+    for i in range(numbers.size):
+        out[i] = log_any(numbers[i])
+
+
+@njit(**EXACT)
+def pooled(terms, shares, out):
+    """Log of the sum over classes of share x P(value | class), for each row of terms."""
+    n_classes = terms.shape[1]
+    for c in range(terms.shape[0]):
+        top = terms[c, 0] + shares[0]
+        for k in range(1, n_classes):
+            top = max(top, terms[c, k] + shares[k])
+        total = 0.0
+        for k in range(n_classes):
+            apart = top - (terms[c, k] + shares[k])
+            if apart <= FAR:
+                total += exp_fixed(-apart)
+        out[c] = top + log_fixed(total)
+
+
+@njit(**EXACT)
 def _of_prime(prime, unit):
     """The rounded logarithm of a prime: the only place where anything is rounded."""
     return np.int64(np.floor(log_fixed(np.float64(prime)) * unit + 0.5))
@@ -169,7 +190,6 @@ def log_each(numbers, unit, out):
 
 
 _ROWS = 1024  # rows a block of moments
-
 
 # Sums of squares beyond these have overflowed or lost digits.
 _LEAST, _MOST = 2.0**-960, 2.0**1000
@@ -345,7 +365,7 @@ def _byte(value):
 
 @njit(**EXACT)
 def _byte_of_float(value):
-    """The same for floats: NaN is missing.  Without branches, which cost more than the test."""
+    """A float as a byte; NaN is missing.  Without branches, which cost more than the test."""
     fits = (value >= 0.0) & (value < MISSING)
     missing = value != value
     held = value if fits else 0.0

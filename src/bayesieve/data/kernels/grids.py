@@ -8,7 +8,6 @@ from .options import EXACT
 # Powers of ten up to this one are whole floats.
 _DECIMALS = 16
 
-
 # Squares of the sizes of buckets, a number, beyond which buckets are no help.
 _CROWDED = 40
 

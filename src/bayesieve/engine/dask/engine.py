@@ -17,7 +17,7 @@ from ...checks import Array, Foreign
 from ...data.collection import Collection, as_values
 from ...data.columns import ColumnSpec
 from ...data.sample import Sample, judge_target, read_weights
-from ...data.sparse import Moves
+from ...data.storage import Moves
 from ...data.tables import (
     Kind,
     RawTable,
@@ -216,7 +216,7 @@ class Cluster:
         """
         from dask import delayed
 
-        names, box = collection.told, delayed(tuple(valued), traverse=False)
+        names, box = collection.column_names, delayed(tuple(valued), traverse=False)
         looked = self._computed(
             [
                 delayed(look_at, pure=False)(part, collection.columns, each, box)
@@ -248,7 +248,7 @@ class Cluster:
         _, _, looked = self.look(collection, wanted, range(n_columns))
         for block, at in enumerate(range(0, n_columns, BLOCK)):
             parts = [self._submit(block_of, each, block) for each in looked]
-            names = collection.told[at : at + BLOCK]
+            names = collection.column_names[at : at + BLOCK]
             found.append(self._submit(comparable_block, names, parts, n_whole, n_parts))
         return [spec for block in self._results(found) for spec in block]
 
@@ -628,7 +628,7 @@ def far_sample(
     """
     keep_names(estimator, collection.face, reset=True)
     y = cluster.gather(y if collection.target is None else collection.target)
-    names = collection.told
+    names = collection.column_names
     weights, wanted = None, [PartitionRequest(number) for number in range(len(collection.parts))]
     if sample_weight is not None:
         sizes = cluster.count_rows(collection)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...checks import Array, Foreign
 from ...data.columns import ColumnSpec
-from ...data.sparse import Moves
+from ...data.storage import Moves
 from ...models.base import Floats, Statistics, TrainingSets
 from ..contract import AS_IT_IS, Bounds, Ints, Measure, Outline, Scores, Units, walk
 from ..dense import FixedTables

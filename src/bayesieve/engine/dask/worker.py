@@ -17,8 +17,7 @@ from ...checks import Array, Foreign
 from ...data.collection import read_part
 from ...data.columns import MOST_CODES, ColumnSpec
 from ...data.sample import Targets
-from ...data.sparse import Moves
-from ...data.storage import IN_MEMORY
+from ...data.storage import IN_MEMORY, Moves
 from ...data.tables import Kind, Look, RawTable, SparseTable, encode_from, learn_from, look
 from ...models.base import Floats, Scale
 from ...models.intervals import mdl_borders

@@ -19,8 +19,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import Array, choose
-from ...data.packed import PackedTable
 from ...data.sample import is_label_matrix
+from ...data.storage import PackedTable
 from ...data.tables import RawTable, Table, is_frame, read_table
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector

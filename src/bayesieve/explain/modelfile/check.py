@@ -10,7 +10,7 @@ from typing import NotRequired, TypeAlias, TypedDict, TypeGuard, cast, final
 import numpy as np
 
 from ...checks import listed_names
-from ...data.files.form import FormData, SeriesForm
+from ...data.series import FormData, SeriesForm
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.signals import SignalPipeline
 from ...evaluation._typing import Value

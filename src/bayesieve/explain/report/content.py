@@ -269,7 +269,7 @@ def _alone(
         return None if best is None else (names[best.columns[0]], best.alone)
     problem, truth = fitted.only, np.asarray(y)
     errors = [
-        float((problem.best(problem.fixed_prior + problem.said(rows, j)) != truth).mean())
+        float((problem.best(problem.fixed_prior + problem.column_terms(rows, j)) != truth).mean())
         for j in range(len(names))
     ]
     at = int(np.argmin(errors))

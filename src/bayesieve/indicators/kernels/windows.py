@@ -268,7 +268,6 @@ def any_ties(x):
 # A share of variances this near to a critical value is settled by its p-value.
 _DOUBT = 1e-6
 
-
 # Levels below this are, too: there p-values underflow, and critical values lose digits.
 _TINY = 1e-12
 

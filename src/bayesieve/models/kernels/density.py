@@ -15,35 +15,26 @@ from ...data.kernels.options import EXACT
 # A kernel counts as 0 where its exponent is beyond this: below 1e-18 of its height.
 _FAR = 41.5
 
-
 # A downdate that leaves less than this share of the squares is recomputed.
 _CANCELLED = 1e-3
-
 
 # Factors on the widths of kernels: from the widest, each less by the root of 2, so that a kernel is
 # the square of the one before.
 _WIDEST = 2.8284271247461903
 
-
 _ROOT_HALF = 0.7071067811865476
 
-
 _N_WIDTHS = 8
-
 
 # Widths of rank kernels: 0, and a chain from this one on.
 _RANK_WIDTH = 0.16
 
-
 _RANK_HALVINGS = 6
-
 
 _SHRINKING = np.array([0.5, 1.0, 2.0])
 
-
 # What is equal but for rounding is equal: a loss must be less than this share of another one.
 _LESS = 1.0 - 1e-12
-
 
 # Likewise, shares of the rows of a class: its weight is no reason for another quartile.
 _QUARTER, _THREE_QUARTERS = 0.25 * _LESS, 0.75 * _LESS

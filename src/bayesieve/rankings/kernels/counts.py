@@ -7,25 +7,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...data.kernels.options import EXACT
-from .kinds import (
+from ...data.kernels.options import (
     CHI2,
     CONDITIONAL,
+    EXACT,
     FREE,
     JOINT,
     MANY,
     REPEATED,
     UNCERTAINTY,
 )
-
-# Tables of more cells than this are counted faster by codes than by bits: bits take a popcount of
-# all rows a cell, codes a visit of every row.
-
-# Of two variables; FREE: degrees of freedom of their chi-square, by the values that rows have.
-
-# Of a column x, a column s already taken, and the class c: I(x; c | s); I(x, s; c); the same as a
-# share of H(x, s, c); and what x repeats of s, max(0, I(x; s) - I(x; s | c)).
-
 
 # -- Numbers from tables of counts -----------------------------------------------------------------
 
@@ -371,7 +362,7 @@ def _count_bits(bits, first, complete, ones, masks, totals, j, s, joint):
 
 @njit(**EXACT)
 def _count_codes(codes, mine, theirs, j, s, labels, weights, joint):
-    """The same by codes, of which columns j and s have `mine` and `theirs`."""
+    """Count by codes, of which columns j and s have `mine` and `theirs`."""
     joint[:] = 0.0
     for i in range(labels.size):
         if codes[j, i] < mine and codes[s, i] < theirs:
@@ -401,11 +392,11 @@ def _value(kind, arrays, j, s, room):
 
 
 @njit(**EXACT)
-def values_with(kind, arrays, s, wanted, lo, hi, out):
-    """What columns lo..hi say together with column s, where wanted."""
+def values_with(kind, arrays, s, which, lo, hi, out):
+    """What columns lo..hi say together with column s, for those in `which`."""
     room = _room(arrays)
     for j in range(lo, hi):
-        if wanted[j]:
+        if which[j]:
             out[j] = _value(kind, arrays, j, s, room)
 
 
