@@ -13,7 +13,7 @@ from ..criteria.rows import RowCriterion
 from ..data.collection import read_collection
 from ..data.sample import Sample
 from ..data.tables import is_collection
-from ..engine.dask.engine import DaskEngine, RemoteTable, check_mergeable, far_sample
+from ..engine.dask.engine import DaskEngine, RemoteTable, check_mergeable, remote_sample
 from ..engine.gpu.engine import GpuEngine
 from ..models.base import one_set
 from ..models.columns import Summary
@@ -160,7 +160,7 @@ def _held(
     with engine.cluster() as cluster:
         given = {name: cluster.gather(value) for name, value in params.items()}
         weight = given.get("sample_weight")
-        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        sample = remote_sample(cluster, collection, model, family.choose_models, y, weight)
         assert isinstance(sample.table, RemoteTable)
         yield sample, sample.table, given
 
@@ -172,7 +172,7 @@ def far_fit(model: NaiveBayes, X: object, y: object, sample_weight: object) -> F
     collection = read_collection(X, y)
     with engine.cluster() as cluster:
         weight = cluster.gather(sample_weight)
-        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        sample = remote_sample(cluster, collection, model, family.choose_models, y, weight)
         family.check_sample(sample)
         assert isinstance(sample.table, RemoteTable)
         held, summaries = sample.table.held, []

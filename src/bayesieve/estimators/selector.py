@@ -25,7 +25,7 @@ from ..search.hints import RowHints
 from ..search.objective import Objective, SubsetScorer
 from ..search.path import Path, Recorder
 from ..search.progress import ProgressLine
-from ..search.remote import far_ledgers, far_moves
+from ..search.remote import dealt_ledgers, remote_ledgers
 from ..search.run import (
     CachedRows,
     Clock,
@@ -557,7 +557,7 @@ class Searching:
         """Who owns the rows, and the model of all of them."""
         make = sparse_ledgers if self.task.sparse else dense_ledgers
         if isinstance(self.task.table, RemoteTable):
-            make = far_moves if self.task.sparse else far_ledgers
+            make = dealt_ledgers if self.task.sparse else remote_ledgers
         if self.held is not None:
             return self.held.ledgers(make, self.task, guiding, validating, self.threads)
         return make(self.task.seen_by(search), guiding, validating, self.threads)

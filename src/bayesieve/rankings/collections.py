@@ -12,8 +12,8 @@ from ..checks import Foreign, check_number
 from ..data.collection import read_collection
 from ..data.columns import MOST_CODES, ColumnSpec
 from ..engine.contract import Ints
-from ..engine.dask.engine import DaskEngine, RemoteTable, far_sample
-from ..engine.dask.ledgers import FarTwins, Meanings, RemoteRows
+from ..engine.dask.engine import DaskEngine, RemoteTable, remote_sample
+from ..engine.dask.ledgers import Meanings, RemoteDifferences, RemoteRows
 from ..engine.threads import Threads
 from ..models.base import TrainingSets, one_set
 from ..models.columns import choose_models
@@ -193,7 +193,7 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
         check_number("n_features", n_features, low=1, high=len(collection.names), whole=True)
     with DaskEngine().cluster() as cluster:
         models = choose_models
-        sample = far_sample(
+        sample = remote_sample(
             cluster, collection, BaseEstimator(), lambda table: models("auto", table), y
         )
         table = sample.table
@@ -228,7 +228,7 @@ def find_far(
     """
     held = _as_compared(table)
     columns = _Compared(held, tuple(alone))
-    twins = FarTwins(held, columns.meanings)
+    twins = RemoteDifferences(held, columns.meanings)
     departures, most, rare = twins.departures(), nearness.most(held.n_rows), nearness.rare
     leader = np.arange(len(table.names))
     leaders: list[int] = []

@@ -235,7 +235,7 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
     scored = task.scored(guiding)
     sets, rows = scored.sets, scored.training
     n_columns, room = len(task.models), room_of(sample.table)
-    codes = bool(threads.gpus)
+    codes = threads.accelerator is not None
     plans = [DenseColumns(sets, scored.lines, scored.loo, n_columns, room, rows, codes)]
     if validating.size:
         sets = task.judging_sets(scored, guiding)

@@ -50,7 +50,7 @@ from .worker import (
     learn_block,
     look_at,
     rows_in,
-    told_of,
+    summary_of,
 )
 
 
@@ -223,7 +223,7 @@ class Cluster:
                 for part, each in zip(collection.parts, wanted, strict=True)
             ]
         )
-        told = self._results([self._submit(told_of, each) for each in looked])
+        told = self._results([self._submit(summary_of, each) for each in looked])
         by_column = zip(*(each.kinds for each in told), strict=True)
         merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
         return told, merged, looked
@@ -609,7 +609,7 @@ def check_mergeable(models: list[str]) -> None:
         )
 
 
-def far_sample(
+def remote_sample(
     cluster: Cluster,
     collection: Collection,
     estimator: Foreign,

@@ -57,8 +57,11 @@ class Message(NamedTuple):
     arrays: tuple[Array, ...] = ()
 
 
+#: The arrays of a message.
+Arrays = tuple[Array, ...]
+
 #: What is done for a message by this name, with its plain data and arrays.
-Answers = Mapping[str, Callable[[dict[str, Foreign], tuple[Array, ...]], Foreign]]
+Answers = Mapping[str, Callable[[dict[str, Foreign], Arrays], Foreign]]
 
 
 def answered(message: Message, answers: Answers, forget: Callable[[int], object]) -> Message:
@@ -511,8 +514,8 @@ class Health:
 # -- Questions to all who hold something, and what they must be told before ------------------------
 
 
-class Asking:
-    """Whoever asks holders of one channel about ledgers of theirs.
+class Requests:
+    """Requests to all workers of one channel, about what they hold and ledgers of it.
 
     Parameters
     ----------
