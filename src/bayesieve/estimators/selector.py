@@ -18,7 +18,7 @@ from ..data.sample import Sample, is_share, read_sample, split_rows
 from ..data.split import find_parts, read_groups_of_rows
 from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
-from ..engine.dask.engine import RemoteTable
+from ..engine.registry import RemoteTable
 from ..engine.threads import Threads, count_threads
 from ..models.registry import MODELS
 from ..search.hints import RowHints

@@ -12,8 +12,14 @@ from ..checks import Foreign, check_number
 from ..data.collection import read_collection
 from ..data.columns import MOST_CODES, ColumnSpec
 from ..engine.contract import Ints
-from ..engine.dask.engine import DaskEngine, RemoteTable, remote_sample
-from ..engine.dask.ledgers import Meanings, RemoteDifferences, RemoteRows
+from ..engine.registry import (
+    Meanings,
+    RemoteDifferences,
+    RemoteRows,
+    RemoteTable,
+    remote_engine,
+    remote_sample,
+)
 from ..engine.threads import Threads
 from ..models.base import TrainingSets, one_set
 from ..models.columns import choose_models
@@ -191,7 +197,7 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
     collection = read_collection(X, y)
     if n_features:
         check_number("n_features", n_features, low=1, high=len(collection.names), whole=True)
-    with DaskEngine().cluster() as cluster:
+    with remote_engine().cluster() as cluster:
         models = choose_models
         sample = remote_sample(
             cluster, collection, BaseEstimator(), lambda table: models("auto", table), y

@@ -1,4 +1,4 @@
-"""Searches on rows that Dask workers hold: ledgers of subsets, and coded columns for weights."""
+"""Searches on rows that workers hold: ledgers of subsets, and coded columns for weights."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +9,16 @@ from numpy.typing import NDArray
 
 from ..checks import Array
 from ..engine.contract import Ledger
-from ..engine.dask.engine import RemoteTable
-from ..engine.dask.ledgers import DealtLedger, RemoteProblem, RemoteRows
-from ..engine.dask.terms import LineReads, RemoteCells, row_marks
 from ..engine.dense import DenseTables, FixedTables
 from ..engine.layout import Lines, TableColumns, validation_lines
+from ..engine.registry import (
+    DealtLedger,
+    Reads,
+    RemoteCells,
+    RemoteProblem,
+    RemoteRows,
+    RemoteTable,
+)
 from ..engine.threads import Threads
 from ..engine.weighted import CODED, TWO, TermTables
 from ..models.base import Floats, Ints, TrainingSets, one_set
@@ -132,7 +137,7 @@ class RemoteColumns(CodedColumns):
 
     def marks(self, drawn: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
         """One round; a number for each row comes here."""
-        return row_marks(self.held, self.which, drawn)
+        return self.held.row_marks(self.which, drawn)
 
     def statistics(self, rows: CodedRows) -> list[Floats]:
         """One round."""
@@ -195,5 +200,6 @@ class RemoteTerms(CodedTerms):
     ) -> Ledger:
         """A ledger whose lines workers hold."""
         pairs = tuple((pair.columns, pair.groups) for pair in self.pairs)
-        reads = LineReads(kinds, self.columns.which, pairs, lone)
-        return reads.ledger(self.columns.held, tables, rows.rows, rows.labels, weights)
+        held = self.columns.held
+        reads = Reads.of(kinds, held.slots[list(self.columns.which)], pairs, lone)
+        return held.weighted_ledger(tables, reads, rows.rows, rows.labels, weights)

@@ -28,9 +28,9 @@ from ..data.sample import Sample, Targets, class_factors, means_loo
 from ..data.split import find_splits, read_mates, training_copies
 from ..data.tables import SparseTable, Table, room_of
 from ..engine.contract import Ledger
-from ..engine.dask.engine import RemoteTable
 from ..engine.dense import DenseLedger
 from ..engine.layout import DenseColumns, ScoredRows, scoring, validation_lines
+from ..engine.registry import RemoteTable
 from ..engine.sparse import Scoring, SparseLedger, SparseProblem, SparseTables
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints, Run, Settings, TrainingSets, one_set, run_alone

@@ -15,7 +15,7 @@ from ..data.sample import Sample
 from ..data.sparse import present
 from ..data.tables import SparseTable
 from ..engine.contract import Ledger
-from ..engine.dask.engine import RemoteTable
+from ..engine.registry import RemoteTable
 from ..engine.threads import Threads
 from ..engine.weighted import (
     CODED,

@@ -34,6 +34,7 @@ from ..dense import FixedTables
 from ..layout import Lines, fits_a_byte
 from ..sparse import MovedLines, SparseProblem, SparseTables
 from ..weighted import ScoredLines, TermTables, loss_bits, tables_of
+from .terms import Reads, flat
 from .transport import Channel, Message, Requests, narrow
 
 
@@ -184,18 +185,22 @@ class Spans:
                 at += hi - lo
         return found
 
-    def numbers(self, holder: int) -> Ints:
-        """The rows of a holder, in its own order."""
-        parts = [np.arange(lo, hi) for lo, hi in self.of[holder]]
+    def numbers(self, worker: int) -> Ints:
+        """The rows of a worker, in its own order."""
+        parts = [np.arange(lo, hi) for lo, hi in self.of[worker]]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def held_by(self, worker: int, rows: Ints) -> Ints:
+        """Which of these rows a worker has."""
+        return np.flatnonzero(self.holders[rows] == worker)
 
 
 class RemoteRows(Requests):
-    """Rows of codes that others hold.
+    """Rows of codes that workers hold.
 
     Parameters
     ----------
-    channel : to those who hold them.
+    channel : to them.
     spans : who holds which.
     specs : what each column is like.
     parts : the rows themselves, for whoever can hand them on.
@@ -212,7 +217,7 @@ class RemoteRows(Requests):
         specs: Sequence[ColumnSpec],
         parts: Sequence[Foreign] = (),
     ):
-        self._spans = spans
+        self.spans = spans
         self.specs, self.parts = tuple(specs), tuple(parts)
         coded = np.array([fits_a_byte(spec) for spec in specs], bool)
         self.slots = np.where(coded, np.cumsum(coded) - 1, -np.cumsum(~coded))
@@ -222,7 +227,7 @@ class RemoteRows(Requests):
     @property
     def n_rows(self) -> int:
         """How many rows."""
-        return self._spans.n_rows
+        return self.spans.n_rows
 
     def count(
         self, sets: TrainingSets, training: Ints, columns: Sequence[int] | None = None
@@ -237,7 +242,7 @@ class RemoteRows(Requests):
         """
         which = slice(None) if columns is None else list(columns)
         slots, n_codes = self.slots[which], self._n_codes[which]
-        holders, places = self._spans.holders[training], self._spans.places[training]
+        holders, places = self.spans.holders[training], self.spans.places[training]
         ones = bool((sets.weights == 1).all())
 
         def make(holder: int) -> Message:
@@ -270,7 +275,7 @@ class RemoteRows(Requests):
         answers = self.ask_each(lambda holder: Message("codes", {"slots": [slot]}))
         found = np.empty(self.n_rows, answers[0].arrays[0].dtype)
         for holder, answer in enumerate(answers):
-            found[self._spans.numbers(holder)] = answer.arrays[0]
+            found[self.spans.numbers(holder)] = answer.arrays[0]
         return found
 
     def marks(self) -> Ints:
@@ -278,9 +283,19 @@ class RemoteRows(Requests):
         slots = self.slots.tolist()
 
         def make(holder: int) -> Message:
-            return Message("marks", {"slots": slots}, (narrow(self._spans.numbers(holder)),))
+            return Message("marks", {"slots": slots}, (narrow(self.spans.numbers(holder)),))
 
         found: Ints = np.sum([a.arrays[0] for a in self.ask_each(make)], axis=0, dtype=np.uint64)
+        return found
+
+    def row_marks(
+        self, columns: Sequence[int], drawn: Sequence[NDArray[np.uint64]]
+    ) -> NDArray[np.uint64]:
+        """Of each row, the sum of what was drawn for its codes: eight bytes a row come here."""
+        message = Message("row marks", {}, (self.slots[list(columns)], *flat(drawn, np.uint64)))
+        found = np.empty(self.n_rows, np.uint64)
+        for worker, answer in enumerate(self.ask(message)):
+            found[self.spans.numbers(worker)] = answer.arrays[0]
         return found
 
     # -- ledgers -------------------------------------------------------------------------------
@@ -306,14 +321,14 @@ class RemoteRows(Requests):
         return RemoteLedger(self, opening, outline, Offers(ROW_MEASURES), size)
 
     def weighted_ledger(
-        self, tables: TermTables, reads: Sequence[Array], rows: Ints, labels: Ints, weights: Ints
+        self, tables: TermTables, reads: Reads, rows: Ints, labels: Ints, weights: Ints
     ) -> Ledger:
         """A ledger of weighted terms.
 
         Parameters
         ----------
         tables : what the terms say.
-        reads : how lines hold them, as `terms.Reads` has it.
+        reads : how lines hold them.
         rows, labels, weights : who is scored: its row, its class, and what it counts.
         """
         n_classes = tables.n_classes
@@ -327,19 +342,6 @@ class RemoteRows(Requests):
         outline = Outline(n_classes, ("",), False, (1,) * n_classes, SCORE_BITS, tables.bound)
         offers = Offers(("log-likelihood",), tables, bits)
         return RemoteLedger(self, opening, outline, offers, (tables.n_terms, n_classes))
-
-    def held_by(self, holder: int, rows: Ints) -> Ints:
-        """Which of these rows a holder has."""
-        return np.flatnonzero(self._spans.holders[rows] == holder)
-
-    def places(self, rows: Ints) -> Ints:
-        """The places of rows with their holders."""
-        found: Ints = self._spans.places[rows]
-        return found
-
-    def numbers(self, holder: int) -> Ints:
-        """The rows of a holder, in its own order."""
-        return self._spans.numbers(holder)
 
 
 _NO_SUMS = np.empty((1, 0, 0), np.int64)
@@ -366,10 +368,10 @@ class Opening:
 
     def message(self, number: int, worker: int, rows: RemoteRows) -> Message:
         """What one worker must know; weights are left out where every line counts once."""
-        at, lines = rows.held_by(worker, self.rows), self.lines
+        at, lines = rows.spans.held_by(worker, self.rows), self.lines
         weights = lines.weights[:0] if (lines.weights == 1).all() else lines.weights[at]
         mine = (lines.sets[at], lines.classes[0][at], weights)
-        arrays = (rows.places(self.rows[at]), *map(narrow, mine), *self.tables)
+        arrays = (rows.spans.places[self.rows[at]], *map(narrow, mine), *self.tables)
         return Message("open", {"ledger": number, **self.plain}, arrays)
 
 
@@ -529,7 +531,7 @@ class RemoteLedger(NamedLedger):
         sums = np.empty((rows.size, self.outline.n_classes), np.int64)
         message = Message("ask", self._asks("scores"), (*self._state(), *moves))
         for worker, answer in enumerate(self._rows.ask(message)):
-            sums[self._rows.held_by(worker, rows)] = answer.arrays[0]
+            sums[self._rows.spans.held_by(worker, rows)] = answer.arrays[0]
         yield lines._replace(sums=sums[None])
 
     def _opening(self, worker: int) -> Message:
@@ -580,11 +582,11 @@ def deal_out(weights: Ints, units: Sequence[Sequence[int]], n_holders: int) -> l
 
 
 class DealtColumns(Requests):
-    """Columns that others hold, each with all rows.
+    """Columns that workers hold, each with all rows.
 
     Parameters
     ----------
-    channel : to those who hold them.
+    channel : to them.
     columns : of each holder, in its own order.
     """
 
@@ -608,7 +610,7 @@ class DealtColumns(Requests):
 
 @dataclass(frozen=True)
 class RemoteProblem(SparseProblem):
-    """Rows that others hold; `moves` has no entries.
+    """Rows that workers hold; `moves` has no entries.
 
     Parameters
     ----------
@@ -877,7 +879,7 @@ class Differences(NamedTuple):
 
 @dataclass(frozen=True)
 class RemoteDifferences:
-    """Columns that others hold, as they are compared with each other.
+    """Columns that workers hold, as they are compared with each other.
 
     Parameters
     ----------

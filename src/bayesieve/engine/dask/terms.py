@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import Array, Foreign
 from ...models.base import Floats
-from ..contract import Ints, Ledger
-from ..weighted import TermTables
-from .ledgers import RemoteRows
+from ..contract import Ints
 from .transport import Message, narrow
+
+if TYPE_CHECKING:
+    from .ledgers import RemoteRows
 
 
 def flat(arrays: Sequence[Array], kind: Foreign = np.int64) -> tuple[Ints, Array]:
@@ -40,7 +41,7 @@ class Reads(NamedTuple):
     """How lines hold terms: columns first, then pairs of them."""
 
     kinds: Ints  #: of each term
-    slots: Ints  #: where the columns stand with a holder
+    slots: Ints  #: where the columns stand with a worker
     pairs: Ints  #: two columns each, by their place among the slots
     group_starts: Ints  #: of pairs: the groups of the first column's codes, then of the second's
     groups: Ints
@@ -48,59 +49,30 @@ class Reads(NamedTuple):
     lone_starts: Ints
     lone_codes: NDArray[np.bool_]
 
-
-# Counts that one answer holds at most.
-_MOST_COUNTS = 1 << 21
-
-
-@dataclass(frozen=True)
-class LineReads:
-    """How lines hold terms, as plain data.
-
-    Parameters
-    ----------
-    kinds : of each term.
-    columns : positions of the columns that are terms, in their order.
-    pairs : two of these terms each; with the group of each of their codes.
-    lone : codes of some terms that read as the last one, which is silent.
-    """
-
-    kinds: Ints
-    columns: tuple[int, ...]
-    pairs: tuple[tuple[tuple[int, int], tuple[Ints, Ints]], ...]
-    lone: Mapping[int, NDArray[np.bool_]]
-
-    def ledger(
-        self, held: RemoteRows, tables: TermTables, rows: Ints, labels: Ints, weights: Ints
-    ) -> Ledger:
-        """A ledger of weighted terms whose lines workers hold.
+    @classmethod
+    def of(
+        cls,
+        kinds: Ints,
+        slots: Ints,
+        pairs: Sequence[tuple[tuple[int, int], tuple[Ints, Ints]]],
+        lone: Mapping[int, NDArray[np.bool_]],
+    ) -> "Reads":
+        """Terms as one names them where a search runs.
 
         Parameters
         ----------
-        held : where to ask.
-        tables : what the terms say.
-        rows, labels, weights : who is scored: its row, its class, and what it counts.
+        kinds, slots : see above.
+        pairs : two columns each, with the group of each of their codes.
+        lone : codes of some terms that read as the last one.
         """
-        return held.weighted_ledger(tables, self._reads(held), rows, labels, weights)
-
-    def _reads(self, rows: RemoteRows) -> Reads:
-        """The same by the slots of workers."""
-        pairs = np.array([pair for pair, _ in self.pairs], np.int64).reshape(-1, 2)
-        groups = flat([each for _, both in self.pairs for each in both])
-        lone = flat(list(self.lone.values()), np.bool_)
-        slots = rows.slots[list(self.columns)]
-        return Reads(self.kinds, slots, pairs, *groups, np.array(list(self.lone), np.int64), *lone)
+        both = np.array([columns for columns, _ in pairs], np.int64).reshape(-1, 2)
+        groups = flat([each for _, two in pairs for each in two])
+        codes = flat(list(lone.values()), np.bool_)
+        return cls(kinds, slots, both, *groups, np.array(list(lone), np.int64), *codes)
 
 
-def row_marks(
-    held: RemoteRows, columns: Sequence[int], drawn: Sequence[NDArray[np.uint64]]
-) -> NDArray[np.uint64]:
-    """Of each row, the sum of what was drawn for its codes: eight bytes a row come here."""
-    message = Message("row marks", {}, (held.slots[list(columns)], *flat(drawn, np.uint64)))
-    found = np.empty(held.n_rows, np.uint64)
-    for holder, answer in enumerate(held.ask(message)):
-        found[held.numbers(holder)] = answer.arrays[0]
-    return found
+# Counts that one answer holds at most.
+_MOST_COUNTS = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -113,7 +85,7 @@ class RemoteCells:
     columns, groups : which columns, and the group of each of their codes.
     """
 
-    held: RemoteRows
+    held: "RemoteRows"
     columns: tuple[int, ...]
     groups: tuple[Ints, ...]
 
@@ -146,8 +118,8 @@ class RemoteCells:
             which = slice(lo, hi)
 
             def make(worker: int, which: slice = which) -> Message:
-                at = self.held.held_by(worker, sorted_rows)
-                rows = self.held.places(sorted_rows[at]), narrow(labels[at])
+                at = self.held.spans.held_by(worker, sorted_rows)
+                rows = self.held.spans.places[sorted_rows[at]], narrow(labels[at])
                 count = np.empty(0, np.int64) if ones else narrow(weights[at])
                 arrays = (*grouped, first[which], second[which], *rows, count)
                 return Message("cells", {"n_classes": n_classes, "plain": ones}, arrays)

@@ -27,15 +27,10 @@ from ...models.registry import MODELS
 from ..contract import (
     AS_IT_IS,
     NO_UNITS,
-    ROW_MEASURES,
     WHOLE,
-    Bounds,
     Ints,
     Ledger,
     Measure,
-    Offers,
-    Outline,
-    Scores,
     Units,
 )
 from ..dense import DenseLedger, FixedTables
@@ -298,43 +293,6 @@ class HostedColumns(HostedLedger):
         return [lines, found[:, lines]]
 
 
-class NoLines(Ledger):
-    """A ledger of none of the lines: all of them are with other workers.
-
-    Parameters
-    ----------
-    outline, offers : as of the others.
-    """
-
-    def __init__(self, outline: Outline, offers: Offers):
-        self.outline, self.offers = outline, offers
-
-    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
-        """Nothing moves."""
-
-    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
-        """No loss."""
-        return np.zeros((which.size, self.outline.n_classes), np.int64)
-
-    def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
-        """No loss, and no doubt of it."""
-        return Bounds(np.zeros(which.size), np.zeros(which.size))
-
-    def walk(self, measure: Measure, units: Units, which: Ints, steps: Ints) -> Ints:
-        """No loss at any step."""
-        return self.losses(measure, units, which, WHOLE)
-
-    def totals(self) -> Ints:
-        """No weight."""
-        return np.zeros((1, 1, self.outline.n_classes), np.int64)
-
-    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
-        """No line."""
-        none = np.empty(0, np.int64)
-        sums = np.empty((1, 0, self.outline.n_classes), np.int64)
-        yield Scores(none, none, none, none[None], sums)
-
-
 class Holder:
     """Answers for the rows of some parts of a table.
 
@@ -399,12 +357,12 @@ class Holder:
 
     def _whole(self, slot: int) -> Array:
         """One column of all rows here."""
-        return np.concatenate([part.column(slot) for part in self._parts])
+        nothing = np.empty(0, np.uint8)  # of parts without rows
+        return np.concatenate([nothing, *(part.column(slot) for part in self._parts)])
 
     def _codes(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Codes of all rows of some columns, columns x rows."""
-        nothing = np.empty(0, np.uint8)
-        return [self._whole(slot) if self._parts else nothing for slot in plain["slots"]]
+        return [self._whole(slot) for slot in plain["slots"]]
 
     def _marks(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """A number for each column that changes with any cell; adds up over parts.
@@ -428,14 +386,11 @@ class Holder:
         rows, sets, labels, weights = (each.astype(np.int64) for each in lines)
         scale = Scale(int(plain["bits"]), int(plain["impossible"]), float(plain["bound"]))
         tables = FixedTables(scale, prior, slots, n_codes, offsets, table, arrays[9:])
-        factors, shape = tuple(map(int, plain["factors"])), (slots.size, 1)
-        if not rows.size:
-            outline = Outline(tables.n_classes, ("",), False, factors, scale.bits, scale.bound)
-            return HostedLedger(NoLines(outline, Offers(ROW_MEASURES)), shape)
         once = np.ones(rows.size, np.int64)
         sorted_lines = Lines.sort(rows, sets, labels, weights if weights.size else once)
-        held = self._gather(sorted_lines, tables)
-        return HostedLedger(DenseLedger(tables, held, factors, self._threads), shape)
+        held, factors = self._gather(sorted_lines, tables), tuple(map(int, plain["factors"]))
+        ledger = DenseLedger(tables, held, factors, self._threads)
+        return HostedLedger(ledger, (slots.size, 1))
 
     def _gather(self, lines: Lines, tables: FixedTables) -> DenseRows:
         """The codes of the lines."""
