@@ -14,7 +14,7 @@ import numpy as np
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import ColumnSpec
 from bayesieve.engine import layout as lines
-from bayesieve.engine.contract import Units
+from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
@@ -53,7 +53,7 @@ def compare(n_rows, n_columns, n_classes, n_rounds):
         for _ in range(n_rounds + 1):
             for form, (ledger, _) in made.items():
                 objective = Objective(SubsetScorer(ledger, CRITERIA[criterion], units), units)
-                ledger.apply((), 1)  # forgets what was derived from the sums
+                ledger.apply((), WHOLE)  # forgets what was derived from the sums
                 start = time.perf_counter()
                 found[form] = objective.best_add(objective.addable())
                 times[form].append(time.perf_counter() - start)

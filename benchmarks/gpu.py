@@ -29,7 +29,7 @@ from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.kernels.options import LANES
 from bayesieve.engine import GpuEngine
-from bayesieve.engine.contract import Units
+from bayesieve.engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Units
 from bayesieve.engine.dense import DenseLedger, FixedTables
 from bayesieve.engine.gpu.ledger import GpuLedger
 from bayesieve.engine.gpu.weights import GpuWeightLedger
@@ -97,16 +97,18 @@ def bits(args):
             with Threads(args.threads, GpuEngine()) as threads:
                 rows = held_rows(lines, codes, n_codes == 2)
                 given = tables, rows, (1,) * n_classes, threads
-                ledgers = DenseLedger(*given), GpuLedger(*given, threads.gpus[0])
+                ledgers = DenseLedger(*given), GpuLedger(*given, threads.accelerator.devices[0])
                 for each in ledgers:
-                    each.apply([3, 5, 8], 1)
+                    each.apply([3, 5, 8], WHOLE)
                 for name in ("error", "probability", "log-likelihood"):
                     rule = CRITERIA[name].rule(ledgers[0])
                     for sign in (1, -1):
-                        one, two = (each.losses(rule, units, which, sign) for each in ledgers)
+                        one, two = (
+                            each.losses(rule, units, which, WHOLE * sign) for each in ledgers
+                        )
                         same += int((one == two).sum())
                         asked += one.size
-                        found = ledgers[1].bounds(rule, units, which[1:], sign)
+                        found = ledgers[1].bounds(rule, units, which[1:], WHOLE * sign)
                         truth = one[1:].sum(1) * 2.0**-rule.bits
                         inside += int((abs(found.losses - truth) <= found.doubts).all())
                 (a,), (b,) = (each.scores((1,), (3,)) for each in ledgers)
@@ -123,13 +125,16 @@ def same_weights(args):
         tables, lines, cells = weighted_parts(args.small_rows // 4, 40, n_classes, weighted)
         with Threads(args.threads, GpuEngine()) as threads:
             given = tables, lines, cells, 2.0**36, threads
-            ledgers = WeightedLedger(*given), GpuWeightLedger(*given, threads.gpus[0])
+            ledgers = (
+                WeightedLedger(*given),
+                GpuWeightLedger(*given, threads.accelerator.devices[0]),
+            )
             for step in range(3):
                 for each in ledgers:
                     each.apply([step, 30], np.arange(2 * n_classes).reshape(2, -1) % 7 - 2)
                     each.shift(np.arange(n_classes) * (step + 1))
                 one, two = (
-                    np.concatenate([[e.loss()], e.balance().ravel(), e.slopes(range(40)).sums])
+                    np.concatenate([[log_loss(e)], e.balance().ravel(), e.slopes(range(40)).sums])
                     for e in ledgers
                 )
                 same += int((one == two).sum())
@@ -144,12 +149,12 @@ def steps(args):
     for n_classes in (2, 4):
         lines, tables = lines_of(args.rows, n_classes), tables_of(args.columns, n_classes)
         with Threads(args.threads, GpuEngine()) as threads:
-            gpu = threads.gpus[0]
+            gpu = threads.accelerator.devices[0]
             given = tables, rows_of(lines, codes), (1,) * n_classes, threads
             GpuLedger(tables_of(8, n_classes), rows_of(lines, codes[:8]), *given[2:], gpu)
             before, start = gpu.free_bytes(), time.perf_counter()
             ledger = GpuLedger(*given, gpu)
-            ledger.losses(CRITERIA["error"].rule(ledger), units, np.array([-1]), 1)
+            ledger.losses(CRITERIA["error"].rule(ledger), units, np.array([-1]), WHOLE)
             upload = time.perf_counter() - start
             say(f"{n_classes} classes: upload and packing {upload:.2f} s")
             plain = args.rows * args.columns / 8 + args.rows * (12 * n_classes - 4)
@@ -169,6 +174,11 @@ def steps(args):
             gc.collect()
 
 
+def log_loss(ledger):
+    """The loss by which weights are fitted, as it stands."""
+    return int(ledger.losses(ledger.offers.measure, NO_UNITS, np.array([AS_IT_IS]), WHOLE)[0, 0])
+
+
 def one_step(ledger, criterion, units, repeats):
     """Seconds of best, apply and the new score; of the scan alone; and how many were settled."""
     settler, rule, which = SubsetScorer(ledger, criterion, units), criterion.rule(ledger), []
@@ -184,18 +194,18 @@ def one_step(ledger, criterion, units, repeats):
         settler.apply((best,), -1)
     every = np.arange(len(units))
     if rule.kind == "error":
-        scan = median(lambda: fresh(ledger).losses(rule, units, every, 1), repeats)
+        scan = median(lambda: fresh(ledger).losses(rule, units, every, WHOLE), repeats)
         return seconds, scan, f"all are exact; within a step {spoken(parts)}"
-    scan = median(lambda: fresh(ledger).bounds(rule, units, every, 1), repeats)
-    loss, doubt = ledger.bounds(rule, units, every, 1)
+    scan = median(lambda: fresh(ledger).bounds(rule, units, every, WHOLE), repeats)
+    loss, doubt = ledger.bounds(rule, units, every, WHOLE)
     n_settled = int((loss - doubt <= (loss + doubt).min()).sum())
     return seconds, scan, f"{n_settled} settled; within a step {spoken(parts)}"
 
 
 def fresh(ledger):
     """Nothing is known of the sums: they are as they were, but that must be found anew."""
-    ledger.apply((0,), 1)
-    ledger.apply((0,), -1)
+    ledger.apply((0,), WHOLE)
+    ledger.apply((0,), -WHOLE)
     return ledger
 
 
@@ -229,7 +239,7 @@ def search(args):
         lines, tables = lines_of(args.rows, 2), tables_of(args.columns, 2)
         with Threads(args.threads, GpuEngine()) as threads:
             given = tables, rows_of(lines, codes), (1, 1), threads
-            ledger = GpuLedger(*given, threads.gpus[0])
+            ledger = GpuLedger(*given, threads.accelerator.devices[0])
             units = Units(members)
             objective = Objective(SubsetScorer(ledger, CRITERIA[name], units), units)
             start = time.perf_counter()
@@ -246,7 +256,7 @@ def kernels(args):
     for n_classes in (2, 4):
         lines, tables = lines_of(args.rows, n_classes), tables_of(args.columns, n_classes)
         with Threads(args.threads, GpuEngine()) as threads:
-            watched = Watched(threads.gpus[0])
+            watched = Watched(threads.accelerator.devices[0])
             given = tables, rows_of(lines, codes), (1,) * n_classes, threads
             ledger = GpuLedger(*given, watched)
             for name in ("probability", "log-likelihood", "error"):
@@ -266,8 +276,8 @@ def weights(args):
         with Threads(args.threads, GpuEngine()) as threads:
             start = time.perf_counter()
             given = tables, lines, cells, 2.0**30, threads
-            ledger = GpuWeightLedger(*given, threads.gpus[0])
-            ledger.loss()
+            ledger = GpuWeightLedger(*given, threads.accelerator.devices[0])
+            log_loss(ledger)
             upload = time.perf_counter() - start
             problem = WeightedProblem(ledger, np.zeros(2, np.int64), rules)
             start, n_terms = time.perf_counter(), 0
@@ -276,7 +286,7 @@ def weights(args):
             path = time.perf_counter() - start
             scan = median(lambda ledger=ledger: ledger.slopes(range(n)), 5)
             host = WeightedLedger(*given)
-            host.loss()
+            log_loss(host)
             there = median(lambda host=host: host.slopes(range(n)), 1)
         say(f"weights, {args.weighted_rows} x {n} {what}: upload {upload:.2f} s,", end=" ")
         say(f"path to {n_terms} terms {path:.2f} s; slopes of all {1e3 * scan:.1f} ms,", end=" ")

@@ -26,7 +26,7 @@ from bayesieve import NaiveBayesSelector
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import ColumnSpec
 from bayesieve.data.sample import class_factors
-from bayesieve.engine.contract import Units
+from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
@@ -78,7 +78,7 @@ def time_scans(X, y, record):
                 candidates = objective.addable()
 
                 def task(ledger=ledger, objective=objective, candidates=candidates):
-                    ledger.apply((), 1)  # forgets what was derived from the sums
+                    ledger.apply((), WHOLE)  # forgets what was derived from the sums
                     objective.best_add(candidates)
 
                 seconds = median_time(task, 31)

@@ -8,7 +8,7 @@ from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
 from bayesieve.data.sample import Targets, class_factors
 from bayesieve.data.tables import RawTable
-from bayesieve.engine.contract import Measure, Units
+from bayesieve.engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Measure, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.sparse import Scoring, SparseLedger, SparseProblem, bayes_tables
@@ -95,6 +95,11 @@ def objective_of(ledger, criterion, units, keep=()):
     units = Units(tuple(tuple(unit) for unit in units))
     criterion = CRITERIA.get(criterion, criterion) if isinstance(criterion, str) else criterion
     return Objective(SubsetScorer(ledger, criterion, units), units, keep)
+
+
+def log_loss(ledger):
+    """The loss by which weights are fitted, as it stands."""
+    return ledger.losses(ledger.offers.measure, NO_UNITS, np.array([AS_IT_IS]), WHOLE).item()
 
 
 def total_scores(ledger):

@@ -5,8 +5,7 @@ import pytest
 
 import reference
 from bayesieve.criteria import AUC, CRITERIA, Criterion
-from bayesieve.engine.contract import AS_IT_IS, Units
-from bayesieve.engine.partitioned import Partitioned
+from bayesieve.engine.contract import AS_IT_IS, WHOLE, Partitioned, Units
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import SubsetScorer
 from ledgers import Travelling, dense_ledger, objective_of, sparse_ledger
@@ -83,17 +82,19 @@ def test_answers_add_up_over_parts(case, n_parts):
             rule = CRITERIA[name].rule(whole)
             assert CRITERIA[name].rule(parts) == rule
             for moved in ((), (3,), (0, 2)):
-                whole.apply(moved, 1)
-                parts.apply(moved, 1)
+                whole.apply(moved, WHOLE)
+                parts.apply(moved, WHOLE)
                 for sign in (1, -1):
-                    one = whole.losses(rule, units, every, sign)
-                    np.testing.assert_array_equal(one, parts.losses(rule, units, every, sign))
+                    one = whole.losses(rule, units, every, WHOLE * sign)
+                    np.testing.assert_array_equal(
+                        one, parts.losses(rule, units, every, WHOLE * sign)
+                    )
                     exact = np.array(rule.keys(one[1:], np.zeros(len(units)))) * 2.0**-rule.bits
                     for ledger in (whole, parts):
-                        loss, doubt = ledger.bounds(rule, units, every[1:], sign)
+                        loss, doubt = ledger.bounds(rule, units, every[1:], WHOLE * sign)
                         assert (abs(loss - exact) <= doubt).all()
-                whole.apply(moved, -1)
-                parts.apply(moved, -1)
+                whole.apply(moved, -WHOLE)
+                parts.apply(moved, -WHOLE)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -103,11 +104,11 @@ def test_walks_and_scores(case):
     rule = CRITERIA["probability"].rule(whole)
     which, signs = np.array([0, 3, 5, 3, 1]), np.array([1, 1, 1, -1, 1])
     before = [list(ledger.scores((0, 1, 5), ())) for ledger in (whole, parts)]
-    found = whole.walk(rule, SINGLE, which, signs)
-    np.testing.assert_array_equal(found, parts.walk(rule, SINGLE, which, signs))
+    found = whole.walk(rule, SINGLE, which, WHOLE * signs)
+    np.testing.assert_array_equal(found, parts.walk(rule, SINGLE, which, WHOLE * signs))
     for step, (unit, sign) in enumerate(zip(which, signs, strict=True)):
-        plain.apply(SINGLE.members[unit], int(sign))
-        now = plain.losses(rule, SINGLE, np.array([AS_IT_IS]), 1)[0]
+        plain.apply(SINGLE.members[unit], WHOLE * int(sign))
+        now = plain.losses(rule, SINGLE, np.array([AS_IT_IS]), WHOLE)[0]
         np.testing.assert_array_equal(found[step], now)
     for ledger, seen in zip((whole, parts), before, strict=True):
         for one, other in zip(seen, ledger.scores((), ()), strict=True):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from bayesieve.engine.partitioned import PartitionedWeights
+from bayesieve.engine.contract import Partitioned
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT
 from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
 from bayesieve.search.weight_path import GreedyWeights, WeightedProblem
-from ledgers import Travelling
+from ledgers import Travelling, log_loss
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
 PARTS = [2, 7]
@@ -44,7 +44,7 @@ def lines_of(ledger):
 
 
 def same(one, two, terms):
-    assert one.loss() == two.loss()
+    assert log_loss(one) == log_loss(two)
     assert (one.balance() == two.balance()).all()
     here, there = one.slopes(terms), two.slopes(terms)
     assert (here.sums == there.sums).all()
@@ -56,7 +56,7 @@ def same(one, two, terms):
 @pytest.mark.parametrize("kind", ["dense", "dense weighted", "sparse", "sparse weighted"])
 def test_answers_of_parts_add_up(kind, n_parts):
     _, ledger = ledger_of(kind)
-    parts = PartitionedWeights([Travelling(part) for part in ledger.cut(n_parts)])
+    parts = Partitioned([Travelling(part) for part in ledger.cut(n_parts)])
     terms = list(range(ledger.tables.n_terms))
     for moves in range(3):
         same(ledger, parts, terms)
@@ -70,14 +70,14 @@ def test_answers_of_parts_add_up(kind, n_parts):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_what_joined_leaves_without_a_trace(kind):
     _, ledger = ledger_of(kind)
-    before, lines = ledger.loss(), lines_of(ledger)
+    before, lines = log_loss(ledger), lines_of(ledger)
     every = range(ledger.tables.n_terms)
     steps = np.tile([7, 1, 16], (len(every), 1))
     ledger.apply(every, steps)
-    assert ledger.loss() != before
+    assert log_loss(ledger) != before
     for term in every:
         ledger.apply([term], -steps[:1])
-    assert ledger.loss() == before
+    assert log_loss(ledger) == before
     assert (lines_of(ledger) == lines).all()
 
 
@@ -86,7 +86,7 @@ def test_a_path_over_parts_is_the_path(n_parts):
     weighing, ledger = ledger_of("dense")
     whole = weighing.greedy(0.5)
     rules = whole._rules
-    parts = PartitionedWeights(ledger.cut(n_parts))
+    parts = Partitioned(ledger.cut(n_parts))
     problem = WeightedProblem(parts, weighing._constants(weighing.problems[0]), rules)
     for one, two in zip(whole.steps(), GreedyWeights([problem], rules).steps(), strict=True):
         assert one.terms == two.terms
@@ -113,4 +113,4 @@ def test_a_ledger_is_cut_into_no_more_parts_than_lines():
     n_lines = len(lines_of(ledger))
     parts = ledger.cut(n_lines + 9)
     assert len(parts) == n_lines
-    assert sum(part.loss() for part in parts) == ledger.loss()
+    assert sum(log_loss(part) for part in parts) == log_loss(ledger)

@@ -8,7 +8,7 @@ from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
 from bayesieve.data.kernels.options import BLOCK
 from bayesieve.engine import layout as lines_of
-from bayesieve.engine.contract import Units
+from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, LineCells, Lines, scoring
 from bayesieve.engine.threads import Threads
@@ -69,27 +69,28 @@ def test_bits_answer_as_bytes(both, n_classes, cv, weighted):
     every = np.arange(-1, len(UNITS))
     for moved in ((), (0, 4), (2, 5)):
         for ledger in (one, other):
-            ledger.apply(moved, 1)
+            ledger.apply(moved, WHOLE)
         for name in ("error", "probability", "log-likelihood"):
             rule = CRITERIA[name].rule(one)
             for sign in (1, -1):
                 np.testing.assert_array_equal(
-                    one.losses(rule, UNITS, every, sign), other.losses(rule, UNITS, every, sign)
+                    one.losses(rule, UNITS, every, WHOLE * sign),
+                    other.losses(rule, UNITS, every, WHOLE * sign),
                 )
                 for mine, theirs in zip(
-                    one.bounds(rule, UNITS, every[1:], sign),
-                    other.bounds(rule, UNITS, every[1:], sign),
+                    one.bounds(rule, UNITS, every[1:], WHOLE * sign),
+                    other.bounds(rule, UNITS, every[1:], WHOLE * sign),
                     strict=True,
                 ):
                     np.testing.assert_array_equal(mine, theirs)
     for mine, theirs in zip(one.scores((1,), (0,)), other.scores((1,), (0,)), strict=True):
         np.testing.assert_array_equal(mine.sums, theirs.sums)
     rule = CRITERIA["probability"].rule(one)
-    whole = other.losses(rule, UNITS, every, 1)
+    whole = other.losses(rule, UNITS, every, WHOLE)
     parts = other.cut(3)
     for part in parts:
-        part.apply((0, 4, 2, 5), 1)
-    found = np.sum([part.losses(rule, UNITS, every, 1) for part in parts], axis=0)
+        part.apply((0, 4, 2, 5), WHOLE)
+    found = np.sum([part.losses(rule, UNITS, every, WHOLE) for part in parts], axis=0)
     np.testing.assert_array_equal(found, whole)
 
 

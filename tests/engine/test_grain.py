@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesieve.criteria import CRITERIA
-from bayesieve.engine.contract import Units
+from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.search.objective import SubsetScorer
 from ledgers import dense_ledger
 
@@ -27,8 +27,8 @@ EVERY = np.arange(300)
 def test_doubt_covers_the_rounding_of_exact_losses(coarse):
     rule = CRITERIA["log-likelihood"].rule(coarse)
     assert rule.bits < 18
-    loss, doubt = coarse.bounds(rule, UNITS, EVERY, 1)
-    exact = coarse.losses(rule, UNITS, EVERY, 1).sum(1) / 2.0**rule.bits
+    loss, doubt = coarse.bounds(rule, UNITS, EVERY, WHOLE)
+    exact = coarse.losses(rule, UNITS, EVERY, WHOLE).sum(1) / 2.0**rule.bits
     assert (np.abs(loss - exact) <= doubt).all()
     assert (doubt < 1e-4 * exact).all()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.kernels.options import BLOCK, LOG_LIKELIHOOD, PROBABILITY
 from bayesieve.engine import layout as lines_of
-from bayesieve.engine.contract import Units
+from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.engine.kernels import two_classes as errors
 from bayesieve.engine.kernels.arrays import TermArrays
 from bayesieve.engine.kernels.bits import TOGETHER, whole_runs
@@ -179,10 +179,10 @@ def test_bounds_hold_in_ledgers_of_many_rows(form, criterion, cv):
     units, every = Units(tuple((j,) for j in range(12))), np.arange(12)
     rule = CRITERIA[criterion].rule(ledger)
     for moved in ((), (0, 1), (2, 3, 4, 5, 6)):
-        ledger.apply(moved, 1)
+        ledger.apply(moved, WHOLE)
         for sign in (1, -1):
-            bounds = ledger.bounds(rule, units, every, sign)
-            exact = ledger.losses(rule, units, every, sign).sum(1) / 2.0**rule.bits
+            bounds = ledger.bounds(rule, units, every, WHOLE * sign)
+            exact = ledger.losses(rule, units, every, WHOLE * sign).sum(1) / 2.0**rule.bits
             assert (np.abs(bounds.losses - exact) <= bounds.doubts).all()
             assert (bounds.doubts < 1e-2).all()
 
@@ -194,11 +194,11 @@ def test_who_asks_meanwhile_waits_for_nobody_and_gets_whole_margins(monkeypatch)
     X = (rng.random((3000, 6)) < 0.3 + 0.4 * y[:, None]) * 1.0
     ledger = dense_ledger(X, y, ["bernoulli"] * 6)
     rule, units = CRITERIA["error"].rule(ledger), Units(tuple((j,) for j in range(6)))
-    ledger.apply((0, 1), 1)
+    ledger.apply((0, 1), WHOLE)
     found = []
 
     def ask():
-        found.append(ledger.losses(rule, units, np.arange(6), 1))
+        found.append(ledger.losses(rule, units, np.arange(6), WHOLE))
 
     def interrupted(*args):
         monkeypatch.setattr(errors, "margins", margins)

@@ -1,11 +1,14 @@
 """Workers die, schedulers die, partitions vanish: the same result, or a clear error."""
 
+import asyncio
 import contextlib
 import gc
 import os
+import pickle
 import signal
 import threading
 import time
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +18,7 @@ from clusters import cut, table, told
 from bayesieve import NaiveBayesSelector
 from bayesieve.engine.dask import transport as channel
 from bayesieve.engine.dask import transport as health
-from bayesieve.engine.dask.engine import Cluster
+from bayesieve.engine.dask.engine import Cluster, DaskEngine
 
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")  # which distributed needs
@@ -325,7 +328,7 @@ def test_a_cluster_with_tls(tmp_path):
 @pytest.mark.usefixtures("_impatient")
 @pytest.mark.parametrize("when", ["reading", pytest.param("searching", marks=pytest.mark.slow)])
 def test_a_worker_that_is_frozen(when, monkeypatch):
-    """It says nothing and does not die: another one takes its place, within a minute."""
+    """It says nothing and does not die: where restarts are allowed, it is replaced in a minute."""
     frame, _, _ = table()
     X, search = frame.drop(columns="target"), Waiting()
     selector = NaiveBayesSelector(search=search, cv=3, choice="best", reweigh=False)
@@ -340,6 +343,7 @@ def test_a_worker_that_is_frozen(when, monkeypatch):
         if when == "reading":
             os.kill(pid, signal.SIGSTOP)
             search.go.set()
+        selector.set_params(engine=DaskEngine(restart=True))
         thread, found = started(selector, cut(frame, 4))
         try:
             if when == "searching":
@@ -480,3 +484,35 @@ def test_patience_begins_when_something_is_waited_for(monkeypatch):
         now[0] = start + health._PATIENCE + 1
         with pytest.raises(RuntimeError, match="has no worker"):
             watching.check()
+
+
+class Scheduler:
+    """One worker that spoke just now, and one that is silent; nothing may be restarted."""
+
+    def __init__(self):
+        seen = {"tcp://quick": time.time(), "tcp://silent": time.time() - 60}
+        self.workers = {at: SimpleNamespace(address=at, last_seen=t) for at, t in seen.items()}
+
+
+class Watched(Unwell):
+    """A client whose scheduler has workers."""
+
+    def sync(self, *args, **settings):
+        return 2
+
+    def run_on_scheduler(self, function, *args):
+        return asyncio.run(function(*args, dask_scheduler=Scheduler()))
+
+
+def test_workers_are_not_restarted_unasked(monkeypatch):
+    """Others may be waiting for them: a warning names who is silent, once."""
+    monkeypatch.setattr(health, "_LOOK", -1.0)
+    watching = health.Health(Watched())
+    with pytest.warns(UserWarning, match="worker tcp://silent has said nothing.*restart=True"):
+        watching.check()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        watching.check()
+    assert repr(DaskEngine()) == "DaskEngine()"
+    assert repr(DaskEngine("tcp://a:1", restart=True)) == "DaskEngine('tcp://a:1', restart=True)"
+    assert pickle.loads(pickle.dumps(DaskEngine(restart=True))).restart

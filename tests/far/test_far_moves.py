@@ -9,12 +9,12 @@ import scipy.sparse as sp
 
 from bayesieve.data.sample import Targets
 from bayesieve.data.storage import from_codes
-from bayesieve.engine.contract import AS_IT_IS, Measure, Units
+from bayesieve.engine.contract import AS_IT_IS, WHOLE, Measure, Units
 from bayesieve.engine.dask.ledgers import (
     CodedPart,
     DealtColumns,
+    DealtLedger,
     RareCodes,
-    RemoteMoves,
     deal,
     deal_out,
     moves_of,
@@ -66,7 +66,7 @@ class Dealt:
         return SparseLedger(problem, tables, factors, Threads(1))
 
     def far(self, problem, tables, factors):
-        return RemoteMoves(DealtColumns(self.channel, self.columns), problem, tables, factors)
+        return DealtLedger(DealtColumns(self.channel, self.columns), problem, tables, factors)
 
     def dial(self, holder):
         """Whoever is waited for dials, once."""
@@ -112,7 +112,7 @@ def questions(dealt):
 def compare(dealt):
     near, far = dealt.ledgers
     for measure, which, sign in questions(dealt):
-        found = [each.losses(measure, UNITS, which, sign) for each in dealt.ledgers]
+        found = [each.losses(measure, UNITS, which, WHOLE * sign) for each in dealt.ledgers]
         np.testing.assert_array_equal(*found)
     for moved in (((), ()), ((0, 4), ()), ((1,), (5, 6))):
         ((one,), (other,)) = (list(each.scores(*moved)) for each in (near, far))
@@ -123,7 +123,7 @@ def compare(dealt):
 def steps(dealt):
     for columns, sign in [((5, 6), 1), ((1,), 1), ((0, 4), 1), ((5, 6), -1), ((2, 3), 1)]:
         for ledger in dealt.ledgers:
-            ledger.apply(columns, sign)
+            ledger.apply(columns, WHOLE * sign)
         yield
 
 
@@ -134,7 +134,7 @@ def test_a_ledger_of_dealt_columns_answers_as_a_near_one(dealt):
     compare(dealt)
     for _ in steps(dealt):
         compare(dealt)
-    told = Measure("error"), UNITS, np.array([1, 2, 5]), np.array([-1, -1, 1])
+    told = Measure("error"), UNITS, np.array([1, 2, 5]), WHOLE * np.array([-1, -1, 1])
     np.testing.assert_array_equal(near.walk(*told), far.walk(*told))
     compare(dealt)
 
@@ -154,24 +154,24 @@ def test_what_was_not_heard_is_told_again(dealt):
 
         def interrupted(self, make):
             found = asked(self, make)
-            if make(0).op == "losses":
+            if make(0).plain.get("method") == "losses":
                 raise KeyboardInterrupt
             return found
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(DealtColumns, "ask_each", interrupted)
             with pytest.raises(KeyboardInterrupt):
-                far.losses(measure, UNITS, which, 1)
+                far.losses(measure, UNITS, which, WHOLE)
     compare(dealt)
 
 
 def test_rounds_and_bytes_of_a_step():
     dealt = Dealt(3, 2, 2)
     far, which = dealt.ledgers[1], np.arange(6)
-    far.losses(Measure("pairs"), UNITS, which, 1)
+    far.losses(Measure("pairs"), UNITS, which, WHOLE)
     before = dealt.channel.tally
-    far.apply((1,), 1)
-    far.losses(Measure("pairs"), UNITS, which, 1)
+    far.apply((1,), WHOLE)
+    far.losses(Measure("pairs"), UNITS, which, WHOLE)
     spent = dealt.channel.tally
     assert spent.rounds - before.rounds == 2
     moved = int((dealt.codes[1] != dealt.moves.usual[1]).sum())

@@ -16,6 +16,7 @@ from bayesieve.engine.dask.worker import Holder, serve
 from bayesieve.engine.threads import Threads
 from bayesieve.search.remote import RemoteColumns
 from bayesieve.search.term_pool import CodedRows, Weighing, WeightPlan
+from ledgers import log_loss
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
 
@@ -204,13 +205,13 @@ def test_a_far_weighted_ledger_answers_as_a_near_one(both):
     marks = [each.problems[0].marks(np.random.RandomState(0)) for each in (near, far)]
     np.testing.assert_array_equal(*marks)
     one, other = (each._ledger(0, each.problems[0], left_out=True) for each in (near, far))
-    assert one.grain == other.grain
-    terms, draw = list(range(one.tables.n_terms)), np.random.default_rng(1)
+    assert one.offers.bits == other.offers.bits
+    terms, draw = list(range(one.offers.tables.n_terms)), np.random.default_rng(1)
     for moves in range(4):
         held.cut_off(int(draw.integers(held.channel.n_holders)))
         np.testing.assert_array_equal(one.slopes(terms).sums, other.slopes(terms).sums)
         np.testing.assert_array_equal(one.slopes(terms).at, other.slopes(terms).at)
-        assert one.loss() == other.loss()
+        assert log_loss(one) == log_loss(other)
         np.testing.assert_array_equal(one.balance(), other.balance())
         for mine, theirs in zip(one.scores(), other.scores(), strict=True):
             for here, there in zip(mine, theirs, strict=True):
@@ -227,11 +228,11 @@ def test_rounds_of_weights(both):
     ledger = far._ledger(0, far.problems[0], left_out=True)
     before = held.channel.tally.rounds
     ledger.slopes([0, 1])
-    ledger.loss()
+    log_loss(ledger)
     ledger.apply([0], np.array([[1, 2, 3]]))
     ledger.shift(np.array([1, 0, 0]))
-    ledger.loss()
-    ledger.loss()
+    log_loss(ledger)
+    log_loss(ledger)
     ledger.balance()
     ledger.balance()
     assert held.channel.tally.rounds - before == 3

@@ -12,7 +12,7 @@ import pytest
 
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
-from bayesieve.engine.contract import AS_IT_IS, Units
+from bayesieve.engine.contract import AS_IT_IS, WHOLE, Units
 from bayesieve.engine.dask.ledgers import CodedPart, RemoteRows, Spans
 from bayesieve.engine.dask.transport import TOKEN_BYTES, Channel, Message, dial, receive, send
 from bayesieve.engine.dask.worker import Holder, serve
@@ -157,20 +157,20 @@ def test_a_far_ledger_answers_as_a_near_one(far):
         assert CRITERIA[name].rule(far.ledger) == rule
         for moved in ((), (0,), (1, 2)):
             for ledger in (far.ledger, far.near):
-                ledger.apply(moved, 1)
+                ledger.apply(moved, WHOLE)
             for sign in (1, -1):
                 one, other = (
-                    each.losses(rule, UNITS, every, sign) for each in (far.ledger, far.near)
+                    each.losses(rule, UNITS, every, WHOLE * sign) for each in (far.ledger, far.near)
                 )
                 np.testing.assert_array_equal(one, other)
-            loss, doubt = far.ledger.bounds(rule, UNITS, every[1:], 1)
-            exact = far.near.losses(rule, UNITS, every[1:], 1).sum(1) * 2.0**-rule.bits
+            loss, doubt = far.ledger.bounds(rule, UNITS, every[1:], WHOLE)
+            exact = far.near.losses(rule, UNITS, every[1:], WHOLE).sum(1) * 2.0**-rule.bits
             assert (abs(loss - exact) <= doubt).all()
-        steps = np.array([0, 1, 3, 0]), np.array([-1, -1, 1, 1])
+        steps = np.array([0, 1, 3, 0]), WHOLE * np.array([-1, -1, 1, 1])
         one, other = (each.walk(rule, UNITS, *steps) for each in (far.ledger, far.near))
         np.testing.assert_array_equal(one, other)
         for ledger in (far.ledger, far.near):
-            ledger.apply((0, 4), -1)
+            ledger.apply((0, 4), -WHOLE)
     for one, other in zip(far.ledger.scores((0, 4), ()), far.near.scores((0, 4), ()), strict=True):
         for mine, theirs in zip(one, other, strict=True):
             np.testing.assert_array_equal(mine, theirs)
@@ -195,12 +195,12 @@ def test_holders_that_are_lost_catch_up(far):
     draw = np.random.default_rng(1)
     for unit in (3, 1, 6):
         for ledger in (far.ledger, far.near):
-            ledger.apply(UNITS.members[unit], 1)
+            ledger.apply(UNITS.members[unit], WHOLE)
         far.cut_off(int(draw.integers(far.channel.n_holders)))
-        one, other = (each.losses(rule, UNITS, every, 1) for each in (far.ledger, far.near))
+        one, other = (each.losses(rule, UNITS, every, WHOLE) for each in (far.ledger, far.near))
         np.testing.assert_array_equal(one, other)
-    now = far.ledger.losses(rule, UNITS, np.array([AS_IT_IS]), 1)
-    np.testing.assert_array_equal(now, far.near.losses(rule, UNITS, np.array([AS_IT_IS]), 1))
+    now = far.ledger.losses(rule, UNITS, np.array([AS_IT_IS]), WHOLE)
+    np.testing.assert_array_equal(now, far.near.losses(rule, UNITS, np.array([AS_IT_IS]), WHOLE))
 
 
 def test_marks_tell_every_cell(far):

@@ -34,8 +34,8 @@ def device(request):
         pytest.skip(why)
     from bayesieve.engine import GpuEngine
 
-    with GpuEngine().opened() as (found,):
-        yield found
+    with GpuEngine().opened() as found:
+        yield found.devices[0]
 
 
 @pytest.fixture

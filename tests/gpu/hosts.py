@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from bayesieve.engine import GpuEngine
+from bayesieve.engine.gpu.engine import Gpus
 
 COMPILER = shutil.which("g++")
 # Shared memory is a static of a template: without -fno-gnu-unique all loaded programs have one.
@@ -144,7 +145,7 @@ def put_in_place(monkeypatch, device):
 
     @contextlib.contextmanager
     def opened(self):
-        yield [device] * len(self.numbers())
+        yield Gpus([device] * len(self.numbers()))
 
     monkeypatch.setattr(GpuEngine, "judged", lambda self: (None, self.numbers()))
     monkeypatch.setattr(GpuEngine, "opened", opened)

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from bayesieve.criteria import CRITERIA
 from bayesieve.engine import layout as lines_of
-from bayesieve.engine.contract import AS_IT_IS, Units
+from bayesieve.engine.contract import AS_IT_IS, WHOLE, Partitioned, Units
 from bayesieve.engine.gpu.ledger import MOST_SCANNED, GpuLedger
-from bayesieve.engine.partitioned import Partitioned
 from bayesieve.engine.threads import Threads
 from bayesieve.search import SEARCHES, Limits
 from ledgers import Travelling, dense_ledger, objective_of
@@ -74,18 +73,20 @@ def test_answers_are_those_of_the_dense_ledger(device, cv, weighted, n_classes):
             assert CRITERIA[name].rule(ledger) == rule
             for moved in ((), (2,), (0, 1, 4)):
                 for each in (dense, ledger):
-                    each.apply(moved, 1)
+                    each.apply(moved, WHOLE)
                 for sign in (1, -1):
-                    exact = dense.losses(rule, units, every, sign)
-                    np.testing.assert_array_equal(ledger.losses(rule, units, every, sign), exact)
+                    exact = dense.losses(rule, units, every, WHOLE * sign)
+                    np.testing.assert_array_equal(
+                        ledger.losses(rule, units, every, WHOLE * sign), exact
+                    )
                     keys = rule.keys(exact[1:], np.zeros(len(units)))
-                    loss, doubt = ledger.bounds(rule, units, every[1:], sign)
+                    loss, doubt = ledger.bounds(rule, units, every[1:], WHOLE * sign)
                     assert (abs(loss - np.array(keys) * 2.0**-rule.bits) <= doubt).all()
                     if name != "error" and units is SINGLE:
-                        usual = dense.bounds(rule, units, every[1:], sign).doubts
+                        usual = dense.bounds(rule, units, every[1:], WHOLE * sign).doubts
                         assert (doubt <= 8 * usual).all()
                 for each in (dense, ledger):
-                    each.apply(moved, -1)
+                    each.apply(moved, -WHOLE)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -98,9 +99,9 @@ def test_walks_scores_and_parts(device, weighted):
     (same,) = dense.scores((0, 1, 5), ())
     for one, other in zip(before, same, strict=True):
         np.testing.assert_array_equal(one, other)
-    found = dense.walk(rule, SINGLE, which, signs)
+    found = dense.walk(rule, SINGLE, which, WHOLE * signs)
     for each in (ledger, parts):
-        np.testing.assert_array_equal(each.walk(rule, SINGLE, which, signs), found)
+        np.testing.assert_array_equal(each.walk(rule, SINGLE, which, WHOLE * signs), found)
     (now,) = ledger.scores((), ())
     np.testing.assert_array_equal(now.sums, before.sums)
 
@@ -119,7 +120,7 @@ def test_searches_take_the_same_steps(device, search):
             for _ in SEARCHES[search].given(Hints()).steps(objective, Limits(1, 6)):
                 pass
             walked.append((criterion, steps, objective.n_tried))
-            ledger.apply([j for u in objective.selected for j in SINGLE.members[u]], -1)
+            ledger.apply([j for u in objective.selected for j in SINGLE.members[u]], -WHOLE)
     assert all(len(steps) > 1 for _, steps, _ in walked)
     assert walked[3:] == walked[:3] * 2
 
@@ -151,16 +152,16 @@ def test_terms_far_apart_and_long_margins(device):
     for name in ("probability", "log-likelihood"):
         rule = CRITERIA[name].rule(dense)
         for each in (dense, ledger):
-            each.apply(moved, 1)
+            each.apply(moved, WHOLE)
         for sign in (1, -1):
             every = np.arange(30)
-            exact = dense.losses(rule, units, every, sign)
-            np.testing.assert_array_equal(ledger.losses(rule, units, every, sign), exact)
-            loss, doubt = ledger.bounds(rule, units, every, sign)
+            exact = dense.losses(rule, units, every, WHOLE * sign)
+            np.testing.assert_array_equal(ledger.losses(rule, units, every, WHOLE * sign), exact)
+            loss, doubt = ledger.bounds(rule, units, every, WHOLE * sign)
             off = abs(loss - exact.sum(1) * 2.0**-rule.bits)
             assert (off <= doubt).all()
         for each in (dense, ledger):
-            each.apply(moved, -1)
+            each.apply(moved, -WHOLE)
 
 
 def test_many_classes_are_settled_without_a_scan(device):
@@ -170,16 +171,16 @@ def test_many_classes_are_settled_without_a_scan(device):
     every = np.arange(-1, 6)
     for name in ROW_CRITERIA:
         rule = CRITERIA[name].rule(dense)
-        found = ledger.losses(rule, SINGLE, every, 1)
-        np.testing.assert_array_equal(found, dense.losses(rule, SINGLE, every, 1))
-        assert np.isinf(ledger.bounds(rule, SINGLE, every[1:], 1).doubts).all()
+        found = ledger.losses(rule, SINGLE, every, WHOLE)
+        np.testing.assert_array_equal(found, dense.losses(rule, SINGLE, every, WHOLE))
+        assert np.isinf(ledger.bounds(rule, SINGLE, every[1:], WHOLE).doubts).all()
 
 
 def test_nothing_asked_is_nothing_answered(device):
     ledger = on_device(dense_of(), device)
     rule = CRITERIA["error"].rule(ledger)
-    assert ledger.losses(rule, SINGLE, np.empty(0, np.int64), 1).shape == (0, 3)
-    assert ledger.losses(rule, SINGLE, np.array([AS_IT_IS]), 1).shape == (1, 3)
+    assert ledger.losses(rule, SINGLE, np.empty(0, np.int64), WHOLE).shape == (0, 3)
+    assert ledger.losses(rule, SINGLE, np.array([AS_IT_IS]), WHOLE).shape == (1, 3)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 300), st.booleans())
@@ -197,12 +198,12 @@ def test_any_small_table(programs, seed, n_classes, n_rows, weighted):
     units = Units(((0,), (1,), (2,), (3, 4)))
     moved = rng.permutation(5)[: rng.integers(0, 5)].tolist()
     for each in (dense, ledger):
-        each.apply(moved, 1)
+        each.apply(moved, WHOLE)
     for name in ROW_CRITERIA:
         rule = CRITERIA[name].rule(dense)
-        exact = dense.losses(rule, units, np.arange(-1, 4), 1)
-        np.testing.assert_array_equal(ledger.losses(rule, units, np.arange(-1, 4), 1), exact)
-        loss, doubt = ledger.bounds(rule, units, np.arange(4), 1)
+        exact = dense.losses(rule, units, np.arange(-1, 4), WHOLE)
+        np.testing.assert_array_equal(ledger.losses(rule, units, np.arange(-1, 4), WHOLE), exact)
+        loss, doubt = ledger.bounds(rule, units, np.arange(4), WHOLE)
         assert (
             abs(loss - np.array(rule.keys(exact[1:], np.zeros(4))) * 2.0**-rule.bits) <= doubt
         ).all()
@@ -222,17 +223,17 @@ def test_lines_of_many_words(device, n_classes, many, monkeypatch):
     units = Units(tuple((j,) for j in range(n_columns)))
     every = rng.permutation(n_columns)
     for each in (dense, ledger):
-        each.apply((7, 8), 1)
+        each.apply((7, 8), WHOLE)
     for name in ROW_CRITERIA:
         rule = CRITERIA[name].rule(dense)
-        exact = dense.losses(rule, units, every, 1)
-        loss, doubt = ledger.bounds(rule, units, every, 1)
+        exact = dense.losses(rule, units, every, WHOLE)
+        loss, doubt = ledger.bounds(rule, units, every, WHOLE)
         assert (abs(loss - exact.sum(1) * 2.0**-rule.bits) <= doubt).all()
         if name == "error":
-            np.testing.assert_array_equal(ledger.losses(rule, units, every, 1), exact)
+            np.testing.assert_array_equal(ledger.losses(rule, units, every, WHOLE), exact)
         else:
             few = every[:3]
-            np.testing.assert_array_equal(ledger.losses(rule, units, few, 1), exact[:3])
+            np.testing.assert_array_equal(ledger.losses(rule, units, few, WHOLE), exact[:3])
 
 
 def test_doubt_covers_the_rounding_of_exact_losses(device):
@@ -243,7 +244,7 @@ def test_doubt_covers_the_rounding_of_exact_losses(device):
     dense = dense_ledger(X, y, ["bernoulli"] * 640, weights=rng.integers(2**25, 2**26, 32))
     units, every = Units(tuple((j,) for j in range(640))), np.arange(40)
     rule = CRITERIA["log-likelihood"].rule(dense)
-    loss, doubt = on_device(dense, device).bounds(rule, units, every, 1)
-    exact = dense.losses(rule, units, every, 1).sum(1) * 2.0**-rule.bits
+    loss, doubt = on_device(dense, device).bounds(rule, units, every, WHOLE)
+    exact = dense.losses(rule, units, every, WHOLE).sum(1) * 2.0**-rule.bits
     assert rule.bits < 18
     assert (abs(loss - exact) <= doubt).all()

@@ -6,12 +6,13 @@ from hosts import HostDevice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayesieve.engine.contract import Partitioned
 from bayesieve.engine.gpu.weights import GpuWeightLedger
-from bayesieve.engine.partitioned import PartitionedWeights
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT
 from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
 from bayesieve.search.weight_path import GreedyWeights, WeightedProblem
+from ledgers import log_loss
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 
 
@@ -26,11 +27,11 @@ def weighing_of(n_classes=3, weighted=False, seed=3, n_rows=130, bins=5):
 
 def on_device(ledger, device):
     held = ledger._lines, ledger._cells
-    return GpuWeightLedger(ledger.tables, *held, ledger.grain, Threads(1), device)
+    return GpuWeightLedger(ledger.tables, *held, ledger.offers.bits, Threads(1), device)
 
 
 def same(one, two, terms):
-    assert one.loss() == two.loss()
+    assert log_loss(one) == log_loss(two)
     np.testing.assert_array_equal(one.balance(), two.balance())
     here, there = one.slopes(terms), two.slopes(terms)
     np.testing.assert_array_equal(here.sums, there.sums)
@@ -75,7 +76,7 @@ def test_scores_far_apart(device):
 
 def test_parts_add_up_and_paths_are_the_same(device):
     weighing, plain = weighing_of()
-    parts = PartitionedWeights([on_device(part, device) for part in plain.cut(3)])
+    parts = Partitioned([on_device(part, device) for part in plain.cut(3)])
     greedy = weighing.greedy(0.5)
     rules = greedy._rules
     problem = WeightedProblem(parts, weighing._constants(weighing.problems[0]), rules)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesieve.criteria import CRITERIA, Criterion
-from bayesieve.engine.contract import Units
+from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.search import ExhaustiveSearch, Limits
 from bayesieve.search import objective as walking
@@ -284,7 +284,7 @@ def test_a_walk_that_is_interrupted_leaves_the_ledger_where_it_was(monkeypatch):
 
     monkeypatch.setattr(type(ledger), "losses", losses)
     with pytest.raises(KeyboardInterrupt):
-        ledger.walk(measure, units, np.array([0, 1, 0]), np.array([1, 1, -1]))
+        ledger.walk(measure, units, np.array([0, 1, 0]), WHOLE * np.array([1, 1, -1]))
     np.testing.assert_array_equal(next(ledger.scores((), ())).sums, before)
 
 

@@ -9,8 +9,7 @@ import polars as pl
 
 from ..checks import Foreign, choose
 from ..data.files.base import BadUseError, some
-from ..engine import DaskEngine, GpuEngine
-from ..engine.dask.engine import check_address
+from ..engine.registry import RemoteEngine, accelerator, check_address
 from ..engine.threads import count_threads
 from ..estimators.deploy import deploy
 from ..explain.plain import Plain
@@ -70,7 +69,8 @@ def select_files(
         shared = {**shared, "class_weight": read_class_weight(weight, problem)}
         chosen = (options.features, options.validation, shared, searching, problem)
         chooser = make_chooser(options.estimator, *chosen)
-        chooser.set_params(engine=DaskEngine(client))
+        # Workers that this command started may be restarted; those of a scheduler are the user's.
+        chooser.set_params(engine=RemoteEngine(client, restart=options.scheduler is None))
         chooser.fit(frame, y, **given)
     chooser.set_params(engine=None)
     selector = chooser if place is None else deploy(chooser, place)
@@ -192,7 +192,7 @@ def check_engine(
 def _check_gpu() -> None:
     """Refuse a machine without a GPU before the table is read."""
     try:
-        GpuEngine().judged()
+        accelerator().judged()
     except (ImportError, RuntimeError) as error:
         raise BadUseError(str(error)) from error
 

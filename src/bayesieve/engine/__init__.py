@@ -1,10 +1,9 @@
 """Where the sums live: ledgers, and who runs their kernels."""
 
 from ..data.pack import pack
-from .contract import Bounds, Ledger, Measure, Outline, Scores, Units
+from .contract import Bounds, Ledger, Measure, Outline, Partitioned, Scores, Units
 from .dask.engine import DaskEngine
 from .gpu.engine import GpuEngine
-from .partitioned import Partitioned
 from .threads import Threads, count_threads
 
 __all__ = [

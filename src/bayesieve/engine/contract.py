@@ -1,20 +1,23 @@
 """What every ledger answers.
 
-A ledger owns rows: the running sums of their scores, and what a column would add to them.  Nobody
+A ledger owns rows: the running sums of their scores, and what a term would add to them.  Nobody
 else touches these arrays.  Questions and answers are plain data that could travel to another
 process; answers of parts of the rows add up to the answer of all of them.
 
-In a `Ledger` whole columns join and leave; in a `WeightLedger` terms speak by weights, sixteenth by
-sixteenth, and it tells what the weights of each could gain.
+A term is a column, or a pair of columns with a table of its own.  It speaks by a weight in
+sixteenths; a column that is simply in has weight sixteen.  A ledger declares what it offers: all
+let whole columns join and leave, some know the weights between.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..models.log_ratios import WEIGHT_STEPS
 
 if TYPE_CHECKING:
     from .weighted import TermTables
@@ -29,9 +32,13 @@ Floats = NDArray[np.float64]
 AS_IT_IS = -1
 
 
+#: The weight of a column that is simply in, in sixteenths.
+WHOLE = WEIGHT_STEPS
+
+
 @dataclass(frozen=True)
 class Units:
-    """Groups of columns that move together.
+    """Groups of terms that move together.
 
     Examples
     --------
@@ -48,9 +55,13 @@ class Units:
 
     @cached_property
     def flat(self) -> tuple[Ints, Ints]:
-        """Where each unit's columns start, and the columns."""
+        """Where each unit's terms start, and the terms."""
         ends = np.cumsum([0, *map(len, self.members)], dtype=np.int64)
-        return ends, np.concatenate(self.members).astype(np.int64)
+        return ends, np.concatenate([(), *self.members]).astype(np.int64)
+
+
+#: For questions about a ledger as it is.
+NO_UNITS = Units(())
 
 
 @dataclass(frozen=True)
@@ -98,40 +109,33 @@ class Scores(NamedTuple):
     sums: Ints  #: problems x lines x classes, in units of 2^-bits nat
 
 
+class Offers(NamedTuple):
+    """What a ledger can be asked beside what all can."""
+
+    measures: tuple[str, ...]  #: kinds of measures that it answers
+    tables: "TermTables | None" = None  #: of terms of any weight; None: whole columns alone
+    bits: int = 0  #: losses of weighted terms are whole multiples of 2^-bits nat
+
+    @property
+    def measure(self) -> Measure:
+        """The loss by which weights are fitted."""
+        return Measure("log-likelihood", self.bits)
+
+    def over_parts(self) -> "Offers":
+        """What is left where the rows are in several ledgers."""
+        adds = tuple(kind for kind in self.measures if Measure(kind).adds_over_rows)
+        return self._replace(measures=adds)
+
+
+#: Measures of ledgers in which whole columns join and leave.
+ROW_MEASURES = ("error", "probability", "log-likelihood")
+
+
 class Bounds(NamedTuple):
     """Fast losses and how far each may be off; infinitely far where nothing fast is known."""
 
     losses: Floats
     doubts: Floats
-
-
-class Ledger(Protocol):
-    """Where rows live."""
-
-    @property
-    def outline(self) -> Outline:
-        """What is known beforehand."""
-
-    def totals(self) -> Ints:
-        """Weight of the lines: problems x folds x classes.  Adds up over parts of the rows."""
-
-    def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Let columns join (1) or leave (-1)."""
-
-    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
-        """Exact loss after each unit alone has moved: units x cells.  Adds up over parts.
-
-        Cells are the true classes; for "pairs", problems x folds.
-        """
-
-    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
-        """Fast losses, class factors included, and their doubts.  Both add up over parts."""
-
-    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
-        """Let units join (1) or leave (-1) in turn; the loss after each: steps x cells."""
-
-    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
-        """The sums after these columns have joined and left, part by part; the ledger stays."""
 
 
 class Slopes(NamedTuple):
@@ -144,48 +148,202 @@ class Slopes(NamedTuple):
     at: Ints
 
 
-class WeightLedger(Protocol):
-    """Where rows live that are scored by weighted terms, each without itself."""
+class Ledger(Protocol):
+    """Where rows live.
 
-    @property
-    def tables(self) -> "TermTables":
-        """What the terms say; the same for all parts of the rows."""
+    Attributes
+    ----------
+    outline : what is known beforehand.
+    offers : what it can be asked beside what all can.
+    """
 
-    @property
-    def grain(self) -> float:
-        """Losses are whole multiples of 1 / grain nat."""
+    outline: Outline
+    offers: Offers
 
-    def loss(self) -> int:
-        """Log-loss of all lines, each left out of its own tables.  Adds up over parts."""
+    def totals(self) -> Ints:
+        """Weight of the lines: problems x folds x classes.  Adds up over parts of the rows."""
 
-    def balance(self) -> Ints:
-        """What constants could gain: sums by true class x (planes + 1).  Adds up over parts."""
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Raise the weights of terms by steps, in sixteenths.
+
+        Parameters
+        ----------
+        terms : which.
+        steps : one number for all, or terms x classes; `WHOLE` lets columns join, -`WHOLE` leave.
+        """
+
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
+        """Exact loss after each unit alone has been raised by steps: units x cells.
+
+        Cells are the true classes; for "pairs", problems x folds; of weighted terms, whose lines
+        count as much as their class, one.  Adds up over parts.
+        """
+
+    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
+        """The sums after whole columns have joined and left, part by part; the ledger stays."""
+
+    def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
+        """Fast losses, class factors included, and their doubts.  Both add up over parts.
+
+        Nothing is ruled out where no way is faster than the exact one.
+        """
+        return Bounds(np.zeros(len(which)), np.full(len(which), np.inf))
+
+    def walk(self, measure: Measure, units: Units, which: Ints, steps: Ints) -> Ints:
+        """Raise units by steps in turn; the loss after each: moves x cells."""
+        found: list[Ints] = []
+        taken: list[tuple[int, int]] = []
+        try:
+            for unit, step in zip(which.tolist(), steps.tolist(), strict=True):
+                self.apply(units.members[unit], step)
+                taken.append((unit, step))
+                found.append(self.losses(measure, units, np.array([AS_IT_IS]), WHOLE)[0])
+        except BaseException:
+            # An interrupt leaves the ledger where it was: all of the walk happens or nothing.
+            for unit, step in taken:
+                self.apply(units.members[unit], -step)
+            raise
+        return np.stack(found)
+
+    # -- weighted terms ------------------------------------------------------------------------
 
     def slopes(self, which: Sequence[int]) -> Slopes:
         """What the weights of some terms could gain.  Adds up over parts."""
+        raise _whole_columns_alone(f"slopes({list(which)})")
 
-    def apply(self, terms: Sequence[int], steps: Ints) -> None:
-        """Raise the weights of terms by steps, in sixteenths: terms x classes."""
+    def balance(self) -> Ints:
+        """What constants could gain: sums by true class x (planes + 1).  Adds up over parts."""
+        raise _whole_columns_alone("balance()")
 
     def shift(self, steps: Ints) -> None:
         """Raise the constants by steps, in sixty-fourths of a nat."""
-
-    def scores(self) -> Iterator[Scores]:
-        """The sums as they are, part by part."""
+        raise _whole_columns_alone(f"shift({steps.tolist()})")
 
 
-def walk(ledger: Ledger, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
-    """Step by step: for ledgers that know no shorter way."""
+def sign_of(steps: int | Ints) -> int:
+    """Do whole columns join (1) or leave (-1)?  For ledgers that know no weights between.
+
+    Examples
+    --------
+    >>> from bayesieve.engine.contract import WHOLE, sign_of
+    >>> sign_of(WHOLE), sign_of(-WHOLE)
+    (1, -1)
+    """
+    only = steps if isinstance(steps, int | np.integer) else np.unique(steps)
+    if np.size(only) == 1 and abs(int(only)) == WHOLE:
+        return int(only) // WHOLE
+    raise _whole_columns_alone(f"steps of {np.asarray(steps).tolist()}")
+
+
+def _whole_columns_alone(asked: str) -> ValueError:
+    return ValueError(
+        f"in this ledger whole columns join and leave, by {WHOLE} and -{WHOLE} sixteenths; got "
+        f"{asked}. Ask a ledger of weighted terms."
+    )
+
+
+def losses_by_moving(
+    ledger: Ledger, now: Callable[[], Ints], units: Units, which: Ints, steps: int
+) -> Ints:
+    """Exact losses of units, there and back again: for ledgers that know no shorter way.
+
+    Parameters
+    ----------
+    ledger, units, which, steps : see `Ledger.losses`.
+    now : the cells of the ledger as it is.
+    """
     found: list[Ints] = []
-    taken: list[tuple[int, int]] = []
-    try:
-        for unit, sign in zip(which.tolist(), signs.tolist(), strict=True):
-            ledger.apply(units.members[unit], sign)
-            taken.append((unit, sign))
-            found.append(ledger.losses(measure, units, np.array([AS_IT_IS]), 1)[0])
-    except BaseException:
-        # An interrupt leaves the ledger where it was: all of the walk happens or nothing.
-        for unit, sign in taken:
-            ledger.apply(units.members[unit], -sign)
-        raise
-    return np.stack(found)
+    for unit in np.asarray(which).tolist():
+        if unit == AS_IT_IS:
+            found.append(now())
+            continue
+        ledger.apply(units.members[unit], steps)
+        try:
+            found.append(now())
+        finally:
+            ledger.apply(units.members[unit], -steps)
+    return np.array(found, np.int64)
+
+
+# -- Rows in several ledgers -----------------------------------------------------------------------
+
+
+class Partitioned(Ledger):
+    """Parts of the rows, each in a ledger of its own: every answer is the sum of their answers.
+
+    Tables, factors and everything else that is known beforehand are the same in all parts, so that
+    the answers, and with them every step of a search, are those of a ledger of all rows.
+
+    Parameters
+    ----------
+    parts : ledgers of disjoint rows.
+
+    Examples
+    --------
+    >>> from bayesieve.engine.contract import Measure
+    >>> Measure("error").adds_over_rows, Measure("pairs").adds_over_rows
+    (True, False)
+    """
+
+    def __init__(self, parts: Sequence[Ledger]):
+        self._parts = tuple(parts)
+        self.outline, self.offers = parts[0].outline, parts[0].offers.over_parts()
+
+    def totals(self) -> Ints:
+        """Weight of the lines of all parts."""
+        return _sum([part.totals() for part in self._parts])
+
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Raise weights in every part."""
+        for part in self._parts:
+            part.apply(terms, steps)
+
+    def shift(self, steps: Ints) -> None:
+        """Raise constants in every part."""
+        for part in self._parts:
+            part.shift(steps)
+
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
+        """Exact losses: integers add up in any order."""
+        check_adds(measure)
+        return _sum([part.losses(measure, units, which, steps) for part in self._parts])
+
+    def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
+        """Fast losses add up, and so do their doubts."""
+        check_adds(measure)
+        found = [part.bounds(measure, units, which, steps) for part in self._parts]
+        losses = np.sum([each.losses for each in found], axis=0)
+        return Bounds(losses, np.sum([each.doubts for each in found], axis=0))
+
+    def walk(self, measure: Measure, units: Units, which: Ints, steps: Ints) -> Ints:
+        """All steps by one question to every part."""
+        check_adds(measure)
+        return _sum([part.walk(measure, units, which, steps) for part in self._parts])
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """What weights could gain over all parts."""
+        found = [part.slopes(which) for part in self._parts]
+        return Slopes(_sum([each.sums for each in found]), found[0].at)
+
+    def balance(self) -> Ints:
+        """What constants could gain over all parts."""
+        return _sum([part.balance() for part in self._parts])
+
+    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
+        """The sums, part by part."""
+        for part in self._parts:
+            yield from part.scores(joining, leaving)
+
+
+def check_adds(measure: Measure) -> None:
+    """Refuse a measure that does not add up over rows."""
+    if not measure.adds_over_rows:
+        raise ValueError(
+            "AUC compares rows of all parts with each other: it does not add up over parts of the "
+            "rows. Use criterion='error', 'probability' or 'log-likelihood'."
+        )
+
+
+def _sum(found: list[Ints]) -> Ints:
+    total: Ints = np.sum(found, axis=0)
+    return total

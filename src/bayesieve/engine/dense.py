@@ -25,7 +25,17 @@ from ..models.base import (
 )
 from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
-from .contract import Bounds, Ledger, Measure, Outline, Scores, Units, walk
+from .contract import (
+    ROW_MEASURES,
+    Bounds,
+    Ledger,
+    Measure,
+    Offers,
+    Outline,
+    Scores,
+    Units,
+    sign_of,
+)
 from .kernels.arrays import TermArrays, UnitArrays
 from .layout import DenseColumns, DenseRows, TableColumns, UnitSlots
 from .threads import Threads
@@ -255,8 +265,8 @@ _FLOAT32 = 2.0**-24
 _ROUNDINGS = 12
 
 
-class DenseLedger:
-    """Integer sums, classes x lines, and the terms of every column.
+class DenseLedger(Ledger):
+    """Integer sums, classes x lines, and the terms of every column; whole columns join and leave.
 
     Parameters
     ----------
@@ -273,6 +283,7 @@ class DenseLedger:
         self._lines = rows.lines.arrays
         scale, n_classes = tables.scale, tables.n_classes
         self.outline = Outline(n_classes, ("",), False, factors, scale.bits, scale.bound)
+        self.offers = Offers(ROW_MEASURES)
         self._float_factors = np.array([float(factor) for factor in factors])
         self._planes = rows.planes(tables)
         self._sums = self._start()
@@ -291,18 +302,17 @@ class DenseLedger:
     ) -> list[Ledger]:
         """One ledger for each set of columns that was read; equal tables are made once.
 
-        Where the threads come with GPUs, these hold the rows.
+        Where the threads come with an accelerator, it holds the rows.
         """
         found: list[Ledger] = []
         tables: DenseTables | None = None
         for columns in all_columns:
             if tables is None or not tables.serves(columns):
                 tables = DenseTables(columns, settings, priors, threads.prepare)
-            if threads.gpus:
-                from .gpu.engine import gpu_ledger
-
+            if threads.accelerator is not None:
                 names = [spec.name for spec in columns.specs]
-                found.append(gpu_ledger(tables, columns.rows(), factors, threads, names))
+                given = tables, columns.rows(), factors, threads
+                found.append(threads.accelerator.dense_ledger(*given, names))
             else:
                 found.append(cls(tables, columns.rows(), factors, threads))
         return found
@@ -337,14 +347,14 @@ class DenseLedger:
         np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
         return found
 
-    def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Let columns join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
-        self._move(self._sums, columns, sign)
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Let columns join or leave; exact, so leaving undoes joining to the bit."""
+        self._move(self._sums, terms, sign_of(steps))
         self._derived.clear()
 
-    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Exact loss by class, by the quickest exact way."""
-        kind, slots = ROW_KINDS[measure.kind], self._slots(units)
+        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), sign_of(steps)
         which = np.asarray(which, np.int64)
         if kind != ERROR:
             return self._settle(kind, measure.bits, units, which, sign)
@@ -357,9 +367,9 @@ class DenseLedger:
             out[fast] = self._count_errors(slots, which[fast], sign)
         return out
 
-    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
+    def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
         """Losses in single precision for columns of few values, and how far each may be off."""
-        kind, slots = ROW_KINDS[measure.kind], self._slots(units)
+        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), sign_of(steps)
         which = np.asarray(which, np.int64)
         found = Bounds(np.zeros(which.size), np.full(which.size, np.inf))
         fast = slots.linear[which]
@@ -367,11 +377,7 @@ class DenseLedger:
             found.losses[fast], found.doubts[fast] = self._scan(measure, slots, which[fast], sign)
         return found
 
-    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
-        """One step after the other."""
-        return walk(self, measure, units, which, signs)
-
-    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
+    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
         """All lines at once."""
         sums = self._sums.copy()
         self._move(sums, joining, 1)

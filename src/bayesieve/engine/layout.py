@@ -51,6 +51,9 @@ class Lines:
     @classmethod
     def sort(cls, rows: Array, sets: Array, labels: Array, weights: Array) -> "Lines":
         """Sort lines by class and set, stably, and cut them into pieces and tiles."""
+        if not rows.size:
+            none = np.empty(0, np.int64)
+            return cls(none, np.zeros(1, np.int64), none, np.zeros(1, np.int64), none, none)
         order = np.lexsort((sets, labels))
         keys = np.stack([labels[order], sets[order]])
         cuts = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(0)) + 1

@@ -31,7 +31,7 @@ from ..models.columns import build_columns
 from ..models.counts import binary_mean, prior_terms
 from ..models.registry import MODELS
 from ..models.votes import count_votes, votes_for, voting_problems
-from .contract import Bounds, Measure, Outline, Scores, Units, walk
+from .contract import ROW_MEASURES, Ledger, Measure, Offers, Outline, Scores, Units, sign_of
 from .kernels.arrays import EntryArrays, StrataArrays, UnitArrays
 from .threads import Threads
 
@@ -455,8 +455,8 @@ def vote_tables(problem: SparseProblem, rare: bool) -> SparseTables:
 _FEW = 16
 
 
-class MovedLines:
-    """Lines, their sums, and what can be told of these whoever knows the columns.
+class MovedLines(Ledger):
+    """Lines of sparse columns, their sums, and what follows from these whoever has the columns.
 
     Parameters
     ----------
@@ -488,6 +488,8 @@ class MovedLines:
             tables.scale.bits,
             tables.scale.bound,
         )
+        pairs = ("pairs",) if self.outline.odds else ()
+        self.offers = Offers((*ROW_MEASURES, *pairs))
         self._offset = tables.offset
         self._sums = np.zeros((tables.offset.shape[1], self._rows.size), np.int64)
 
@@ -500,12 +502,7 @@ class MovedLines:
             np.add.at(found[g], (self._sets, classes), self._weights)
         return found
 
-    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
-        """No way is faster than the exact one: nothing is ruled out."""
-        n = len(which)
-        return Bounds(np.zeros(n), np.full(n, np.inf))
-
-    def _told(self, sums: Ints, offset: Ints) -> Iterator[Scores]:
+    def _scores(self, sums: Ints, offset: Ints) -> Iterator[Scores]:
         """All lines at once; of log-odds, the first class stands at 0."""
         whole = sums + offset[self._sets].T
         if self._targets.odds:
@@ -579,11 +576,11 @@ class SparseLedger(MovedLines):
 
     # -- the contract --------------------------------------------------------------------------
 
-    def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Let columns join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
-        self._offset = self._move(self._sums, self._offset, columns, sign)
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Let columns join or leave; exact, so leaving undoes joining to the bit."""
+        self._offset = self._move(self._sums, self._offset, terms, sign_of(steps))
         pointers = self._entries.pointers
-        self._moved += [self._entries.lines[pointers[f] : pointers[f + 1]] for f in columns]
+        self._moved += [self._entries.lines[pointers[f] : pointers[f + 1]] for f in terms]
 
     def changes(self, joining: Sequence[int], leaving: Sequence[int]) -> Ints:
         """By how much columns that join and leave would move the lines; the ledger stays."""
@@ -605,24 +602,20 @@ class SparseLedger(MovedLines):
             self._sums[:, lines] = sums
             self._moved.append(lines)
 
-    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Exact losses: by class, or doubled concordant pairs of each problem and fold."""
-        which, flat = np.asarray(which, np.int64), UnitArrays(*units.flat)
+        which, flat, sign = np.asarray(which, np.int64), UnitArrays(*units.flat), sign_of(steps)
         if measure.kind == "pairs":
             return self._scan_pairs(flat, which, sign)
         by_class = self._scan_odds if self._targets.odds else self._scan_classes
         return by_class(measure, flat, which, sign)
 
-    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
-        """One step after the other."""
-        return walk(self, measure, units, which, signs)
-
-    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
+    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
         """All lines at once."""
         sums = self._sums.copy()
         offset = self._move(sums, self._offset, joining, 1)
         offset = self._move(sums, offset, leaving, -1)
-        return self._told(sums, offset)
+        return self._scores(sums, offset)
 
     # -- sums and answers ----------------------------------------------------------------------
 

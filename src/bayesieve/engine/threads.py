@@ -14,7 +14,10 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 if TYPE_CHECKING:
-    from .gpu.device import Device
+    from .contract import Ledger
+    from .dense import LedgerTables
+    from .layout import DenseRows
+    from .weighted import Cells, ScoredLines, TermTables
 
 # joblib tells its worker processes by these how many threads each may use.
 _LIMITS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
@@ -37,8 +40,8 @@ def count_threads(n_jobs: int | None) -> int:
     backend = get_active_backend()[0]
     if n_jobs is None or n_jobs > 0 or not getattr(backend, "nesting_level", 0):
         return wanted
-    told = [os.environ.get(name, "") for name in _LIMITS]
-    allowed = [int(number) for number in told if number.isdigit() and int(number) > 0]
+    limits = [os.environ.get(name, "") for name in _LIMITS]
+    allowed = [int(number) for number in limits if number.isdigit() and int(number) > 0]
     return min(wanted, *allowed) if allowed else 1
 
 
@@ -57,22 +60,53 @@ class Engine(Protocol):
         """Cover 0..n_items; n_cells tells how much work that is."""
 
 
-class Opens(Protocol):
-    """Has GPUs for as long as a fit lasts."""
+class Accelerator(Protocol):
+    """Holds the rows of ledgers elsewhere than in memory, as long as a fit lasts."""
 
-    def opened(self) -> "AbstractContextManager[Sequence[Device]]":
-        """The GPUs."""
+    def dense_ledger(
+        self,
+        tables: "LedgerTables",
+        rows: "DenseRows",
+        factors: tuple[int, ...],
+        threads: "Threads",
+        names: Sequence[str],
+    ) -> "Ledger":
+        """A ledger in which whole columns, which have these names, join and leave."""
+
+    def weighted_ledger(
+        self,
+        tables: "TermTables",
+        lines: "ScoredLines",
+        cells: "Cells",
+        bits: int,
+        threads: "Threads",
+    ) -> "Ledger":
+        """A ledger of weighted terms."""
+
+
+class Opens(Protocol):
+    """Has an accelerator for as long as a fit lasts."""
+
+    def judged(self) -> object:
+        """Something, or an error that says what is missing on this machine."""
+
+    def opened(self) -> AbstractContextManager[Accelerator]:
+        """The accelerator."""
 
 
 class Threads:
-    """A pool of threads that lives as long as one fit, and the GPUs that hold its rows, if any.
+    """A pool of threads that lives as long as one fit, and what holds its rows, if not memory.
 
     Parameters
     ----------
     n_threads : how many.
-    gpu : who opens GPUs, to be asked where the pool is entered; None: rows stay in memory.
-    late : told, item by item of what is prepared, the seconds that the others will take; raises an
-        error where that is too long.
+    opens : has an accelerator, opened where the pool is entered; None: rows stay in memory.
+    late : called, item by item of what is prepared, with the seconds that the others will take;
+        raises an error where that is too long.
+
+    Attributes
+    ----------
+    accelerator : holds the rows of ledgers; None: they are in memory.
 
     Examples
     --------
@@ -85,12 +119,12 @@ class Threads:
     def __init__(
         self,
         n_threads: int = 1,
-        gpu: Opens | None = None,
+        opens: Opens | None = None,
         late: Callable[[float], None] | None = None,
     ):
         self.n_threads, self.late = n_threads, late
-        self.gpus: tuple[Device, ...] = ()
-        self._opened = None if gpu is None else gpu.opened()
+        self.accelerator: Accelerator | None = None
+        self._opened = None if opens is None else opens.opened()
         self._pool: ThreadPoolExecutor | None = None
 
     def run(self, task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
@@ -104,7 +138,7 @@ class Threads:
         self.share([partial(task, lo, hi) for lo, hi in pairwise(cuts)])
 
     def prepare(self, task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
-        """The same of what no search can be without, and none can stop: made one by one."""
+        """Cover a range of what no search can be without, and none can stop: made one by one."""
         late = self.late
         if late is None:
             self.run(task, n_items, n_cells)
@@ -148,7 +182,7 @@ class Threads:
 
     def __enter__(self) -> "Threads":
         if self._opened is not None:
-            self.gpus = tuple(self._opened.__enter__())
+            self.accelerator = self._opened.__enter__()
         return self
 
     def __exit__(
@@ -159,5 +193,5 @@ class Threads:
     ) -> None:
         self.close()
         if self._opened is not None:
-            self.gpus = ()
+            self.accelerator = None
             self._opened.__exit__(kind, error, trace)

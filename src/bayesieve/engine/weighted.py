@@ -15,7 +15,18 @@ from ..checks import Array
 from ..data.columns import MOST_CODES
 from ..models.base import Ints
 from ..models.log_ratios import CONSTANT_STEP, SCORE_BITS, TERM_BITS, Ratios
-from .contract import Scores, Slopes, WeightLedger
+from .contract import (
+    WHOLE,
+    Ledger,
+    Measure,
+    Offers,
+    Outline,
+    Partitioned,
+    Scores,
+    Slopes,
+    Units,
+    losses_by_moving,
+)
 from .threads import Threads
 
 #: From more classes on, curvature is bounded by a diagonal: pairs of classes are too many.
@@ -99,13 +110,14 @@ class TermTables:
         return slice(self.first[term], self.first[term] + self.n_codes[term])
 
     @cached_property
-    def largest(self) -> float:
-        """No score lies further from its constant, in whole terms."""
-        if not self.ratios.size:
-            return 1.0
-        sizes = np.abs(self.ratios).max(1) + np.abs(self.own).max(1)
-        most = np.sort(np.maximum.reduceat(sizes, self.first))[-_MOST_TOGETHER:]
-        return float(most.sum()) * 2.0 ** (SCORE_BITS - TERM_BITS)
+    def bound(self) -> float:
+        """No score is further from 0, in nat: by terms, and by constants of at most 64."""
+        largest = 2.0**-SCORE_BITS
+        if self.ratios.size:
+            sizes = np.abs(self.ratios).max(1) + np.abs(self.own).max(1)
+            most = np.sort(np.maximum.reduceat(sizes, self.first))[-_MOST_TOGETHER:]
+            largest = float(most.sum()) * 2.0**-TERM_BITS
+        return largest + 64.0
 
 
 @dataclass(frozen=True)
@@ -213,35 +225,108 @@ _ROOM_BITS, _MOST_BITS = 62, 40
 _CHUNK = 1 << 16
 
 
-def grain_of(tables: TermTables, lines: ScoredLines) -> float:
-    """Losses of all lines are rounded to 1 / this many nat: as fine as they fit."""
+def loss_bits(tables: TermTables, lines: ScoredLines) -> int:
+    """Losses of all lines are rounded to 2^-bits nat: as fine as they fit."""
     total = float(lines.weights.sum()) if lines.weights.size else float(lines.rows.size)
-    nat = 2 * np.ldexp(tables.largest, -SCORE_BITS) + 128.0
-    bits = min(_MOST_BITS, _ROOM_BITS - int(np.ceil(np.log2(max(total * nat, 2.0)))))
-    return 2.0**bits
+    room = int(np.ceil(np.log2(max(total * 2 * tables.bound, 2.0))))
+    return min(_MOST_BITS, _ROOM_BITS - room)
 
 
-class WeightedLedger:
+def _offers(tables: TermTables, bits: int) -> Offers:
+    return Offers(("log-likelihood",), tables, bits)
+
+
+def tables_of(ledger: Ledger) -> TermTables:
+    """What the terms of a ledger say whose weights may be anything."""
+    found = ledger.offers.tables
+    assert found is not None
+    return found
+
+
+def check_measure(measure: Measure, offers: Offers) -> None:
+    """Refuse any loss but the one by which weights are fitted."""
+    if (measure.kind, measure.bits) != (offers.measure.kind, offers.bits):
+        raise ValueError(
+            f"a ledger of weighted terms answers {offers.measure}; got {measure.kind!r} by "
+            f"{measure.bits} bits."
+        )
+
+
+class WeightedLines(Ledger):
+    """Lines sorted by class that weighted terms score: what follows whoever holds their sums.
+
+    Parameters
+    ----------
+    tables : what the terms say.
+    lines : who is scored.
+    bits : losses are rounded to 2^-bits nat.
+    """
+
+    def __init__(self, tables: TermTables, lines: ScoredLines, bits: int):
+        n_classes = tables.n_classes
+        self.outline = Outline(n_classes, ("",), False, (1,) * n_classes, SCORE_BITS, tables.bound)
+        self.offers = _offers(tables, bits)
+        self.tables, self._lines = tables, lines
+
+    def totals(self) -> Ints:
+        """Weight of the lines: problems (one) x folds (one) x classes."""
+        lines = self._lines
+        if not lines.weights.size:
+            return np.diff(lines.starts)[None, None]
+        ends = np.append(0, np.cumsum(lines.weights))
+        return np.diff(ends[lines.starts])[None, None]
+
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
+        """Log-loss of all lines, each left out of its own tables."""
+        check_measure(measure, self.offers)
+        return losses_by_moving(self, lambda: np.array([self._now()]), units, which, steps)
+
+    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
+        """All lines at once, each left out of its own tables."""
+        moves = (joining, WHOLE), (leaving, -WHOLE)
+        for terms, steps in moves:
+            self.apply(terms, steps)
+        try:
+            sums = self._read_sums()
+        finally:
+            for terms, steps in moves:
+                self.apply(terms, -steps)
+        lines = self._lines
+        once = np.ones(lines.rows.size, np.int64)
+        weights = lines.weights if lines.weights.size else once
+        yield Scores(lines.rows, 0 * once, weights, lines.labels[None], sums.T[None])
+
+    def _now(self) -> int:
+        """Log-loss of all lines as they are."""
+        raise NotImplementedError
+
+    def _read_sums(self) -> Ints:
+        """A copy of the scores, classes x lines."""
+        raise NotImplementedError
+
+    def _each(self, terms: Sequence[int], steps: int | Ints) -> Iterator[tuple[int, Ints]]:
+        """Terms, and the steps of each: one a class."""
+        if isinstance(steps, int):
+            steps = np.full((len(terms), self.tables.n_classes), steps, np.int64)
+        yield from zip(terms, steps, strict=True)
+
+
+class WeightedLedger(WeightedLines):
     """Integer scores, classes x lines, and the terms that weights let speak.
 
     Parameters
     ----------
     tables : what the terms say.
     lines, cells : who is scored, and what each line holds.
-    grain : losses are rounded to 1 / grain nat.
+    bits : losses are rounded to 2^-bits nat.
     threads : who runs the kernels.
     """
 
     def __init__(
-        self,
-        tables: TermTables,
-        lines: ScoredLines,
-        cells: Cells,
-        grain: float,
-        threads: Threads,
+        self, tables: TermTables, lines: ScoredLines, cells: Cells, bits: int, threads: Threads
     ):
-        self.tables, self.grain = tables, grain
-        self._lines, self._cells, self._threads = lines, cells, threads
+        super().__init__(tables, lines, bits)
+        self._cells, self._threads = cells, threads
         n_lines, n_planes = lines.rows.size, tables.width - tables.n_classes
         self.sums = np.zeros((tables.n_classes, n_lines), np.int64)
         kind = np.int64 if lines.weights.size else np.int32
@@ -259,14 +344,12 @@ class WeightedLedger:
     @classmethod
     def build(
         cls, tables: TermTables, lines: ScoredLines, cells: Cells, threads: Threads
-    ) -> WeightLedger:
-        """A ledger of all lines, losses as fine as they fit; on GPUs where threads have some."""
-        grain = grain_of(tables, lines)
-        if threads.gpus:
-            from .gpu.engine import gpu_weight_ledger
-
-            return gpu_weight_ledger(tables, lines, cells, grain, threads)
-        return cls(tables, lines, cells, grain, threads)
+    ) -> Ledger:
+        """A ledger of all lines, losses as fine as they fit; on an accelerator, if there is one."""
+        bits = loss_bits(tables, lines)
+        if threads.accelerator is not None:
+            return threads.accelerator.weighted_ledger(tables, lines, cells, bits, threads)
+        return cls(tables, lines, cells, bits, threads)
 
     def cut(self, n_parts: int) -> list["WeightedLedger"]:
         """The same lines in several ledgers, every n-th line in each; none is empty."""
@@ -275,25 +358,18 @@ class WeightedLedger:
         for part in range(min(n_parts, n_lines)):
             at = np.arange(part, n_lines, n_parts)
             lines, cells = self._lines.take(at), self._cells.take(at, n_lines)
-            each = WeightedLedger(self.tables, lines, cells, self.grain, self._threads)
+            each = WeightedLedger(self.tables, lines, cells, self.offers.bits, self._threads)
             each.sums[:] = self.sums[:, at]
             found.append(each)
         return found
 
     # -- the contract --------------------------------------------------------------------------
 
-    def loss(self) -> int:
-        """Log-loss of all lines, each left out of its own tables."""
-        if self._loss is None:
-            self._respond()
-        assert self._loss is not None
-        return self._loss
-
     def balance(self) -> Ints:
         """What constants could gain: sums by true class x (planes + 1)."""
         from .kernels.weighted import add_up
 
-        self.loss()
+        self._now()
         if self._balance is None:
             self._balance = np.empty((self.tables.n_classes, self._planes.shape[0] + 1), np.int64)
             add_up(self._planes, self._own, self._lines.starts, self._balance)
@@ -302,7 +378,7 @@ class WeightedLedger:
     def slopes(self, which: Sequence[int]) -> Slopes:
         """Sums by code of some terms."""
         terms = np.asarray(which, np.int64)
-        self.loss()
+        self._now()
         width = self.tables.width
         if terms.size == 1 and self._cells.kinds[terms[0]] == CODED:
             # What a visit asks, thousands of times: no detour.
@@ -318,9 +394,9 @@ class WeightedLedger:
         self._fill_coded(terms, rest, at, sums)
         return Slopes(sums, at)
 
-    def apply(self, terms: Sequence[int], steps: Ints) -> None:
-        """Raise the weights of terms by steps, in sixteenths: terms x classes."""
-        for term, line in zip(terms, steps, strict=True):
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Raise the weights of terms by steps, in sixteenths."""
+        for term, line in self._each(terms, steps):
             self._raise(term, line)
         self._changed()
 
@@ -329,14 +405,17 @@ class WeightedLedger:
         self.sums += steps[:, None] * CONSTANT_STEP
         self._changed()
 
-    def scores(self) -> Iterator[Scores]:
-        """The sums as they are, each row left out of its own tables."""
-        lines = self._lines
-        once = np.ones(lines.rows.size, np.int64)
-        weights = lines.weights if lines.weights.size else once
-        yield Scores(lines.rows, 0 * once, weights, self._labels[None], self.sums.T[None])
-
     # -- sums ----------------------------------------------------------------------------------
+
+    def _now(self) -> int:
+        """Log-loss of all lines, each left out of its own tables."""
+        if self._loss is None:
+            self._respond()
+        assert self._loss is not None
+        return self._loss
+
+    def _read_sums(self) -> Ints:
+        return self.sums.copy()
 
     def _all_cells(self) -> Iterator[tuple[int, Array]]:
         yield from zip(self._cells.kinds.tolist(), self._cells.columns, strict=True)
@@ -375,7 +454,7 @@ class WeightedLedger:
                 lines.starts,
                 lines.weights,
                 tables.full,
-                self.grain,
+                2.0**self.offers.bits,
                 lo,
                 hi,
                 self._planes,
@@ -481,7 +560,7 @@ class WeightedLedger:
         self._threads.run(task, here.size, here.size * rows.size)
 
 
-class FoldedLedger:
+class Folded(Partitioned):
     """Lines in folds, those of each scored by tables of the others; weights and constants are one.
 
     The table of a term is those of all folds, one below the other, so that whoever asks what its
@@ -492,50 +571,38 @@ class FoldedLedger:
     folds : a ledger of the lines of each fold; all have the same terms.
     """
 
-    def __init__(self, folds: Sequence[WeightLedger]):
-        self._folds = tuple(folds)
-        self.tables = TermTables.stacked([each.tables for each in folds])
+    def __init__(self, folds: Sequence[Ledger]):
+        super().__init__(folds)
+        bound = max(each.outline.bound for each in folds)
+        self.outline = self.outline._replace(bound=bound)
+        tables = TermTables.stacked([tables_of(each) for each in folds])
         # Losses of folds may be rounded to different units, powers of two: the finest holds all.
-        self.grain = max(each.grain for each in folds)
+        self.offers = _offers(tables, max(each.offers.bits for each in folds))
 
-    @property
-    def n_folds(self) -> int:
-        """How many folds there are."""
-        return len(self._folds)
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
+        """Log-loss of all lines, each fold's in units of its own."""
+        check_measure(measure, self.offers)
+        # Python's integers: the losses of a large fold need not fit the units of a small one.
+        found: Ints = np.zeros((len(which), 1), object)
+        for each in self._parts:
+            mine = each.losses(each.offers.measure, units, which, steps).astype(object)
+            found += mine << (measure.bits - each.offers.bits)
+        return found
 
-    def loss(self) -> int:
-        """Log-loss of all lines."""
-        return sum(int(self.grain / each.grain) * int(each.loss()) for each in self._folds)
-
-    def balance(self) -> Ints:
-        """What constants could gain."""
-        return np.sum([each.balance() for each in self._folds], axis=0)
+    def walk(self, measure: Measure, units: Units, which: Ints, steps: Ints) -> Ints:
+        """One step after the other, as folds round losses each in units of its own."""
+        return Ledger.walk(self, measure, units, which, steps)
 
     def slopes(self, which: Sequence[int]) -> Slopes:
         """Sums by fold and code of some terms."""
-        terms = np.asarray(which, np.int64)
-        sizes = self.tables.n_codes[terms] * self.tables.width
-        mine, at = sizes // self.n_folds, np.append(0, np.cumsum(sizes))
+        terms, tables = np.asarray(which, np.int64), tables_of(self)
+        sizes = tables.n_codes[terms] * tables.width
+        mine, at = sizes // len(self._parts), np.append(0, np.cumsum(sizes))
         sums = np.empty(at[-1], np.int64)
         within = np.arange(mine.sum()) - np.repeat(np.cumsum(mine) - mine, mine)
-        for fold, each in enumerate(self._folds):
+        for fold, each in enumerate(self._parts):
             sums[np.repeat(at[:-1] + fold * mine, mine) + within] = each.slopes(which).sums
         return Slopes(sums, at)
-
-    def apply(self, terms: Sequence[int], steps: Ints) -> None:
-        """Raise the weights of terms by steps, in sixteenths: terms x classes."""
-        for each in self._folds:
-            each.apply(terms, steps)
-
-    def shift(self, steps: Ints) -> None:
-        """Raise the constants by steps, in sixty-fourths of a nat."""
-        for each in self._folds:
-            each.shift(steps)
-
-    def scores(self) -> Iterator[Scores]:
-        """The sums as they are, fold by fold."""
-        for each in self._folds:
-            yield from each.scores()
 
 
 def _place(found: Ints, at: Ints, sums: Ints) -> None:

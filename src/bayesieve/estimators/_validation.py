@@ -19,8 +19,8 @@ from ..criteria.base import Criterion, has_standard_error
 from ..criteria.rows import RowCriterion
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..data.tables import SparseTable, Table
-from ..engine.dask.engine import RemoteTable
-from ..engine.gpu.engine import GpuEngine
+from ..engine.registry import RemoteTable, gpu_of
+from ..engine.threads import Opens
 from ..models.registry import MODELS
 from ..rankings.collections import find_remote_families
 from ..rankings.families import Families, Nearness, find_in_table
@@ -133,7 +133,7 @@ def _listed(given: object, table: Table) -> Families:
 _PAYS = 330_000
 
 
-def check_gpu(engine: GpuEngine, estimator: object, criterion: Criterion) -> None:
+def check_gpu(engine: Opens, estimator: object, criterion: Criterion) -> None:
     """Refuse what no GPU could do, and a machine without one.
 
     Parameters
@@ -184,18 +184,6 @@ def check_gpu_table(sample: Sample, models: Sequence[str]) -> None:
 
 
 # -- What a selector is asked for, judged before any work ------------------------------------------
-
-
-def gpu_of(engine: object) -> GpuEngine | None:
-    """The engine, where it is a GPU.
-
-    Parameters
-    ----------
-    engine : as users give it.
-    """
-    if isinstance(engine, str) and engine == "gpu":
-        return GpuEngine()
-    return engine if isinstance(engine, GpuEngine) else None
 
 
 def check_repeatable(random_state: object, split: bool, search: Search) -> None:

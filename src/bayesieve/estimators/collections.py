@@ -13,8 +13,16 @@ from ..criteria.rows import RowCriterion
 from ..data.collection import read_collection
 from ..data.sample import Sample
 from ..data.tables import is_collection
-from ..engine.dask.engine import DaskEngine, RemoteTable, check_mergeable, far_sample
-from ..engine.gpu.engine import GpuEngine
+from ..engine.registry import (
+    ENGINES,
+    AnyEngine,
+    RemoteEngine,
+    RemoteTable,
+    check_mergeable,
+    gpu_of,
+    remote_engine,
+    remote_sample,
+)
 from ..models.base import one_set
 from ..models.columns import Summary
 from ..models.fitted import FittedBayes
@@ -25,25 +33,23 @@ from ..search.run import Family
 from ..search.strategies.base import Search
 from ..search.strategies.dependency import DependencySearch
 from ..search.strategies.ranked import SCORE, RankedSearch, ShortlistSearch
-from ._validation import gpu_of, judge_parameters, read_forbidden
+from ._validation import judge_parameters, read_forbidden
 from .naive_bayes import NaiveBayes
 
 if TYPE_CHECKING:
     from .selector import NaiveBayesSelector
     from .weighted import WeightedNaiveBayes
 
-ENGINES = ("threads", "dask", "gpu")
 
-
-def engine_of(engine: object, X: object) -> DaskEngine:
+def engine_of(engine: object, X: object) -> RemoteEngine:
     """Who keeps the rows of a collection.
 
     Parameters
     ----------
-    engine : None, "dask", or a `DaskEngine`; "threads" and GPUs cannot.
+    engine : None, "dask", or an engine that reads collections; "threads" and GPUs cannot.
     X : what was given.
     """
-    if engine is not None and not isinstance(engine, DaskEngine | GpuEngine):
+    if engine is not None and not isinstance(engine, AnyEngine):
         choose("engine", engine, ENGINES)
     if not is_collection(X):
         raise TypeError(
@@ -56,7 +62,7 @@ def engine_of(engine: object, X: object) -> DaskEngine:
             f"engine={engine!r} needs a table in memory; got a Dask collection. Use engine=None, "
             "or call compute() first."
         )
-    return engine if isinstance(engine, DaskEngine) else DaskEngine()
+    return remote_engine(engine)
 
 
 def check_far(asked: "NaiveBayesSelector", search: Search, criterion: Criterion) -> None:
@@ -145,7 +151,7 @@ def gathered_weights(
 
 @contextmanager
 def _held(
-    engine: DaskEngine,
+    engine: RemoteEngine,
     asked: "NaiveBayesSelector | WeightedNaiveBayes",
     model: NaiveBayes,
     X: object,
@@ -160,7 +166,7 @@ def _held(
     with engine.cluster() as cluster:
         given = {name: cluster.gather(value) for name, value in params.items()}
         weight = given.get("sample_weight")
-        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        sample = remote_sample(cluster, collection, model, family.choose_models, y, weight)
         assert isinstance(sample.table, RemoteTable)
         yield sample, sample.table, given
 
@@ -172,7 +178,7 @@ def far_fit(model: NaiveBayes, X: object, y: object, sample_weight: object) -> F
     collection = read_collection(X, y)
     with engine.cluster() as cluster:
         weight = cluster.gather(sample_weight)
-        sample = far_sample(cluster, collection, model, family.choose_models, y, weight)
+        sample = remote_sample(cluster, collection, model, family.choose_models, y, weight)
         family.check_sample(sample)
         assert isinstance(sample.table, RemoteTable)
         held, summaries = sample.table.held, []

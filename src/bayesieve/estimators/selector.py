@@ -18,14 +18,14 @@ from ..data.sample import Sample, is_share, read_sample, split_rows
 from ..data.split import find_parts, read_groups_of_rows
 from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
-from ..engine.dask.engine import RemoteTable
+from ..engine.registry import RemoteTable
 from ..engine.threads import Threads, count_threads
 from ..models.registry import MODELS
 from ..search.hints import RowHints
 from ..search.objective import Objective, SubsetScorer
 from ..search.path import Path, Recorder
 from ..search.progress import ProgressLine
-from ..search.remote import far_ledgers, far_moves
+from ..search.remote import dealt_ledgers, remote_ledgers
 from ..search.run import (
     CachedRows,
     Clock,
@@ -587,7 +587,7 @@ class Searching:
         """Who owns the rows, and the model of all of them."""
         make = sparse_ledgers if self.task.sparse else dense_ledgers
         if isinstance(self.task.table, RemoteTable):
-            make = far_moves if self.task.sparse else far_ledgers
+            make = dealt_ledgers if self.task.sparse else remote_ledgers
         if self.held is not None:
             return self.held.ledgers(make, self.task, guiding, validating, self.threads)
         return make(self.task.seen_by(search), guiding, validating, self.threads)

@@ -12,8 +12,14 @@ from ..data.collection import read_collection
 from ..data.columns import MOST_CODES, ColumnSpec
 from ..data.kernels.options import REPEATED
 from ..engine.contract import Ints
-from ..engine.dask.engine import DaskEngine, RemoteTable, far_sample
-from ..engine.dask.ledgers import FarTwins, Meanings, RemoteRows
+from ..engine.registry import (
+    Meanings,
+    RemoteDifferences,
+    RemoteRows,
+    RemoteTable,
+    remote_engine,
+    remote_sample,
+)
 from ..engine.threads import Threads
 from ..models.base import TrainingSets, one_set
 from ..models.columns import choose_models
@@ -171,9 +177,9 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
     collection = read_collection(X, y)
     if n_features:
         check_number("n_features", n_features, low=1, high=len(collection.names), whole=True)
-    with DaskEngine().cluster() as cluster:
+    with remote_engine().cluster() as cluster:
         choose = partial(choose_models, "auto")
-        sample = far_sample(cluster, collection, BaseEstimator(), choose, y)
+        sample = remote_sample(cluster, collection, BaseEstimator(), choose, y)
         table = sample.table
         assert isinstance(table, RemoteTable)
         every, n_classes = np.arange(sample.labels.size), int(sample.labels.max()) + 1
@@ -206,7 +212,7 @@ def find_remote_families(
     """
     held = _as_compared(table)
     columns = _Compared(held, tuple(alone))
-    twins = FarTwins(held, columns.meanings)
+    twins = RemoteDifferences(held, columns.meanings)
     departures, most, rare = twins.departures(), nearness.most(held.n_rows), nearness.rare
     leader = np.arange(len(table.names))
     leaders: list[int] = []

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..checks import choose, column_indices
 from ..data.tables import SparseTable, Table
-from ..engine.dask.engine import RemoteTable
+from ..engine.registry import RemoteTable
 from ..engine.threads import Threads
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS

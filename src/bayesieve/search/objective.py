@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..criteria.base import Criterion, Key, loss_of, paired_error, standard_error
-from ..engine.contract import AS_IT_IS, Ints, Ledger, Scores, Units
+from ..engine.contract import AS_IT_IS, WHOLE, Ints, Ledger, Scores, Units
 
 # Seconds after which a walk ends, so that a search can be stopped; a trip takes less.
 _WALK, _TRIP = 0.2, 0.05
@@ -160,7 +160,7 @@ class SubsetScorer:
 
     def apply(self, columns: Sequence[int], sign: int) -> None:
         """Let columns join (1) or leave (-1)."""
-        self._ledger.apply(columns, sign)
+        self._ledger.apply(columns, WHOLE * sign)
         self._count(columns, sign)
 
     def now(self) -> Key:
@@ -172,7 +172,7 @@ class SubsetScorer:
         which = np.asarray(units, np.int64)
         if self._rule is None:
             return [self._own_loss(int(unit), sign) for unit in which]
-        cells = self._ledger.losses(self._rule, self._units, which, sign)
+        cells = self._ledger.losses(self._rule, self._units, which, WHOLE * sign)
         return self._rule.keys(cells, self._sizes(which, sign))
 
     def best(self, units: Sequence[int], sign: int) -> tuple[int, Key]:
@@ -184,7 +184,7 @@ class SubsetScorer:
             cells, sizes = self._ask(which, sign)
             near = self._rule.near(cells, sizes)
             return _lowest(which[near], self._rule.keys(cells[near], sizes[near]))
-        loss, doubt = self._ledger.bounds(self._rule, self._units, which, sign)
+        loss, doubt = self._ledger.bounds(self._rule, self._units, which, WHOLE * sign)
         which = which[~(loss - doubt > (loss + doubt).min())]
         return _lowest(which, self._rule.keys(*self._ask(which, sign)))
 
@@ -236,7 +236,7 @@ class SubsetScorer:
                 found.append(self.now())
             return found
         which, signs = np.array([(step.unit, step.sign) for step in steps]).T
-        cells = self._ledger.walk(self._rule, self._units, which, signs)
+        cells = self._ledger.walk(self._rule, self._units, which, WHOLE * signs)
         sizes = len(self._inside) + np.cumsum(signs * self._widths[which])
         for step in steps:
             self._count(step.columns, step.sign)
@@ -248,7 +248,7 @@ class SubsetScorer:
     def _ask(self, which: Ints, sign: int) -> tuple[Ints, Ints]:
         """Exact cells, and the sizes of the subsets."""
         assert self._rule is not None
-        cells = self._ledger.losses(self._rule, self._units, which, sign)
+        cells = self._ledger.losses(self._rule, self._units, which, WHOLE * sign)
         return cells, self._sizes(which, sign)
 
     def _sizes(self, which: Ints, sign: int) -> Ints:

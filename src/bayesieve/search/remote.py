@@ -1,4 +1,4 @@
-"""Searches on rows that Dask workers hold: ledgers of subsets, and coded columns for weights."""
+"""Searches on rows that workers hold: ledgers of subsets, and coded columns for weights."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,12 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Array
-from ..engine.contract import Ledger, WeightLedger
-from ..engine.dask.engine import RemoteTable
-from ..engine.dask.ledgers import FarProblem, RemoteMoves, RemoteRows
-from ..engine.dask.terms import LineReads, RemoteCells, RemoteWeights, row_marks
+from ..engine.contract import Ledger
 from ..engine.dense import DenseTables, FixedTables
 from ..engine.layout import Lines, TableColumns, validation_lines
+from ..engine.registry import (
+    DealtLedger,
+    Reads,
+    RemoteCells,
+    RemoteProblem,
+    RemoteRows,
+    RemoteTable,
+)
 from ..engine.threads import Threads
 from ..engine.weighted import CODED, TWO, TermTables
 from ..models.base import Floats, Ints, TrainingSets, one_set
@@ -23,7 +28,7 @@ from .run import DenseFamily, Ledgers, Rows, Task, scorings_of
 from .term_pool import CoarseColumns, CodedColumns, CodedRows, CodedTerms, Pair
 
 
-def far_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
+def remote_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
     """The ledgers of a search; tables and the final model are made here, of merged counts."""
     sample, table = task.sample, cast(RemoteTable, task.sample.table)
     family, scored = cast(DenseFamily, task.family), task.scored(guiding)
@@ -57,8 +62,8 @@ def far_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -
     return Ledgers(guide, judge, fitted, reads)
 
 
-def far_moves(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
-    """The same where columns are dealt out with all rows: sparse tables, labels, votes, AUC."""
+def dealt_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> Ledgers:
+    """Ledgers of columns that are dealt out with all rows: sparse tables, labels, votes, AUC."""
     sample, table, family = task.sample, cast(RemoteTable, task.sample.table), task.family
     assert table.given is not None
     names = sample.targets.names if sample.targets.labelled else ()
@@ -67,7 +72,7 @@ def far_moves(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> 
     class_weight, factors = task.float_factors(guiding), task.whole_factors(guiding)
     scorings, found = scorings_of(task, guiding, validating), []
     for each in scorings:
-        problem = FarProblem(
+        problem = RemoteProblem(
             dealt.moves,
             table.held.specs,
             [None] * len(table.held.specs),
@@ -78,7 +83,7 @@ def far_moves(task: Task, guiding: Rows, validating: Rows, threads: Threads) -> 
             held=table.held,
         )
         tables = family.sparse_tables(problem, fitted, threads.prepare)
-        found.append(RemoteMoves(dealt.columns, problem, tables, factors))
+        found.append(DealtLedger(dealt.columns, problem, tables, factors))
     return Ledgers(found[0], found[1] if validating.size else None, fitted, scorings[0])
 
 
@@ -90,8 +95,8 @@ def summaries_of(task: Task, table: RemoteTable) -> list[Summary]:
     for classes in task.family.problems(sample.targets):
         sets = one_set(classes, sample.weights, weight)
         counts = tuple(table.held.count(sets, np.arange(classes.size)))
-        told = sets.class_counts[0], weight, table.held.specs, counts
-        found.append(Summary(sample.classes, *told))
+        counted = sets.class_counts[0], weight, table.held.specs, counts
+        found.append(Summary(sample.classes, *counted))
     return found
 
 
@@ -100,11 +105,11 @@ def summaries_of(task: Task, table: RemoteTable) -> list[Summary]:
 
 @dataclass(frozen=True)
 class RemoteColumns(CodedColumns):
-    """Columns far away; `columns` is empty.
+    """Columns that workers hold; `columns` is empty.
 
     Parameters
     ----------
-    held : whoever holds the rows.
+    held : where to ask.
     which : the positions of the columns in the table.
     """
 
@@ -132,7 +137,7 @@ class RemoteColumns(CodedColumns):
 
     def marks(self, drawn: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
         """One round; a number for each row comes here."""
-        return row_marks(self.held, self.which, drawn)
+        return self.held.row_marks(self.which, drawn)
 
     def statistics(self, rows: CodedRows) -> list[Floats]:
         """One round."""
@@ -147,11 +152,11 @@ class RemoteColumns(CodedColumns):
         if not pairs:
             return []
         grouped = [each for pair in pairs for each in zip(pair.columns, pair.groups, strict=True)]
-        told = (rows.rows, rows.labels, rows.weights, rows.n_classes)
+        who = (rows.rows, rows.labels, rows.weights, rows.n_classes)
         places = np.arange(2 * len(pairs)).reshape(-1, 2).T
         found = []
         cells = self._cells(grouped)
-        for which, counts, ends in cells.counts(*told, (places[0].copy(), places[1].copy())):
+        for which, counts, ends in cells.counts(*who, (places[0].copy(), places[1].copy())):
             for p, pair in enumerate(pairs[which]):
                 shape = (pair.groups[0][-1], pair.groups[1][-1], rows.n_classes)
                 mine = counts[ends[p] : ends[p + 1] - rows.n_classes]
@@ -159,7 +164,7 @@ class RemoteColumns(CodedColumns):
         return found
 
     def terms(self, pairs: Sequence[Pair], threads: Threads) -> CodedTerms:
-        """Terms of rows that stay away."""
+        """Terms of rows that stay with the workers."""
         return RemoteTerms(self, tuple(pairs), threads)
 
     def _cells(self, grouped: Sequence[tuple[int, Ints]]) -> RemoteCells:
@@ -169,19 +174,19 @@ class RemoteColumns(CodedColumns):
 
 @dataclass(frozen=True)
 class RemoteCoarse(CoarseColumns):
-    """Codes in groups, far away."""
+    """Codes in groups, which workers hold."""
 
     cells: RemoteCells
 
     def informations(self, rows: CodedRows, first: Ints, second: Ints, threads: Threads) -> Floats:
         """Counts come here."""
-        told = (rows.rows, rows.labels, rows.weights, rows.n_classes)
-        return self.cells.informations(*told, (first, second))
+        who = (rows.rows, rows.labels, rows.weights, rows.n_classes)
+        return self.cells.informations(*who, (first, second))
 
 
 @dataclass(frozen=True)
 class RemoteTerms(CodedTerms):
-    """Columns, then pairs of them, far away."""
+    """Columns, then pairs of them, which workers hold."""
 
     columns: RemoteColumns
 
@@ -192,8 +197,9 @@ class RemoteTerms(CodedTerms):
         lone: Mapping[int, NDArray[np.bool_]],
         rows: CodedRows,
         weights: Ints,
-    ) -> WeightLedger:
-        """A ledger whose lines others hold."""
+    ) -> Ledger:
+        """A ledger whose lines workers hold."""
         pairs = tuple((pair.columns, pair.groups) for pair in self.pairs)
-        reads = LineReads(kinds, self.columns.which, pairs, lone)
-        return RemoteWeights(self.columns.held, tables, reads, rows.rows, rows.labels, weights)
+        held = self.columns.held
+        reads = Reads.of(kinds, held.slots[list(self.columns.which)], pairs, lone)
+        return held.weighted_ledger(tables, reads, rows.rows, rows.labels, weights)

@@ -28,9 +28,9 @@ from ..data.split import find_splits, read_mates, training_copies
 from ..data.storage import Lookup, PackedTable
 from ..data.tables import SparseTable, Table, room_of
 from ..engine.contract import Ledger
-from ..engine.dask.engine import RemoteTable
 from ..engine.dense import DenseLedger
 from ..engine.layout import DenseColumns, ScoredRows, scoring, validation_lines
+from ..engine.registry import RemoteTable
 from ..engine.sparse import Scoring, SparseLedger, SparseProblem, SparseTables
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints, Run, Settings, TrainingSets, one_set, run_alone
@@ -235,7 +235,7 @@ def dense_ledgers(task: Task, guiding: Rows, validating: Rows, threads: Threads)
     scored = task.scored(guiding)
     sets, rows = scored.sets, scored.training
     n_columns, room = len(task.models), room_of(sample.table)
-    codes = bool(threads.gpus)
+    codes = threads.accelerator is not None
     plans = [DenseColumns(sets, scored.lines, scored.loo, n_columns, room, rows, codes)]
     if validating.size:
         sets = task.judging_sets(scored, guiding)

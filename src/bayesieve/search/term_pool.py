@@ -14,15 +14,15 @@ from ..data.columns import ColumnSpec
 from ..data.sample import Sample
 from ..data.storage import present
 from ..data.tables import SparseTable
-from ..engine.contract import WeightLedger
-from ..engine.dask.engine import RemoteTable
+from ..engine.contract import Ledger
+from ..engine.registry import RemoteTable
 from ..engine.threads import Threads
 from ..engine.weighted import (
     CODED,
     PRESENT,
     TWO,
     Cells,
-    FoldedLedger,
+    Folded,
     ScoredLines,
     TermTables,
     WeightedLedger,
@@ -175,7 +175,7 @@ class CodedTerms:
         lone: Mapping[int, NDArray[np.bool_]],
         rows: "CodedRows",
         weights: Ints,
-    ) -> WeightLedger:
+    ) -> Ledger:
         """Scores of rows by terms.
 
         Parameters
@@ -728,7 +728,7 @@ class Weighing:
             groups, most = np.unique(rows.groups, return_inverse=True)[1].ravel(), MOST_GROUP_FOLDS
         return fold_weights(rows, strata, draw, groups, most)
 
-    def _guide(self, g: int) -> WeightLedger:
+    def _guide(self, g: int) -> Ledger:
         """Scores of the rows of a problem by tables that have not seen them."""
         rows = self.problems[g]
         if not self._is_folded:
@@ -744,7 +744,7 @@ class Weighing:
             ]
             terms = [*self._ratios(summary, None), *pairs]
             found.append(self._ledger(g, mine, False, terms))
-        return FoldedLedger(found)
+        return Folded(found)
 
     # -- terms ---------------------------------------------------------------------------------
 
@@ -809,7 +809,7 @@ class Weighing:
 
     def _ledger(
         self, g: int, rows: CodedRows, left_out: bool, terms: Sequence[Ratios] | None = None
-    ) -> WeightLedger:
+    ) -> Ledger:
         """Scores of rows by the terms of a problem, each row left out of its own tables or not.
 
         Other tables may stand in for those of the problem.
@@ -845,10 +845,10 @@ class HeldOut:
     shared : what a row of weight 1 counts in them.
     """
 
-    def __init__(self, ledgers: Sequence[WeightLedger], shared: int):
+    def __init__(self, ledgers: Sequence[Ledger], shared: int):
         rules = WeightRules(0.0, 0.0, np.empty(0), 0, (), np.empty(0, bool), shared=shared)
         self._problems = [
-            WeightedProblem(ledger, np.zeros(ledger.tables.n_classes, np.int64), rules)
+            WeightedProblem(ledger, np.zeros(ledger.outline.n_classes, np.int64), rules)
             for ledger in ledgers
         ]
 

@@ -16,7 +16,8 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp, stdtr
 
 from ..data.html import frame_of, html_table
 from ..data.kernels.options import POSTERIOR_BITS
-from ..engine.contract import WeightLedger
+from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger
+from ..engine.weighted import tables_of
 from ..models.base import Floats, Ints
 from ..models.columns import Summary
 from ..models.counts import log_shares_of
@@ -31,6 +32,9 @@ _LEAST_GAIN = 1e-3
 _CONSTANT_RIDGE = 1e-3
 
 _CONSTANTS = 64
+
+# Asks a ledger for its loss as it stands.
+_NOW = np.array([AS_IT_IS])
 
 # Numbers that one scan holds at a time.
 _MOST_SUMS = 1 << 23
@@ -100,17 +104,17 @@ class WeightedProblem:
     rules : ridge, and what a line counts.
     """
 
-    def __init__(self, ledger: WeightLedger, constants: Ints, rules: WeightRules):
-        self._ledger, self._rules = ledger, rules
-        self.weights = np.zeros((ledger.tables.n_terms, ledger.tables.n_classes), np.int64)
-        self.constants = np.zeros(ledger.tables.n_classes, np.int64)
+    def __init__(self, ledger: Ledger, constants: Ints, rules: WeightRules):
+        self._ledger, self._rules, self._tables = ledger, rules, tables_of(ledger)
+        self.weights = np.zeros((self._tables.n_terms, self._tables.n_classes), np.int64)
+        self.constants = np.zeros(self._tables.n_classes, np.int64)
         self._scale = 2.0**-POSTERIOR_BITS / rules.shared
         self._shift(constants)
 
     @property
     def loss(self) -> float:
         """Leave-one-out log-loss of all lines, in nat."""
-        return self._ledger.loss() / self._ledger.grain / self._rules.shared
+        return self._loss() / 2.0**self._ledger.offers.bits / self._rules.shared
 
     def restore(self, terms: Sequence[int], weights: Ints, constants: Ints) -> None:
         """These weights, and no others."""
@@ -124,7 +128,7 @@ class WeightedProblem:
         """What one Newton step of each term, alone and from 0, promises."""
         from ..engine.kernels.weighted import gains
 
-        tables, found, n_folds = self._ledger.tables, np.empty(terms.size), self._rules.clusters
+        tables, found, n_folds = self._tables, np.empty(terms.size), self._rules.clusters
         block = np.cumsum(tables.n_codes[terms] * tables.width) // _MOST_SUMS
         cuts = np.flatnonzero(np.diff(block)) + 1
         moved = np.empty((terms.size, n_folds))
@@ -141,7 +145,7 @@ class WeightedProblem:
         """A Newton step of one term's weights, on the grid, if the loss falls by it."""
         from ..engine.kernels.weighted import best_step, slope_and_curve
 
-        tables = self._ledger.tables
+        tables = self._tables
         n_classes, rows = tables.n_classes, tables.rows(term)
         sums = self._ledger.slopes([term]).sums.reshape(-1, tables.width)
         slope, curve = np.empty(n_classes), np.empty((n_classes, n_classes))
@@ -153,7 +157,7 @@ class WeightedProblem:
         if best_step(slope, curve, now, self._rules.ridge, step) < _LEAST_GAIN:
             return
         whole = np.rint((now + step) * WEIGHT_STEPS).astype(np.int64) - self.weights[term]
-        before, old = self._ledger.loss(), self.weights[term].copy()
+        before, old = self._loss(), self.weights[term].copy()
         for share in (1.0, 0.5, 0.25):
             wanted = old + np.rint(whole * share).astype(np.int64)
             if (wanted == old).all():
@@ -161,7 +165,8 @@ class WeightedProblem:
             self._apply(term, wanted - self.weights[term])
             squares = int((wanted * wanted).sum()) - int((old * old).sum())
             penalty = self._rules.ridge * squares / (2 * WEIGHT_STEPS**2)
-            if (self._ledger.loss() - before) / self._ledger.grain / self._rules.shared < -penalty:
+            fallen = (self._loss() - before) / 2.0**self._ledger.offers.bits
+            if fallen / self._rules.shared < -penalty:
                 return
         self._apply(term, old - self.weights[term])
 
@@ -169,17 +174,21 @@ class WeightedProblem:
         """A Newton step of the constants, on their grid, if the loss falls by it."""
         from ..engine.kernels.weighted import constants_step
 
-        tables, balance = self._ledger.tables, self._ledger.balance()
+        tables, balance = self._tables, self._ledger.balance()
         step = np.empty(tables.n_classes)
         ridge = _CONSTANT_RIDGE * self._rules.n_rows
         constants_step(balance, tables.full, self._scale, ridge, step)
         whole = np.rint(self.constants + step * _CONSTANTS).astype(np.int64) - self.constants
         if not whole.any():
             return
-        before = self._ledger.loss()
+        before = self._loss()
         self._shift(whole)
-        if self._ledger.loss() >= before:
+        if self._loss() >= before:
             self._shift(-whole)
+
+    def _loss(self) -> int:
+        """Leave-one-out log-loss of all lines, in units of the ledger."""
+        return int(self._ledger.losses(self._ledger.offers.measure, NO_UNITS, _NOW, WHOLE)[0, 0])
 
     def _apply(self, term: int, steps: Ints) -> None:
         if steps.any():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..checks import Array
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion, Key
-from ..engine.contract import Ledger, Units
+from ..engine.contract import WHOLE, Ledger, Units
 from ..engine.threads import Threads
 from ..search.forecast import Forecast
 from ..search.objective import Objective, SubsetScorer
@@ -52,7 +52,7 @@ class Desk:
 
     def _settler_inside(self) -> None:
         """A new settler begins with nothing in: so does the ledger."""
-        self._ledger.apply(sorted(self._inside), -1)
+        self._ledger.apply(sorted(self._inside), -WHOLE)
         self._inside = set()
 
     def ask(self, columns: Sequence[int]) -> Answer:

@@ -50,7 +50,7 @@ from .worker import (
     learn_block,
     look_at,
     rows_in,
-    told_of,
+    summary_of,
 )
 
 
@@ -61,6 +61,9 @@ class DaskEngine:
     ----------
     client : distributed.Client or str, optional
         A client, or the address of a scheduler; by default the current client.
+    restart : bool, default=False
+        Restart workers that say nothing for 25 seconds, as Dask itself does after five minutes;
+        other work on the cluster may be waiting for them.  By default a warning names them.
 
     Examples
     --------
@@ -72,11 +75,12 @@ class DaskEngine:
     True
     """
 
-    def __init__(self, client: Foreign = None):
-        self.client = client
+    def __init__(self, client: Foreign = None, restart: bool = False):
+        self.client, self.restart = client, restart
 
     def __repr__(self) -> str:
-        return f"DaskEngine({'' if self.client is None else repr(self.client)})"
+        given = [] if self.client is None else [repr(self.client)]
+        return f"DaskEngine({', '.join([*given, *['restart=True'] * self.restart])})"
 
     def __deepcopy__(self, memo: object) -> "DaskEngine":
         # A client is a connection: copies of an estimator share it.
@@ -84,7 +88,8 @@ class DaskEngine:
 
     def __getstate__(self) -> dict[str, object]:
         # A connection does not travel; an address does.
-        return {"client": self.client if isinstance(self.client, str) else None}
+        client = self.client if isinstance(self.client, str) else None
+        return {"client": client, "restart": self.restart}
 
     @contextlib.contextmanager
     def cluster(self) -> Iterator["Cluster"]:
@@ -114,7 +119,7 @@ class DaskEngine:
                 "that it blocks. Use Client(...) without asynchronous=True, in a thread "
                 "(asyncio.to_thread) where a loop must go on."
             )
-        cluster = Cluster(client)
+        cluster = Cluster(client, self.restart)
         try:
             yield cluster
         finally:
@@ -167,15 +172,16 @@ class Cluster:
     Parameters
     ----------
     client : a distributed.Client.
+    restart : restart workers that seem frozen.
     """
 
-    def __init__(self, client: Foreign):
+    def __init__(self, client: Foreign, restart: bool = False):
         self._client = client
         self._kept: list[Foreign] = []  # futures, as long as rows are held
         # All others: an error that somebody keeps must not keep them on the cluster.
         self._made: weakref.WeakSet[Foreign] = weakref.WeakSet()
         self._channels: list[Channel] = []
-        self._health = Health(client)
+        self._health = Health(client, restart)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -223,7 +229,7 @@ class Cluster:
                 for part, each in zip(collection.parts, wanted, strict=True)
             ]
         )
-        told = self._results([self._submit(told_of, each) for each in looked])
+        told = self._results([self._submit(summary_of, each) for each in looked])
         by_column = zip(*(each.kinds for each in told), strict=True)
         merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
         return told, merged, looked
@@ -609,7 +615,7 @@ def check_mergeable(models: list[str]) -> None:
         )
 
 
-def far_sample(
+def remote_sample(
     cluster: Cluster,
     collection: Collection,
     estimator: Foreign,

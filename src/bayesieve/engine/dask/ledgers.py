@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,29 @@ from ...checks import Array, Foreign
 from ...data.columns import ColumnSpec
 from ...data.storage import Moves
 from ...models.base import Floats, Statistics, TrainingSets
-from ..contract import AS_IT_IS, Bounds, Ints, Measure, Outline, Scores, Units, walk
+from ...models.log_ratios import SCORE_BITS
+from ..contract import (
+    AS_IT_IS,
+    ROW_MEASURES,
+    WHOLE,
+    Bounds,
+    Ints,
+    Ledger,
+    Measure,
+    Offers,
+    Outline,
+    Scores,
+    Slopes,
+    Units,
+    check_adds,
+    sign_of,
+)
 from ..dense import FixedTables
 from ..layout import Lines, fits_a_byte
-from ..partitioned import check_adds
 from ..sparse import MovedLines, SparseProblem, SparseTables
-from .transport import Asking, Channel, Message, narrow
+from ..weighted import ScoredLines, TermTables, loss_bits, tables_of
+from .terms import Reads, flat
+from .transport import Channel, Message, Requests, narrow
 
 
 class RareCodes(NamedTuple):
@@ -132,7 +149,7 @@ def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
     )
 
 
-# -- Rows far away, seen from where a search runs --------------------------------------------------
+# -- Rows on workers, seen from where a search runs ------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -168,25 +185,22 @@ class Spans:
                 at += hi - lo
         return found
 
-    def numbers(self, holder: int) -> Ints:
-        """The rows of a holder, in its own order."""
-        parts = [np.arange(lo, hi) for lo, hi in self.of[holder]]
+    def numbers(self, worker: int) -> Ints:
+        """The rows of a worker, in its own order."""
+        parts = [np.arange(lo, hi) for lo, hi in self.of[worker]]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
-
-class Opening(Protocol):
-    """All that a holder must know of a ledger; told again to whoever takes its place."""
-
-    def messages(self, holder: int, spans: Spans) -> list[Message]:
-        """First the ledger itself, then what was asked about."""
+    def held_by(self, worker: int, rows: Ints) -> Ints:
+        """Which of these rows a worker has."""
+        return np.flatnonzero(self.holders[rows] == worker)
 
 
-class RemoteRows(Asking):
-    """Rows of codes that others hold.
+class RemoteRows(Requests):
+    """Rows of codes that workers hold.
 
     Parameters
     ----------
-    channel : to those who hold them.
+    channel : to them.
     spans : who holds which.
     specs : what each column is like.
     parts : the rows themselves, for whoever can hand them on.
@@ -203,7 +217,7 @@ class RemoteRows(Asking):
         specs: Sequence[ColumnSpec],
         parts: Sequence[Foreign] = (),
     ):
-        self._spans = spans
+        self.spans = spans
         self.specs, self.parts = tuple(specs), tuple(parts)
         coded = np.array([fits_a_byte(spec) for spec in specs], bool)
         self.slots = np.where(coded, np.cumsum(coded) - 1, -np.cumsum(~coded))
@@ -213,7 +227,7 @@ class RemoteRows(Asking):
     @property
     def n_rows(self) -> int:
         """How many rows."""
-        return self._spans.n_rows
+        return self.spans.n_rows
 
     def count(
         self, sets: TrainingSets, training: Ints, columns: Sequence[int] | None = None
@@ -228,7 +242,7 @@ class RemoteRows(Asking):
         """
         which = slice(None) if columns is None else list(columns)
         slots, n_codes = self.slots[which], self._n_codes[which]
-        holders, places = self._spans.holders[training], self._spans.places[training]
+        holders, places = self.spans.holders[training], self.spans.places[training]
         ones = bool((sets.weights == 1).all())
 
         def make(holder: int) -> Message:
@@ -261,7 +275,7 @@ class RemoteRows(Asking):
         answers = self.ask_each(lambda holder: Message("codes", {"slots": [slot]}))
         found = np.empty(self.n_rows, answers[0].arrays[0].dtype)
         for holder, answer in enumerate(answers):
-            found[self._spans.numbers(holder)] = answer.arrays[0]
+            found[self.spans.numbers(holder)] = answer.arrays[0]
         return found
 
     def marks(self) -> Ints:
@@ -269,181 +283,274 @@ class RemoteRows(Asking):
         slots = self.slots.tolist()
 
         def make(holder: int) -> Message:
-            return Message("marks", {"slots": slots}, (narrow(self._spans.numbers(holder)),))
+            return Message("marks", {"slots": slots}, (narrow(self.spans.numbers(holder)),))
 
         found: Ints = np.sum([a.arrays[0] for a in self.ask_each(make)], axis=0, dtype=np.uint64)
         return found
 
-    def ledger(self, tables: FixedTables, lines: Lines, factors: tuple[int, ...]) -> "FarLedger":
-        """A ledger of some lines."""
-        return FarLedger(self, self.next_number(), tables, lines, factors)
-
-    # -- for ledgers ---------------------------------------------------------------------------
-
-    def open(self, number: int, opening: "Opening") -> None:
-        """Let every holder open its part of a ledger, now and whenever one is replaced."""
-        self.tell(number, lambda holder: opening.messages(holder, self._spans))
-
-    def held_by(self, holder: int, rows: Ints) -> Ints:
-        """Which of these rows a holder has."""
-        return np.flatnonzero(self._spans.holders[rows] == holder)
-
-    def places(self, rows: Ints) -> Ints:
-        """The places of rows with their holders."""
-        found: Ints = self._spans.places[rows]
+    def row_marks(
+        self, columns: Sequence[int], drawn: Sequence[NDArray[np.uint64]]
+    ) -> NDArray[np.uint64]:
+        """Of each row, the sum of what was drawn for its codes: eight bytes a row come here."""
+        message = Message("row marks", {}, (self.slots[list(columns)], *flat(drawn, np.uint64)))
+        found = np.empty(self.n_rows, np.uint64)
+        for worker, answer in enumerate(self.ask(message)):
+            found[self.spans.numbers(worker)] = answer.arrays[0]
         return found
 
-    def numbers(self, holder: int) -> Ints:
-        """The rows of a holder, in its own order."""
-        return self._spans.numbers(holder)
+    # -- ledgers -------------------------------------------------------------------------------
+
+    def ledger(self, tables: FixedTables, lines: Lines, factors: tuple[int, ...]) -> Ledger:
+        """A ledger of some lines in which whole columns join and leave."""
+        scale = tables.scale
+        scored = Scores(
+            lines.rows, lines.line_sets, lines.line_weights, lines.labels[None], _NO_SUMS
+        )
+        plain = {
+            "form": "lines",
+            "bits": scale.bits,
+            "impossible": scale.impossible,
+            "bound": scale.bound,
+            "factors": list(factors),
+        }
+        at = (tables.slots, tables.n_codes, tables.offsets, tables.table)
+        said = (tables.prior, *at, *tables.wide)
+        opening = Opening(plain, lines.rows, scored, tables.n_sets, said)
+        outline = Outline(tables.n_classes, ("",), False, factors, scale.bits, scale.bound)
+        size = (tables.slots.size, 1)
+        return RemoteLedger(self, opening, outline, Offers(ROW_MEASURES), size)
+
+    def weighted_ledger(
+        self, tables: TermTables, reads: Reads, rows: Ints, labels: Ints, weights: Ints
+    ) -> Ledger:
+        """A ledger of weighted terms.
+
+        Parameters
+        ----------
+        tables : what the terms say.
+        reads : how lines hold them.
+        rows, labels, weights : who is scored: its row, its class, and what it counts.
+        """
+        n_classes = tables.n_classes
+        lines = ScoredLines.sort(labels, n_classes, weights)
+        bits, once = loss_bits(tables, lines), np.ones(rows.size, np.int64)
+        each = lines.weights if lines.weights.size else once
+        scored = Scores(lines.rows, 0 * once, each, lines.labels[None], _NO_SUMS)
+        said = (tables.ratios, tables.own, tables.first, tables.n_codes)
+        plain = {"form": "terms", "bits": bits}
+        opening = Opening(plain, rows[lines.rows], scored, 1, (*said, *reads))
+        outline = Outline(n_classes, ("",), False, (1,) * n_classes, SCORE_BITS, tables.bound)
+        offers = Offers(("log-likelihood",), tables, bits)
+        return RemoteLedger(self, opening, outline, offers, (tables.n_terms, n_classes))
+
+
+_NO_SUMS = np.empty((1, 0, 0), np.int64)
 
 
 @dataclass(frozen=True)
-class _Opening:
-    """All that a holder must know of a ledger; told again to whoever takes its place."""
+class Opening:
+    """All that workers must know of a ledger of lines that they hold.
 
-    number: int
-    tables: FixedTables
-    lines: Lines
-    factors: tuple[int, ...]
-    units: list[Units]
+    Parameters
+    ----------
+    plain : what kind of ledger it is, and its numbers.
+    rows : the row of the table behind each line.
+    lines : the lines, without their sums.
+    n_sets : how many sets of tables they read.
+    tables : the same for all workers.
+    """
 
-    def messages(self, holder: int, spans: Spans) -> list[Message]:
-        """First the ledger itself, then the units that were asked about."""
-        lines, tables = self.lines, self.tables
-        at = np.flatnonzero(spans.holders[lines.rows] == holder)
-        ones = not lines.weights.size
-        plain = {
-            "ledger": self.number,
-            "bits": tables.scale.bits,
-            "impossible": tables.scale.impossible,
-            "bound": tables.scale.bound,
-            "factors": list(self.factors),
-            "plain": ones,
+    plain: dict[str, Foreign]
+    rows: Ints
+    lines: Scores
+    n_sets: int
+    tables: tuple[Array, ...]
+
+    def message(self, number: int, worker: int, rows: RemoteRows) -> Message:
+        """What one worker must know; weights are left out where every line counts once."""
+        at, lines = rows.spans.held_by(worker, self.rows), self.lines
+        weights = lines.weights[:0] if (lines.weights == 1).all() else lines.weights[at]
+        mine = (lines.sets[at], lines.classes[0][at], weights)
+        arrays = (rows.spans.places[self.rows[at]], *map(narrow, mine), *self.tables)
+        return Message("open", {"ledger": number, **self.plain}, arrays)
+
+
+class NamedLedger(Ledger):
+    """A ledger that workers know by a number; one that replaces a lost worker is told all of it."""
+
+    def _open(self, workers: Requests) -> None:
+        """Let every worker open its part, now and whenever one is replaced."""
+        self._number, self._workers = workers.next_number(), workers
+        self._known: list[Units] = []
+        setup = weakref.WeakMethod(self._setup)
+        workers.tell(self._number, lambda worker: _setup(setup, worker))
+        weakref.finalize(self, workers.forget, self._number)
+
+    def _opening(self, worker: int) -> Message:
+        """All that one worker must know."""
+        raise NotImplementedError
+
+    def _members(self, number: int, worker: int) -> tuple[Ints, Ints]:
+        """Units as one worker has them: where each one's terms start, and the terms."""
+        return self._known[number].flat
+
+    def _setup(self, worker: int) -> list[Message]:
+        """The ledger itself, then the units that were asked about."""
+        units = [self._named(number, worker) for number in range(len(self._known))]
+        return [self._opening(worker), *units]
+
+    def _named(self, number: int, worker: int) -> Message:
+        starts, terms = self._members(number, worker)
+        plain = {"ledger": self._number, "units": number}
+        return Message("units", plain, (narrow(starts), narrow(terms)))
+
+    def _number_of(self, units: Units) -> int:
+        """The number by which workers know units, of which they are told once; -1 for none."""
+        if not units.members:
+            return -1
+        for number, known in enumerate(self._known):
+            if known is units:
+                return number
+        number = len(self._known)
+        self._known.append(units)
+        self._workers.ask_each(lambda worker: self._named(number, worker))
+        return number
+
+    def _plain(self, method: str, measure: Measure, units: Units, steps: int) -> dict[str, Foreign]:
+        """A request in words and numbers."""
+        return {
+            "ledger": self._number,
+            "method": method,
+            "units": self._number_of(units),
+            "kind": measure.kind,
+            "bits": measure.bits,
+            "steps": steps,
         }
-        arrays = (
-            spans.places[lines.rows[at]],
-            narrow(lines.line_sets[at]),
-            narrow(lines.labels[at]),
-            np.empty(0, np.int64) if ones else narrow(lines.weights[at]),
-            tables.prior,
-            tables.slots,
-            tables.n_codes,
-            tables.offsets,
-            tables.table,
-            *tables.wide,
-        )
-        found = [Message("open", plain, arrays)]
-        for which, units in enumerate(self.units):
-            found.append(self.told(which, units))
-        return found
-
-    def told(self, which: int, units: Units) -> Message:
-        """Which columns move together."""
-        starts, columns = units.flat
-        plain = {"ledger": self.number, "units": which}
-        return Message("units", plain, (narrow(starts), narrow(columns)))
 
 
-class FarLedger:
-    """A ledger whose lines others hold.
+def _setup(setup: "weakref.WeakMethod[Foreign]", worker: int) -> list[Message]:
+    """What a ledger tells a worker; nothing where it is gone."""
+    messages = setup()
+    return [Message("nothing")] if messages is None else messages(worker)
 
-    Each question names the whole subset, so that a holder that has just begun catches up by itself,
-    and a step of a search is one round (errors) or two (bounds, then losses).
+
+class RemoteLedger(NamedLedger):
+    """A ledger whose lines workers hold.
+
+    Each request names the whole state, so that a worker that has just begun catches up by itself,
+    and answers are added up: a step of a search is one round (errors) or two (bounds, then losses).
 
     Parameters
     ----------
     rows : where to ask.
-    number : of this ledger.
-    tables, lines, factors : as for a dense ledger.
+    opening : what workers must know.
+    outline, offers : as of any ledger.
+    shape : of the weights: terms x classes, or x 1 where whole columns join and leave.
     """
 
     def __init__(
         self,
         rows: RemoteRows,
-        number: int,
-        tables: FixedTables,
-        lines: Lines,
-        factors: tuple[int, ...],
+        opening: Opening,
+        outline: Outline,
+        offers: Offers,
+        shape: tuple[int, int],
     ):
-        self._rows, self._number, self._lines = rows, number, lines
-        self._n_sets = tables.n_sets
-        scale = tables.scale
-        self.outline = Outline(tables.n_classes, ("",), False, factors, scale.bits, scale.bound)
-        self._inside: set[int] = set()
-        self._opening = _Opening(number, tables, lines, factors, [])
-        rows.open(number, self._opening)
-        weakref.finalize(self, rows.forget, number)
+        self.outline, self.offers = outline, offers
+        self._rows, self._held = rows, opening
+        self._weights = np.zeros(shape, np.int64)
+        self._constants = np.zeros(outline.n_classes, np.int64)
+        self._loss: Ints | None = None  # as it stands, where an answer came with it
+        self._balance: Ints | None = None
+        self._open(rows)
 
     def totals(self) -> Ints:
         """Known without asking: who is scored was decided here."""
-        lines = self._lines
-        found = np.zeros((1, self._n_sets, self.outline.n_classes), np.int64)
-        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
+        lines = self._held.lines
+        found = np.zeros((1, self._held.n_sets, self.outline.n_classes), np.int64)
+        np.add.at(found[0], (lines.sets, lines.classes[0]), lines.weights)
         return found
 
-    def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Holders hear of it with the next question."""
-        (self._inside.update if sign > 0 else self._inside.difference_update)(columns)
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Raise weights; workers hear of it with the next request."""
+        if self.offers.tables is None:
+            steps = WHOLE * sign_of(steps)
+        np.add.at(self._weights, np.asarray(terms, np.int64), steps)
+        self._loss = self._balance = None
 
-    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
-        """One round."""
-        found = self._asked("losses", measure, units, which, {"sign": sign})
-        total: Ints = np.sum([answer.arrays[0] for answer in found], axis=0)
-        return total
+    def shift(self, steps: Ints) -> None:
+        """Raise constants; workers hear of it with the next request."""
+        self._constants = self._constants + steps
+        self._loss = self._balance = None
 
-    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
-        """One round."""
-        found = self._asked("bounds", measure, units, which, {"sign": sign})
-        return Bounds(*(np.sum([a.arrays[i] for a in found], axis=0) for i in range(2)))
-
-    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
-        """All steps in one round."""
-        found = self._asked("walk", measure, units, which, {}, np.asarray(signs, np.int64))
-        for unit, sign in zip(which.tolist(), signs.tolist(), strict=True):
-            self.apply(units.members[unit], sign)
-        total: Ints = np.sum([answer.arrays[0] for answer in found], axis=0)
-        return total
-
-    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
-        """The sums of all lines come here, in the order in which one ledger would have them."""
-        more = [np.array(sorted(columns), np.int64) for columns in (joining, leaving)]
-        message = Message("scores", {"ledger": self._number}, (self._subset(), *more))
-        lines = self._lines
-        sums = np.empty((lines.rows.size, self.outline.n_classes), np.int64)
-        for holder, answer in enumerate(self._rows.ask(message)):
-            sums[self._rows.held_by(holder, lines.rows)] = answer.arrays[0]
-        yield Scores(
-            lines.rows, lines.line_sets, lines.line_weights, lines.labels[None], sums[None]
-        )
-
-    def _subset(self) -> Array:
-        return narrow(np.array(sorted(self._inside), np.int64))
-
-    def _asked(
-        self,
-        op: str,
-        measure: Measure,
-        units: Units,
-        which: Ints,
-        more: dict[str, int],
-        *arrays: Array,
-    ) -> list[Message]:
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
+        """One round; none where another answer came with the loss as it stands."""
         check_adds(measure)
-        known = [i for i, each in enumerate(self._opening.units) if each is units]
-        if not known:
-            known = [len(self._opening.units)]
-            self._opening.units.append(units)
-            self._rows.ask(self._opening.told(known[0], units))
-        plain = {
-            "ledger": self._number,
-            "units": known[0],
-            "kind": measure.kind,
-            "bits": measure.bits,
-            **more,
-        }
-        asked = narrow(np.asarray(which, np.int64))
-        return self._rows.ask(Message(op, plain, (self._subset(), asked, *arrays)))
+        chosen = np.asarray(which, np.int64)
+        as_it_is = chosen.tolist() == [AS_IT_IS]
+        if as_it_is and self._loss is not None and measure == self.offers.measure:
+            return self._loss[None]
+        (found,) = self._ask(self._plain("losses", measure, units, steps), narrow(chosen))
+        if as_it_is and self.offers.tables is not None:
+            self._loss = found[0]
+        return found
+
+    def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
+        """One round."""
+        check_adds(measure)
+        chosen = narrow(np.asarray(which, np.int64))
+        return Bounds(*self._ask(self._plain("bounds", measure, units, steps), chosen))
+
+    def walk(self, measure: Measure, units: Units, which: Ints, steps: Ints) -> Ints:
+        """All steps in one round."""
+        check_adds(measure)
+        plain = self._plain("walk", measure, units, 0)
+        moves = narrow(np.asarray(which, np.int64)), narrow(np.asarray(steps, np.int64))
+        (found,) = self._ask(plain, *moves)
+        for unit, step in zip(which.tolist(), steps.tolist(), strict=True):
+            self.apply(units.members[unit], step)
+        return found
+
+    def slopes(self, which: Sequence[int]) -> Slopes:
+        """One round, which tells the loss as well."""
+        terms, tables = np.asarray(which, np.int64), tables_of(self)
+        at = np.append(0, np.cumsum(tables.n_codes[terms] * tables.width))
+        self._loss, sums = self._ask(self._asks("slopes"), narrow(terms))
+        return Slopes(sums, at)
+
+    def balance(self) -> Ints:
+        """One round, which tells the loss as well."""
+        if self._balance is None:
+            self._loss, self._balance = self._ask(self._asks("balance"))
+        return self._balance
+
+    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
+        """The sums of all lines come here, in the order in which one ledger would have them."""
+        moves = [np.array(sorted(terms), np.int64) for terms in (joining, leaving)]
+        lines, rows = self._held.lines, self._held.rows
+        sums = np.empty((rows.size, self.outline.n_classes), np.int64)
+        message = Message("ask", self._asks("scores"), (*self._state(), *moves))
+        for worker, answer in enumerate(self._rows.ask(message)):
+            sums[self._rows.spans.held_by(worker, rows)] = answer.arrays[0]
+        yield lines._replace(sums=sums[None])
+
+    def _opening(self, worker: int) -> Message:
+        return self._held.message(self._number, worker, self._rows)
+
+    def _asks(self, method: str) -> dict[str, Foreign]:
+        return {"ledger": self._number, "method": method}
+
+    def _state(self) -> tuple[Array, ...]:
+        """Terms that are in, their weights, and constants; whole columns alone need no weights."""
+        inside = np.flatnonzero(self._weights.any(1))
+        if self.offers.tables is None:
+            return narrow(inside), np.empty(0, np.int64), np.empty(0, np.int64)
+        return narrow(inside), self._weights[inside], self._constants
+
+    def _ask(self, plain: dict[str, Foreign], *arrays: Array) -> list[Array]:
+        """The answers of all workers, added up."""
+        answers = self._rows.ask(Message("ask", plain, (*self._state(), *arrays)))
+        return [np.sum(each, axis=0) for each in zip(*(a.arrays for a in answers), strict=True)]
 
 
 # -- Columns dealt out to holders, each with all rows ----------------------------------------------
@@ -474,12 +581,12 @@ def deal_out(weights: Ints, units: Sequence[Sequence[int]], n_holders: int) -> l
     return [columns for columns in found if columns]
 
 
-class DealtColumns(Asking):
-    """Columns that others hold, each with all rows.
+class DealtColumns(Requests):
+    """Columns that workers hold, each with all rows.
 
     Parameters
     ----------
-    channel : to those who hold them.
+    channel : to them.
     columns : of each holder, in its own order.
     """
 
@@ -502,8 +609,8 @@ class DealtColumns(Asking):
 
 
 @dataclass(frozen=True)
-class FarProblem(SparseProblem):
-    """Rows that others hold; `moves` has no entries.
+class RemoteProblem(SparseProblem):
+    """Rows that workers hold; `moves` has no entries.
 
     Parameters
     ----------
@@ -538,11 +645,11 @@ class FarProblem(SparseProblem):
         return np.stack(self.held.count(sets, self.scoring.training), axis=1)
 
 
-class RemoteMoves(MovedLines):
-    """A ledger of moves whose columns others hold.
+class DealtLedger(NamedLedger, MovedLines):
+    """A ledger of sparse columns that workers hold, each with all rows.
 
-    The sums stand here.  Whoever has a column that joins or leaves says which lines it moves; with
-    the next question all are told where these lines stand now.  What stands is told, not by how
+    The sums stand here.  Whoever has a column that joins or leaves says which lines it moves; the
+    next request tells all workers where these lines stand now.  What stands is told, not by how
     much it moved: hearing it twice changes nothing, and whoever has just begun is told all of it.
 
     Parameters
@@ -561,58 +668,47 @@ class RemoteMoves(MovedLines):
         factors: tuple[int, ...],
     ):
         super().__init__(problem, tables, factors)
-        self._columns, self._problem, self._number = columns, problem, columns.next_number()
+        self._columns, self._problem = columns, problem
         self._wanted: set[int] = set()
         self._inside: set[int] = set()
-        self._untold = np.zeros(self._rows.size, bool)
-        self._known: list[tuple[Units, _Owned]] = []
-        setup = weakref.WeakMethod(self._messages)
-        columns.tell(self._number, lambda holder: _setup(setup, holder))
-        weakref.finalize(self, columns.forget, self._number)
+        self._news = np.zeros(self._rows.size, bool)
+        self._owners: list[_Owned] = []
+        self._open(columns)
 
-    def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Holders hear of it with the next question."""
-        (self._wanted.update if sign > 0 else self._wanted.difference_update)(map(int, columns))
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Let columns join or leave; workers hear of it with the next request."""
+        change = self._wanted.update if sign_of(steps) > 0 else self._wanted.difference_update
+        change(map(int, terms))
 
-    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """One round, and one before it where columns have moved."""
         self._catch_up()
-        number, owned = self._owned(units)
+        plain = self._plain("losses", measure, units, steps)
+        owned = self._owners[plain["units"]] if units.members else _Owned.of(units, self._columns)
         which = np.asarray(which, np.int64)
-        owner = np.where(which == AS_IT_IS, 0, owned.holders[which])
-        lines = np.flatnonzero(self._untold)
-        plain = {
-            "ledger": self._number,
-            "units": number,
-            "kind": measure.kind,
-            "bits": measure.bits,
-            "sign": sign,
-        }
-        news = (narrow(lines), self._sums[:, lines], self._offset)
+        owner = np.where(which == AS_IT_IS, 0, owned.workers[which])
+        lines = np.flatnonzero(self._news)
+        state = (narrow(lines), self._sums[:, lines], self._offset)
 
-        def make(holder: int) -> Message:
-            mine = which[owner == holder]
+        def make(worker: int) -> Message:
+            mine = which[owner == worker]
             mine = np.where(mine == AS_IT_IS, AS_IT_IS, owned.numbers[mine])
-            return Message("losses", plain, (narrow(mine), *news))
+            return Message("ask", plain, (*state, narrow(mine)))
 
         answers = [answer.arrays[0] for answer in self._columns.ask_each(make)]
-        self._untold[lines] = False
+        self._news[lines] = False
         found = np.empty((which.size, answers[0].shape[1]), np.int64)
-        for holder, answer in enumerate(answers):
-            found[owner == holder] = answer
+        for worker, answer in enumerate(answers):
+            found[owner == worker] = answer
         return found
 
-    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
-        """One step after the other."""
-        return walk(self, measure, units, which, signs)
-
-    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
-        """The sums stand here."""
+    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
+        """The sums, which stand here."""
         self._catch_up()
         lines, moves = self._changes(joining, leaving)
         sums = self._sums.copy()
         sums[:, lines] += moves
-        return self._told(sums, self._moved_offset(joining, leaving))
+        return self._scores(sums, self._moved_offset(joining, leaving))
 
     # -- sums ----------------------------------------------------------------------------------
 
@@ -625,7 +721,7 @@ class RemoteMoves(MovedLines):
         offset = self._moved_offset(sorted(joining), sorted(leaving))
         # Nothing is asked from here on: an interrupt finds all of it done, or nothing.
         self._sums[:, lines] += moves
-        self._offset, self._untold[lines] = offset, True
+        self._offset, self._news[lines] = offset, True
         self._inside = (self._inside | joining) - leaving
 
     def _moved_offset(self, joining: Sequence[int], leaving: Sequence[int]) -> Ints:
@@ -639,9 +735,12 @@ class RemoteMoves(MovedLines):
             return np.empty(0, np.int64), np.empty((self._sums.shape[0], 0), np.int64)
         sides = self._columns.split(joining), self._columns.split(leaving)
 
-        def make(holder: int) -> Message:
-            arrays = tuple(np.array(side[holder], np.int64) for side in sides)
-            return Message("changes", {"ledger": self._number}, arrays)
+        plain = {"ledger": self._number, "method": "changes"}
+        nothing = (np.empty(0, np.int64), self._sums[:, :0], self._offset)
+
+        def make(worker: int) -> Message:
+            arrays = (np.array(side[worker], np.int64) for side in sides)
+            return Message("ask", plain, (*nothing, *arrays))
 
         total = np.zeros_like(self._sums)
         for answer in self._columns.ask_each(make):
@@ -650,22 +749,23 @@ class RemoteMoves(MovedLines):
         moved = np.flatnonzero(total.any(0))
         return moved, total[:, moved]
 
-    # -- what holders must know ----------------------------------------------------------------
+    # -- what workers must know ----------------------------------------------------------------
 
-    def _owned(self, units: Units) -> tuple[int, "_Owned"]:
-        for number, (known, owned) in enumerate(self._known):
-            if known is units:
-                return number, owned
-        owned = _Owned.of(units, self._columns)
-        self._known.append((units, owned))
-        number = len(self._known) - 1
-        self._columns.ask_each(lambda holder: owned.message(self._number, number, holder))
-        return number, owned
+    def _members(self, number: int, worker: int) -> tuple[Ints, Ints]:
+        if number == len(self._owners):
+            self._owners.append(_Owned.of(self._known[number], self._columns))
+        return Units(self._owners[number].members[worker]).flat
 
-    def _messages(self, holder: int) -> list[Message]:
-        """First the ledger itself, then units and where all lines stand."""
+    def _setup(self, worker: int) -> list[Message]:
+        """The ledger itself, units, and where all lines stand."""
+        every = narrow(np.arange(self._rows.size))
+        plain = {"ledger": self._number, "method": "stand"}
+        state = Message("ask", plain, (every, self._sums, self._offset))
+        return [*super()._setup(worker), state]
+
+    def _opening(self, worker: int) -> Message:
         problem, tables, scale = self._problem, self._tables, self._tables.scale
-        mine = self._columns.columns[holder]
+        mine = self._columns.columns[worker]
         moves: Moves = problem.moves
         rows = np.concatenate(
             [np.empty(0, np.int64), *(np.arange(moves.first[f], moves.first[f + 1]) for f in mine)]
@@ -684,6 +784,7 @@ class RemoteMoves(MovedLines):
         )
         plain = {
             "ledger": self._number,
+            "form": "columns",
             "n_classes": self.outline.n_classes,
             "labelled": self.outline.labelled,
             "bits": scale.bits,
@@ -691,51 +792,32 @@ class RemoteMoves(MovedLines):
             "bound": scale.bound,
             "factors": list(self.outline.factors),
         }
-        found = [Message("open", plain, arrays)]
-        for number, (_, owned) in enumerate(self._known):
-            found.append(owned.message(self._number, number, holder))
-        every = np.arange(self._rows.size)
-        told = (narrow(every), self._sums, self._offset)
-        return [*found, Message("stand", {"ledger": self._number}, told)]
-
-
-def _setup(setup: "weakref.WeakMethod[Foreign]", holder: int) -> list[Message]:
-    """What a ledger tells a holder; nothing where it is gone."""
-    messages = setup()
-    return [Message("nothing")] if messages is None else messages(holder)
+        return Message("open", plain, arrays)
 
 
 @dataclass(frozen=True)
 class _Owned:
-    """Units as holders number them.
+    """Units as workers number them.
 
     Parameters
     ----------
-    holders, numbers : of each unit: who has its columns, and its number there.
-    members : of each holder: the columns of its units, in its own numbers.
+    workers, numbers : of each unit: who has its columns, and its number there.
+    members : of each worker: the columns of its units, in its own numbers.
     """
 
-    holders: Ints
+    workers: Ints
     numbers: Ints
-    members: list[list[list[int]]]
+    members: list[tuple[tuple[int, ...], ...]]
 
     @classmethod
     def of(cls, units: Units, columns: DealtColumns) -> "_Owned":
-        members: list[list[list[int]]] = [[] for _ in columns.columns]
-        holders, numbers = np.zeros((2, len(units)), np.int64)
+        members: list[list[tuple[int, ...]]] = [[] for _ in columns.columns]
+        workers, numbers = np.zeros((2, len(units)), np.int64)
         for u, unit in enumerate(units.members):
-            h = holders[u] = columns.holder_of(unit[0])
-            numbers[u] = len(members[h])
-            members[h].append(columns.split(unit)[h])
-        return cls(holders, numbers, members)
-
-    def message(self, ledger: int, number: int, holder: int) -> Message:
-        """What one holder is told."""
-        mine = self.members[holder]
-        starts = np.cumsum([0, *map(len, mine)])
-        columns = np.array([j for unit in mine for j in unit], np.int64)
-        plain = {"ledger": ledger, "units": number}
-        return Message("units", plain, (narrow(starts), narrow(columns)))
+            w = workers[u] = columns.holder_of(unit[0])
+            numbers[u] = len(members[w])
+            members[w].append(tuple(columns.split(unit)[w]))
+        return cls(workers, numbers, [tuple(mine) for mine in members])
 
 
 def moves_of(counts: Sequence[Array]) -> Moves:
@@ -796,8 +878,8 @@ class Differences(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FarTwins:
-    """Columns that others hold, as they are compared with each other.
+class RemoteDifferences:
+    """Columns that workers hold, as they are compared with each other.
 
     Parameters
     ----------
@@ -810,7 +892,7 @@ class FarTwins:
 
     def departures(self) -> Ints:
         """Rows of each slice in which a column departs: columns x slices; one round."""
-        found = self.held.ask(Message("departures", {}, self._told()))
+        found = self.held.ask(Message("departures", {}, self._columns()))
         return np.concatenate([answer.arrays[0] for answer in found], axis=1)
 
     def compare(self, first: Ints, second: Ints) -> Differences:
@@ -819,12 +901,12 @@ class FarTwins:
         for at in range(0, first.size, _MOST_PAIRS):
             here = slice(at, at + _MOST_PAIRS)
             pairs = narrow(first[here]), narrow(second[here])
-            answers = self.held.ask(Message("compare", {}, (*self._told(), *pairs)))
+            answers = self.held.ask(Message("compare", {}, (*self._columns(), *pairs)))
             parts.append(np.sum([answer.arrays[0] for answer in answers], axis=0))
         whole = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1).astype(np.int64)
         return Differences(*whole)
 
-    def _told(self) -> tuple[Array, ...]:
+    def _columns(self) -> tuple[Array, ...]:
         return (self.held.slots, *map(narrow, self.meanings))
 
 
@@ -841,8 +923,8 @@ class ComparedRows:
         self.answers = {"departures": self._departures, "compare": self._compare}
 
     def _departures(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        slots, *told = arrays
-        meanings = Meanings(*(each.astype(np.int64) for each in told))
+        slots, *given = arrays
+        meanings = Meanings(*(each.astype(np.int64) for each in given))
         found = np.zeros((slots.size, _SLICES), np.int64)
         for part in self._parts:
             for c, slot in enumerate(slots.tolist()):
@@ -852,8 +934,8 @@ class ComparedRows:
         return [found]
 
     def _compare(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        slots, *told, first, second = arrays
-        meanings = Meanings(*(each.astype(np.int64) for each in told))
+        slots, *given, first, second = arrays
+        meanings = Meanings(*(each.astype(np.int64) for each in given))
         found = np.zeros((3, first.size), np.int64)
         for part in self._parts:
 

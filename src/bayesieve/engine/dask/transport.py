@@ -12,6 +12,7 @@ import ssl
 import struct
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -57,8 +58,11 @@ class Message(NamedTuple):
     arrays: tuple[Array, ...] = ()
 
 
+#: The arrays of a message.
+Arrays = tuple[Array, ...]
+
 #: What is done for a message by this name, with its plain data and arrays.
-Answers = Mapping[str, Callable[[dict[str, Foreign], tuple[Array, ...]], Foreign]]
+Answers = Mapping[str, Callable[[dict[str, Foreign], Arrays], Foreign]]
 
 
 def answered(message: Message, answers: Answers, forget: Callable[[int], object]) -> Message:
@@ -414,23 +418,27 @@ GONE = {"closed", "closing", "failed"}
 ENDED = {"error", "cancelled"}
 
 
-async def restart_silent(seconds: float, dask_scheduler: Foreign = None) -> list[str]:
-    """Runs on the scheduler: what it does itself with frozen workers, but after five minutes.
+async def find_silent(seconds: float, restart: bool, dask_scheduler: Foreign = None) -> list[str]:
+    """Runs on the scheduler: workers that seem frozen, restarted if so wished.
+
+    Dask does the same itself, but after five minutes.
 
     Parameters
     ----------
     seconds : since a worker was heard of last.
+    restart : restart them.
     dask_scheduler : given by Dask.
     """
     now = time.time()
     known = dask_scheduler.workers.values()
     silent = [each.address for each in known if now - each.last_seen > seconds]
-    if silent:
+    if silent and restart:
         name = f"bayesieve-silent-{now}"
-        restart = dask_scheduler.restart_workers(silent, wait_for_workers=False, stimulus_id=name)
-        told = asyncio.ensure_future(restart)
+        coming = asyncio.ensure_future(
+            dask_scheduler.restart_workers(silent, wait_for_workers=False, stimulus_id=name)
+        )
         # Its errors are nobody's: a nanny may be as frozen as its worker.
-        told.add_done_callback(lambda done: done.cancelled() or done.exception())
+        coming.add_done_callback(lambda done: done.cancelled() or done.exception())
         # Nannies know of it by then; what the worker had is not waited for until it is killed.
         await asyncio.sleep(1)
         for address in silent:
@@ -444,14 +452,16 @@ class Health:
     Parameters
     ----------
     client : a distributed.Client.
+    restart : restart workers that seem frozen; else a warning names them.
     """
 
-    def __init__(self, client: Foreign):
-        self._client = client
+    def __init__(self, client: Foreign, restart: bool = False):
+        self._client, self._restart = client, restart
+        self._warned: set[str] = set()
         self._well = self._checked = self._looked = time.monotonic()
 
     def check(self) -> None:
-        """Raise where scheduler or workers have been gone for too long; wake who is frozen."""
+        """Raise where scheduler or workers have been gone for too long; look for frozen ones."""
         what, before, self._checked = None, self._checked, time.monotonic()
         if self._checked - before > _PATIENCE:
             self._well = self._checked  # nothing was waited for meanwhile
@@ -463,7 +473,7 @@ class Health:
                     what = f"the Dask cluster at {self._address} has no worker"
         if what is None:
             self._well = time.monotonic()
-            self._restart_silent()
+            self._look_for_silent()
         elif time.monotonic() - self._well > _PATIENCE or self._client.status in GONE:
             raise RuntimeError(
                 f"{what}, and the rows with it. Fit again when it is back; with checkpoint=... the "
@@ -493,11 +503,22 @@ class Health:
         assert isinstance(error, BaseException)
         return error
 
-    def _restart_silent(self) -> None:
-        if time.monotonic() - self._looked > _LOOK:
-            with contextlib.suppress(Exception):
-                self._client.run_on_scheduler(restart_silent, _SILENCE)
-            self._looked = time.monotonic()
+    def _look_for_silent(self) -> None:
+        if time.monotonic() - self._looked <= _LOOK:
+            return
+        silent: list[str] = []
+        with contextlib.suppress(Exception):
+            silent = self._client.run_on_scheduler(find_silent, _SILENCE, self._restart)
+        self._looked = time.monotonic()
+        if not self._restart and not self._warned.issuperset(silent):
+            self._warned.update(silent)
+            warnings.warn(
+                f"the Dask worker {', '.join(silent)} has said nothing for {_SILENCE:.0f} seconds; "
+                "the fit waits until it answers, or Dask replaces it. "
+                "engine=DaskEngine(restart=True) would restart it.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     @property
     def _address(self) -> str:
@@ -511,8 +532,8 @@ class Health:
 # -- Questions to all who hold something, and what they must be told before ------------------------
 
 
-class Asking:
-    """Whoever asks holders of one channel about ledgers of theirs.
+class Requests:
+    """Requests to all workers of one channel, about what they hold and ledgers of it.
 
     Parameters
     ----------

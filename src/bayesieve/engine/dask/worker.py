@@ -3,7 +3,7 @@
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -21,15 +21,25 @@ from ...data.storage import IN_MEMORY, Moves
 from ...data.tables import Kind, Look, RawTable, SparseTable, encode_from, learn_from, look
 from ...models.base import Floats, Scale
 from ...models.intervals import mdl_borders
+from ...models.pairs import cells
 from ...models.registry import MODELS
-from ..contract import Ints, Measure, Units
+from ..contract import (
+    AS_IT_IS,
+    NO_UNITS,
+    WHOLE,
+    Ints,
+    Ledger,
+    Measure,
+    Units,
+)
 from ..dense import DenseLedger, FixedTables
 from ..layout import DenseRows, LineCells, Lines, fits_a_byte
 from ..sparse import Scoring, SparseLedger, SparseProblem, SparseTables, sets_of_rows
 from ..threads import Threads
+from ..weighted import Cells, ScoredLines, TermTables, WeightedLedger, silenced
 from .ledgers import CodedPart, ComparedRows, Piece, RareCodes
-from .terms import WeighedRows
-from .transport import Answers, Message, answered, dial, receive, send
+from .terms import Reads, apart
+from .transport import Answers, Arrays, Message, answered, dial, receive, send
 
 
 @dataclass(frozen=True)
@@ -86,7 +96,7 @@ class CountedRows:
         return np.array_equal(self.rows, np.arange(self.part.n_rows))
 
     @cached_property
-    def _told_weights(self) -> Floats:
+    def _counted_weights(self) -> Floats:
         """The weights, or nothing where every row counts once."""
         return np.empty(0) if (self.weights == 1.0).all() else self.weights
 
@@ -105,7 +115,7 @@ class CountedRows:
         from ...data.kernels.exact import count_by_class
 
         counts = np.empty((len(self.left_out), n_codes, self.n_classes))
-        count_by_class(codes, self.labels, self._told_weights, *self._gone, counts)
+        count_by_class(codes, self.labels, self._counted_weights, *self._gone, counts)
         return counts
 
     @cached_property
@@ -132,8 +142,8 @@ class CountedRows:
         starts = np.append(0, np.cumsum(n_codes))
         left = sets_of_rows(self.left_out, self.rows.size)
         counts = np.empty((int(starts[-1]), *self._whole.shape))
-        told = (self.labels[:, None], self.weights, *left)
-        count_moves(pointers, rows.astype(np.int64), codes, starts[:-1], *told, counts)
+        seen = (self.labels[:, None], self.weights, *left)
+        count_moves(pointers, rows.astype(np.int64), codes, starts[:-1], *seen, counts)
         found = []
         for k, each in enumerate(rare):
             mine = np.ascontiguousarray(counts[starts[k] : starts[k + 1]].swapaxes(0, 1))
@@ -149,13 +159,137 @@ class CountedRows:
 BEAT = 3.0
 
 
-class _Held(NamedTuple):
-    """A ledger of some of the rows here, and what it stands at."""
+class LedgerHost:
+    """Ledgers of what a worker holds, each brought to the state that a request names.
 
-    ledger: DenseLedger | None  #: None where none of its lines is here
-    n_classes: int
-    inside: set[int]
-    units: dict[int, Units]
+    Parameters
+    ----------
+    openers : by the form of a ledger: makes one, of the plain data and arrays of a message.
+    """
+
+    def __init__(
+        self, openers: Mapping[str, Callable[[dict[str, Foreign], Arrays], "HostedLedger"]]
+    ):
+        self._openers = openers
+        self._ledgers: dict[int, HostedLedger] = {}
+        self.answers: Answers = {"open": self._open, "units": self._units, "ask": self._ask}
+
+    def forget(self, number: int) -> None:
+        """Nobody asks this ledger any more."""
+        self._ledgers.pop(number, None)
+
+    def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        self._ledgers[int(plain["ledger"])] = self._openers[plain["form"]](plain, arrays)
+        return []
+
+    def _units(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        starts, terms = (array.astype(np.int64).tolist() for array in arrays)
+        members = tuple(tuple(terms[lo:hi]) for lo, hi in pairwise(starts))
+        self._ledgers[int(plain["ledger"])].units[int(plain["units"])] = Units(members)
+        return []
+
+    def _ask(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        hosted = self._ledgers[int(plain["ledger"])]
+        hosted.bring(*arrays[:3])
+        method: Callable[[dict[str, Foreign], Arrays], list[Array]]
+        method = getattr(hosted, plain["method"])
+        return method(plain, arrays[3:])
+
+
+class HostedLedger:
+    """A ledger of rows here, and the weights and constants at which it stands.
+
+    Parameters
+    ----------
+    ledger : of lines here.
+    shape : of the weights: terms x classes, or x 1 where whole columns join and leave.
+    """
+
+    def __init__(self, ledger: Ledger, shape: tuple[int, int]):
+        self.ledger = ledger
+        self.units: dict[int, Units] = {-1: NO_UNITS}
+        self._weights = np.zeros(shape, np.int64)
+        self._constants = np.zeros(ledger.outline.n_classes, np.int64)
+
+    def bring(self, terms: Array, weights: Array, constants: Array) -> None:
+        """To these weights of terms, sixteen where none are given, and to these constants."""
+        moves = -self._weights
+        moves[terms.astype(np.int64)] += weights if weights.size else WHOLE
+        moved = np.flatnonzero(moves.any(1))
+        if moved.size and self.ledger.offers.tables is not None:
+            self.ledger.apply(moved.tolist(), moves[moved])
+        elif moved.size:
+            for steps in (-WHOLE, WHOLE):
+                self.ledger.apply(np.flatnonzero(moves[:, 0] == steps).tolist(), steps)
+        self._weights += moves
+        if constants.size and (constants != self._constants).any():
+            self.ledger.shift(constants - self._constants)
+            self._constants[:] = constants
+
+    def losses(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """Exact losses of units."""
+        return [self.ledger.losses(*self._question(plain, arrays[0]), int(plain["steps"]))]
+
+    def bounds(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """Fast losses of units, and their doubts."""
+        return list(self.ledger.bounds(*self._question(plain, arrays[0]), int(plain["steps"])))
+
+    def walk(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """Losses along a walk, at whose end the ledger then stands."""
+        measure, units, which = self._question(plain, arrays[0])
+        steps = arrays[1].astype(np.int64)
+        found = self.ledger.walk(measure, units, which, steps)
+        for unit, step in zip(which.tolist(), steps.tolist(), strict=True):
+            self._weights[list(units.members[unit])] += step
+        return [found]
+
+    def slopes(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """The loss as it stands, and what weights could gain."""
+        return [self._now(), self.ledger.slopes(arrays[0].astype(np.int64).tolist()).sums]
+
+    def balance(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """The loss as it stands, and what constants could gain."""
+        return [self._now(), self.ledger.balance()]
+
+    def scores(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """The sums of the lines here, in the order in which they came."""
+        (found,) = self.ledger.scores(arrays[0].tolist(), arrays[1].tolist())
+        return [found.sums[0]]
+
+    def _question(self, plain: dict[str, Foreign], which: Array) -> tuple[Measure, Units, Ints]:
+        measure = Measure(str(plain["kind"]), int(plain["bits"]))
+        return measure, self.units[int(plain["units"])], which.astype(np.int64)
+
+    def _now(self) -> Ints:
+        measure, as_it_is = self.ledger.offers.measure, np.array([AS_IT_IS])
+        return self.ledger.losses(measure, NO_UNITS, as_it_is, WHOLE)[0]
+
+
+class HostedColumns(HostedLedger):
+    """A ledger of all lines and of the columns here; somebody who knows all columns has the sums.
+
+    Parameters
+    ----------
+    ledger : of the columns here.
+    """
+
+    def __init__(self, ledger: SparseLedger):
+        super().__init__(ledger, (0, 1))
+        self._sparse = ledger
+
+    def bring(self, lines: Array, sums: Array, offset: Array) -> None:
+        """To where the lines stand that have moved since this was said last."""
+        self._sparse.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
+
+    def stand(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """Nothing but the state was to be told."""
+        return []
+
+    def changes(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """Lines that columns here would move by joining and leaving, and by how much."""
+        found = self._sparse.changes(arrays[0].tolist(), arrays[1].tolist())
+        lines = np.flatnonzero(found.any(0))
+        return [lines, found[:, lines]]
 
 
 class Holder:
@@ -171,30 +305,21 @@ class Holder:
         self._parts = [part for part in parts if part.n_rows]
         self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
         self._threads = Threads(n_threads)
-        self._ledgers: dict[int, _Held] = {}
-        self._weighed = WeighedRows(self._parts, self._threads)
+        weighted = WeightedRows(self._parts, self._threads)
+        self._ledgers = LedgerHost({"lines": self._open, "terms": weighted.open})
         self._answers: Answers = {
             "count": self._count,
-            "open": self._open,
-            "units": self._units,
-            "losses": self._losses,
-            "bounds": self._bounds,
-            "walk": self._walk,
-            "scores": self._scores,
             "codes": self._codes,
             "marks": self._marks,
             "nothing": lambda plain, arrays: arrays,
-            **self._weighed.answers,
+            **self._ledgers.answers,
+            **weighted.answers,
             **ComparedRows(self._parts).answers,
         }
 
     def answer(self, message: Message) -> Message:
         """The answer to a message; what went wrong is an answer too."""
-        return answered(message, self._answers, self._forget)
-
-    def _forget(self, number: int) -> None:
-        self._ledgers.pop(number, None)
-        self._weighed.forget(number)
+        return answered(message, self._answers, self._ledgers.forget)
 
     def close(self) -> None:
         """Let the threads go."""
@@ -209,7 +334,7 @@ class Holder:
             if at[k + 1] > at[k]:
                 yield part, slice(int(at[k]), int(at[k + 1])), int(self._ends[k])
 
-    def _count(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+    def _count(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Weight of the rows by training set, code and class, of all columns end to end."""
         slots, n_codes, rows, labels, weights, left, starts = arrays
         rows, labels, left = (each.astype(np.int64) for each in (rows, labels, left))
@@ -223,22 +348,22 @@ class Holder:
                 one = left[lo:hi]
                 cut = np.searchsorted(one, [here.start, here.stop])
                 left_out.append(one[cut[0] : cut[1]] - here.start)
-            told = (labels[here], weights[here], tuple(left_out), n_classes)
-            counted = CountedRows(part, rows[here] - first, *told)
+            mine = (labels[here], weights[here], tuple(left_out), n_classes)
+            counted = CountedRows(part, rows[here] - first, *mine)
             task = counted.counter(slots, n_codes, offsets, total)
             self._threads.run(task, slots.size, slots.size * (here.stop - here.start))
         return [total]
 
     def _whole(self, slot: int) -> Array:
         """One column of all rows here."""
-        return np.concatenate([part.column(slot) for part in self._parts])
+        nothing = np.empty(0, np.uint8)  # of parts without rows
+        return np.concatenate([nothing, *(part.column(slot) for part in self._parts)])
 
-    def _codes(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+    def _codes(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Codes of all rows of some columns, columns x rows."""
-        nothing = np.empty(0, np.uint8)
-        return [self._whole(slot) if self._parts else nothing for slot in plain["slots"]]
+        return [self._whole(slot) for slot in plain["slots"]]
 
-    def _marks(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+    def _marks(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """A number for each column that changes with any cell; adds up over parts.
 
         The array holds the number of each row here in the whole table.
@@ -254,21 +379,17 @@ class Holder:
 
     # -- ledgers -------------------------------------------------------------------------------
 
-    def _open(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        rows, sets, labels, weights, prior, slots, n_codes, offsets, table, *wide = arrays
+    def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
+        """A ledger of some lines in which whole columns join and leave."""
+        *lines, prior, slots, n_codes, offsets, table = arrays[:9]
+        rows, sets, labels, weights = (each.astype(np.int64) for each in lines)
         scale = Scale(int(plain["bits"]), int(plain["impossible"]), float(plain["bound"]))
-        tables = FixedTables(scale, prior, slots, n_codes, offsets, table, tuple(wide))
-        ledger = None
-        if rows.size:
-            weights = np.ones(rows.size, np.int64) if plain["plain"] else weights.astype(np.int64)
-            lines = Lines.sort(
-                rows.astype(np.int64), sets.astype(np.int64), labels.astype(np.int64), weights
-            )
-            factors = tuple(map(int, plain["factors"]))
-            ledger = DenseLedger(tables, self._gather(lines, tables), factors, self._threads)
-        held = _Held(ledger, tables.n_classes, set(), {})
-        self._ledgers[int(plain["ledger"])] = held
-        return []
+        tables = FixedTables(scale, prior, slots, n_codes, offsets, table, arrays[9:])
+        once = np.ones(rows.size, np.int64)
+        sorted_lines = Lines.sort(rows, sets, labels, weights if weights.size else once)
+        held, factors = self._gather(sorted_lines, tables), tuple(map(int, plain["factors"]))
+        ledger = DenseLedger(tables, held, factors, self._threads)
+        return HostedLedger(ledger, (slots.size, 1))
 
     def _gather(self, lines: Lines, tables: FixedTables) -> DenseRows:
         """The codes of the lines."""
@@ -283,60 +404,6 @@ class Holder:
             wide.append(self._whole(-1 - w)[lines.rows])
         return DenseRows(lines, cells, wide, IN_MEMORY)
 
-    def _units(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        starts, columns = (array.astype(np.int64).tolist() for array in arrays)
-        members = tuple(tuple(columns[lo:hi]) for lo, hi in pairwise(starts))
-        self._ledgers[int(plain["ledger"])].units[int(plain["units"])] = Units(members)
-        return []
-
-    def _at(self, plain: dict[str, Foreign], inside: Array) -> _Held:
-        """The ledger asked for, brought to the subset that the question is about."""
-        held = self._ledgers[int(plain["ledger"])]
-        wanted = set(inside.tolist())
-        if held.ledger is not None and wanted != held.inside:
-            for columns, sign in ((held.inside - wanted, -1), (wanted - held.inside, 1)):
-                if columns:
-                    held.ledger.apply(sorted(columns), sign)
-            held.inside.clear()
-            held.inside.update(wanted)
-        return held
-
-    def _losses(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        held, which = self._at(plain, arrays[0]), arrays[1].astype(np.int64)
-        if held.ledger is None:
-            return [np.zeros((which.size, held.n_classes), np.int64)]
-        units = held.units[int(plain["units"])]
-        return [held.ledger.losses(_measure(plain), units, which, int(plain["sign"]))]
-
-    def _bounds(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        held, which = self._at(plain, arrays[0]), arrays[1].astype(np.int64)
-        if held.ledger is None:
-            return [np.zeros(which.size), np.zeros(which.size)]
-        units = held.units[int(plain["units"])]
-        return list(held.ledger.bounds(_measure(plain), units, which, int(plain["sign"])))
-
-    def _walk(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        held, which, signs = self._at(plain, arrays[0]), arrays[1], arrays[2].astype(np.int64)
-        if held.ledger is None:
-            return [np.zeros((which.size, held.n_classes), np.int64)]
-        units = held.units[int(plain["units"])]
-        found = held.ledger.walk(_measure(plain), units, which.astype(np.int64), signs)
-        for unit, sign in zip(which.tolist(), signs.tolist(), strict=True):
-            moved = units.members[unit]
-            (held.inside.update if sign > 0 else held.inside.difference_update)(moved)
-        return [found]
-
-    def _scores(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        held = self._at(plain, arrays[0])
-        if held.ledger is None:
-            return [np.empty((0, held.n_classes), np.int64)]
-        (found,) = held.ledger.scores(arrays[1].tolist(), arrays[2].tolist())
-        return [found.sums[0]]
-
-
-def _measure(plain: dict[str, Foreign]) -> Measure:
-    return Measure(str(plain["kind"]), int(plain["bits"]))
-
 
 def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread numbers over all bits (Steele, Lea and Flood 2014), so that sums tell them apart."""
@@ -344,6 +411,113 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
+
+
+class WeightedRows:
+    """Answers about weighted terms for the rows of some parts of a table.
+
+    Parameters
+    ----------
+    parts : the rows, one part after the other; none is empty.
+    threads : for the kernels.
+    """
+
+    def __init__(self, parts: Sequence[CodedPart], threads: Threads):
+        self._parts, self._threads = parts, threads
+        self._ends = np.cumsum([0, *(part.n_rows for part in parts)])
+        self.answers: Answers = {"row marks": self._row_marks, "cells": self._cells}
+
+    def _row_marks(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """Of each row here, the sum of what was drawn for its codes."""
+        slots, starts, drawn = arrays
+        found = np.zeros(int(self._ends[-1]), np.uint64)
+        for slot, numbers in zip(slots.tolist(), apart(starts, drawn), strict=True):
+            for k, part in enumerate(self._parts):
+                found[self._ends[k] : self._ends[k + 1]] += numbers[part.column(slot)]
+        return [found]
+
+    def _cells(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        """Weight of some rows by cell and class, of pairs of grouped columns end to end."""
+        from ..kernels.weighted import count_cells
+
+        slots, starts, numbers, first, second, rows, labels, weights = arrays
+        groups, n_classes = apart(starts, numbers), int(plain["n_classes"])
+        n_groups = np.array([each[-1] for each in groups], np.int64)
+        ends = np.cumsum([0, *((n_groups[first] * n_groups[second] + 1) * n_classes)])
+        total = np.zeros(ends[-1], np.int64)
+        labels = labels.astype(np.int64)
+        weights = np.ones(rows.size, np.int64) if plain["plain"] else weights.astype(np.int64)
+        for mine, here, part in self._pieces(rows.astype(np.int64)):
+            columns = np.stack(
+                [
+                    each[part.column(slot)[mine]].astype(np.uint8)
+                    for slot, each in zip(slots.tolist(), groups, strict=True)
+                ]
+            )
+            given = (columns, n_groups, labels[here], weights[here], n_classes, first, second, ends)
+
+            def task(lo: int, hi: int, given: tuple[Foreign, ...] = given) -> None:
+                count_cells(*given, lo, hi, total)
+
+            self._threads.run(task, first.size, first.size * mine.size)
+        return [total]
+
+    # -- ledgers -------------------------------------------------------------------------------
+
+    def open(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
+        """A ledger of weighted terms."""
+        *who, ratios, own, first, n_codes = arrays[:8]
+        rows, _, labels, weights = (each.astype(np.int64) for each in who)
+        tables = TermTables(ratios, own, first, n_codes)
+        lines = ScoredLines.sort(labels, tables.n_classes, np.ones(rows.size, np.int64))
+        if weights.size:
+            lines = ScoredLines(lines.rows, lines.starts, weights[lines.rows])
+        held = self._gather(rows[lines.rows], Reads(*arrays[8:]), n_codes - 1)
+        ledger = WeightedLedger(tables, lines, held, int(plain["bits"]), self._threads)
+        return HostedLedger(ledger, (tables.n_terms, tables.n_classes))
+
+    def _gather(self, rows: Ints, reads: Reads, last: Ints) -> Cells:
+        """What lines hold of terms, in their order; some codes read as the last of their term."""
+        pieces = list(self._pieces(rows))
+
+        def column(slot: int) -> Array:
+            found = np.empty(rows.size, np.uint8 if slot >= 0 else np.int32)
+            for mine, here, part in pieces:
+                found[here] = part.column(slot)[mine]
+            return found
+
+        slots, lone = reads.slots, apart(reads.lone_starts, reads.lone_codes)
+        silent = dict(zip(reads.lone.tolist(), lone, strict=True))
+        every = apart(reads.group_starts, reads.groups)
+        narrow = np.append(slots >= 0, np.ones(len(reads.pairs), bool))
+        # The last code of a term may be one too many for a byte.
+        narrow[[t for t in silent if last[t] > MOST_CODES]] = False
+        codes = np.empty((int(narrow.sum()), rows.size), np.uint8)
+        seats, found = np.cumsum(narrow) - 1, []
+        for t in range(slots.size + len(reads.pairs)):
+            if t < slots.size:
+                held = column(int(slots[t]))
+            else:
+                p = t - slots.size
+                both = (column(int(slots[j])) for j in reads.pairs[p].tolist())
+                held = cells((every[2 * p], every[2 * p + 1]), *both).astype(np.uint8)
+            if t in silent:
+                held = silenced(held, silent[t], int(last[t]))
+            if narrow[t]:
+                codes[seats[t]] = held
+                held = codes[seats[t]]
+            found.append(held)
+        return Cells(reads.kinds, tuple(found), codes, seats)
+
+    def _pieces(self, rows: Ints) -> Iterator[tuple[Ints, Ints, CodedPart]]:
+        """Of each part: rows of it among these, in its own numbers, where they stand, and it."""
+        for k, part in enumerate(self._parts):
+            here = np.flatnonzero((rows >= self._ends[k]) & (rows < self._ends[k + 1]))
+            if here.size:
+                yield rows[here] - self._ends[k], here, part
+
+
+# -- Requests until the line is closed -------------------------------------------------------------
 
 
 class Answering(Protocol):
@@ -359,57 +533,49 @@ class Answering(Protocol):
 def serve(line: socket.socket, holder: Answering) -> int:
     """Answer until the line is closed; how many questions there were."""
     n_questions = 0
-    mouth = _Mouth(line)
+    responder = _Responder(line)
     try:
         with contextlib.suppress(OSError):
             while True:
-                question = receive(line)
-                mouth.busy = True
-                mouth.say(holder.answer(question))
+                request = receive(line)
+                responder.busy = True
+                responder.send(holder.answer(request))
                 n_questions += 1
     finally:
-        mouth.close()
+        responder.close()
         holder.close()
         line.close()
     return n_questions
 
 
-class _Mouth:
-    """Says answers, and now and then, while one is worked on, that it is: else one looks frozen."""
+class _Responder:
+    """Sends answers, and signs of life while one is worked on: else a worker looks frozen."""
 
     def __init__(self, line: socket.socket):
         self.busy = False
-        self._line, self._one_word, self._over = line, threading.Lock(), threading.Event()
+        self._line, self._sending, self._over = line, threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
         self._thread.start()
 
-    def say(self, message: Message) -> None:
-        """The answer."""
-        with self._one_word:
+    def send(self, message: Message) -> None:
+        """Send the answer."""
+        with self._sending:
             self.busy = False
             send(self._line, message)
 
     def close(self) -> None:
-        """Say no more."""
+        """Send no more."""
         self._over.set()
 
     def _beat(self) -> None:
         with contextlib.suppress(OSError):
             while not self._over.wait(BEAT):
-                with self._one_word:
+                with self._sending:
                     if self.busy:
                         send(self._line, Message("busy"))
 
 
 # -- Whoever holds columns, with all their rows, answers for them ----------------------------------
-
-
-class _HeldColumns(NamedTuple):
-    """A ledger of all lines and of the columns here, and the units that were named."""
-
-    ledger: SparseLedger
-    n_cells: dict[bool, int]  #: of an answer, by whether pairs are asked for
-    units: dict[int, Units]
 
 
 class ColumnHolder:
@@ -434,25 +600,22 @@ class ColumnHolder:
         self._columns = columns[order]
         self._rows = np.concatenate(rows)[order].astype(np.int32)
         self._codes = np.concatenate([piece.codes for piece in pieces])[order]
-        self._ledgers: dict[int, _HeldColumns] = {}
+        self._ledgers = LedgerHost({"columns": self._open})
         self._answers: Answers = {
-            "open": self._open,
-            "units": self._units,
-            "stand": self._stand,
-            "changes": self._changes,
-            "losses": self._losses,
             "nothing": lambda plain, arrays: arrays,
+            **self._ledgers.answers,
         }
 
     def answer(self, message: Message) -> Message:
         """The answer to a message; what went wrong is an answer too."""
-        return answered(message, self._answers, lambda number: self._ledgers.pop(number, None))
+        return answered(message, self._answers, self._ledgers.forget)
 
     def close(self) -> None:
         """Let the threads go."""
         self._threads.close()
 
-    def _open(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
+    def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
+        """A ledger of all lines and of the columns here."""
         rows, ends, classes, weights, offset, base, delta, first, usual, codes = arrays
         n_classes = int(plain["n_classes"])
         names = ("",) * classes.shape[1]
@@ -466,10 +629,7 @@ class ColumnHolder:
         )
         factors = tuple(map(int, plain["factors"]))
         tables = SparseTables(offset, base, delta, scale)
-        ledger = SparseLedger(problem, tables, factors, self._threads)
-        n_cells = {True: classes.shape[1] * ends.size, False: n_classes}
-        self._ledgers[int(plain["ledger"])] = _HeldColumns(ledger, n_cells, {})
-        return []
+        return HostedColumns(SparseLedger(problem, tables, factors, self._threads))
 
     def _moves(self, first: Ints, usual: Array, codes: Array) -> Moves:
         """The columns by kinds, as whoever has counted all rows numbers them."""
@@ -484,35 +644,6 @@ class ColumnHolder:
             shape=(self._n_rows, first.size - 1),
         )
         return Moves(entries, first, usual.astype(np.int64), codes)
-
-    def _units(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        starts, columns = (array.astype(np.int64).tolist() for array in arrays)
-        members = tuple(tuple(columns[lo:hi]) for lo, hi in pairwise(starts))
-        self._ledgers[int(plain["ledger"])].units[int(plain["units"])] = Units(members)
-        return []
-
-    def _stand(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        """Where the lines stand: those that are named have moved since this was told last."""
-        lines, sums, offset = arrays
-        ledger = self._ledgers[int(plain["ledger"])].ledger
-        ledger.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
-        return []
-
-    def _changes(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        """Lines that columns here would move by joining and leaving, and by how much."""
-        held = self._ledgers[int(plain["ledger"])]
-        found = held.ledger.changes(arrays[0].tolist(), arrays[1].tolist())
-        lines = np.flatnonzero(found.any(0))
-        return [lines, found[:, lines]]
-
-    def _losses(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        held, which = self._ledgers[int(plain["ledger"])], arrays[0].astype(np.int64)
-        self._stand(plain, arrays[1:])
-        measure = Measure(str(plain["kind"]), int(plain["bits"]))
-        if not which.size:
-            return [np.zeros((0, held.n_cells[measure.kind == "pairs"]), np.int64)]
-        units = held.units[int(plain["units"])]
-        return [held.ledger.losses(measure, units, which, int(plain["sign"]))]
 
 
 # -- What Dask runs where the rows are -------------------------------------------------------------
@@ -583,7 +714,7 @@ def look_at(
     return PartitionLook(rows_in(part), [each.kind for each in looks], blocks, sparse)
 
 
-def told_of(looked: PartitionLook) -> WorkerRequest:
+def summary_of(looked: PartitionLook) -> WorkerRequest:
     """Rows and kinds alone."""
     return WorkerRequest(looked.n_rows, looked.kinds, looked.sparse)
 

@@ -2,20 +2,19 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ...checks import Array, Foreign
-from ..contract import Ledger, WeightLedger
+from ..contract import Ints, Ledger, Partitioned
 from ..dense import LedgerTables
 from ..layout import DenseRows
-from ..partitioned import Partitioned, PartitionedWeights
 from ..threads import Threads
 from ..weighted import Cells, ScoredLines, TermTables
-from .device import OPTIONS, Program, Store, Stores
+from .device import OPTIONS, Device, Program, Store, Stores
 from .ledger import GpuLedger
 from .weights import GpuWeightLedger
 
@@ -76,14 +75,14 @@ class GpuEngine:
         return cupy, numbers
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[list["Gpu"]]:
+    def opened(self) -> Iterator["Gpus"]:
         """The GPUs as long as a fit lasts; nothing is left on them afterwards."""
         global _used_by
         cupy, numbers = self.judged()
         _used_by = os.getpid()
         devices = [Gpu(cupy, number) for number in numbers]
         try:
-            yield devices
+            yield Gpus(devices)
         finally:
             for device in devices:
                 device.close()
@@ -221,48 +220,60 @@ class _Remembered(dict[str, Foreign]):
 # -- Ledgers of the rows that GPUs hold ------------------------------------------------------------
 
 
-def gpu_ledger(
-    tables: LedgerTables,
-    rows: DenseRows,
-    factors: tuple[int, ...],
-    threads: Threads,
-    names: Sequence[str],
-) -> Ledger:
-    """A ledger on the GPUs that the threads come with.
+class Gpus:
+    """GPUs that hold the rows of ledgers; of several, each every n-th line.
 
     Parameters
     ----------
-    tables, rows, factors, threads : see `GpuLedger`.
-    names : of the columns.
+    devices : at least one.
     """
-    odd = np.flatnonzero(tables.slots < 0)
-    if odd.size:
-        raise ValueError(
-            f"engine='gpu' holds columns of at most 255 values; column {names[odd[0]]!r} has more. "
-            "Use engine=None, or join rare values."
-        )
-    n_lines = rows.lines.rows.size
-    made: list[Ledger] = [
-        GpuLedger(tables, rows if at is None else rows.take(at), factors, threads, gpu)
-        for gpu, at in zip(threads.gpus, _parts(n_lines, len(threads.gpus)), strict=False)
-    ]
-    return made[0] if len(made) == 1 else Partitioned(made)
 
+    def __init__(self, devices: Sequence[Device]):
+        self.devices = tuple(devices)
 
-def gpu_weight_ledger(
-    tables: TermTables, lines: ScoredLines, cells: Cells, grain: float, threads: Threads
-) -> WeightLedger:
-    """The same of weighted terms; see `GpuWeightLedger`."""
-    n_lines = lines.rows.size
-    made: list[WeightLedger] = []
-    for gpu, at in zip(threads.gpus, _parts(n_lines, len(threads.gpus)), strict=False):
-        held = (lines, cells) if at is None else (lines.take(at), cells.take(at, n_lines))
-        made.append(GpuWeightLedger(tables, *held, grain, threads, gpu))
-    return made[0] if len(made) == 1 else PartitionedWeights(made)
+    def dense_ledger(
+        self,
+        tables: LedgerTables,
+        rows: DenseRows,
+        factors: tuple[int, ...],
+        threads: Threads,
+        names: Sequence[str],
+    ) -> Ledger:
+        """A ledger in which whole columns join and leave.
 
+        Parameters
+        ----------
+        tables, rows, factors, threads : see `GpuLedger`.
+        names : of the columns.
+        """
+        odd = np.flatnonzero(tables.slots < 0)
+        if odd.size:
+            raise ValueError(
+                f"engine='gpu' holds columns of at most 255 values; column {names[odd[0]]!r} has "
+                "more. Use engine=None, or join rare values."
+            )
 
-def _parts(n_lines: int, n_parts: int) -> list["np.ndarray[tuple[int], np.dtype[np.int64]] | None"]:
-    """Every n-th line; None where all are in one part."""
-    if n_parts == 1 or n_lines < n_parts:
-        return [None]
-    return [np.arange(part, n_lines, n_parts) for part in range(n_parts)]
+        def make(at: Ints | None, device: Device) -> Ledger:
+            held = rows if at is None else rows.take(at)
+            return GpuLedger(tables, held, factors, threads, device)
+
+        return self._spread(rows.lines.rows.size, make)
+
+    def weighted_ledger(
+        self, tables: TermTables, lines: ScoredLines, cells: Cells, bits: int, threads: Threads
+    ) -> Ledger:
+        """A ledger of weighted terms; see `GpuWeightLedger`."""
+        n_lines = lines.rows.size
+
+        def make(at: Ints | None, device: Device) -> Ledger:
+            held = (lines, cells) if at is None else (lines.take(at), cells.take(at, n_lines))
+            return GpuWeightLedger(tables, *held, bits, threads, device)
+
+        return self._spread(n_lines, make)
+
+    def _spread(self, n_lines: int, make: Callable[[Ints | None, Device], Ledger]) -> Ledger:
+        n_parts = len(self.devices)
+        if n_parts == 1 or n_lines < n_parts:
+            return make(None, self.devices[0])
+        parts = [np.arange(part, n_lines, n_parts) for part in range(n_parts)]
+        return Partitioned([make(at, gpu) for at, gpu in zip(parts, self.devices, strict=True)])

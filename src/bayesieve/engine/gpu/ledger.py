@@ -8,7 +8,19 @@ from numpy.typing import NDArray
 from ...checks import Foreign
 from ...data.kernels.options import ERROR, PROBABILITY, ROW_KINDS
 from ...models.base import Floats, Ints
-from ..contract import AS_IT_IS, Bounds, Measure, Outline, Scores, Units, walk
+from ..contract import (
+    AS_IT_IS,
+    ROW_MEASURES,
+    WHOLE,
+    Bounds,
+    Ledger,
+    Measure,
+    Offers,
+    Outline,
+    Scores,
+    Units,
+    sign_of,
+)
 from ..dense import LedgerTables
 from ..layout import DenseRows, UnitSlots
 from ..threads import Threads
@@ -35,8 +47,8 @@ _SHAPES = {"scan": "PROBABILITY", "surprise": "SURPRISE", "count": "ERROR"}
 _MOST_NEEDS = 1 << 27
 
 
-class GpuLedger:
-    """Integer sums, classes x lines, in the memory of a GPU.
+class GpuLedger(Ledger):
+    """Integer sums, classes x lines, in the memory of a GPU; whole columns join and leave.
 
     Parameters
     ----------
@@ -57,6 +69,7 @@ class GpuLedger:
     ):
         scale, n_classes = tables.scale, tables.n_classes
         self.outline = Outline(n_classes, ("",), False, factors, scale.bits, scale.bound)
+        self.offers = Offers(ROW_MEASURES)
         self._tables, self._lines, self._device = tables, rows.lines, device
         self._float_factors = np.array([float(factor) for factor in factors])
         lines = rows.lines
@@ -92,11 +105,11 @@ class GpuLedger:
         np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
         return found
 
-    def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Let columns join (1) or leave (-1); exact, so leaving undoes joining to the bit."""
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Let columns join or leave; exact, so leaving undoes joining to the bit."""
         self._derived = ""
-        tables, kept = self._tables, self._store
-        for slot in tables.slots[list(columns)].tolist():
+        tables, kept, sign = self._tables, self._store, sign_of(steps)
+        for slot in tables.slots[list(terms)].tolist():
             self._launch(
                 "move_column",
                 (blocks(int(self._n)),),
@@ -113,9 +126,9 @@ class GpuLedger:
                 self._n,
             )
 
-    def losses(self, measure: Measure, units: Units, which: Ints, sign: int) -> Ints:
+    def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Exact loss by class, by the quickest exact way."""
-        kind, slots = ROW_KINDS[measure.kind], self._slots(units)
+        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), sign_of(steps)
         which = np.asarray(which, np.int64)
         quick = np.zeros(which.size, bool)
         if kind == ERROR and self._counts_by_rank:
@@ -129,9 +142,9 @@ class GpuLedger:
             out[quick] = self._count_errors(slots.first[which[quick]], sign)
         return out
 
-    def bounds(self, measure: Measure, units: Units, which: Ints, sign: int) -> Bounds:
+    def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
         """Losses in single precision, and how far each may be off."""
-        kind, slots = ROW_KINDS[measure.kind], self._slots(units)
+        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), sign_of(steps)
         which = np.asarray(which, np.int64)
         fast = slots.linear[which]
         n_fast = int(np.count_nonzero(fast))
@@ -145,19 +158,15 @@ class GpuLedger:
         found.losses[fast], found.doubts[fast] = self._scan(measure, mine, sign)
         return found
 
-    def walk(self, measure: Measure, units: Units, which: Ints, signs: Ints) -> Ints:
-        """One step after the other."""
-        return walk(self, measure, units, which, signs)
-
-    def scores(self, joining: Sequence[int], leaving: Sequence[int]) -> Iterator[Scores]:
+    def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
         """All lines at once; the sums go there and come back."""
-        self.apply(joining, 1)
-        self.apply(leaving, -1)
+        self.apply(joining, WHOLE)
+        self.apply(leaving, -WHOLE)
         try:
             sums = self._device.read(self._store["sums"])
         finally:
-            self.apply(leaving, 1)
-            self.apply(joining, -1)
+            self.apply(leaving, WHOLE)
+            self.apply(joining, -WHOLE)
         lines = self._lines
         yield Scores(
             lines.rows,

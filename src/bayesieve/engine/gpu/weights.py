@@ -1,6 +1,6 @@
 """The weighted ledger on a GPU: posteriors in fixed point and their sums by code, as integers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,23 +8,23 @@ from numpy.typing import NDArray
 from ...checks import Foreign
 from ...models.base import Ints
 from ...models.log_ratios import CONSTANT_STEP, SCORE_BITS
-from ..contract import Scores, Slopes
+from ..contract import Slopes
 from ..threads import Threads
-from ..weighted import PRESENT, TWO, Cells, ScoredLines, TermTables
+from ..weighted import PRESENT, TWO, Cells, ScoredLines, TermTables, WeightedLines
 from .device import Device, Store, Words, batches, blocks, check_fits, put_columns, weights_source
 
 # Planes that a thread, or a block, adds up in one go, as in weighted.cu.
 _TOGETHER, _TOGETHER_BYTES = 4, 16
 
 
-class GpuWeightLedger:
+class GpuWeightLedger(WeightedLines):
     """Integer scores, classes x lines, in the memory of a GPU.
 
     Parameters
     ----------
     tables : what the terms say.
     lines, cells : who is scored, and what each line holds; cells are not kept.
-    grain : losses are rounded to 1 / grain nat.
+    bits : losses are rounded to 2^-bits nat.
     threads : who packs columns.
     device : the GPU.
     """
@@ -34,13 +34,13 @@ class GpuWeightLedger:
         tables: TermTables,
         lines: ScoredLines,
         cells: Cells,
-        grain: float,
+        bits: int,
         threads: Threads,
         device: Device,
     ):
         check_cells(cells)
-        self.tables, self.grain = tables, grain
-        self._lines, self._device, n_classes = lines, device, tables.n_classes
+        super().__init__(tables, lines, bits)
+        self._device, n_classes = device, tables.n_classes
         self._weighted = lines.weights.size > 0
         self._n_planes = tables.width - n_classes
         labels = lines.labels
@@ -67,28 +67,9 @@ class GpuWeightLedger:
 
     # -- the contract --------------------------------------------------------------------------
 
-    def loss(self) -> int:
-        """Log-loss of all lines, each left out of its own tables."""
-        if self._loss is None:
-            kept, found = self._store, self._store.zeros("loss", (1,), np.int64)
-            self._launch(
-                "respond",
-                (kept["first pieces"].size,),
-                *(kept[name] for name in ("sums", "classes", "valid", "weights")),
-                np.int32(self._weighted),
-                *self._parts("pieces"),
-                2.0**-SCORE_BITS,
-                self.grain,
-                kept["planes"],
-                found,
-                self._n,
-            )
-            self._loss = int(self._device.read(found)[0])
-        return self._loss
-
     def balance(self) -> Ints:
         """What constants could gain: sums by true class x (planes + 1)."""
-        self.loss()
+        self._now()
         if self._balance is None:
             kept, shape = self._store, (self.tables.n_classes, self._n_planes + 1)
             found = kept.zeros("balance", shape, np.int64)
@@ -101,7 +82,7 @@ class GpuWeightLedger:
     def slopes(self, which: Sequence[int]) -> Slopes:
         """Sums by code of some terms."""
         terms = np.asarray(which, np.int64)
-        self.loss()
+        self._now()
         at = np.append(0, np.cumsum(self.tables.n_codes[terms] * self.tables.width))
         sums = np.zeros(at[-1], np.int64)
         two = self._places[terms] >= 0
@@ -109,11 +90,11 @@ class GpuWeightLedger:
         self._fill_coded(terms[~two], at[:-1][~two], sums)
         return Slopes(sums, at)
 
-    def apply(self, terms: Sequence[int], steps: Ints) -> None:
-        """Raise the weights of terms by steps, in sixteenths: terms x classes."""
+    def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
+        """Raise the weights of terms by steps, in sixteenths."""
         self._loss = self._balance = None
         kept = self._store
-        for term, line in zip(terms, steps, strict=True):
+        for term, line in self._each(terms, steps):
             self._launch(
                 "raise_term",
                 (blocks(int(self._n)),),
@@ -133,16 +114,30 @@ class GpuWeightLedger:
         there = kept.put("steps", np.asarray(steps, np.int64) * CONSTANT_STEP)
         self._launch("shift_sums", (blocks(int(self._n)),), kept["sums"], there, self._n)
 
-    def scores(self) -> Iterator[Scores]:
-        """The sums as they are, each row left out of its own tables."""
-        lines = self._lines
-        once = np.ones(lines.rows.size, np.int64)
-        weights = lines.weights if lines.weights.size else once
-        sums = self._device.read(self._store["sums"]).reshape(self.tables.n_classes, -1)
-        mine = sums[:, self._words.places].T[None]
-        yield Scores(lines.rows, 0 * once, weights, lines.labels[None], mine)
-
     # -- sums ----------------------------------------------------------------------------------
+
+    def _now(self) -> int:
+        """Log-loss of all lines, each left out of its own tables."""
+        if self._loss is None:
+            kept, found = self._store, self._store.zeros("loss", (1,), np.int64)
+            self._launch(
+                "respond",
+                (kept["first pieces"].size,),
+                *(kept[name] for name in ("sums", "classes", "valid", "weights")),
+                np.int32(self._weighted),
+                *self._parts("pieces"),
+                2.0**-SCORE_BITS,
+                2.0**self.offers.bits,
+                kept["planes"],
+                found,
+                self._n,
+            )
+            self._loss = int(self._device.read(found)[0])
+        return self._loss
+
+    def _read_sums(self) -> Ints:
+        sums: Ints = self._device.read(self._store["sums"]).reshape(self.tables.n_classes, -1)
+        return sums[:, self._words.places]
 
     def _launch(self, name: str, grid: Sequence[int], *args: Foreign) -> None:
         self._program.launch(name, grid, 256, args)
