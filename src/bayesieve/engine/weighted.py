@@ -26,6 +26,7 @@ from .contract import (
     Slopes,
     Units,
     losses_by_moving,
+    tables_of,
 )
 from .threads import Threads
 
@@ -234,13 +235,6 @@ def loss_bits(tables: TermTables, lines: ScoredLines) -> int:
 
 def _offers(tables: TermTables, bits: int) -> Offers:
     return Offers(("log-likelihood",), tables, bits)
-
-
-def tables_of(ledger: Ledger) -> TermTables:
-    """What the terms of a ledger say whose weights may be anything."""
-    found = ledger.offers.tables
-    assert found is not None
-    return found
 
 
 def check_measure(measure: Measure, offers: Offers) -> None:

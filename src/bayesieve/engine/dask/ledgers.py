@@ -29,11 +29,12 @@ from ..contract import (
     Units,
     check_adds,
     sign_of,
+    tables_of,
 )
 from ..dense import FixedTables
 from ..layout import Lines, fits_a_byte
 from ..sparse import MovedLines, SparseProblem, SparseTables
-from ..weighted import ScoredLines, TermTables, loss_bits, tables_of
+from ..weighted import ScoredLines, TermTables, loss_bits
 from .terms import Reads, flat
 from .transport import Channel, Message, Requests, narrow
 
@@ -480,6 +481,7 @@ class RemoteLedger(NamedLedger):
 
     def shift(self, steps: Ints) -> None:
         """Raise constants; workers hear of it with the next request."""
+        tables_of(self)
         self._constants = self._constants + steps
         self._loss = self._balance = None
 
@@ -520,6 +522,7 @@ class RemoteLedger(NamedLedger):
 
     def balance(self) -> Ints:
         """One round, which tells the loss as well."""
+        tables_of(self)
         if self._balance is None:
             self._loss, self._balance = self._ask(self._asks("balance"))
         return self._balance
