@@ -235,10 +235,10 @@ def sign_of(steps: int | Ints) -> int:
     raise _whole_columns_alone(f"steps of {np.asarray(steps).tolist()}")
 
 
-def _whole_columns_alone(asked: str) -> ValueError:
+def _whole_columns_alone(request: str) -> ValueError:
     return ValueError(
         f"in this ledger whole columns join and leave, by {WHOLE} and -{WHOLE} sixteenths; got "
-        f"{asked}. Ask a ledger of weighted terms."
+        f"{request}. Ask a ledger of weighted terms."
     )
 
 

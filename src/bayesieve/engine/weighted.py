@@ -71,7 +71,7 @@ class TermTables:
 
     @classmethod
     def stacked(cls, folds: Sequence["TermTables"]) -> "TermTables":
-        """The same terms in several folds: the tables of each term one below the other."""
+        """Terms in several folds: the tables of each term one below the other."""
         first = folds[0]
         n_folds = len(folds)
         # Rows of term t in fold f come after those of all terms before and of all folds before.
@@ -346,7 +346,7 @@ class WeightedLedger(WeightedLines):
         return cls(tables, lines, cells, bits, threads)
 
     def cut(self, n_parts: int) -> list["WeightedLedger"]:
-        """The same lines in several ledgers, every n-th line in each; none is empty."""
+        """Several ledgers of these lines, every n-th line in each; none is empty."""
         found = []
         n_lines = self._lines.rows.size
         for part in range(min(n_parts, n_lines)):
