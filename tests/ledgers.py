@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pytest
 
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
@@ -100,6 +101,95 @@ def objective_of(ledger, criterion, units, keep=()):
 def log_loss(ledger):
     """The loss by which weights are fitted, as it stands."""
     return ledger.losses(ledger.offers.measure, NO_UNITS, np.array([AS_IT_IS]), WHOLE).item()
+
+
+def single(n_terms):
+    """Every term alone."""
+    return Units(tuple((j,) for j in range(n_terms)))
+
+
+def lines_of(ledger, *moved):
+    """Row, fold, weight, classes and sums of every line, in the order of rows and folds."""
+    found = [
+        np.column_stack(
+            [part.rows, part.sets, part.weights, part.classes.T]
+            + [sums.reshape(part.rows.size, -1) for sums in part.sums]
+        )
+        for part in ledger.scores(*moved)
+    ]
+    lines = np.concatenate(found)
+    return lines[np.lexsort(lines.T[1::-1])]
+
+
+def same_answers(one, other, units):
+    """Both are asked all that the second offers, as they stand; answers are equal to the bit."""
+    every, tables = np.arange(-1, len(units)), other.offers.tables
+    for kind in other.offers.measures:
+        measure = Measure(kind, 20) if tables is None else other.offers.measure
+        for steps in (WHOLE, -WHOLE):
+            exact = one.losses(measure, units, every, steps)
+            np.testing.assert_array_equal(other.losses(measure, units, every, steps), exact)
+            if kind == "pairs":
+                continue
+            total = (exact[1:] @ np.array(one.outline.factors)[: exact.shape[1]]).astype(float)
+            for each in (one, other):
+                loss, doubt = each.bounds(measure, units, every[1:], steps)
+                assert (abs(loss - total * 2.0**-measure.bits) <= doubt).all()
+        few = every[[2, 0, 1]]
+        asked = [each.losses(measure, units, few, WHOLE) for each in (one, other)]
+        np.testing.assert_array_equal(*asked)
+    for moved in ((), (units.members[0], ()), (units.members[-1], units.members[1])):
+        np.testing.assert_array_equal(lines_of(one, *moved), lines_of(other, *moved))
+    if tables is None:
+        for asked in ((lambda: other.slopes([0])), other.balance, (lambda: other.shift(every))):
+            with pytest.raises(ValueError, match="whole columns join and leave"):
+                asked()
+        return
+    np.testing.assert_array_equal(one.balance(), other.balance())
+    for terms in (range(tables.n_terms), [1], [2, 0]):
+        here, there = one.slopes(list(terms)), other.slopes(list(terms))
+        np.testing.assert_array_equal(here.sums, there.sums)
+        np.testing.assert_array_equal(here.at, there.at)
+
+
+def check_alike(one, other, units):
+    """One ledger is the other in another form: the same answers wherever they are led."""
+    assert one.outline == other.outline
+    assert set(other.offers.measures) <= set(one.offers.measures)
+    assert one.offers.bits == other.offers.bits
+    np.testing.assert_array_equal(one.totals(), other.totals())
+    begun = lines_of(one)
+    same_answers(one, other, units)
+    first, second, third = units.members[1], units.members[0], units.members[2]
+    for terms, steps in ((first, WHOLE), (second, WHOLE), (first, -WHOLE), (third, WHOLE)):
+        for each in (one, other):
+            each.apply(terms, steps)
+        same_answers(one, other, units)
+    for kind in other.offers.measures:
+        measure = Measure(kind, 20) if other.offers.tables is None else other.offers.measure
+        for way in (1, -1):
+            which, steps = np.array([1, 0, 2, 1, 1]), way * WHOLE * np.array([1, -1, -1, -1, 1])
+            if way < 0:
+                which = which[::-1]
+                steps = steps[::-1]
+            walked = [each.walk(measure, units, which, steps) for each in (one, other)]
+            np.testing.assert_array_equal(*walked)
+    if other.offers.tables is not None:
+        _check_weights(one, other, units)
+    for each in (one, other):
+        each.apply((*second, *third), -WHOLE)
+        np.testing.assert_array_equal(lines_of(each), begun)
+
+
+def _check_weights(one, other, units):
+    """Weights between none and whole, by class, and constants."""
+    n_classes = one.outline.n_classes
+    steps = np.arange(2 * n_classes).reshape(2, n_classes) % 5 - 1
+    for way in (1, 1, -1, -1):
+        for each in (one, other):
+            each.apply([0, 3], way * steps)
+            each.shift(way * steps[0])
+        same_answers(one, other, units)
 
 
 def total_scores(ledger):

@@ -1,14 +1,30 @@
-"""Every ledger answers alike: whole or in parts, and though every word is written down and read."""
+"""Every ledger answers alike: whole, in parts, with workers; though every word travels."""
 
 import numpy as np
 import pytest
 
 import reference
 from bayesieve.criteria import AUC, CRITERIA, Criterion
-from bayesieve.engine.contract import AS_IT_IS, WHOLE, Partitioned, Units
+from bayesieve.engine.contract import AS_IT_IS, WHOLE, Measure, Partitioned, Units
+from bayesieve.engine.threads import Threads
+from bayesieve.engine.weighted import PRESENT, Folded
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import SubsetScorer
-from ledgers import Travelling, dense_ledger, objective_of, sparse_ledger
+from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
+from bayesieve.search.weight_path import GreedyWeights, WeightedProblem
+from ledgers import (
+    Travelling,
+    check_alike,
+    columns_of,
+    dense_ledger,
+    lines_of,
+    log_loss,
+    objective_of,
+    single,
+    sparse_ledger,
+)
+from weighted import MODELS_OF_MIXED, coded_rows, mixed
+from workers import DEALT_UNITS, ColumnWorkers, RowWorkers
 
 ROW_CRITERIA = ["error", "probability", "log-likelihood"]
 PARTS = [2, 7]
@@ -43,18 +59,42 @@ def sparse(form, weighted):
     return sparse_ledger(X, Y, MIXED, folds, weights=weights if weighted else None)
 
 
+def term_rows(form, weighted):
+    """Rows of weighted terms: dense columns, or sparse ones."""
+    X, y = mixed(3, 90)
+    weights = np.random.default_rng(0).integers(1, 4, len(y)) if weighted else None
+    if form != "sparse":
+        return coded_rows(X, y, MODELS_OF_MIXED, weights)
+    X = np.nan_to_num(X[:, [0, 2, 3, 4]])
+    dense = coded_rows(X, y, ["bernoulli"] * 4, weights)
+    entries = tuple(np.flatnonzero(X[:, j]) for j in range(4))
+    columns = CodedColumns(dense.columns.specs, np.full(4, PRESENT), entries, len(y))
+    return CodedRows(columns, dense.rows, y, dense.weights, dense.classes, dense.class_weight)
+
+
+def weighing_of(rows, bins):
+    plan = WeightPlan(units=tuple((j,) for j in range(len(rows.columns.specs))))
+    return Weighing([rows], plan, bins, Threads(1))
+
+
+def terms(form, weighted):
+    """A ledger of weighted terms, pairs of columns among them."""
+    rows = term_rows(form, weighted)
+    weighing = weighing_of(rows, 0 if form == "sparse" else 5)
+    return weighing._ledger(0, rows, left_out=True)
+
+
 CASES = {
-    **{
-        f"dense {cv}{' weighted' if w else ''}": (dense, cv, w)
-        for cv in ("train", "loo", 3)
-        for w in (False, True)
-    },
-    **{
-        f"sparse {form}{' weighted' if w else ''}": (sparse, form, w)
-        for form in ("classes", "folds", "labels")
-        for w in (False, True)
-    },
+    f"{build.__name__} {form}{' weighted' if weighted else ''}": (build, form, weighted)
+    for build, forms in (
+        (dense, ("train", "loo", 3)),
+        (sparse, ("classes", "folds", "labels")),
+        (terms, ("columns", "sparse")),
+    )
+    for form in forms
+    for weighted in (False, True)
 }
+WHOLE_COLUMNS = [case for case in CASES if not case.startswith("terms")]
 
 
 def make(case):
@@ -66,38 +106,161 @@ def cut(case, n_parts):
     return Partitioned([Travelling(part) for part in make(case).cut(n_parts)])
 
 
+def units_of(ledger):
+    """Terms alone, and some together."""
+    tables = ledger.offers.tables
+    n_terms = 7 if tables is None else tables.n_terms
+    return single(n_terms), Units(((0, 2), (1,), *((j,) for j in range(3, n_terms))))
+
+
 SINGLE = Units(tuple((j,) for j in range(7)))
-GROUPED = Units(((0, 2), (1,), (3,), (4, 6), (5,)))
 
 
 @pytest.mark.parametrize("n_parts", PARTS)
 @pytest.mark.parametrize("case", CASES)
 def test_answers_add_up_over_parts(case, n_parts):
     whole, parts = make(case), cut(case, n_parts)
-    assert parts.outline == whole.outline
-    np.testing.assert_array_equal(parts.totals(), whole.totals())
-    for units in (SINGLE, GROUPED):
-        every = np.arange(-1, len(units))
-        for name in ROW_CRITERIA:
-            rule = CRITERIA[name].rule(whole)
-            assert CRITERIA[name].rule(parts) == rule
-            for moved in ((), (3,), (0, 2)):
-                whole.apply(moved, WHOLE)
-                parts.apply(moved, WHOLE)
-                for sign in (1, -1):
-                    one = whole.losses(rule, units, every, WHOLE * sign)
-                    np.testing.assert_array_equal(
-                        one, parts.losses(rule, units, every, WHOLE * sign)
-                    )
-                    exact = np.array(rule.keys(one[1:], np.zeros(len(units)))) * 2.0**-rule.bits
-                    for ledger in (whole, parts):
-                        loss, doubt = ledger.bounds(rule, units, every[1:], WHOLE * sign)
-                        assert (abs(loss - exact) <= doubt).all()
-                whole.apply(moved, -WHOLE)
-                parts.apply(moved, -WHOLE)
+    for name in ROW_CRITERIA:
+        assert CRITERIA[name].rule(parts) == CRITERIA[name].rule(whole)
+    for units in units_of(whole):
+        check_alike(whole, parts, units)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("n_workers", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("cv", ["train", "loo", 3])
+def test_rows_with_workers(cv, weighted, n_workers):
+    X, y, weights = table()
+    X, models = X[:, [0, 1, 3, 4, 5, 6]], ["bernoulli", "categorical", *["bernoulli"] * 4]
+    given = {"weights": weights if weighted else None, "balanced": weighted}
+    near = dense_ledger(X, y, models, cv, **given)
+    workers = RowWorkers(*columns_of(X, models)[::-1], n_workers)
+    try:
+        check_alike(near, workers.dense(near), Units(((0, 2), (1,), (3,), (4, 5))))
+    finally:
+        workers.channel.close()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weighted_rows_with_workers(weighted):
+    rows = term_rows("columns", weighted)
+    workers = RowWorkers(rows.columns.columns, rows.columns.specs, 3)
+    try:
+        near, remote = (weighing_of(each, 5) for each in (rows, workers.coded(rows)))
+        ledgers = [each._ledger(0, each.problems[0], left_out=True) for each in (near, remote)]
+        check_alike(*ledgers, units_of(ledgers[0])[1])
+    finally:
+        workers.channel.close()
+
+
+@pytest.mark.parametrize(("n_classes", "n_labels"), [(2, 3), (4, 1)])
+def test_columns_with_workers(n_classes, n_labels):
+    workers = ColumnWorkers(2, n_classes, n_labels)
+    try:
+        check_alike(*workers.ledgers, DEALT_UNITS)
+    finally:
+        workers.channel.close()
+
+
+def test_a_worker_without_lines():
+    """Lines of some of the rows may all be with the others."""
+    X, y, _ = table()
+    X, models = X[:, [0, 3, 4]], ["bernoulli"] * 3
+    near = dense_ledger(X, y, models)
+    at = np.flatnonzero(near._rows.lines.rows < 20)
+    few = type(near)(near._tables, near._rows.take(at), near.outline.factors, Threads(1))
+    workers = RowWorkers(*columns_of(X, models)[::-1], 3)
+    try:
+        check_alike(few, workers.dense(few), single(3))
+    finally:
+        workers.channel.close()
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_folds_have_tables_of_their_own(remote):
+    """Losses and slopes of folds are those of their ledgers, each in units of its own."""
+    rows = term_rows("columns", True)
+    workers = RowWorkers(rows.columns.columns, rows.columns.specs, 2)
+    try:
+        some = workers.coded(rows) if remote else rows
+        weighing = weighing_of(some, 5)
+        parts = [
+            weighing._ledger(0, some.weighted(some.weights * (np.arange(90) % 3 == fold)), False)
+            for fold in range(3)
+        ]
+        folded = Folded(parts)
+        bits = folded.offers.bits
+        for _ in range(2):
+            total = sum(log_loss(each) * 2 ** (bits - each.offers.bits) for each in parts)
+            assert log_loss(folded) == total
+            found = folded.slopes([2, 0])
+            of_two = found.sums[: found.at[1]].reshape(3, -1)
+            for mine, each in zip(of_two, parts, strict=True):
+                np.testing.assert_array_equal(mine, each.slopes([2]).sums)
+            np.testing.assert_array_equal(folded.balance(), sum(e.balance() for e in parts))
+            assert folded.totals().sum() == rows.weights.sum()
+            folded.apply([2, 5], np.array([[3, 0, 16], [1, 2, 3]]))
+        of_one = parts[0].offers.tables.n_codes
+        np.testing.assert_array_equal(folded.offers.tables.n_codes, 3 * of_one)
+    finally:
+        workers.channel.close()
+
+
+def test_what_a_ledger_does_not_offer_is_refused():
+    whole, weighted = make("dense train"), make("terms columns")
+    for steps in (5, np.array([[16, 16, 0]])):
+        with pytest.raises(ValueError, match="whole columns join and leave, by 16 and -16"):
+            whole.apply([0], steps)
+    whole.apply([0], np.full((1, 3), WHOLE))
+    for measure in (Measure("error"), Measure("log-likelihood", 3)):
+        with pytest.raises(ValueError, match=r"answers Measure\(kind='log-likelihood'"):
+            weighted.losses(measure, single(3), np.array([0]), WHOLE)
+
+
+@pytest.mark.parametrize("case", ["terms columns", "terms sparse"])
+def test_what_joined_leaves_without_a_trace(case):
+    ledger = make(case)
+    before, lines = log_loss(ledger), lines_of(ledger)
+    every = range(ledger.offers.tables.n_terms)
+    steps = np.tile([7, 1, 16], (len(every), 1))
+    ledger.apply(every, steps)
+    assert log_loss(ledger) != before
+    for term in every:
+        ledger.apply([term], -steps[:1])
+    assert log_loss(ledger) == before
+    assert (lines_of(ledger) == lines).all()
+
+
+@pytest.mark.parametrize("n_parts", PARTS)
+def test_a_path_over_parts_is_the_path(n_parts):
+    rows = term_rows("columns", False)
+    weighing = weighing_of(rows, 5)
+    whole = weighing.greedy(0.5)
+    rules = whole._rules
+    parts = Partitioned(weighing._ledger(0, rows, left_out=True).cut(n_parts))
+    problem = WeightedProblem(parts, weighing._constants(weighing.problems[0]), rules)
+    for one, two in zip(whole.steps(), GreedyWeights([problem], rules).steps(), strict=True):
+        assert (one.terms, one.gain, one.loss) == (two.terms, two.gain, two.loss)
+        assert (one.weights[0] == two.weights[0]).all()
+
+
+def test_sparse_terms_answer_as_dense_ones():
+    sparse_terms, rows = make("terms sparse"), term_rows("sparse", False)
+    X = np.stack([rows.codes(j) for j in range(4)], axis=1).astype(float)
+    dense_rows = coded_rows(X, rows.labels, ["bernoulli"] * 4)
+    dense_terms = weighing_of(dense_rows, 0)._ledger(0, dense_rows, left_out=True)
+    check_alike(sparse_terms, dense_terms, single(4))
+
+
+def test_a_ledger_is_cut_into_no_more_parts_than_lines():
+    ledger = make("terms columns")
+    n_lines = len(lines_of(ledger))
+    parts = ledger.cut(n_lines + 9)
+    assert len(parts) == n_lines
+    assert sum(map(log_loss, parts)) == log_loss(ledger)
+
+
+@pytest.mark.parametrize("case", WHOLE_COLUMNS)
 def test_walks_and_scores(case):
     """A walk is its steps; the scores of a subset are those of the ledger that went there."""
     whole, parts, plain = make(case), cut(case, 3), make(case)

@@ -1,12 +1,10 @@
 """A ledger whose columns others hold answers as one that holds them itself, also when cut off."""
 
-import socket
-import threading
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+<<<<<<< HEAD
 from bayesieve.data.sample import Targets
 from bayesieve.data.storage import from_codes
 from bayesieve.engine.contract import AS_IT_IS, WHOLE, Measure, Units
@@ -88,36 +86,25 @@ class Dealt:
 
     def cut_off(self, holder):
         self.lines.pop(holder).shutdown(socket.SHUT_RDWR)
+=======
+from bayesieve.engine.contract import WHOLE, Measure
+from bayesieve.engine.dask.ledgers import CodedPart, DealtColumns, RareCodes, deal
+from bayesieve.engine.dask.worker import CountedRows
+from ledgers import same_answers
+from workers import DEALT_UNITS as UNITS
+from workers import ColumnWorkers
+>>>>>>> house-ledger
 
 
 @pytest.fixture(params=[(1, 2, 1), (2, 2, 3), (3, 4, 1), (9, 2, 2)])
 def dealt(request):
-    found = Dealt(*request.param)
+    found = ColumnWorkers(*request.param)
     yield found
     found.channel.close()
 
 
-def questions(dealt):
-    """All that a search asks."""
-    kinds = ["error", "probability", "log-likelihood"]
-    if dealt.ledgers[0].outline.odds:
-        kinds.append("pairs")
-    for kind in kinds:
-        measure = Measure(kind, 20)
-        yield measure, np.array([1, AS_IT_IS, 0, 5, 4]), 1
-        yield measure, np.array([AS_IT_IS]), 1
-        yield measure, np.arange(6), -1
-
-
 def compare(dealt):
-    near, far = dealt.ledgers
-    for measure, which, sign in questions(dealt):
-        found = [each.losses(measure, UNITS, which, WHOLE * sign) for each in dealt.ledgers]
-        np.testing.assert_array_equal(*found)
-    for moved in (((), ()), ((0, 4), ()), ((1,), (5, 6))):
-        ((one,), (other,)) = (list(each.scores(*moved)) for each in (near, far))
-        for a, b in zip(one, other, strict=True):
-            np.testing.assert_array_equal(a, b)
+    same_answers(*dealt.ledgers, UNITS)
 
 
 def steps(dealt):
@@ -166,7 +153,7 @@ def test_what_was_not_heard_is_told_again(dealt):
 
 
 def test_rounds_and_bytes_of_a_step():
-    dealt = Dealt(3, 2, 2)
+    dealt = ColumnWorkers(3, 2, 2)
     far, which = dealt.ledgers[1], np.arange(6)
     far.losses(Measure("pairs"), UNITS, which, WHOLE)
     before = dealt.channel.tally

@@ -1,8 +1,5 @@
 """Weighted terms on a cluster are those found here, to the bit, however the rows are cut."""
 
-import socket
-import threading
-
 import dask.array as da
 import numpy as np
 import pytest
@@ -10,14 +7,12 @@ from clusters import cut, table
 from sklearn.base import clone
 
 from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
-from bayesieve.engine.dask.ledgers import CodedPart, RemoteRows, Spans
-from bayesieve.engine.dask.transport import Channel, dial
-from bayesieve.engine.dask.worker import Holder, serve
+from bayesieve.engine.dask.ledgers import RemoteRows
 from bayesieve.engine.threads import Threads
-from bayesieve.search.remote import RemoteColumns
-from bayesieve.search.term_pool import CodedRows, Weighing, WeightPlan
-from ledgers import log_loss
+from bayesieve.search.term_pool import Weighing, WeightPlan
+from ledgers import log_loss, same_answers, single
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
+from workers import RowWorkers
 
 
 def told(model, X):
@@ -160,42 +155,14 @@ def test_codes_of_chosen_columns_stay_away(monkeypatch):
     assert here.predict_proba(X).tobytes() == there.predict_proba(X).tobytes()
 
 
-class Held:
-    """Rows in several holders, which are threads; they can be cut off and come again."""
-
-    def __init__(self, rows, n_holders):
-        self.lines, columns = {}, rows.columns
-        self.parts = np.array_split(np.arange(columns.n_rows), n_holders)
-        self.codes = np.stack([column.astype(np.uint8) for column in columns.columns])
-        self.channel = Channel("127.0.0.1", n_holders, self.dial)
-        ends = tuple(((int(part[0]), int(part[-1]) + 1),) for part in self.parts)
-        held = RemoteRows(self.channel, Spans(ends, columns.n_rows), columns.specs)
-        which = tuple(range(len(columns.specs)))
-        coded = RemoteColumns(
-            columns.specs, columns.kinds, (), columns.n_rows, held=held, which=which
-        )
-        told = (rows.rows, rows.labels, rows.weights, rows.classes, rows.class_weight)
-        self.rows = CodedRows(coded, *told)
-
-    def dial(self, holder):
-        if holder in self.lines:
-            return
-        line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
-        part = CodedPart.of(self.codes[:, self.parts[holder]], (), self.parts[holder].size)
-        threading.Thread(target=serve, args=(line, Holder([part])), daemon=True).start()
-
-    def cut_off(self, holder):
-        self.lines.pop(holder).shutdown(socket.SHUT_RDWR)
-
-
 @pytest.fixture(params=[1, 2, 3, 7])
 def both(request):
     X, y = mixed(3, 90)
     weights = np.random.default_rng(0).integers(1, 4, 90) if request.param == 3 else None
     rows = coded_rows(X, y, MODELS_OF_MIXED, weights)
-    held = Held(rows, request.param)
+    held = RowWorkers(rows.columns.columns, rows.columns.specs, request.param)
     plan = WeightPlan(units=tuple((j,) for j in range(6)))
-    yield [Weighing([each], plan, 5, Threads(1)) for each in (rows, held.rows)], held
+    yield [Weighing([each], plan, 5, Threads(1)) for each in (rows, held.coded(rows))], held
     held.channel.close()
 
 
@@ -206,16 +173,10 @@ def test_a_far_weighted_ledger_answers_as_a_near_one(both):
     np.testing.assert_array_equal(*marks)
     one, other = (each._ledger(0, each.problems[0], left_out=True) for each in (near, far))
     assert one.offers.bits == other.offers.bits
-    terms, draw = list(range(one.offers.tables.n_terms)), np.random.default_rng(1)
+    units, draw = single(one.offers.tables.n_terms), np.random.default_rng(1)
     for moves in range(4):
         held.cut_off(int(draw.integers(held.channel.n_holders)))
-        np.testing.assert_array_equal(one.slopes(terms).sums, other.slopes(terms).sums)
-        np.testing.assert_array_equal(one.slopes(terms).at, other.slopes(terms).at)
-        assert log_loss(one) == log_loss(other)
-        np.testing.assert_array_equal(one.balance(), other.balance())
-        for mine, theirs in zip(one.scores(), other.scores(), strict=True):
-            for here, there in zip(mine, theirs, strict=True):
-                np.testing.assert_array_equal(here, there)
+        same_answers(one, other, units)
         steps = np.array([3, 0, 1 - moves])
         for ledger in (one, other):
             ledger.apply([moves, moves + 5], np.stack([steps, steps + 1]))

@@ -13,16 +13,18 @@ import pytest
 from bayesieve.criteria import CRITERIA
 from bayesieve.data.columns import encode, learn
 from bayesieve.engine.contract import AS_IT_IS, WHOLE, Units
-from bayesieve.engine.dask.ledgers import CodedPart, RemoteRows, Spans
+from bayesieve.engine.dask.ledgers import CodedPart
 from bayesieve.engine.dask.transport import TOKEN_BYTES, Channel, Message, dial, receive, send
 from bayesieve.engine.dask.worker import Holder, serve
-from bayesieve.engine.dense import DenseLedger, DenseTables, FixedTables
+from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
 from bayesieve.models import Settings
 from bayesieve.search import SEARCHES
 from bayesieve.search.objective import Objective, SubsetScorer
 from bayesieve.search.strategies.base import Limits
+from ledgers import check_alike
+from workers import RowWorkers
 
 
 def test_messages_arrive_as_they_left():
@@ -95,39 +97,24 @@ def test_errors_of_holders_are_told():
     assert not thread.is_alive()
 
 
-class Far:
-    """Rows in several holders, which are threads; they can be cut off and come again."""
+class Rows(RowWorkers):
+    """Rows with workers, a ledger of them, and one of the same rows here."""
 
-    def __init__(self, X, y, cv, n_holders, weights=None):
+    def __init__(self, X, y, cv, n_workers, weights=None):
         specs = [learn(f"x{j}", "categorical", X[:, j], True) for j in range(X.shape[1])]
-        codes = np.stack([encode(spec, X[:, j]) for j, spec in enumerate(specs)])
-        self.parts = np.array_split(np.arange(len(y)), n_holders)
-        self.codes, self.lines = codes, {}
-        self.channel = Channel("127.0.0.1", n_holders, self.dial)
-        ends = [(int(part[0]), int(part[-1]) + 1) for part in self.parts]
-        self.rows = RemoteRows(self.channel, Spans(tuple((each,) for each in ends), len(y)), specs)
+        super().__init__([encode(spec, X[:, j]) for j, spec in enumerate(specs)], specs, n_workers)
         weights = np.ones(len(y)) if weights is None else weights.astype(float)
         factors = [1] * (int(y.max()) + 1)
         self.scored = scoring(cv, y, weights, np.arange(len(y)), factors)
-        columns = DenseColumns(self.scored.sets, self.scored.lines, self.scored.loo, len(specs))
-        for spec, column in zip(specs, codes, strict=True):
-            columns.add(spec, column[self.scored.training], column)
-        self.settings = Settings(1.0, None, self.scored.sets.class_weight)
-        self.columns, self.factors = columns, tuple(factors)
-        self.near = DenseLedger.build([columns], self.settings, None, self.factors, Threads(1))[0]
-        tables = FixedTables.of(DenseTables(columns, self.settings, None))
-        self.ledger = self.rows.ledger(tables, self.scored.lines, self.factors)
-
-    def dial(self, holder):
-        """Whoever is waited for dials, once."""
-        if holder in self.lines:
-            return
-        part = CodedPart.of(self.codes[:, self.parts[holder]], (), self.parts[holder].size)
-        line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
-        threading.Thread(target=serve, args=(line, Holder([part])), daemon=True).start()
-
-    def cut_off(self, holder):
-        self.lines.pop(holder).shutdown(socket.SHUT_RDWR)
+        self.columns = DenseColumns(
+            self.scored.sets, self.scored.lines, self.scored.loo, len(specs)
+        )
+        for spec, column in zip(specs, self.codes, strict=True):
+            self.columns.add(spec, column[self.scored.training], column)
+        settings = Settings(1.0, None, self.scored.sets.class_weight)
+        given = settings, None, tuple(factors), Threads(1)
+        self.near = DenseLedger.build([self.columns], *given)[0]
+        self.ledger = self.dense(self.near)
 
 
 @pytest.fixture(params=[1, 2, 3, 7])
@@ -137,7 +124,7 @@ def far(request):
     X = rng.integers(0, 4, (90, 8)).astype(float)
     X[:, 0] = (y + rng.integers(0, 2, 90)) % 4
     X[rng.random(X.shape) < 0.05] = np.nan
-    made = Far(X, y, 3, request.param, rng.integers(1, 3, 90))
+    made = Rows(X, y, 3, request.param, rng.integers(1, 3, 90))
     yield made
     made.channel.close()
 
@@ -149,31 +136,7 @@ def test_a_far_ledger_answers_as_a_near_one(far):
     counts = far.rows.count(far.scored.sets, far.scored.training)
     for mine, theirs in zip(counts, far.columns.statistics, strict=True):
         np.testing.assert_array_equal(mine, theirs)
-    np.testing.assert_array_equal(far.ledger.totals(), far.near.totals())
-    assert far.ledger.outline == far.near.outline
-    every = np.arange(-1, len(UNITS))
-    for name in ("error", "probability", "log-likelihood"):
-        rule = CRITERIA[name].rule(far.near)
-        assert CRITERIA[name].rule(far.ledger) == rule
-        for moved in ((), (0,), (1, 2)):
-            for ledger in (far.ledger, far.near):
-                ledger.apply(moved, WHOLE)
-            for sign in (1, -1):
-                one, other = (
-                    each.losses(rule, UNITS, every, WHOLE * sign) for each in (far.ledger, far.near)
-                )
-                np.testing.assert_array_equal(one, other)
-            loss, doubt = far.ledger.bounds(rule, UNITS, every[1:], WHOLE)
-            exact = far.near.losses(rule, UNITS, every[1:], WHOLE).sum(1) * 2.0**-rule.bits
-            assert (abs(loss - exact) <= doubt).all()
-        steps = np.array([0, 1, 3, 0]), WHOLE * np.array([-1, -1, 1, 1])
-        one, other = (each.walk(rule, UNITS, *steps) for each in (far.ledger, far.near))
-        np.testing.assert_array_equal(one, other)
-        for ledger in (far.ledger, far.near):
-            ledger.apply((0, 4), -WHOLE)
-    for one, other in zip(far.ledger.scores((0, 4), ()), far.near.scores((0, 4), ()), strict=True):
-        for mine, theirs in zip(one, other, strict=True):
-            np.testing.assert_array_equal(mine, theirs)
+    check_alike(far.near, far.ledger, UNITS)
 
 
 @pytest.mark.parametrize(("criterion", "most"), [("error", 1), ("probability", 2)])

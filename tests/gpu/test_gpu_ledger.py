@@ -12,7 +12,7 @@ from bayesieve.engine.contract import AS_IT_IS, WHOLE, Partitioned, Units
 from bayesieve.engine.gpu.ledger import MOST_SCANNED, GpuLedger
 from bayesieve.engine.threads import Threads
 from bayesieve.search import SEARCHES, Limits
-from ledgers import Travelling, dense_ledger, objective_of
+from ledgers import Travelling, check_alike, dense_ledger, objective_of
 
 ROW_CRITERIA = ["error", "probability", "log-likelihood"]
 MIXED = ["bernoulli", "categorical", "bernoulli", "bernoulli", "bernoulli", "categorical"]
@@ -93,17 +93,8 @@ def test_answers_are_those_of_the_dense_ledger(device, cv, weighted, n_classes):
 def test_walks_scores_and_parts(device, weighted):
     dense = dense_of(4, weighted)
     ledger, parts = on_device(dense, device), on_device(dense, device, 3)
-    rule = CRITERIA["probability"].rule(dense)
-    which, signs = np.array([0, 3, 5, 3, 1]), np.array([1, 1, 1, -1, 1])
-    (before,) = ledger.scores((0, 1, 5), ())
-    (same,) = dense.scores((0, 1, 5), ())
-    for one, other in zip(before, same, strict=True):
-        np.testing.assert_array_equal(one, other)
-    found = dense.walk(rule, SINGLE, which, WHOLE * signs)
-    for each in (ledger, parts):
-        np.testing.assert_array_equal(each.walk(rule, SINGLE, which, WHOLE * signs), found)
-    (now,) = ledger.scores((), ())
-    np.testing.assert_array_equal(now.sums, before.sums)
+    check_alike(dense, ledger, SINGLE)
+    check_alike(dense, parts, GROUPED)
 
 
 @pytest.mark.parametrize("search", SEARCHES)

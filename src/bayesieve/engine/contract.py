@@ -209,15 +209,15 @@ class Ledger(Protocol):
 
     def slopes(self, which: Sequence[int]) -> Slopes:
         """What the weights of some terms could gain.  Adds up over parts."""
-        raise _whole_columns_alone(f"slopes({list(which)})")
+        raise _whole_columns_alone("a question about weights")
 
     def balance(self) -> Ints:
         """What constants could gain: sums by true class x (planes + 1).  Adds up over parts."""
-        raise _whole_columns_alone("balance()")
+        raise _whole_columns_alone("a question about constants")
 
     def shift(self, steps: Ints) -> None:
         """Raise the constants by steps, in sixty-fourths of a nat."""
-        raise _whole_columns_alone(f"shift({steps.tolist()})")
+        raise _whole_columns_alone("steps of constants")
 
 
 def sign_of(steps: int | Ints) -> int:
@@ -229,17 +229,25 @@ def sign_of(steps: int | Ints) -> int:
     >>> sign_of(WHOLE), sign_of(-WHOLE)
     (1, -1)
     """
-    only = steps if isinstance(steps, int | np.integer) else np.unique(steps)
-    if np.size(only) == 1 and abs(int(only)) == WHOLE:
-        return int(only) // WHOLE
+    only = [steps] if isinstance(steps, int) else np.unique(steps).tolist()
+    if len(only) == 1 and abs(only[0]) == WHOLE:
+        return int(only[0]) // WHOLE
     raise _whole_columns_alone(f"steps of {np.asarray(steps).tolist()}")
 
 
-def _whole_columns_alone(asked: str) -> ValueError:
+def _whole_columns_alone(request: str) -> ValueError:
     return ValueError(
         f"in this ledger whole columns join and leave, by {WHOLE} and -{WHOLE} sixteenths; got "
-        f"{asked}. Ask a ledger of weighted terms."
+        f"{request}. Ask a ledger of weighted terms."
     )
+
+
+def tables_of(ledger: Ledger) -> "TermTables":
+    """What the terms of a ledger say; refused where whole columns alone join and leave."""
+    found = ledger.offers.tables
+    if found is None:
+        raise _whole_columns_alone("a question about weights")
+    return found
 
 
 def losses_by_moving(

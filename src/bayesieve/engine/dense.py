@@ -88,7 +88,7 @@ class LedgerTables(Protocol):
 
     @property
     def linear(self) -> dict[int, NDArray[np.float32]]:
-        """The same in the linear domain, for joining and for leaving."""
+        """Tables in the linear domain, for joining and for leaving."""
 
     @property
     def linear_ok(self) -> NDArray[np.bool_]:
@@ -318,7 +318,7 @@ class DenseLedger(Ledger):
         return found
 
     def cut(self, n_parts: int) -> list["DenseLedger"]:
-        """The same lines in several ledgers, each with all lines of its rows; none is empty."""
+        """Several ledgers of these lines, each with all lines of its rows; none is empty."""
         found = []
         distinct = np.unique(self._rows.lines.rows)
         for part in np.array_split(distinct, min(n_parts, distinct.size)):
@@ -328,7 +328,7 @@ class DenseLedger(Ledger):
         return found
 
     def afresh(self, threads: Threads) -> "DenseLedger":
-        """The same lines and tables with no column in: sums of its own, run by these threads."""
+        """A ledger of these lines and tables with no column in, whose kernels these threads run."""
         found = copy(self)
         found.clear(threads)
         return found
@@ -439,10 +439,10 @@ class DenseLedger(Ledger):
         found = np.empty((which.size, self.outline.n_classes), np.int64)
 
         def task(lo: int, hi: int) -> None:
-            asked = (terms, slots.first, which, sign, lo, hi, found)
-            count_errors(ahead, self._lines, whole, *asked)
+            given = (terms, slots.first, which, sign, lo, hi, found)
+            count_errors(ahead, self._lines, whole, *given)
             if whole:
-                count_whole(ahead, self._lines, *asked)
+                count_whole(ahead, self._lines, *given)
 
         self._threads.run(task, which.size, which.size * self._sums.shape[1])
         return found
@@ -486,10 +486,10 @@ class DenseLedger(Ledger):
         found = np.empty((which.size, self.outline.n_classes))
 
         def task(lo: int, hi: int) -> None:
-            asked = (terms, linear, slots.first, which, lo, hi, found)
-            scan(kind, post, self._lines, whole, weights, *asked)
+            given = (terms, linear, slots.first, which, lo, hi, found)
+            scan(kind, post, self._lines, whole, weights, *given)
             if whole:
-                scan_whole(kind, post, self._lines, *asked)
+                scan_whole(kind, post, self._lines, *given)
 
         self._threads.run(task, which.size, which.size * self._sums.shape[1])
         loss = found @ self._float_factors
@@ -513,16 +513,16 @@ class DenseLedger(Ledger):
         _, kept = self._terms()
 
         def task(lo: int, hi: int) -> None:
-            told = (kind, self._sums, self._lines)
+            lines = (kind, self._sums, self._lines)
             if self._planes is not None:
-                settle(*told, kept, slots.arrays, which, sign, *scales, lo, hi, out)
+                settle(*lines, kept, slots.arrays, which, sign, *scales, lo, hi, out)
                 return
             for j in range(lo, hi):
                 members = units.members[which[j]] if which[j] >= 0 else ()
                 mine, terms = self._terms(members)
                 alone = UnitArrays(np.array([0, len(members)]), mine)
-                asked = np.minimum(which[j : j + 1], 0)
-                settle(*told, terms, alone, asked, sign, *scales, 0, 1, out[j : j + 1])
+                only = np.minimum(which[j : j + 1], 0)
+                settle(*lines, terms, alone, only, sign, *scales, 0, 1, out[j : j + 1])
 
         # Exact values cost about ten scans.
         self._threads.run(task, which.size, 10 * which.size * self._sums.shape[1])

@@ -309,14 +309,14 @@ class DenseRows:
         """Terms of a column that has no codes: classes x lines."""
         values = self.numbers[-1 - tables.slots[column]]
         speak = tables.speaker(column)
-        told: list[Ints] = []
+        terms: list[Ints] = []
         begin, n_lines = 0, self.lines.rows.size
         for part, g in self.lines.runs():
-            told.append(speak(values[part], g))
+            terms.append(speak(values[part], g))
             # Lines of many classes are few each: turned alone they would be scattered.
             if part.stop - begin >= BLOCK or part.stop == n_lines:
-                out[:, begin : part.stop] = np.concatenate(told).T
-                begin, told = part.stop, []
+                out[:, begin : part.stop] = np.concatenate(terms).T
+                begin, terms = part.stop, []
 
 
 class UnitSlots:
@@ -492,7 +492,7 @@ class DenseColumns(TableColumns):
         return few and self._is_smaller(spec.n_distinct + 1)
 
     def _worth_a_table(self, spec: ColumnSpec) -> bool:
-        """The same of codes, but scans read tables sooner: small ones are always worth it."""
+        """Is a table of codes worth its room?  Scans read it sooner: a small one always is."""
         size = 8 * self.n_sets * spec.n_codes * self.sets.n_classes
         small = size * self._n_columns <= TABLE_BYTES
         return self._only_codes or small or self._is_smaller(spec.n_codes)

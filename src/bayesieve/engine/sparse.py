@@ -396,8 +396,8 @@ class _BayesTables:
         problem = self._problem
         spec, values = problem.specs[f], problem.values[f]
         codes = np.arange(spec.n_codes) if values is None else values
-        told = [spec], [problem.statistics(f, g)], settings, self._totals.shape[0]
-        return build_columns(*told)[0].of(codes)
+        given = [spec], [problem.statistics(f, g)], settings, self._totals.shape[0]
+        return build_columns(*given)[0].of(codes)
 
     def _odds(self, fixed: Ints) -> Ints:
         """From class columns to what the sums hold (last axis)."""
@@ -551,7 +551,7 @@ class SparseLedger(MovedLines):
         self._strata: Strata | None = None
 
     def cut(self, n_parts: int) -> list["SparseLedger"]:
-        """The same lines in several ledgers, each with all lines of its rows; none is empty."""
+        """Several ledgers of these lines, each with all lines of its rows; none is empty."""
         found = []
         distinct = np.unique(self._rows)
         for part in np.array_split(distinct, min(n_parts, distinct.size)):
@@ -564,7 +564,7 @@ class SparseLedger(MovedLines):
         return found
 
     def afresh(self, threads: Threads) -> "SparseLedger":
-        """The same lines and tables with no column in: sums of its own, run by these threads."""
+        """A ledger of these lines and tables with no column in, whose kernels these threads run."""
         found = copy(self)
         found.clear(threads)
         return found

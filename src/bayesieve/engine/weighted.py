@@ -26,6 +26,7 @@ from .contract import (
     Slopes,
     Units,
     losses_by_moving,
+    tables_of,
 )
 from .threads import Threads
 
@@ -70,7 +71,7 @@ class TermTables:
 
     @classmethod
     def stacked(cls, folds: Sequence["TermTables"]) -> "TermTables":
-        """The same terms in several folds: the tables of each term one below the other."""
+        """Terms in several folds: the tables of each term one below the other."""
         first = folds[0]
         n_folds = len(folds)
         # Rows of term t in fold f come after those of all terms before and of all folds before.
@@ -236,13 +237,6 @@ def _offers(tables: TermTables, bits: int) -> Offers:
     return Offers(("log-likelihood",), tables, bits)
 
 
-def tables_of(ledger: Ledger) -> TermTables:
-    """What the terms of a ledger say whose weights may be anything."""
-    found = ledger.offers.tables
-    assert found is not None
-    return found
-
-
 def check_measure(measure: Measure, offers: Offers) -> None:
     """Refuse any loss but the one by which weights are fitted."""
     if (measure.kind, measure.bits) != (offers.measure.kind, offers.bits):
@@ -352,7 +346,7 @@ class WeightedLedger(WeightedLines):
         return cls(tables, lines, cells, bits, threads)
 
     def cut(self, n_parts: int) -> list["WeightedLedger"]:
-        """The same lines in several ledgers, every n-th line in each; none is empty."""
+        """Several ledgers of these lines, every n-th line in each; none is empty."""
         found = []
         n_lines = self._lines.rows.size
         for part in range(min(n_parts, n_lines)):

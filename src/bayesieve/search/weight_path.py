@@ -16,8 +16,7 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp, stdtr
 
 from ..data.html import frame_of, html_table
 from ..data.kernels.options import POSTERIOR_BITS
-from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger
-from ..engine.weighted import tables_of
+from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger, tables_of
 from ..models.base import Floats, Ints
 from ..models.columns import Summary
 from ..models.counts import log_shares_of

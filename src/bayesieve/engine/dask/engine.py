@@ -37,8 +37,8 @@ from .transport import ENDED, GONE, Channel, Health
 from .worker import (
     BLOCK,
     PartitionRequest,
+    PartitionSummary,
     Seen,
-    WorkerRequest,
     block_of,
     comparable_block,
     count_classes,
@@ -93,7 +93,7 @@ class DaskEngine:
 
     @contextlib.contextmanager
     def cluster(self) -> Iterator["Cluster"]:
-        """The cluster, as long as something is asked of it."""
+        """The cluster, as long as requests are sent to it."""
         distributed = _distributed()
         client, mine = self.client, None
         if client is None:
@@ -167,7 +167,7 @@ def _distributed() -> Foreign:
 
 
 class Cluster:
-    """Workers that are asked to read, learn, encode and hold.
+    """Workers that read, learn, encode and hold.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class Cluster:
 
     def look(
         self, collection: Collection, wanted: Sequence[PartitionRequest], valued: Sequence[int] = ()
-    ) -> tuple[list[WorkerRequest], list[Kind], Foreign]:
+    ) -> tuple[list[PartitionSummary], list[Kind], Foreign]:
         """What each part tells, the kind of each column, and what stays with the workers.
 
         Parameters
@@ -229,10 +229,10 @@ class Cluster:
                 for part, each in zip(collection.parts, wanted, strict=True)
             ]
         )
-        told = self._results([self._submit(summary_of, each) for each in looked])
-        by_column = zip(*(each.kinds for each in told), strict=True)
+        parts = self._results([self._submit(summary_of, each) for each in looked])
+        by_column = zip(*(each.kinds for each in parts), strict=True)
         merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
-        return told, merged, looked
+        return parts, merged, looked
 
     def learn(
         self, looked: Foreign, names: Sequence[str], models: Sequence[str], sparse: bool = False
@@ -332,7 +332,7 @@ class Cluster:
 
         Parameters
         ----------
-        rows : whoever holds them.
+        rows : where they are held.
         columns : given the number of workers, the columns of each.
         usual : the code of each column that most rows have.
         """
@@ -408,16 +408,16 @@ class Cluster:
         self._made.add(made)
         return made
 
-    def _computed(self, asked: list[Foreign]) -> list[Foreign]:
-        made = list(self._client.compute(asked))
+    def _computed(self, lazy: list[Foreign]) -> list[Foreign]:
+        made = list(self._client.compute(lazy))
         self._made.update(made)
         return made
 
     def _results(self, futures: Sequence[Foreign]) -> list[Foreign]:
         self._wait(futures)
         # What is lost on its way here is computed again, which may be hopeless as well.
-        asked = self._client.gather(list(futures), asynchronous=True)
-        coming = asyncio.run_coroutine_threadsafe(asked, self._client.loop.asyncio_loop)
+        gathering = self._client.gather(list(futures), asynchronous=True)
+        coming = asyncio.run_coroutine_threadsafe(gathering, self._client.loop.asyncio_loop)
         try:
             while not concurrent.futures.wait([coming], 1.0).done:
                 self._health.check()
@@ -433,7 +433,7 @@ class Cluster:
                 with self._client.as_current():
                     distributed.wait(list(futures), timeout=1.0)
             except concurrent.futures.CancelledError:
-                pass  # told below
+                pass  # raised below
             except (TimeoutError, distributed.TimeoutError):
                 self._health.check()
             for future in futures:
@@ -489,7 +489,7 @@ class Given:
 
         Parameters
         ----------
-        rows : whoever holds them.
+        rows : where they are held.
         units : columns that must stay together.
         """
         if not self._dealt:
@@ -549,7 +549,7 @@ class RemoteTable(SharedTable):
 
     Parameters
     ----------
-    rows : whoever holds the rows.
+    rows : where the rows are held.
     face : a table of no rows, with names and types as the user has them.
     n_given : rows that were given, those without weight included.
     given : the collection.
@@ -574,7 +574,7 @@ class RemoteTable(SharedTable):
 
     @property
     def held(self) -> RemoteRows:
-        """Whoever holds the rows."""
+        """Where the rows are held."""
         assert self.rows is not None
         return self.rows
 
@@ -651,8 +651,8 @@ def remote_sample(
     weights = np.ones(n_rows) if weights is None else weights
     rows = np.flatnonzero(weights > 0)
     targets, labels, classes = judge_target(y, n_rows, rows)
-    sparse, told = _are_sparse(parts), sample_of(kinds, names)
-    models = if_sparse if sparse else choose_models(told)
+    sparse, example = _are_sparse(parts), sample_of(kinds, names)
+    models = if_sparse if sparse else choose_models(example)
     check_mergeable(models)
     specs = cluster.learn(looked, names, models, sparse)
     del looked
@@ -660,7 +660,7 @@ def remote_sample(
     held = given.hold(specs)
     known = Known(tuple(models), {(j, False): spec for j, spec in enumerate(specs)})
     at = {"rows": held, "face": collection.face, "n_given": n_rows, "given": given}
-    table = RemoteTable(told.columns, names, rows.size, known, **at, chunks_sparse=sparse)
+    table = RemoteTable(example.columns, names, rows.size, known, **at, chunks_sparse=sparse)
     return Sample(table, targets, labels, weights[rows], classes, rows)
 
 
@@ -670,7 +670,7 @@ def _models_of_sparse(choose_models: Callable[[Table], list[str]], names: list[s
     return choose_models(SparseTable(nothing, names, 1))
 
 
-def _are_sparse(parts: list[WorkerRequest]) -> bool:
+def _are_sparse(parts: list[PartitionSummary]) -> bool:
     """Are the chunks sparse?  All are, or none."""
     kinds = {part.sparse for part in parts} - {None}
     if len(kinds) > 1:

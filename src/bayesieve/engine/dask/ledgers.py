@@ -29,11 +29,12 @@ from ..contract import (
     Units,
     check_adds,
     sign_of,
+    tables_of,
 )
 from ..dense import FixedTables
 from ..layout import Lines, fits_a_byte
 from ..sparse import MovedLines, SparseProblem, SparseTables
-from ..weighted import ScoredLines, TermTables, loss_bits, tables_of
+from ..weighted import ScoredLines, TermTables, loss_bits
 from .terms import Reads, flat
 from .transport import Channel, Message, Requests, narrow
 
@@ -128,7 +129,7 @@ class Piece(NamedTuple):
 
 
 def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
-    """Some columns of a part, for whoever is to hold them.
+    """Some columns of a part, for the worker that is to hold them.
 
     Examples
     --------
@@ -291,7 +292,7 @@ class RemoteRows(Requests):
     def row_marks(
         self, columns: Sequence[int], drawn: Sequence[NDArray[np.uint64]]
     ) -> NDArray[np.uint64]:
-        """Of each row, the sum of what was drawn for its codes: eight bytes a row come here."""
+        """Sum over the columns of what was drawn for the code of each row; eight bytes a row."""
         message = Message("row marks", {}, (self.slots[list(columns)], *flat(drawn, np.uint64)))
         found = np.empty(self.n_rows, np.uint64)
         for worker, answer in enumerate(self.ask(message)):
@@ -314,8 +315,8 @@ class RemoteRows(Requests):
             "factors": list(factors),
         }
         at = (tables.slots, tables.n_codes, tables.offsets, tables.table)
-        said = (tables.prior, *at, *tables.wide)
-        opening = Opening(plain, lines.rows, scored, tables.n_sets, said)
+        shared = (tables.prior, *at, *tables.wide)
+        opening = Opening(plain, lines.rows, scored, tables.n_sets, shared)
         outline = Outline(tables.n_classes, ("",), False, factors, scale.bits, scale.bound)
         size = (tables.slots.size, 1)
         return RemoteLedger(self, opening, outline, Offers(ROW_MEASURES), size)
@@ -336,9 +337,9 @@ class RemoteRows(Requests):
         bits, once = loss_bits(tables, lines), np.ones(rows.size, np.int64)
         each = lines.weights if lines.weights.size else once
         scored = Scores(lines.rows, 0 * once, each, lines.labels[None], _NO_SUMS)
-        said = (tables.ratios, tables.own, tables.first, tables.n_codes)
+        shared = (tables.ratios, tables.own, tables.first, tables.n_codes)
         plain = {"form": "terms", "bits": bits}
-        opening = Opening(plain, rows[lines.rows], scored, 1, (*said, *reads))
+        opening = Opening(plain, rows[lines.rows], scored, 1, (*shared, *reads))
         outline = Outline(n_classes, ("",), False, (1,) * n_classes, SCORE_BITS, tables.bound)
         offers = Offers(("log-likelihood",), tables, bits)
         return RemoteLedger(self, opening, outline, offers, (tables.n_terms, n_classes))
@@ -395,7 +396,7 @@ class NamedLedger(Ledger):
         return self._known[number].flat
 
     def _setup(self, worker: int) -> list[Message]:
-        """The ledger itself, then the units that were asked about."""
+        """The ledger itself, then the units that requests have named."""
         units = [self._named(number, worker) for number in range(len(self._known))]
         return [self._opening(worker), *units]
 
@@ -480,6 +481,7 @@ class RemoteLedger(NamedLedger):
 
     def shift(self, steps: Ints) -> None:
         """Raise constants; workers hear of it with the next request."""
+        tables_of(self)
         self._constants = self._constants + steps
         self._loss = self._balance = None
 
@@ -520,6 +522,7 @@ class RemoteLedger(NamedLedger):
 
     def balance(self) -> Ints:
         """One round, which tells the loss as well."""
+        tables_of(self)
         if self._balance is None:
             self._loss, self._balance = self._ask(self._asks("balance"))
         return self._balance
@@ -614,7 +617,7 @@ class RemoteProblem(SparseProblem):
 
     Parameters
     ----------
-    held : whoever counts them.
+    held : where they are counted.
     """
 
     held: RemoteRows = field(kw_only=True)
@@ -648,9 +651,9 @@ class RemoteProblem(SparseProblem):
 class DealtLedger(NamedLedger, MovedLines):
     """A ledger of sparse columns that workers hold, each with all rows.
 
-    The sums stand here.  Whoever has a column that joins or leaves says which lines it moves; the
-    next request tells all workers where these lines stand now.  What stands is told, not by how
-    much it moved: hearing it twice changes nothing, and whoever has just begun is told all of it.
+    The sums stand here.  The worker of a column that joins or leaves answers which lines it moves;
+    the next request gives all workers the new sums of these lines.  Sums are sent, not differences:
+    to receive them twice changes nothing, and a worker that has just begun receives all of them.
 
     Parameters
     ----------
@@ -713,7 +716,7 @@ class DealtLedger(NamedLedger, MovedLines):
     # -- sums ----------------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Let columns that were asked to move do so."""
+        """Move the columns that have joined or left since the last request."""
         joining, leaving = self._wanted - self._inside, self._inside - self._wanted
         if not joining and not leaving:
             return
@@ -883,7 +886,7 @@ class RemoteDifferences:
 
     Parameters
     ----------
-    held : whoever holds the rows.
+    held : where the rows are held.
     meanings : of the codes of each column.
     """
 

@@ -39,7 +39,7 @@ _TRIES = 2
 
 
 class Message(NamedTuple):
-    """What is asked or answered.
+    """A request or an answer.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def answered(message: Message, answers: Answers, forget: Callable[[int], object]
 
     Parameters
     ----------
-    message : what is asked.
+    message : the request.
     answers : what can be done.
     forget : lets a ledger go, by its number.
     """
@@ -126,7 +126,7 @@ def receive(line: socket.socket) -> Message:
 
 
 def exactly(line: socket.socket, n_bytes: int) -> bytes:
-    """So many bytes, no more and no fewer."""
+    """Receive so many bytes, no more and no fewer."""
     return _exactly(line, n_bytes)
 
 
@@ -213,7 +213,7 @@ class Channel:
 
     Attributes
     ----------
-    setups : what a new holder is told first, by whoever wants it told.
+    setups : messages that a new worker gets first, by number.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class Channel:
     def ask(self, make: Make) -> list[Message]:
         """One round: a message to each holder, their answers in order.
 
-        A holder that is lost is waited for, told what it must know, and asked again.
+        A worker that is lost is waited for, gets its setups, and then the request again.
         """
         return self._asking.submit(self._round, make).result()
 
@@ -279,14 +279,14 @@ class Channel:
 
     def _round(self, make: Make) -> list[Message]:
         found: dict[int, Message] = {}
-        start, asked, lost = time.perf_counter(), [], []
+        start, sent, lost = time.perf_counter(), [], []
         for i, line in enumerate(self._lines):
             try:
                 self._say(line, make(i))
-                asked.append(i)
+                sent.append(i)
             except OSError:
                 lost.append(i)
-        for i in asked:
+        for i in sent:
             try:
                 found[i] = self._hear(self._lines[i])
             except OSError:
@@ -349,7 +349,7 @@ class Channel:
                 self._news.wait(_LINE_LOOK)
             self._watch(i)
 
-    # -- whoever dials -------------------------------------------------------------------------
+    # -- new lines -----------------------------------------------------------------------------
 
     def _welcome(self) -> None:
         while True:
@@ -529,7 +529,7 @@ class Health:
         return len(await self._client.scheduler.ncores())
 
 
-# -- Questions to all who hold something, and what they must be told before ------------------------
+# -- Requests to all workers, and what these must know before --------------------------------------
 
 
 class Requests:
@@ -566,7 +566,7 @@ class Requests:
         Parameters
         ----------
         number : of the ledger.
-        messages : what one holder must know: first the ledger itself, then what was asked about.
+        messages : what one holder must know: first the ledger itself, then what requests name.
         """
         self.ask_each(lambda holder: messages(holder)[0])
         self._channel.setups[number] = messages
@@ -577,11 +577,11 @@ class Requests:
         self._forgotten.append(number)
 
     def ask(self, message: Message) -> list[Message]:
-        """The same question to all."""
+        """Send one request to all workers; their answers."""
         return self.ask_each(lambda holder: message)
 
     def ask_each(self, make: Make) -> list[Message]:
-        """To each a question of its own."""
+        """Send each worker a request of its own; their answers."""
         gone = [self._forgotten.pop() for _ in range(len(self._forgotten))]
         if not gone:
             return self._channel.ask(make)

@@ -152,7 +152,7 @@ class CountedRows:
         return found
 
 
-# -- Whoever holds rows answers for them -----------------------------------------------------------
+# -- Ledgers of what a worker holds ----------------------------------------------------------------
 
 
 #: Seconds between two signs of life of a holder that works.
@@ -278,11 +278,11 @@ class HostedColumns(HostedLedger):
         self._sparse = ledger
 
     def bring(self, lines: Array, sums: Array, offset: Array) -> None:
-        """To where the lines stand that have moved since this was said last."""
+        """To the sums of the lines that have moved since the last request."""
         self._sparse.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
 
     def stand(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
-        """Nothing but the state was to be told."""
+        """Nothing more: the request was about the state alone."""
         return []
 
     def changes(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
@@ -428,7 +428,7 @@ class WeightedRows:
         self.answers: Answers = {"row marks": self._row_marks, "cells": self._cells}
 
     def _row_marks(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
-        """Of each row here, the sum of what was drawn for its codes."""
+        """Sum over the columns of what was drawn for the code of each row here."""
         slots, starts, drawn = arrays
         found = np.zeros(int(self._ends[-1]), np.uint64)
         for slot, numbers in zip(slots.tolist(), apart(starts, drawn), strict=True):
@@ -510,7 +510,7 @@ class WeightedRows:
         return Cells(reads.kinds, tuple(found), codes, seats)
 
     def _pieces(self, rows: Ints) -> Iterator[tuple[Ints, Ints, CodedPart]]:
-        """Of each part: rows of it among these, in its own numbers, where they stand, and it."""
+        """Parts that have some of the rows: numbers there, places among the rows, and the part."""
         for k, part in enumerate(self._parts):
             here = np.flatnonzero((rows >= self._ends[k]) & (rows < self._ends[k + 1]))
             if here.size:
@@ -521,7 +521,7 @@ class WeightedRows:
 
 
 class Answering(Protocol):
-    """Whoever answers for what it holds."""
+    """Answers requests about what it holds."""
 
     def answer(self, message: Message) -> Message:
         """The answer to a message; what went wrong is an answer too."""
@@ -575,7 +575,7 @@ class _Responder:
                         send(self._line, Message("busy"))
 
 
-# -- Whoever holds columns, with all their rows, answers for them ----------------------------------
+# -- Columns with all their rows -------------------------------------------------------------------
 
 
 class ColumnHolder:
@@ -632,7 +632,7 @@ class ColumnHolder:
         return HostedColumns(SparseLedger(problem, tables, factors, self._threads))
 
     def _moves(self, first: Ints, usual: Array, codes: Array) -> Moves:
-        """The columns by kinds, as whoever has counted all rows numbers them."""
+        """The columns by kinds, numbered as in the counts of all rows."""
         codes = codes.astype(np.int64)
         most = int(max(codes.max(initial=0), self._codes.max(initial=0))) + 1
         known = np.repeat(np.arange(first.size - 1), np.diff(first)) * most + codes
@@ -679,7 +679,7 @@ def rows_in(part: Foreign) -> int:
 
 
 class PartitionLook(NamedTuple):
-    """What a part told: its rows, the kinds of its columns, and what they hold, by blocks."""
+    """What a part is like: its rows, the kinds of its columns, and what they hold, by blocks."""
 
     n_rows: int
     kinds: list[Kind]
@@ -687,8 +687,8 @@ class PartitionLook(NamedTuple):
     sparse: bool | None  #: None where there are no rows to tell
 
 
-class WorkerRequest(NamedTuple):
-    """What a part told, but for the values of its columns."""
+class PartitionSummary(NamedTuple):
+    """What a part is like, but for the values of its columns."""
 
     n_rows: int
     kinds: list[Kind]
@@ -714,9 +714,9 @@ def look_at(
     return PartitionLook(rows_in(part), [each.kind for each in looks], blocks, sparse)
 
 
-def summary_of(looked: PartitionLook) -> WorkerRequest:
+def summary_of(looked: PartitionLook) -> PartitionSummary:
     """Rows and kinds alone."""
-    return WorkerRequest(looked.n_rows, looked.kinds, looked.sparse)
+    return PartitionSummary(looked.n_rows, looked.kinds, looked.sparse)
 
 
 def block_of(looked: PartitionLook, at: int) -> list[Look]:
@@ -833,7 +833,7 @@ def hold_rows(
 def hold_pieces(
     number: int, address: tuple[str, int], token: bytes, secure: bool, *pieces: Piece
 ) -> int:
-    """The same for columns, with all their rows."""
+    """Hold columns with all rows until nobody asks any more; how many questions there were."""
     return _hold(lambda n_threads: ColumnHolder(pieces, n_threads), number, address, token, secure)
 
 

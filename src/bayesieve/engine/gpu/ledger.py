@@ -258,16 +258,16 @@ class GpuLedger(Ledger):
         """Errors by class of bit columns: each line compares ranks."""
         kept, name = self._store, f"needs {sign}"
         if name not in kept:
-            needs, asked = self._needs(sign)
+            needs, limits = self._needs(sign)
             kept.put(name, needs)
-            kept.put(f"asked {sign}", asked)
+            kept.put(f"limits {sign}", limits)
         if self._derived != name:
             planes = self._planes(self.outline.n_classes - 1)
             lines = (kept[each] for each in ("sums", "classes", "sets", "valid"))
             numbers = kept[name], np.int32(2 * self._n_bits), planes, self._n
             self._launch("find_ranks", (blocks(int(self._n)),), *lines, *numbers)
             self._derived = name
-        parts = self._scan_bits("count_wrong", slots, sign, kept[f"asked {sign}"])
+        parts = self._scan_bits("count_wrong", slots, sign, kept[f"limits {sign}"])
         return self._add_chunks(parts, "every class").astype(np.int64)
 
     def _needs(self, sign: int) -> tuple[Ints, NDArray[np.float32]]:
@@ -284,8 +284,8 @@ class GpuLedger(Ledger):
         margins, ranks = np.empty(shape, np.int64), np.empty(shape, np.float32)
         for own in range(n_classes):
             for q, k in enumerate(k for k in range(n_classes) if k != own):
-                asked = sign * (terms[..., k] - terms[..., own]) + (k < own)
-                for number, mine in enumerate(asked.transpose(1, 2, 0).reshape(tables.n_sets, -1)):
+                limits = sign * (terms[..., k] - terms[..., own]) + (k < own)
+                for number, mine in enumerate(limits.transpose(1, 2, 0).reshape(tables.n_sets, -1)):
                     margins[number, own, q] = np.sort(mine)
                     ranks[number, own, q] = np.searchsorted(margins[number, own, q], mine) + 1
         return margins, ranks
@@ -346,7 +346,7 @@ class GpuLedger(Ledger):
         parts = self._scan_bits(name, slots, sign, self._store["offsets"])
         return self._add_chunks(parts, "factors")[:, 0]
 
-    def _scan_bits(self, name: str, slots: Ints, sign: int, asked: Foreign) -> Foreign:
+    def _scan_bits(self, name: str, slots: Ints, sign: int, limits: Foreign) -> Foreign:
         """Sums of bit columns, chunk by chunk."""
         kept, n = self._store, slots.size
         parts = kept.room("parts", (kept["first chunks"].size, n), np.float64)
@@ -361,7 +361,7 @@ class GpuLedger(Ledger):
             np.int32(n),
             np.int32(sign),
             self._tables.scale.unit,
-            asked,
+            limits,
             parts,
             self._n_bits,
             self._n,
