@@ -29,7 +29,7 @@ _MOST_BITS, _MOST_UNITS = 62, 2**63
 _CLOSE = 2e-5
 
 # How deep arrays of numbers are nested that the schema names.
-_DEPTHS = {"#/$defs/numbers": 1, "#/$defs/matrix": 2, "#/$defs/cube": 3}
+_DEPTHS = {"#/$defs/numbers": 1, "#/$defs/matrix": 2, "#/$defs/table": 2, "#/$defs/cube": 3}
 
 
 def model_schema() -> FileData:
@@ -158,6 +158,7 @@ def _sentence(error: "ValidationError") -> str:
         "exclusiveMinimum": f"be above {allowed}",
         "minItems": f"have at least {allowed} elements",
         "maxItems": f"have at most {allowed} elements",
+        "maxProperties": f"have at most {allowed} fields",
     }
     return f"{where} must {wanted[str(error.validator)]}; got {_short(came)}"
 
