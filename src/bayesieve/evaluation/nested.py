@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion, read_as
-from ..data.html import Tabular
+from ..data.result import Result, undefined_as_none
 from ..data.sample import Sample
 from ..data.split import find_splits
 from ..engine.threads import count_threads
@@ -28,22 +28,6 @@ from .crossfit import Chooser, Refits, copy_for, held_out_error, held_out_score,
 
 #: One figure a fold.
 Figures: TypeAlias = Sequence[float] | NDArray[np.float64] | NDArray[np.int64]
-
-
-class FigureData(TypedDict):
-    """A figure over folds; None where it is undefined."""
-
-    mean: float | None
-    standard_error: float | None
-
-
-class NestedData(TypedDict):
-    """`Nested` as plain data."""
-
-    criterion: str
-    higher_is_better: bool
-    folds: list[dict[str, float | list[int] | list[str] | None]]
-    summary: dict[str, FigureData]
 
 
 @dataclass(frozen=True)
@@ -60,7 +44,7 @@ class Fold:
 
 
 @dataclass(frozen=True, repr=False)
-class Nested(Tabular):
+class Nested(Result):
     """A selector judged on rows that took no part, fold by fold.
 
     Attributes
@@ -166,20 +150,16 @@ class Nested(Tabular):
             ]
         return [*rows, ("error", self.error), ("n_features", self.sizes.astype(np.float64))]
 
-    def to_dict(self) -> NestedData:
-        """Everything as plain values; undefined numbers as None."""
-
-        def plain(value: float) -> float | None:
-            return None if np.isnan(value) else float(value)
-
-        return {
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; undefined numbers as None."""
+        found = {
             "criterion": self.criterion,
             "higher_is_better": self.higher_is_better,
             "folds": [
                 {
                     "guiding": fold.guiding,
-                    self.validation_name: plain(fold.validation),
-                    "honest": plain(fold.honest),
+                    self.validation_name: fold.validation,
+                    "honest": fold.honest,
                     "error": fold.error,
                     "weight": fold.weight,
                     "columns": list(fold.columns),
@@ -188,15 +168,13 @@ class Nested(Tabular):
                 for fold, names in zip(self.folds, self.subsets, strict=True)
             ],
             "summary": {
-                name: {
-                    "mean": plain(self.mean(values)),
-                    "standard_error": plain(self.standard_error(values)),
-                }
+                name: {"mean": self.mean(values), "standard_error": self.standard_error(values)}
                 for name, values in self._rows()
             },
         }
+        return cast("dict[str, Any]", undefined_as_none(found))
 
-    def to_columns(self) -> dict[str, list[object]]:
+    def to_columns(self) -> dict[str, list[Any]]:
         """One row a fold: what guided, what held-out rows say, and the columns chosen."""
         rows = {name: values.tolist() for name, values in self._rows()}
         rows["n_features"] = self.sizes.tolist()

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import encode
-from ..data.html import frame_of, html_table
+from ..data.result import frame_of, html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.deploy import bayes_of, rows_of

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
-from ..data.html import html_table
+from ..data.result import html_table
 from ..estimators.deploy import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value

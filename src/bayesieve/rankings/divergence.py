@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ..checks import check_flag, check_jobs, choose
-from ..data.html import html_table
+from ..data.result import html_table
 from ..data.sample import read_sample
 from ..engine.threads import Engine, Threads, count_threads
 from ..models.base import Settings, one_set

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..criteria.base import Key, read_as
-from ..data.html import frame_of, html_table
+from ..data.result import frame_of, html_table
 from .objective import Objective, Scorer
 from .progress import in_features
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, ndtri_exp, stdtr
 
-from ..data.html import frame_of, html_table
 from ..data.kernels.options import POSTERIOR_BITS
+from ..data.result import frame_of, html_table
 from ..engine.contract import WeightLedger
 from ..models.base import Floats, Ints
 from ..models.columns import Summary
