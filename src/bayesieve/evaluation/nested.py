@@ -22,7 +22,7 @@ from ..estimators._validation import chooser_of, judge_parameters, settle, settl
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..estimators.weighted import judge_parameters as judge_weights
-from ..search.weight_path import WeightPath
+from ..search.path import Path
 from ._typing import Folds, Seed
 from .crossfit import Chooser, Refits, copy_for, held_out_error, held_out_score, joined_names
 
@@ -369,11 +369,11 @@ def _fold_of_weighted(
     test: NDArray[np.int64],
 ) -> tuple[Fold, str]:
     """The same of weighted terms."""
-    paths = [model.path_] if isinstance(model.path_, WeightPath) else model.path_
+    paths = [model.path_] if isinstance(model.path_, Path) else model.path_
     table, weights = read.table.take(test), read.weights[test]
     trained = target[train], read.weights[train]
     held_out = held_out_score(model, criterion, table, target[test], weights, trained)
-    loss = float(np.mean([path.steps[path.chosen].loss for path in paths]))
+    loss = float(np.mean([path.steps[path.chosen].score for path in paths]))
     if read.targets.labelled and len(paths) == 1:
         loss /= read.targets.n_groups  # a shared path adds up the losses of all labels
     fold = Fold(
