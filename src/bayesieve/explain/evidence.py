@@ -1,8 +1,8 @@
 """`explain`: the evidence behind single decisions, as values, text and tables."""
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple, SupportsIndex, cast, overload
+from dataclasses import dataclass
+from typing import Any, NamedTuple, SupportsIndex, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import encode
-from ..data.result import frame_of, html_table
+from ..data.result import Result, html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.deploy import bayes_of, rows_of
@@ -19,11 +19,7 @@ from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
 from ..models.base import Floats, Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
-from .plain import ExplanationData
 from .text import SILENT, chance_in_words, few_digits, odds_in_words
-
-if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
 
 # A row as surprising as this share of those held out is called unlike them.
 _RARE = 0.01
@@ -189,7 +185,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """Why a row is taken for the target rather than for the other class.
 
     Attributes
@@ -226,12 +222,14 @@ class Explanation:
     evidence: list[Evidence]
     verdict: Verdict | None = None
 
-    def to_dict(self) -> ExplanationData:
-        """Plain data; of a model without a rule, without a verdict."""
-        found = asdict(self)
+    _texts = ("value",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; of a model without a rule, without a verdict."""
+        found = super().to_dict()
         if self.verdict is None:
             del found["verdict"]
-        return cast(ExplanationData, found)
+        return found
 
     def to_text(self, width: int = 30, nat: bool = False) -> str:
         """Bars of text, the strongest evidence first; factors multiply to the odds.
@@ -272,7 +270,7 @@ class Explanation:
             likely += "" if self.log_odds > 0 else f" is {self.against}"
         return f"{chance}{chance_in_words(self.probability)}, {likely}"
 
-    def to_columns(self) -> dict[str, list[object]]:
+    def to_columns(self) -> dict[str, list[Any]]:
         """One row a bar: what is seen, and how many times as likely it makes the target."""
         with np.errstate(over="ignore"):
             times = np.exp([bar.log_ratio for bar in self.evidence]).tolist()
@@ -284,27 +282,19 @@ class Explanation:
             "status": [bar.status for bar in self.evidence],
         }
 
-    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
-        """The same as a data frame, values as texts.
+    def caption(self) -> str:
+        """What is decided, how probable it is, and by which rule."""
+        decided = "" if self.verdict is None else f"; decision: {self.verdict.to_text()}"
+        return f"{self._headline()}{decided}"
 
-        Parameters
-        ----------
-        backend : str, optional
-            A data-frame library known to narwhals, such as "pandas" or "polars".
-        """
-        return frame_of(_with_texts(self.to_columns()), backend)
-
-    def _repr_html_(self) -> str:
-        caption = self._headline()
-        if self.verdict is not None:
-            caption += f"; decision: {self.verdict.to_text()}"
+    def _shown(self) -> dict[str, list[Any]]:
         shown = self.to_columns()
         shown["times as likely"] = [_factor(bar.log_ratio, False) for bar in self.evidence]
         del shown["log-ratio"]
-        return html_table(shown, caption)
+        return shown
 
 
-class Explanations(list[Explanation]):
+class Explanations(list[Explanation], Result):
     """The evidence of many rows: a list that shows ten, and says how many more there are.
 
     Examples
@@ -315,6 +305,8 @@ class Explanations(list[Explanation]):
     >>> explain(NaiveBayes().fit(X, y), X)
     <150 explanations: 50 of 0, 50 of 1, 50 of 2>
     """
+
+    _texts = ("target", "against", "value")
 
     def __repr__(self) -> str:
         counts: dict[object, int] = {}
@@ -344,32 +336,24 @@ class Explanations(list[Explanation]):
         more = [f"... and {len(self) - most} more"] if len(self) > most else []
         return "\n\n".join([*(each.to_text() for each in self[:most]), *more])
 
-    def to_columns(self) -> dict[str, list[object]]:
+    def to_columns(self) -> dict[str, list[Any]]:
         """One row a bar, with the row it speaks of."""
-        found: dict[str, list[object]] = {"row": [], "target": [], "against": []}
+        found: dict[str, list[Any]] = {"row": [], "target": [], "against": []}
         for each in self:
-            columns = each.to_columns()
             size = len(each.evidence)
-            found["row"] += [each.row] * size
-            found["target"] += [each.target] * size
-            found["against"] += [each.against] * size
-            for name, values in columns.items():
+            whose = {"row": each.row, "target": each.target, "against": each.against}
+            mine = {name: [value] * size for name, value in whose.items()} | each.to_columns()
+            for name, values in mine.items():
                 found.setdefault(name, []).extend(values)
         return found
 
-    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
-        """The same as a data frame, classes and values as texts.
-
-        Parameters
-        ----------
-        backend : str, optional
-            A data-frame library known to narwhals, such as "pandas" or "polars".
-        """
-        return frame_of(_with_texts(self.to_columns()), backend)
+    def caption(self) -> str:
+        """How many rows are explained, by class."""
+        return repr(self).strip("<>")
 
     def _repr_html_(self) -> str:
         shown = self[:_MOST_SHOWN]
-        columns: dict[str, list[object]] = {
+        columns: dict[str, list[Any]] = {
             "row": [each.row for each in shown],
             "decision": [each.target for each in shown],
             "probability": [chance_in_words(each.probability) for each in shown],
@@ -378,7 +362,7 @@ class Explanations(list[Explanation]):
         }
         left = len(self) - len(shown)
         more = f"<p>... and {left} more rows; [i] shows one, to_frame() all</p>" if left else ""
-        return html_table(columns, repr(self).strip("<>")) + more
+        return html_table(columns, self.caption()) + more
 
 
 #: Rows that a notebook shows.
@@ -401,15 +385,6 @@ def _factor(log_ratio: float, nat: bool) -> str:
     else:
         size = few_digits(math.exp(abs(log_ratio)))
     return f"{'x' if log_ratio >= 0 else '/'} {size}"
-
-
-def _with_texts(columns: dict[str, list[object]]) -> dict[str, list[object]]:
-    """Classes and values, which may be of several kinds, as texts."""
-    mixed = ("value", "target", "against")
-    return {
-        name: [None if v is None else str(v) for v in values] if name in mixed else values
-        for name, values in columns.items()
-    }
 
 
 def show(value: Value | None) -> str:

@@ -1,7 +1,7 @@
 """The whole model in plain data: what each value says, where it comes from, how much it matters."""
 
-from dataclasses import asdict, dataclass, field
-from typing import TypeAlias, cast
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +9,16 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
-from ..data.result import html_table
+from ..data.result import Result
 from ..estimators.deploy import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import Bells, Mixtures, Moments, deviations
 from ..rankings.families import count_others
-from .plain import ModelData, Source
 from .text import (
     FeatureEvidence,
+    Source,
     average_evidence,
     divergence,
     grid_evidence,
@@ -44,7 +44,7 @@ ValueScale: TypeAlias = list[tuple[Value, float]]
 
 
 @dataclass(frozen=True)
-class ModelExplanation:
+class ModelExplanation(Result):
     """All that a model can say.
 
     Attributes
@@ -126,10 +126,6 @@ class ModelExplanation:
             found.append((each.feature, sum(parts)))
         return sorted(found, key=lambda pair: -pair[1])
 
-    def to_dict(self) -> ModelData:
-        """Plain data."""
-        return cast(ModelData, asdict(self))
-
     def to_text(self) -> str:
         """One line a feature: its importance, and what speaks most for each class."""
         lines = []
@@ -157,13 +153,16 @@ class ModelExplanation:
             )
         return self.classes.index(wanted)
 
-    def _repr_html_(self) -> str:
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Features by importance, in words and in nat."""
         names, scores = zip(*self.ranked(), strict=True) if self.features else ((), ())
         said = [f"{odds_in_words(score)} as likely" for score in scores]
         said = ["no more likely" if each == "as as likely" else each for each in said]
-        columns = {"feature": list(names), "importance": said, "in nat": list(scores)}
-        caption = "How much more likely values are in a row's own class than in others, on average"
-        return html_table(columns, caption)
+        return {"feature": list(names), "importance": said, "in nat": list(scores)}
+
+    def caption(self) -> str:
+        """What importance means."""
+        return "How much more likely values are in a row's own class than in others, on average"
 
 
 def explain_model(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..search.path import Path, Step
     from .evidence import Evidence, Explanation
     from .model import Value, ValueScale
-    from .plain import Source
+    from .text import Source
 
 
 def short_names(names: Sequence[object], most: int) -> list[str]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,10 @@ from ..models.density import DensityModel
 from ..models.fitted import FittedProblem
 from ..models.log_ratios import WEIGHT_STEPS
 from ..models.pairs import PairTerms
-from .plain import Source
+
+#: Numbers of each class; of ``components``, a list of (share, mean, sd) of each class; of a pair,
+#: names of its rows and columns; of a number, the name of its density.
+Source: TypeAlias = dict[str, list[float] | list[list[list[float]]] | list[str]]
 
 
 def interval(hits: float, rows: float, confidence: float = 0.95) -> tuple[float, float]:

@@ -261,14 +261,14 @@ def _parameters(model: NaiveBayes) -> FileData:
 
 def _feature(spec: ColumnSpec) -> FileData:
     found: FileData = {"name": spec.name, "model": spec.model}
-    if spec.levels is not None and spec.cuts is None:
-        return {**found, "levels": spec.levels.tolist(), "presence": spec.presence}
-    known = spec.distinct is not None and spec.distinct.size
-    ends = spec.distinct[[0, -1]].tolist() if known else []
-    if spec.cuts is None:
-        return {**found, "range": ends, "n_distinct": spec.n_distinct, "grid": spec.grid}
-    found |= {"cuts": spec.cuts.tolist(), "medians": spec.levels.tolist()}
-    return {**found, "range": ends, "n_distinct": spec.n_distinct}
+    levels = None if spec.levels is None else spec.levels.tolist()
+    if levels is not None and spec.cuts is None:
+        return {**found, "levels": levels, "presence": spec.presence}
+    if spec.cuts is not None:
+        found |= {"cuts": spec.cuts.tolist(), "medians": levels}
+    values = [] if spec.distinct is None else spec.distinct.tolist()
+    found |= {"range": values[:1] + values[-1:], "n_distinct": spec.n_distinct}
+    return found if spec.cuts is not None else {**found, "grid": spec.grid}
 
 
 def _spec(feature: FileData) -> ColumnSpec:

@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from ...data.files.atomic import write_text
 from ...evaluation._typing import Model, Value
 from ..evidence import Evidence, Explanation
-from ..plain import jsonable
+from ..plain import Section, jsonable
 from ..text import SILENT, chance_in_words, few_digits, odds_in_words, rate_in_words
 from .content import calibration_lines, detection_lines
 from .explorer import sources_of
 from .sections import classes_of, decided_in_words, heat_maps, scaled, yes_or_no
-from .shape import AgreementData, ReportContent
 
 if TYPE_CHECKING:
     import jinja2
@@ -101,7 +100,7 @@ _MISSING = "a report needs jinja2: pip install 'bayesieve[cli]'."
 _MOST_BARS = 25
 
 
-def render(content: ReportContent) -> str:
+def render(content: Section) -> str:
     """The page."""
     environment = page_environment()
     style, script = page_style(), "\n".join(asset(name) for name in SCRIPTS)
@@ -156,7 +155,7 @@ def page_environment() -> "jinja2.Environment":
     return environment
 
 
-def page_data(content: ReportContent) -> dict[str, object]:
+def page_data(content: Section) -> dict[str, object]:
     """What the scripts of the page read."""
     verdicts = content["performance"]["verdicts"]
     stable = content["stability"]
@@ -173,7 +172,7 @@ def page_data(content: ReportContent) -> dict[str, object]:
     }
 
 
-def _bars(stable: AgreementData) -> list[dict[str, object]]:
+def _bars(stable: Section) -> list[dict[str, object]]:
     return [
         {
             "name": each["name"],
