@@ -113,7 +113,7 @@ def test_labels_are_explained_one_by_one():
     assert found.features == alone.features
     with pytest.raises(ValueError, match="label must be one of the labels"):
         explain_model(model, label="storm")
-    assert NomogramDisplay.from_estimator(model, label="flood").ax_.get_xlabel()
+    assert plot_nomogram(model, label="flood").ax_.get_xlabel()
 
 
 def test_what_cannot_be_explained(data):

@@ -338,9 +338,9 @@ class Path:
         -------
         ax : matplotlib axes
         """
-        from ..explain.plots import plot_path, plot_weight_path
+        from ..explain.plots import plot_path
 
-        return plot_path(self, ax) if self.of == "columns" else plot_weight_path(self, ax)
+        return plot_path(self, ax)
 
 
 class Recorder:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, ndtri_exp, stdtr
 
 from ..data.kernels.options import POSTERIOR_BITS
-from ..data.result import frame_of, html_table
 from ..engine.contract import WeightLedger
 from ..models.base import Floats, Ints
 from ..models.columns import Summary
