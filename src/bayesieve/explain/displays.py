@@ -11,9 +11,8 @@ from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
 from . import plots as plotting
 from .evidence import Explanation, explain
-from .model import ModelExplanation, explain_model
+from .model import FeatureEvidence, ModelExplanation, explain_model, speaks
 from .plots import weighted_bands
-from .text import FeatureEvidence, speaks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

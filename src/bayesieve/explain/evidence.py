@@ -50,7 +50,7 @@ class Verdict:
     novelty: float | None = None
 
     def to_text(self) -> str:
-        """One line."""
+        """The decision and its reason in one line."""
         what = ASK if self.decision is None else f"{self.decision}"
         strange = ""
         if self.novelty is not None and self.novelty <= _RARE:
@@ -74,7 +74,7 @@ class Verdicts:
             self._novelty = novelty_of(fitted, rows)
 
     def of(self, problem: FittedProblem, sums: Ints) -> list[Verdict | None]:
-        """One a row; None each where the problem has no rule."""
+        """Verdicts of a problem, one a row; None each where it has no rule."""
         rule = problem.rule
         if rule is None:
             return [None] * len(sums)
@@ -128,7 +128,7 @@ def _reasons(
 
 
 def _alarm(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
-    """Of a class that is no alarm: how probable any other is beside it."""
+    """How probable any other class is beside one that is no alarm."""
     assert guard.high is not None
     had, wanted = _odds(problem, -lead), _odds(problem, -guard.high)
     word = "needed" if lead >= guard.high else "enough"
@@ -157,7 +157,7 @@ PLACE = "of the place of use"
 
 @dataclass(frozen=True)
 class Evidence:
-    """One bar.
+    """A bar: what one feature, or the prior, says about a row.
 
     Attributes
     ----------
@@ -449,56 +449,69 @@ def explain(
     model, X = follow(model, X)
     fitted = bayes_of(model).fitted_
     table = rows_of(model, X)
-    if fitted.labelled:
-        return _explain_labels(fitted, table, target, against)
-    problem = fitted.only
-    chosen = [_position(problem, "target", target), _position(problem, "against", against)]
-    sums = problem.sums(table)
-    proba = problem.proba(sums)
-    bars = _bars(problem, table)
-    names = [plain_value(value) for value in problem.classes]
-    verdicts = Verdicts(fitted, table).of(problem, sums)
+    parts = _parts(fitted, table, target, against)
     found = Explanations()
-    for i, verdict in enumerate(verdicts):
-        first, second = _pair(sums[i], _spoken_for(chosen, verdict, names), chosen[1])
-        classes = (names[first], names[second])
-        row = _Row(i, first, second, classes, float(proba[i, first]), sums[i], verdict)
-        found.append(_one(problem, bars, row))
+    for i in range(table.n_rows):
+        for part in parts:
+            found.append(_one(part, i))
     return found
 
 
-def _spoken_for(
-    chosen: list[int | None], verdict: Verdict | None, names: list[Value]
-) -> int | None:
-    """The class asked for, else the one decided; None: the most probable one."""
-    if chosen[0] is not None or verdict is None or verdict.decision is None:
-        return chosen[0]
-    decided = names.index(verdict.decision)
-    return None if decided == chosen[1] else decided
+class _Part(NamedTuple):
+    """A problem on the rows of a table, and the classes that are asked about."""
+
+    names: list[Value]
+    problem: FittedProblem
+    sums: Ints
+    proba: Floats
+    bars: "Bars"
+    verdicts: list[Verdict | None]
+    target: int | None
+    against: int | None
+
+    def classes(self, i: int) -> tuple[int, int]:
+        """Target and opponent of a row: those asked for, or decided, or most probable."""
+        target, verdict = self.target, self.verdicts[i]
+        if target is None and verdict is not None and verdict.decision is not None:
+            decided = self.names.index(verdict.decision)
+            target = None if decided == self.against else decided
+        return _pair(self.sums[i], target, self.against)
 
 
-class _Row(NamedTuple):
-    """What is to be told of one row."""
+def _parts(
+    fitted: FittedBayes, table: Table, target: Value | None, against: Value | None
+) -> list[_Part]:
+    """The problem of the classes, or one a label that is asked about."""
+    verdicts, labels = Verdicts(fitted, table), list(fitted.labels)
+    if labels and against is not None:
+        raise ValueError("against is for classes; a label is explained against its absence.")
+    if labels and target is not None and target not in labels:
+        raise ValueError(f"target must be one of the labels {labels}; got {target!r}.")
+    found = []
+    for at, problem in enumerate(fitted.problems):
+        names: list[Value] = [plain_value(value) for value in problem.classes]
+        asked = target, against
+        if labels:
+            if target not in (None, labels[at]):
+                continue
+            names = [f"not {labels[at]}", labels[at]]
+            asked = names[1], names[0]
+        first, second = _position(names, "target", asked[0]), _position(names, "against", asked[1])
+        sums = problem.sums(table)
+        said = problem.proba(sums), _bars(problem, table), verdicts.of(problem, sums)
+        found.append(_Part(names, problem, sums, *said, first, second))
+    return found
 
-    number: int
-    first: int
-    second: int
-    classes: tuple[Value, Value]
-    probability: float
-    sums: NDArray[np.int64]
-    verdict: Verdict | None
 
-
-def _position(problem: FittedProblem, parameter: str, wanted: Value | None) -> int | None:
+def _position(known: list[Value], parameter: str, wanted: Value | None) -> int | None:
     if wanted is None:
         return None
-    known = [plain_value(value) for value in problem.classes]
     if wanted not in known:
         raise ValueError(f"{parameter} must be one of the classes {known}; got {wanted!r}.")
     return known.index(wanted)
 
 
-def _pair(sums: NDArray[np.int64], target: int | None, against: int | None) -> tuple[int, int]:
+def _pair(sums: Ints, target: int | None, against: int | None) -> tuple[int, int]:
     """Target and opponent of a row; the most probable ones where they are not given."""
     order = np.argsort(-sums, kind="stable").tolist()
     if target is None:
@@ -511,7 +524,7 @@ def _pair(sums: NDArray[np.int64], target: int | None, against: int | None) -> t
 
 
 #: Of each column: fixed-point terms (rows x classes), values as shown, and their status.
-Bars = list[tuple[NDArray[np.int64], list[Value | None], list[str]]]
+Bars = list[tuple[Ints, list[Value | None], list[str]]]
 
 
 def _bars(problem: FittedProblem, table: Table) -> Bars:
@@ -550,54 +563,34 @@ def term_names(problem: FittedProblem) -> list[str]:
     return names + [" x ".join(names[j] for j in pair.columns) for pair in problem.pairs]
 
 
-def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
-    """One row's bars, sorted."""
-    i, first, second = row.number, row.first, row.second
-    prior, place = problem.fixed_prior, None if problem.place is None else PLACE
+def _one(part: _Part, i: int) -> Explanation:
+    """The explanation of one row, its bars sorted."""
+    problem, names = part.problem, part.names
+    first, second = part.classes(i)
+    place = None if problem.place is None else PLACE
 
-    def ratio(scores: NDArray[np.int64]) -> float:
+    def ratio(scores: Ints) -> float:
         return float(problem.nat(np.array([scores[first] - scores[second]]))[0])
 
     found = [
         Evidence(name, values[i], ratio(terms[i]), status[i])
         for at, (name, (terms, values, status)) in enumerate(
-            zip(term_names(problem), bars, strict=True)
+            zip(term_names(problem), part.bars, strict=True)
         )
         if at >= len(problem.specs) or _speaks(problem, at)
     ]
     found.sort(key=lambda bar: -abs(bar.log_ratio))
     return Explanation(
         i,
-        *row.classes,
-        row.probability,
-        ratio(row.sums),
-        [Evidence(PRIOR, place, ratio(prior), "prior"), *found],
-        row.verdict,
+        names[first],
+        names[second],
+        float(part.proba[i, first]),
+        ratio(part.sums[i]),
+        [Evidence(PRIOR, place, ratio(problem.fixed_prior), "prior"), *found],
+        part.verdicts[i],
     )
 
 
 def _speaks(problem: FittedProblem, column: int) -> bool:
     """Does a column say anything alone, or only with another one?"""
     return problem.weighting is None or bool(problem.weighting.weights[column].any())
-
-
-def _explain_labels(
-    fitted: FittedBayes, table: Table, target: Value | None, against: Value | None
-) -> Explanations:
-    if against is not None:
-        raise ValueError("against is for classes; a label is explained against its absence.")
-    names = list(fitted.labels)
-    if target is not None and target not in names:
-        raise ValueError(f"target must be one of the labels {names}; got {target!r}.")
-    parts, verdicts = [], Verdicts(fitted, table)
-    for name, problem in zip(names, fitted.problems, strict=True):
-        if target is None or name == target:
-            sums = problem.sums(table)
-            told = verdicts.of(problem, sums)
-            parts.append((name, problem, sums, problem.proba(sums), _bars(problem, table), told))
-    found = Explanations()
-    for i in range(table.n_rows):
-        for name, problem, sums, proba, bars, told in parts:
-            row = _Row(i, 1, 0, (name, f"not {name}"), float(proba[i, 1]), sums[i], told[i])
-            found.append(_one(problem, bars, row))
-    return found

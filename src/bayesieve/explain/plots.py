@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from ..rankings.divergence import RelevanceMatrix
     from ..search.path import Path, Step
     from .evidence import Evidence, Explanation
-    from .model import Value, ValueScale
-    from .text import Source
+    from .model import Source, Value, ValueScale
 
 
 def short_names(names: Sequence[object], most: int) -> list[str]:

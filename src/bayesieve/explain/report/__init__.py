@@ -141,15 +141,15 @@ def report_content(
             # A sample may lack a rare class or label: the rest of the report stands.
             why = f"the search failed on a resample of the rows ({error})"
     extras = Extras(
-        asked["title"],
-        bool(asked["include_rows"]),
-        found,
-        dict(asked["left_out"] or {}),
-        asked["signals"],
-        asked["indicators"],
-        asked["random_state"],
-        why,
-        asked["groups"],
+        title=asked["title"],
+        include_rows=bool(asked["include_rows"]),
+        stability=found,
+        left_out=dict(asked["left_out"] or {}),
+        signals=asked["signals"],
+        indicators=asked["indicators"],
+        random_state=asked["random_state"],
+        no_stability=why,
+        groups=asked["groups"],
     )
     remark("judging it on rows that take no part")
     return gather(model, X, y, extras, asked["sample_weight"])

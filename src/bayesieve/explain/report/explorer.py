@@ -107,7 +107,7 @@ def _truth(value: Ints | Value) -> list[int] | Value:
 def _values(
     fitted: FittedBayes, shown: list[PortableFeature], chosen: Table, at: Ints
 ) -> list[list[float | None]]:
-    """Of each column: positions of levels (None: missing, -1: never seen), or numbers."""
+    """Values of each column: positions of levels (None: missing, -1: never seen), or numbers."""
     found: list[list[float | None]] = []
     for j, spec in enumerate(fitted.specs):
         raw = chosen.column(j)[at]
@@ -200,7 +200,7 @@ def _spoken(fitted: FittedBayes, indicators: Indicators | None) -> dict[int, Sec
     }
 
 
-# -- What an explorer of decisions reads of a model and its rows, in a report and on other ---------
+# -- What an explorer of decisions reads -----------------------------------------------------------
 
 
 def explorer_data(model: Model, X: object, y: ArrayLike, extras: "Extras") -> dict[str, object]:

@@ -134,7 +134,7 @@ def _lead(performance: Section) -> _Lead:
 
 
 def _lead_of_labels(verdicts: list[Section]) -> _Lead:
-    """The same over all labels: each always as it mostly is."""
+    """The model beside a baseline for all labels: each always as it mostly is."""
     won = lost = wrong = rows = 0.0
     for each in verdicts:
         there, gone = each["positives"], each["negatives"]
@@ -218,7 +218,7 @@ def how_judged(performance: Section, trained: bool) -> str:
 
 
 def _how_by_groups(performance: Section, n: str) -> str:
-    """The same where rows come in groups."""
+    """On which rows the figures rest, where rows come in groups."""
     how = "as given" if performance["rows"] == "given" else "groups left out whole"
     return (
         f"Judged on {n} rows of {performance['n_groups']} groups, {how}; rows of a group err "

@@ -24,10 +24,11 @@ from ...evaluation.drift import drift
 from ...models.fitted import ASK, FittedBayes, FittedProblem
 from ...rankings.families import count_others
 from ...search.path import Path
+from ..model import speaks
 from ..plain import Section
 from ..plots import weighted_bands
 from ..portable import Portable
-from ..text import few_digits, many, nth, odds_in_words, rate_in_words, speaks
+from ..text import few_digits, many, nth, odds_in_words, rate_in_words
 
 
 def speaking(model: Section) -> list[Section]:
