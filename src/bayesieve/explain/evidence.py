@@ -19,7 +19,7 @@ from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
 from ..models.base import Floats, Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
-from .text import SILENT, chance_in_words, few_digits, odds_in_words
+from .text import SILENT, chance_in_words, few_digits, odds_in_words, value_in_words
 
 # A row as surprising as this share of those held out is called unlike them.
 _RARE = 0.01
@@ -387,17 +387,10 @@ def _factor(log_ratio: float, nat: bool) -> str:
     return f"{'x' if log_ratio >= 0 else '/'} {size}"
 
 
-def show(value: Value | None) -> str:
-    """A value as it is shown in a sentence; a question mark where it is missing."""
-    if value is None:
-        return "?"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
 def _shown(bar: Evidence) -> str:
     if bar.status == "prior":
         return bar.feature if bar.value is None else f"{bar.feature} {bar.value}"
-    return f"{bar.feature} = {show(bar.value)}"
+    return f"{bar.feature} = {value_in_words(bar.value)}"
 
 
 # -- The evidence for single decisions -------------------------------------------------------------
@@ -546,7 +539,7 @@ def _bars(problem: FittedProblem, table: Table) -> Bars:
     for pair in problem.pairs:
         first, second = (found[j] for j in pair.columns)
         shown: list[Value | None] = [
-            None if a is None and b is None else f"{show(a)} and {show(b)}"
+            None if a is None and b is None else f"{value_in_words(a)} and {value_in_words(b)}"
             for a, b in zip(first[1], second[1], strict=True)
         ]
         both = [
@@ -557,7 +550,7 @@ def _bars(problem: FittedProblem, table: Table) -> Bars:
     return found
 
 
-def term_names(problem: FittedProblem) -> list[str]:
+def _term_names(problem: FittedProblem) -> list[str]:
     """The columns, then the pairs of columns."""
     names = [spec.name for spec in problem.specs]
     return names + [" x ".join(names[j] for j in pair.columns) for pair in problem.pairs]
@@ -575,7 +568,7 @@ def _one(part: _Part, i: int) -> Explanation:
     found = [
         Evidence(name, values[i], ratio(terms[i]), status[i])
         for at, (name, (terms, values, status)) in enumerate(
-            zip(term_names(problem), part.bars, strict=True)
+            zip(_term_names(problem), part.bars, strict=True)
         )
         if at >= len(problem.specs) or _speaks(problem, at)
     ]

@@ -21,7 +21,7 @@ from ..models.gaussian import Bells, Mixtures, Moments, deviations
 from ..models.log_ratios import WEIGHT_STEPS
 from ..models.pairs import PairTerms
 from ..rankings.families import count_others
-from .text import odds_in_words
+from .text import odds_in_words, value_in_words
 
 # Standard deviations outside of every class beyond which a scale is not drawn, and its points.
 _TAIL, _POINTS = 3.0, 101
@@ -623,5 +623,4 @@ def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
     if spec.on_grid:
         return _words(spec, np.flatnonzero(np.diff(groups[:-1], prepend=-1)))
     assert spec.levels is not None
-    names = [plain_value(level) for level in spec.levels]
-    return [f"{name:.10g}" if isinstance(name, float) else str(name) for name in names]
+    return [value_in_words(plain_value(level)) for level in spec.levels]

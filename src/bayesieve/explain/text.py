@@ -4,6 +4,8 @@ import math
 
 from scipy.stats import beta
 
+from ..evaluation._typing import Value
+
 
 def interval(hits: float, rows: float, confidence: float = 0.95) -> tuple[float, float]:
     """The exact interval of a share (Clopper and Pearson 1934).
@@ -104,6 +106,20 @@ def rate_in_words(rate: float) -> str:
     if percent == 0:
         return "0 %"
     return f"{percent:.2g} %" if percent < 1 else f"{percent:.1f} %"
+
+
+def value_in_words(value: Value | None) -> str:
+    """A value as it is shown in a sentence; a question mark where it is missing.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.text import value_in_words
+    >>> value_in_words(2.0), value_in_words("b"), value_in_words(None)
+    ('2', 'b', '?')
+    """
+    if value is None:
+        return "?"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def nth(place: int) -> str:

@@ -38,19 +38,17 @@ class ReportOptions(TypedDict, total=False):
     remark: Callable[[str], None] | None
 
 
-_DEFAULTS: ReportOptions = {
-    "sample_weight": None,
-    "groups": None,
-    "title": "bayesieve report",
-    "include_rows": False,
-    "n_resamples": 20,
-    "left_out": None,
-    "signals": None,
-    "indicators": None,
-    "random_state": 0,
-    "n_jobs": None,
-    "remark": None,
-}
+# Of every option; None where it is not named here.
+_DEFAULTS = cast(
+    ReportOptions,
+    {
+        **dict.fromkeys(ReportOptions.__annotations__),
+        "title": "bayesieve report",
+        "include_rows": False,
+        "n_resamples": 20,
+        "random_state": 0,
+    },
+)
 
 
 def make_report(

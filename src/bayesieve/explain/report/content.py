@@ -45,11 +45,13 @@ _MOST_LETTERS = 40
 _FEW, _SHARE = 10, 0.02
 
 
-def some_verdicts(performance: Section, most: int) -> list[tuple[int, Section]]:
-    """The most frequent classes (or labels) in their order, each with its place among all."""
+def _some_verdicts(performance: Section, most: int) -> list[tuple[int, str, Section]]:
+    """The most frequent classes (or labels) in their order: place among all, name, figures."""
     verdicts = performance["verdicts"]
     often = sorted(range(len(verdicts)), key=lambda at: -verdicts[at]["positives"])[:most]
-    return [(at, verdicts[at]) for at in sorted(often)]
+    often.sort()
+    names = short_names([verdicts[at]["name"] for at in often], _MOST_LETTERS)
+    return [(at, name, verdicts[at]) for at, name in zip(often, names, strict=True)]
 
 
 def detection_lines(content: Section, most: int) -> list[dict[str, object]]:
@@ -60,8 +62,6 @@ def detection_lines(content: Section, most: int) -> list[dict[str, object]]:
     content : the report.
     most : lines.
     """
-    shown = some_verdicts(content["performance"], most)
-    names = short_names([v["name"] for _, v in shown], _MOST_LETTERS)
     return [
         {
             "name": f"{name} (AUC {v['auc']:.2f})",
@@ -69,7 +69,7 @@ def detection_lines(content: Section, most: int) -> list[dict[str, object]]:
             "points": v["roc"],
             "now": _now(content, v),
         }
-        for name, (at, v) in zip(names, shown, strict=True)
+        for at, name, v in _some_verdicts(content["performance"], most)
         if v["roc"]
     ]
 
@@ -121,8 +121,6 @@ def calibration_lines(content: Section, most: int) -> list[dict[str, object]]:
     most : lines.
     """
     performance = content["performance"]
-    shown = some_verdicts(performance, most)
-    names = short_names([v["name"] for _, v in shown], _MOST_LETTERS)
     # Rows of a group err together: all of them count for as many as are independent.
     counted = performance["effective_rows"] / (performance["n_rows"] or 1)
     return [
@@ -134,7 +132,7 @@ def calibration_lines(content: Section, most: int) -> list[dict[str, object]]:
                 for said, seen, rows in _joined(v["calibration"])
             ],
         }
-        for name, (at, v) in zip(names, shown, strict=True)
+        for at, name, v in _some_verdicts(performance, most)
     ]
 
 

@@ -17,7 +17,14 @@ from ...data.files.atomic import write_text
 from ...evaluation._typing import Model, Value
 from ..evidence import Evidence, Explanation
 from ..plain import Section, jsonable
-from ..text import SILENT, chance_in_words, few_digits, odds_in_words, rate_in_words
+from ..text import (
+    SILENT,
+    chance_in_words,
+    few_digits,
+    odds_in_words,
+    rate_in_words,
+    value_in_words,
+)
 from .content import calibration_lines, detection_lines
 from .explorer import sources_of
 from .sections import classes_of, decided_in_words, heat_maps, scaled, yes_or_no
@@ -313,10 +320,9 @@ def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
     sizes = [abs(b.log_ratio) for b in each.evidence if abs(b.log_ratio) != float("inf")]
     longest = max(sizes, default=0.0) or 1.0
     width = 50 * min(abs(bar.log_ratio) / longest, 1.0)
-    value = f"{bar.value:.10g}" if isinstance(bar.value, float) else bar.value
     return {
         "feature": "prior" if bar.status == "prior" else bar.feature,
-        "value": "" if value is None else value,
+        "value": "" if bar.value is None else value_in_words(bar.value),
         "note": bar.status if bar.status in ("missing", "unseen") else "",
         "ratio": f"{bar.log_ratio:+.3f}",
         "odds": odds_in_words(bar.log_ratio) if abs(bar.log_ratio) >= SILENT else "nothing",
