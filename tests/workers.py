@@ -6,7 +6,7 @@ import threading
 import numpy as np
 
 from bayesieve.data.sample import Targets
-from bayesieve.data.sparse import from_codes
+from bayesieve.data.storage import from_codes
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dask.ledgers import (
     CodedPart,

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from bayesieve import WeightedNaiveBayes
-from bayesieve.plot import EvidenceDisplay
+from bayesieve.plot import plot_evidence
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 y = y.map({0: "malignant", 1: "benign"})
@@ -23,7 +23,7 @@ for theme, ink in (("light", "#1f2328"), ("dark", "#e6edf3")):
     inks = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), ink)
     with plt.rc_context({**style, **inks}):
         figure, ax = plt.subplots(figsize=(4.6, 2.5), layout="constrained")
-        found = EvidenceDisplay.from_estimator(model, X_new, row=140, ax=ax).explanation
+        found = plot_evidence(model, X_new, row=140, ax=ax).explanation
         # A bar's length is a logarithm; what it means is how many times as likely the value is.
         for text, bar in zip(ax.texts, found.evidence, strict=True):
             text.set_text(f"{math.exp(abs(bar.log_ratio)):.1f}")

@@ -13,7 +13,7 @@ from bayesieve import (
     rank,
     stability,
 )
-from bayesieve.data.html import html_table, text_table
+from bayesieve.data.result import html_table, text_table
 from bayesieve.datasets import make_signals
 from bayesieve.evaluation.curve import evaluate_ranking
 from bayesieve.rankings import relevance_matrix

@@ -9,7 +9,7 @@ import pytest
 from bayesieve import NaiveBayes, WeightedNaiveBayes, calibrate, decide, deploy
 from bayesieve.evaluation.decide import rule_in_words
 from bayesieve.explain.report import make_report, report_content
-from bayesieve.explain.report.sections import fates, term_fates
+from bayesieve.explain.report.sections import fates
 from pages import mixed, pick_row
 from plain import plain_selector
 
@@ -134,14 +134,14 @@ def test_elsewhere_a_rule_is_told_as_it_decides_there():
 def test_terms_after_the_choice_were_not_selected():
     X, y = mixed(5, 400)
     model = WeightedNaiveBayes(random_state=0).fit(X, y)
-    told = {name: (fate, story) for name, fate, story in term_fates(model, {})}
+    told = {name: (fate, story) for name, fate, story in fates(model, {})}
     assert {fate for fate, _ in told.values()} == {"selected"}
     assert "was taken as the first term" in [story for _, story in told.values()]
     path = model.path_
     assert path.chosen > 1
     path.chosen = 1
-    names = {path.names[term] for term in path.steps[1].terms}
-    told = {name: fate for name, fate, _ in term_fates(model, {})}
+    names = {path.name_of(term) for term in path.states[1].terms}
+    told = {name: fate for name, fate, _ in fates(model, {})}
     assert {name for name, fate in told.items() if fate == "selected"} == names
     assert "never chosen" in told.values()
 

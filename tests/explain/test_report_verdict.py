@@ -167,9 +167,9 @@ def test_the_path_of_a_weighted_model_has_bands():
     model = WeightedNaiveBayes(pairs=False).fit(X, y)
     path = report_content(model, X, y, n_resamples=0)["path"]
     assert [step[4] for step in path["steps"]] == pytest.approx(
-        [step.loss for step in model.path_.steps]
+        [step.score for step in model.path_.steps]
     )
-    last = model.at(len(model.selected_))
+    last = model.at(len(model.terms_))
     proba = last.predict_proba(X)
     losses = -np.log(proba[np.arange(len(y)), np.searchsorted(last.classes_, y)])
     assert path["bands"][-1] == pytest.approx(losses.std() / np.sqrt(len(y)), rel=1e-3)

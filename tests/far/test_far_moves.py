@@ -4,96 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-<<<<<<< HEAD
-from bayesieve.data.sample import Targets
-from bayesieve.data.storage import from_codes
-from bayesieve.engine.contract import AS_IT_IS, WHOLE, Measure, Units
-from bayesieve.engine.dask.ledgers import (
-    CodedPart,
-    DealtColumns,
-    DealtLedger,
-    RareCodes,
-    deal,
-    deal_out,
-    moves_of,
-)
-from bayesieve.engine.dask.transport import Channel, dial
-from bayesieve.engine.dask.worker import ColumnHolder, CountedRows, serve
-from bayesieve.engine.sparse import Scoring, SparseLedger, SparseProblem, SparseTables
-from bayesieve.engine.threads import Threads
-from bayesieve.models.base import Scale
-
-UNITS = Units(((0, 4), (1,), (2,), (3,), (5, 6), (7,)))
-
-
-class Dealt:
-    """Columns with several holders, which are threads; they can be cut off and come again."""
-
-    def __init__(self, n_holders, n_classes, n_labels, seed=0):
-        rng = np.random.default_rng(seed)
-        n_rows = 70
-        self.codes = [rng.integers(0, 3, n_rows) * (rng.random(n_rows) < 0.4) for _ in range(8)]
-        self.codes[2] = 2 - self.codes[2]
-        self.codes[7][:] = 1
-        self.cuts = [0, 25, 25, 60, n_rows]
-        counts = [np.bincount(column, minlength=3) for column in self.codes]
-        self.moves = moves_of(counts)
-        self.columns = deal_out(np.ones(8, np.int64), UNITS.members, n_holders)
-        self.lines = {}
-        self.channel = Channel("127.0.0.1", len(self.columns), self.dial)
-        classes = rng.integers(0, n_classes, (n_rows, n_labels))
-        targets = Targets(classes, n_classes, tuple("abc"[:n_labels]), n_labels > 1)
-        rows = rng.permutation(n_rows)[:50]
-        nothing = np.empty(0, np.int64)
-        scoring = Scoring(nothing, (nothing, nothing), rows, np.array([30, 50]))
-        whole = from_codes(self.codes, [3] * 8)
-        width = n_labels if n_classes == 2 else n_classes
-        table = rng.integers(-(2**20), 2**20, (8, 3, 2, width))
-        offset = rng.integers(-(2**20), 2**20, (2, width))
-        told = (targets, rng.integers(1, 4, n_rows).astype(float), scoring, np.ones(n_classes))
-        scale, self.ledgers = Scale(20, 0, 8.0), []
-        for moves, make in ((whole, self.near), (self.moves, self.far)):
-            problem = SparseProblem(moves, (), (), *told)
-            owner = np.repeat(np.arange(8), np.diff(moves.first))
-            base = table[np.arange(8), moves.usual]
-            delta = table[owner, moves.codes] - base[owner]
-            tables = SparseTables(offset, base, delta, scale)
-            self.ledgers.append(make(problem, tables, (1,) * n_classes))
-
-    def near(self, problem, tables, factors):
-        return SparseLedger(problem, tables, factors, Threads(1))
-
-    def far(self, problem, tables, factors):
-        return DealtLedger(DealtColumns(self.channel, self.columns), problem, tables, factors)
-
-    def dial(self, holder):
-        """Whoever is waited for dials, once."""
-        if holder in self.lines:
-            return
-        mine, pieces = self.columns[holder], []
-        for lo, hi in zip(self.cuts[:-1], self.cuts[1:], strict=True):
-            part = CodedPart.of([self.kept(column[lo:hi]) for column in self.codes], (), hi - lo)
-            pieces.append(deal(part, mine, self.moves.usual[mine].tolist()))
-        line = self.lines[holder] = dial(self.channel.address, self.channel.token, holder)
-        threading.Thread(target=serve, args=(line, ColumnHolder(pieces)), daemon=True).start()
-
-    def kept(self, column):
-        """Some columns by the rows that are not 0."""
-        if column.size < 30:
-            return column.astype(np.uint8)
-        rows = np.flatnonzero(column)
-        return RareCodes(0, rows.astype(np.int32), column[rows].astype(np.uint8))
-
-    def cut_off(self, holder):
-        self.lines.pop(holder).shutdown(socket.SHUT_RDWR)
-=======
 from bayesieve.engine.contract import WHOLE, Measure
 from bayesieve.engine.dask.ledgers import CodedPart, DealtColumns, RareCodes, deal
 from bayesieve.engine.dask.worker import CountedRows
 from ledgers import same_answers
 from workers import DEALT_UNITS as UNITS
 from workers import ColumnWorkers
->>>>>>> house-ledger
 
 
 @pytest.fixture(params=[(1, 2, 1), (2, 2, 3), (3, 4, 1), (9, 2, 2)])

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ..checks import Bools, Bytes, Floats, Ints, check_number
-from ..data.html import frame_of, html_table
+from ..data.result import frame_of, html_table
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

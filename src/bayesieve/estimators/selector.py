@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..checks import check_file
 from ..criteria.base import Criterion
@@ -20,6 +21,8 @@ from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
 from ..engine.registry import RemoteTable
 from ..engine.threads import Threads, count_threads
+from ..models.fitted import FittedProblem
+from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, column_ratios
 from ..models.registry import MODELS
 from ..search.hints import RowHints
 from ..search.objective import Objective, SubsetScorer
@@ -45,6 +48,7 @@ from ._validation import (
     SETTINGS,
     asks_for_auto,
     chooser_of,
+    family_of,
     folds_of_fewer,
     gpu_of,
     judge_data,
@@ -52,7 +56,7 @@ from ._validation import (
     settle,
     suit_folds,
 )
-from .base import ChosenColumns
+from .base import ChosenColumns, GuidingFigures, Procedure
 from .collections import gathered
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .significance import (
@@ -314,6 +318,10 @@ class NaiveBayesSelector(
     selected_ : ndarray of int
         Columns chosen, in the order the search ranks them: as they were added; for backward
         phases, the last to be dropped first.
+    terms_ : list of dict
+        The columns chosen as terms, in the same order: ``name``, ``columns`` (one), ``weights`` (by
+        class; 1 without `reweigh`) and ``table`` (log-ratios before weights; None of a density);
+        with labels, lists of weights and tables.
     support_ : ndarray of bool
         Mask of the columns chosen.
     path_ : Path
@@ -401,6 +409,33 @@ class NaiveBayesSelector(
         self.preset = preset
         self.engine = engine
         self.start = start
+
+    def __procedure__(self) -> Procedure:
+        """Describe this way to choose columns; asked by `procedure_of`."""
+        return SubsetSearch(self)
+
+    @property
+    def terms_(self) -> list[dict[str, Any]]:
+        """Columns chosen as terms, in the order in which the search ranks them."""
+        check_is_fitted(self, "path_")
+        model = self.estimator_
+        problems = model.fitted_.problems if isinstance(model, NaiveBayes) else ()
+        weights = [_column_weights(problem) for problem in problems]
+        tables = [_column_tables(problem, model.smoothing) for problem in problems]
+        labelled, place = isinstance(self.classes_, list), np.cumsum(self.support_) - 1
+        found = []
+        for j in self.selected_.tolist():
+            mine = [each[place[j]] for each in weights]
+            said = [each[place[j]] for each in tables]
+            found.append(
+                {
+                    "name": self.path_.name_of(j),
+                    "columns": (j,),
+                    "weights": mine if labelled else next(iter(mine), None),
+                    "table": said if labelled else next(iter(said), None),
+                }
+            )
+        return found
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -519,6 +554,106 @@ class NaiveBayesSelector(
         self.settings_ = {name: getattr(asked, name) for name in SETTINGS}
         self.proof_ = proof
         return self
+
+
+def _column_weights(problem: FittedProblem) -> NDArray[np.float64]:
+    """Weights of all columns of a model, columns x classes: 1 where none were fitted."""
+    if problem.weighting is None:
+        return np.ones((len(problem.columns), len(problem.classes)))
+    return problem.weighting.weights / WEIGHT_STEPS
+
+
+def _column_tables(
+    problem: FittedProblem, smoothing: float | str
+) -> list[NDArray[np.float64] | None]:
+    """Log-ratios of all columns of a model, values x classes; None where there is no table."""
+    specs = problem.summary.specs
+    counted = [j for j, spec in enumerate(specs) if MODELS[spec.model].discrete]
+    found: list[NDArray[np.float64] | None] = [None] * len(specs)
+    ratios = column_ratios(problem.summary.restrict(counted), smoothing)
+    for j, each in zip(counted, ratios, strict=True):
+        found[j] = np.ldexp(each.table[:-1].astype(float), -TERM_BITS)
+    return found
+
+
+class SubsetSearch(Procedure):
+    """A search of subsets, guided by a criterion."""
+
+    def validate(self) -> Criterion:
+        """Validate all parameters that need no data; the criterion that guides."""
+        return judge_parameters(settle(self.model))[1]
+
+    def base_model(self) -> Any:
+        """An unfitted model of all columns."""
+        family_of(self.model)  # refuses what is no model
+        found = self.model.estimator
+        return NaiveBayes() if found is None else clone(found)
+
+    def repeatable(self) -> Any:
+        """An unfitted copy."""
+        return clone(self.model)
+
+    def chooser(self, criterion: Criterion) -> Criterion:
+        """The criterion that chooses on the path."""
+        return chooser_of(self.model, criterion)
+
+    @property
+    def row_parts(self) -> tuple[Rows, Rows]:
+        """Rows that guided, and rows that chose (none where all guided)."""
+        return self.model.guiding_rows_, self.model.validation_rows_
+
+    @property
+    def paths(self) -> tuple[Path]:
+        """The path."""
+        return (self.model.path_,)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns of X."""
+        return list(self.model.path_.names)
+
+    @property
+    def term_names(self) -> list[str]:
+        """Names of the columns chosen, best first."""
+        return [self.names[j] for j in self.model.selected_.tolist()]
+
+    def rename_path(self, names: Sequence[str]) -> None:
+        """Give the columns of the path these names."""
+        self.model.path_ = copy(self.model.path_)
+        self.model.path_.names = list(names)
+
+    def figures(self) -> GuidingFigures:
+        """Figures of the subset chosen."""
+        path = self.model.path_
+        step = path.steps[path.chosen]
+        return GuidingFigures(step.score, step.validation_error, path.validation_name)
+
+    def summary(self) -> dict[str, object]:
+        """Figures of the choice as plain data."""
+        model, found = self.model, self.figures()
+        return {
+            "criterion": model.path_.criterion,
+            "score": found.score,
+            found.validation_name: found.validation_error,
+            "subsets_tried": model.n_tried_,
+            "proof": None if model.proof_ is None else str(model.proof_),
+        }
+
+    def settings(self) -> list[tuple[str, object]]:
+        """Decisions of the fit, each by the name under which people read it."""
+        model, asked = self.model, self.model.settings_
+        found: list[tuple[str, object]] = [
+            ("search", asked["search"]),
+            ("guided by", model.path_.criterion),
+            ("scored on", asked["cv"]),
+            ("choice", asked["choice"]),
+            ("search rows", model.guiding_rows_.size),
+            ("choice rows", model.validation_rows_.size),
+            ("subsets tried", model.n_tried_),
+        ]
+        if model.proof_ is not None:
+            found.append(("more than chance?", str(model.proof_)))
+        return found
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 import copy
 import warnings
-from dataclasses import asdict, dataclass
-from typing import TypedDict, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from ..checks import Array, check_number, choose, plain_value
-from ..data.html import Tabular
+from ..data.result import Result
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
 from ..estimators.base import ChosenColumns
@@ -32,18 +32,8 @@ _MOST_STEPS = 200
 Judged = TypeVar("Judged", bound=Model)
 
 
-class CalibrationData(TypedDict):
-    """`Calibration` as plain data."""
-
-    temperature: float | tuple[float, ...]
-    log_loss: tuple[float, float]
-    brier: tuple[float, float]
-    weight: float
-    note: str
-
-
 @dataclass(frozen=True, repr=False)
-class Calibration(Tabular):
+class Calibration(Result):
     """What a temperature did to the probabilities on the rows it was found on.
 
     Attributes
@@ -75,23 +65,15 @@ class Calibration(Tabular):
     weight: float
     note: str
 
-    def to_columns(self) -> dict[str, list[object]]:
+    def to_columns(self) -> dict[str, list[Any]]:
         """Both losses before and after."""
-        losses = (self.log_loss, self.brier)
-        return {
-            "": ["log-loss", "Brier"],
-            "before": [pair[0] for pair in losses],
-            "after": [pair[1] for pair in losses],
-        }
+        before, after = zip(self.log_loss, self.brier, strict=True)
+        return {"": ["log-loss", "Brier"], "before": [*before], "after": [*after]}
 
     def caption(self) -> str:
         """The temperature, and the note where there is one."""
         lines = self.to_text().split("\n")
         return "; ".join([lines[0], *lines[2:]])
-
-    def to_dict(self) -> CalibrationData:
-        """Plain data."""
-        return cast(CalibrationData, asdict(self))
 
     def to_text(self) -> str:
         """Two lines, and the note where there is one."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_number, plain_value
-from ..data.html import frame_of, html_table
+from ..data.result import frame_of, html_table
 from ..data.split import group_numbers, middle_rows, read_groups_of_rows
 from ..data.tables import Table
 from ..estimators.deploy import bayes_of, rows_of

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from ..checks import Array, check_number, plain_value
 from ..data.columns import ColumnSpec, encode
-from ..data.html import frame_of, html_table
+from ..data.result import frame_of, html_table
 from ..estimators.deploy import bayes_of, rows_of
 from ..models.base import Floats, Ints, Statistics
 from ..models.gaussian import Mixtures, Moments, plain_squares

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from ..checks import Array, check_jobs, check_number
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion, read_as
-from ..data.html import Tabular
+from ..data.result import Result, undefined_as_none
 from ..data.sample import Sample
 from ..data.split import find_splits
 from ..engine.threads import count_threads
@@ -22,28 +22,12 @@ from ..estimators._validation import chooser_of, judge_parameters, settle, settl
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..estimators.weighted import judge_parameters as judge_weights
-from ..search.weight_path import WeightPath
+from ..search.path import Path
 from ._typing import Folds, Seed
 from .crossfit import Chooser, Refits, copy_for, held_out_error, held_out_score, joined_names
 
 #: One figure a fold.
 Figures: TypeAlias = Sequence[float] | NDArray[np.float64] | NDArray[np.int64]
-
-
-class FigureData(TypedDict):
-    """A figure over folds; None where it is undefined."""
-
-    mean: float | None
-    standard_error: float | None
-
-
-class NestedData(TypedDict):
-    """`Nested` as plain data."""
-
-    criterion: str
-    higher_is_better: bool
-    folds: list[dict[str, float | list[int] | list[str] | None]]
-    summary: dict[str, FigureData]
 
 
 @dataclass(frozen=True)
@@ -60,7 +44,7 @@ class Fold:
 
 
 @dataclass(frozen=True, repr=False)
-class Nested(Tabular):
+class Nested(Result):
     """A selector judged on rows that took no part, fold by fold.
 
     Attributes
@@ -166,20 +150,16 @@ class Nested(Tabular):
             ]
         return [*rows, ("error", self.error), ("n_features", self.sizes.astype(np.float64))]
 
-    def to_dict(self) -> NestedData:
-        """Everything as plain values; undefined numbers as None."""
-
-        def plain(value: float) -> float | None:
-            return None if np.isnan(value) else float(value)
-
-        return {
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; undefined numbers as None."""
+        found = {
             "criterion": self.criterion,
             "higher_is_better": self.higher_is_better,
             "folds": [
                 {
                     "guiding": fold.guiding,
-                    self.validation_name: plain(fold.validation),
-                    "honest": plain(fold.honest),
+                    self.validation_name: fold.validation,
+                    "honest": fold.honest,
                     "error": fold.error,
                     "weight": fold.weight,
                     "columns": list(fold.columns),
@@ -188,15 +168,13 @@ class Nested(Tabular):
                 for fold, names in zip(self.folds, self.subsets, strict=True)
             ],
             "summary": {
-                name: {
-                    "mean": plain(self.mean(values)),
-                    "standard_error": plain(self.standard_error(values)),
-                }
+                name: {"mean": self.mean(values), "standard_error": self.standard_error(values)}
                 for name, values in self._rows()
             },
         }
+        return cast("dict[str, Any]", undefined_as_none(found))
 
-    def to_columns(self) -> dict[str, list[object]]:
+    def to_columns(self) -> dict[str, list[Any]]:
         """One row a fold: what guided, what held-out rows say, and the columns chosen."""
         rows = {name: values.tolist() for name, values in self._rows()}
         rows["n_features"] = self.sizes.tolist()
@@ -391,11 +369,11 @@ def _fold_of_weighted(
     test: NDArray[np.int64],
 ) -> tuple[Fold, str]:
     """The same of weighted terms."""
-    paths = [model.path_] if isinstance(model.path_, WeightPath) else model.path_
+    paths = [model.path_] if isinstance(model.path_, Path) else model.path_
     table, weights = read.table.take(test), read.weights[test]
     trained = target[train], read.weights[train]
     held_out = held_out_score(model, criterion, table, target[test], weights, trained)
-    loss = float(np.mean([path.steps[path.chosen].loss for path in paths]))
+    loss = float(np.mean([path.steps[path.chosen].score for path in paths]))
     if read.targets.labelled and len(paths) == 1:
         loss /= read.targets.n_groups  # a shared path adds up the losses of all labels
     fold = Fold(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..checks import check_jobs, check_number
-from ..data.html import Tabular, html_table, text_table
+from ..data.result import Result, text_table, undefined_as_none
 from ..data.sample import Sample
 from ..data.tables import Table
 from ..engine.threads import count_threads
@@ -31,29 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class FrequencyData(TypedDict):
-    """How often one feature was selected."""
-
-    name: str
-    frequency: float
-
-
-class StabilityData(TypedDict):
-    """`Stability` as plain data."""
-
-    n_resamples: int
-    measure: float | None
-    interval: list[float] | None
-    confidence: float
-    note: str
-    features: list[FrequencyData]
-    selected: list[list[int]]
-    jaccard: float
-    family_jaccard: float | None
-
-
 @dataclass(frozen=True, repr=False)
-class Stability(Tabular):
+class Stability(Result):
     """Which features were selected in each resample, and how far the selections agree.
 
     Parameters
@@ -98,6 +77,7 @@ class Stability(Tabular):
     selected: NDArray[np.bool_]
     feature_names: tuple[str, ...]
     families: Families | None
+    _html_rows = 20
 
     def __init__(
         self,
@@ -197,7 +177,7 @@ class Stability(Tabular):
         half = float(norm.ppf(0.5 + confidence / 2)) * float(np.sqrt(_variance(self.selected)))
         return self.measure - half, self.measure + half
 
-    def to_columns(self) -> dict[str, list[object]]:
+    def to_columns(self) -> dict[str, list[Any]]:
         """Features and how often each was selected, the most frequent first."""
         order = np.argsort(-self.frequency, kind="stable").tolist()
         return {
@@ -218,10 +198,9 @@ class Stability(Tabular):
         low, high = self.interval()
         return f"{what}; stability {self.measure:.2f} (95 %: {low:.2f} to {high:.2f})"
 
-    def _repr_html_(self) -> str:
+    def _shown(self) -> dict[str, list[Any]]:
         chosen = int((self.frequency > 0).sum())
-        shown = {name: values[:chosen] for name, values in self.to_columns().items()}
-        return html_table(shown, self.caption(), 20)
+        return {name: values[:chosen] for name, values in self.to_columns().items()}
 
     def plot(self, ax: "Axes | None" = None, most: int = 30) -> "Axes":
         """Draw how often each feature was selected, with 95 % intervals."""
@@ -237,19 +216,17 @@ class Stability(Tabular):
         most : int, default=20
             Features shown; those that were never selected are not.
         """
+        shown = {name: values[:most] for name, values in self._shown().items()}
         chosen = int((self.frequency > 0).sum())
-        shown = {name: values[: min(most, chosen)] for name, values in self.to_columns().items()}
         more = [f"... and {chosen - most} more"] if chosen > most else []
         return "\n".join([self.caption(), text_table(shown), *more])
 
-    def to_dict(self) -> StabilityData:
-        """Everything as plain values; undefined numbers as None."""
-        low, high = self.interval()
-        defined = not self.note
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; undefined numbers as None."""
         return {
             "n_resamples": self.n_resamples,
-            "measure": self.measure if defined else None,
-            "interval": [low, high] if defined else None,
+            "measure": undefined_as_none(self.measure),
+            "interval": None if self.note else [*self.interval()],
             "confidence": 0.95,
             "note": self.note,
             "features": [

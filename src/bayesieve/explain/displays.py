@@ -1,21 +1,18 @@
-"""Pictures in scikit-learn's manner: a display made from an estimator, with its axes and figure."""
+"""Draw a model, a decision, a path or a ranking; a display keeps what is drawn, and where."""
 
 from typing import TYPE_CHECKING, Protocol, Self, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 
 from ..data.tables import is_collection
-from ..estimators.selector import NaiveBayesSelector
-from ..estimators.weighted import WeightedNaiveBayes
+from ..estimators.base import ChosenColumns
 from ..evaluation._typing import Model, Value
 from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
-from ..search.weight_path import WeightPath
 from . import plots as plotting
 from .evidence import Explanation, explain
-from .model import ModelExplanation, explain_model
+from .model import FeatureEvidence, ModelExplanation, explain_model, speaks
 from .plots import weighted_bands
-from .text import FeatureEvidence, speaks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +35,7 @@ class RelevanceOptions(TypedDict, total=False):
 
 
 class _Display:
-    """What all displays share: they draw, and keep where."""
+    """A picture that keeps its axes and figure."""
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
@@ -64,46 +61,16 @@ class EvidenceDisplay(_Display):
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayes
+    >>> from bayesieve import NaiveBayes, explain
     >>> from bayesieve.plot import EvidenceDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> display = EvidenceDisplay.from_estimator(NaiveBayes().fit(X, y), X, row=7)
+    >>> display = EvidenceDisplay(explain(NaiveBayes().fit(X, y), X[7:8])[0]).plot()
     >>> display.ax_.get_title(loc="left")
     'P(0) = 1, log-odds +13.82'
     """
 
     def __init__(self, explanation: Explanation):
         self.explanation = explanation
-
-    @classmethod
-    def from_estimator(
-        cls,
-        model: Model,
-        X: Rows,
-        row: int = 0,
-        *,
-        target: Value | None = None,
-        against: Value | None = None,
-        ax: "Axes | None" = None,
-    ) -> "EvidenceDisplay":
-        """Explain one row of X, and draw it.
-
-        Parameters
-        ----------
-        model : NaiveBayes or NaiveBayesSelector
-            Fitted.
-        X : array-like or data frame
-        row : int, default=0
-            Which row; with labels, the first label unless `target` names another.
-        target, against : classes, optional
-            As in `explain`.
-        ax : matplotlib axes, optional
-        """
-        one = [row]
-        if is_collection(X):
-            explain(model, X)  # which refuses it in words
-        rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
-        return cls(explain(model, rows, target=target, against=against)[0]).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, most: int = 20) -> "EvidenceDisplay":
         """Draw the prior and the strongest features; the others add up in one bar."""
@@ -149,19 +116,6 @@ class NomogramDisplay(_Display):
         self.target = explanation.classes[1] if target is None else target
         others = (c for c in explanation.classes if c != self.target)
         self.against = next(others) if against is None else against
-
-    @classmethod
-    def from_estimator(
-        cls,
-        model: Model,
-        *,
-        target: Value | None = None,
-        against: Value | None = None,
-        label: str | None = None,
-        ax: "Axes | None" = None,
-    ) -> "NomogramDisplay":
-        """Draw a fitted model; with labels, the one named `label` (the first by default)."""
-        return cls(explain_model(model, label=label), target, against).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, most: int = 20) -> "NomogramDisplay":
         """Draw the longest scales; without `ax`, and pairs of features below as small heat maps."""
@@ -213,10 +167,10 @@ class PathDisplay(_Display):
 
     Parameters
     ----------
-    path : Path or WeightPath
+    path : Path
         The `path_` of a selector, or of a `WeightedNaiveBayes`.
     bands : list of float, optional
-        Standard errors of the states of a `WeightPath`; a `Path` knows its own.
+        Standard errors of the states of weighted terms; a path of subsets knows its own.
 
     Examples
     --------
@@ -229,37 +183,12 @@ class PathDisplay(_Display):
     'number of features'
     """
 
-    def __init__(self, path: Path | WeightPath, bands: list[float] | None = None):
+    def __init__(self, path: Path, bands: list[float] | None = None):
         self.path, self.bands = path, bands
-
-    @classmethod
-    def from_estimator(
-        cls,
-        model: NaiveBayesSelector | WeightedNaiveBayes,
-        X: object = None,
-        y: ArrayLike | None = None,
-        *,
-        ax: "Axes | None" = None,
-    ) -> "PathDisplay":
-        """Draw the path of a fitted model.
-
-        Parameters
-        ----------
-        model : NaiveBayesSelector or WeightedNaiveBayes
-        X, y : optional
-            What it was fitted on: a `WeightedNaiveBayes` needs them for its bands.
-        ax : matplotlib axes, optional
-        """
-        bands = None
-        if isinstance(model, WeightedNaiveBayes) and X is not None and y is not None:
-            bands = weighted_bands(model, X, y)
-        return cls(model.path_, bands).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> "PathDisplay":
         """Draw."""
-        if isinstance(self.path, WeightPath):
-            return self._keep(plotting.plot_weight_path(self.path, ax, self.bands))
-        return self._keep(plotting.plot_path(self.path, ax))
+        return self._keep(plotting.plot_path(self.path, ax, self.bands))
 
 
 class RelevanceDisplay(_Display):
@@ -283,18 +212,6 @@ class RelevanceDisplay(_Display):
     def __init__(self, matrix: RelevanceMatrix):
         self.matrix = matrix
 
-    @classmethod
-    def from_data(
-        cls,
-        X: object,
-        y: ArrayLike,
-        *,
-        ax: "Axes | None" = None,
-        **options: Unpack[RelevanceOptions],
-    ) -> "RelevanceDisplay":
-        """Compute the matrix (`options` as in `relevance_matrix`) and draw it."""
-        return cls(relevance_matrix(X, y, **options)).plot(ax)
-
     def plot(self, ax: "Axes | None" = None) -> "RelevanceDisplay":
         """Draw."""
         return self._keep(plotting.plot_relevance(self.matrix, ax))
@@ -309,7 +226,22 @@ def plot_evidence(
     against: Value | None = None,
     ax: "Axes | None" = None,
 ) -> EvidenceDisplay:
-    """Draw the evidence behind the decision on one row; see `EvidenceDisplay.from_estimator`.
+    """Draw the evidence behind the decision on one row.
+
+    Parameters
+    ----------
+    model : NaiveBayes or NaiveBayesSelector
+        Fitted.
+    X : array-like or data frame
+    row : int, default=0
+        Which row; with labels, the first label unless `target` names another.
+    target, against : classes, optional
+        As in `explain`.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    display : EvidenceDisplay
 
     Examples
     --------
@@ -321,7 +253,11 @@ def plot_evidence(
     >>> plot_evidence(NaiveBayes().fit(X, y), X, row=7).explanation.target
     0
     """
-    return EvidenceDisplay.from_estimator(model, X, row, target=target, against=against, ax=ax)
+    one = [row]
+    if is_collection(X):
+        explain(model, X)  # which refuses it in words
+    rows = X.iloc[one] if hasattr(X, "iloc") else X[one]
+    return EvidenceDisplay(explain(model, rows, target=target, against=against)[0]).plot(ax)
 
 
 def plot_nomogram(
@@ -332,7 +268,21 @@ def plot_nomogram(
     label: str | None = None,
     ax: "Axes | None" = None,
 ) -> NomogramDisplay:
-    """Draw a model as a nomogram; see `NomogramDisplay.from_estimator`.
+    """Draw a model as a nomogram.
+
+    Parameters
+    ----------
+    model : NaiveBayes, NaiveBayesSelector or WeightedNaiveBayes
+        Fitted.
+    target, against : classes, optional
+        The second and the first class by default.
+    label : str, optional
+        With labels: which one to draw; the first by default.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    display : NomogramDisplay
 
     Examples
     --------
@@ -344,17 +294,28 @@ def plot_nomogram(
     >>> display.target, display.against
     (2, 0)
     """
-    return NomogramDisplay.from_estimator(model, target=target, against=against, label=label, ax=ax)
+    return NomogramDisplay(explain_model(model, label=label), target, against).plot(ax)
 
 
 def plot_path(
-    model: NaiveBayesSelector | WeightedNaiveBayes,
+    model: ChosenColumns,
     X: object = None,
     y: ArrayLike | None = None,
     *,
     ax: "Axes | None" = None,
 ) -> PathDisplay:
-    """Draw what a search visited; see `PathDisplay.from_estimator`.
+    """Draw the path of a fitted model.
+
+    Parameters
+    ----------
+    model : NaiveBayesSelector or WeightedNaiveBayes
+    X, y : optional
+        What it was fitted on: a `WeightedNaiveBayes` needs them for its bands.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    display : PathDisplay
 
     Examples
     --------
@@ -366,13 +327,16 @@ def plot_path(
     >>> plot_path(selector).path is selector.path_
     True
     """
-    return PathDisplay.from_estimator(model, X, y, ax=ax)
+    bands = None
+    if model.path_.of == "terms" and X is not None and y is not None:
+        bands = weighted_bands(model, X, y)
+    return PathDisplay(model.path_, bands).plot(ax)
 
 
 def plot_relevance(
     X: object, y: ArrayLike, *, ax: "Axes | None" = None, **options: Unpack[RelevanceOptions]
 ) -> RelevanceDisplay:
-    """Draw which features separate which class; see `RelevanceDisplay.from_data`.
+    """Draw which features separate which class; options as in `relevance_matrix`.
 
     Examples
     --------
@@ -382,4 +346,4 @@ def plot_relevance(
     >>> plot_relevance(*load_iris(return_X_y=True)).matrix.values.shape
     (3, 4)
     """
-    return RelevanceDisplay.from_data(X, y, ax=ax, **options)
+    return RelevanceDisplay(relevance_matrix(X, y, **options)).plot(ax)

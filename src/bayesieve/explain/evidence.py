@@ -1,8 +1,8 @@
 """`explain`: the evidence behind single decisions, as values, text and tables."""
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple, SupportsIndex, cast, overload
+from dataclasses import dataclass
+from typing import Any, NamedTuple, SupportsIndex, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import encode
-from ..data.html import frame_of, html_table
+from ..data.result import Result, html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.deploy import bayes_of, rows_of
@@ -19,11 +19,7 @@ from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
 from ..models.base import Floats, Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
-from .plain import ExplanationData
-from .text import SILENT, chance_in_words, few_digits, odds_in_words
-
-if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
+from .text import SILENT, chance_in_words, few_digits, odds_in_words, value_in_words
 
 # A row as surprising as this share of those held out is called unlike them.
 _RARE = 0.01
@@ -54,7 +50,7 @@ class Verdict:
     novelty: float | None = None
 
     def to_text(self) -> str:
-        """One line."""
+        """The decision and its reason in one line."""
         what = ASK if self.decision is None else f"{self.decision}"
         strange = ""
         if self.novelty is not None and self.novelty <= _RARE:
@@ -78,7 +74,7 @@ class Verdicts:
             self._novelty = novelty_of(fitted, rows)
 
     def of(self, problem: FittedProblem, sums: Ints) -> list[Verdict | None]:
-        """One a row; None each where the problem has no rule."""
+        """Verdicts of a problem, one a row; None each where it has no rule."""
         rule = problem.rule
         if rule is None:
             return [None] * len(sums)
@@ -132,7 +128,7 @@ def _reasons(
 
 
 def _alarm(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
-    """Of a class that is no alarm: how probable any other is beside it."""
+    """How probable any other class is beside one that is no alarm."""
     assert guard.high is not None
     had, wanted = _odds(problem, -lead), _odds(problem, -guard.high)
     word = "needed" if lead >= guard.high else "enough"
@@ -161,7 +157,7 @@ PLACE = "of the place of use"
 
 @dataclass(frozen=True)
 class Evidence:
-    """One bar.
+    """A bar: what one feature, or the prior, says about a row.
 
     Attributes
     ----------
@@ -189,7 +185,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """Why a row is taken for the target rather than for the other class.
 
     Attributes
@@ -226,12 +222,14 @@ class Explanation:
     evidence: list[Evidence]
     verdict: Verdict | None = None
 
-    def to_dict(self) -> ExplanationData:
-        """Plain data; of a model without a rule, without a verdict."""
-        found = asdict(self)
+    _texts = ("value",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; of a model without a rule, without a verdict."""
+        found = super().to_dict()
         if self.verdict is None:
             del found["verdict"]
-        return cast(ExplanationData, found)
+        return found
 
     def to_text(self, width: int = 30, nat: bool = False) -> str:
         """Bars of text, the strongest evidence first; factors multiply to the odds.
@@ -272,7 +270,7 @@ class Explanation:
             likely += "" if self.log_odds > 0 else f" is {self.against}"
         return f"{chance}{chance_in_words(self.probability)}, {likely}"
 
-    def to_columns(self) -> dict[str, list[object]]:
+    def to_columns(self) -> dict[str, list[Any]]:
         """One row a bar: what is seen, and how many times as likely it makes the target."""
         with np.errstate(over="ignore"):
             times = np.exp([bar.log_ratio for bar in self.evidence]).tolist()
@@ -284,27 +282,19 @@ class Explanation:
             "status": [bar.status for bar in self.evidence],
         }
 
-    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
-        """The same as a data frame, values as texts.
+    def caption(self) -> str:
+        """What is decided, how probable it is, and by which rule."""
+        decided = "" if self.verdict is None else f"; decision: {self.verdict.to_text()}"
+        return f"{self._headline()}{decided}"
 
-        Parameters
-        ----------
-        backend : str, optional
-            A data-frame library known to narwhals, such as "pandas" or "polars".
-        """
-        return frame_of(_with_texts(self.to_columns()), backend)
-
-    def _repr_html_(self) -> str:
-        caption = self._headline()
-        if self.verdict is not None:
-            caption += f"; decision: {self.verdict.to_text()}"
+    def _shown(self) -> dict[str, list[Any]]:
         shown = self.to_columns()
         shown["times as likely"] = [_factor(bar.log_ratio, False) for bar in self.evidence]
         del shown["log-ratio"]
-        return html_table(shown, caption)
+        return shown
 
 
-class Explanations(list[Explanation]):
+class Explanations(list[Explanation], Result):
     """The evidence of many rows: a list that shows ten, and says how many more there are.
 
     Examples
@@ -315,6 +305,8 @@ class Explanations(list[Explanation]):
     >>> explain(NaiveBayes().fit(X, y), X)
     <150 explanations: 50 of 0, 50 of 1, 50 of 2>
     """
+
+    _texts = ("target", "against", "value")
 
     def __repr__(self) -> str:
         counts: dict[object, int] = {}
@@ -344,32 +336,24 @@ class Explanations(list[Explanation]):
         more = [f"... and {len(self) - most} more"] if len(self) > most else []
         return "\n\n".join([*(each.to_text() for each in self[:most]), *more])
 
-    def to_columns(self) -> dict[str, list[object]]:
+    def to_columns(self) -> dict[str, list[Any]]:
         """One row a bar, with the row it speaks of."""
-        found: dict[str, list[object]] = {"row": [], "target": [], "against": []}
+        found: dict[str, list[Any]] = {"row": [], "target": [], "against": []}
         for each in self:
-            columns = each.to_columns()
             size = len(each.evidence)
-            found["row"] += [each.row] * size
-            found["target"] += [each.target] * size
-            found["against"] += [each.against] * size
-            for name, values in columns.items():
+            whose = {"row": each.row, "target": each.target, "against": each.against}
+            mine = {name: [value] * size for name, value in whose.items()} | each.to_columns()
+            for name, values in mine.items():
                 found.setdefault(name, []).extend(values)
         return found
 
-    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
-        """The same as a data frame, classes and values as texts.
-
-        Parameters
-        ----------
-        backend : str, optional
-            A data-frame library known to narwhals, such as "pandas" or "polars".
-        """
-        return frame_of(_with_texts(self.to_columns()), backend)
+    def caption(self) -> str:
+        """How many rows are explained, by class."""
+        return repr(self).strip("<>")
 
     def _repr_html_(self) -> str:
         shown = self[:_MOST_SHOWN]
-        columns: dict[str, list[object]] = {
+        columns: dict[str, list[Any]] = {
             "row": [each.row for each in shown],
             "decision": [each.target for each in shown],
             "probability": [chance_in_words(each.probability) for each in shown],
@@ -378,7 +362,7 @@ class Explanations(list[Explanation]):
         }
         left = len(self) - len(shown)
         more = f"<p>... and {left} more rows; [i] shows one, to_frame() all</p>" if left else ""
-        return html_table(columns, repr(self).strip("<>")) + more
+        return html_table(columns, self.caption()) + more
 
 
 #: Rows that a notebook shows.
@@ -403,26 +387,10 @@ def _factor(log_ratio: float, nat: bool) -> str:
     return f"{'x' if log_ratio >= 0 else '/'} {size}"
 
 
-def _with_texts(columns: dict[str, list[object]]) -> dict[str, list[object]]:
-    """Classes and values, which may be of several kinds, as texts."""
-    mixed = ("value", "target", "against")
-    return {
-        name: [None if v is None else str(v) for v in values] if name in mixed else values
-        for name, values in columns.items()
-    }
-
-
-def show(value: Value | None) -> str:
-    """A value as it is shown in a sentence; a question mark where it is missing."""
-    if value is None:
-        return "?"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
 def _shown(bar: Evidence) -> str:
     if bar.status == "prior":
         return bar.feature if bar.value is None else f"{bar.feature} {bar.value}"
-    return f"{bar.feature} = {show(bar.value)}"
+    return f"{bar.feature} = {value_in_words(bar.value)}"
 
 
 # -- The evidence for single decisions -------------------------------------------------------------
@@ -474,56 +442,69 @@ def explain(
     model, X = follow(model, X)
     fitted = bayes_of(model).fitted_
     table = rows_of(model, X)
-    if fitted.labelled:
-        return _explain_labels(fitted, table, target, against)
-    problem = fitted.only
-    chosen = [_position(problem, "target", target), _position(problem, "against", against)]
-    sums = problem.sums(table)
-    proba = problem.proba(sums)
-    bars = _bars(problem, table)
-    names = [plain_value(value) for value in problem.classes]
-    verdicts = Verdicts(fitted, table).of(problem, sums)
+    parts = _parts(fitted, table, target, against)
     found = Explanations()
-    for i, verdict in enumerate(verdicts):
-        first, second = _pair(sums[i], _spoken_for(chosen, verdict, names), chosen[1])
-        classes = (names[first], names[second])
-        row = _Row(i, first, second, classes, float(proba[i, first]), sums[i], verdict)
-        found.append(_one(problem, bars, row))
+    for i in range(table.n_rows):
+        for part in parts:
+            found.append(_one(part, i))
     return found
 
 
-def _spoken_for(
-    chosen: list[int | None], verdict: Verdict | None, names: list[Value]
-) -> int | None:
-    """The class asked for, else the one decided; None: the most probable one."""
-    if chosen[0] is not None or verdict is None or verdict.decision is None:
-        return chosen[0]
-    decided = names.index(verdict.decision)
-    return None if decided == chosen[1] else decided
+class _Part(NamedTuple):
+    """A problem on the rows of a table, and the classes that are asked about."""
+
+    names: list[Value]
+    problem: FittedProblem
+    sums: Ints
+    proba: Floats
+    bars: "Bars"
+    verdicts: list[Verdict | None]
+    target: int | None
+    against: int | None
+
+    def classes(self, i: int) -> tuple[int, int]:
+        """Target and opponent of a row: those asked for, or decided, or most probable."""
+        target, verdict = self.target, self.verdicts[i]
+        if target is None and verdict is not None and verdict.decision is not None:
+            decided = self.names.index(verdict.decision)
+            target = None if decided == self.against else decided
+        return _pair(self.sums[i], target, self.against)
 
 
-class _Row(NamedTuple):
-    """What is to be told of one row."""
+def _parts(
+    fitted: FittedBayes, table: Table, target: Value | None, against: Value | None
+) -> list[_Part]:
+    """The problem of the classes, or one a label that is asked about."""
+    verdicts, labels = Verdicts(fitted, table), list(fitted.labels)
+    if labels and against is not None:
+        raise ValueError("against is for classes; a label is explained against its absence.")
+    if labels and target is not None and target not in labels:
+        raise ValueError(f"target must be one of the labels {labels}; got {target!r}.")
+    found = []
+    for at, problem in enumerate(fitted.problems):
+        names: list[Value] = [plain_value(value) for value in problem.classes]
+        asked = target, against
+        if labels:
+            if target not in (None, labels[at]):
+                continue
+            names = [f"not {labels[at]}", labels[at]]
+            asked = names[1], names[0]
+        first, second = _position(names, "target", asked[0]), _position(names, "against", asked[1])
+        sums = problem.sums(table)
+        said = problem.proba(sums), _bars(problem, table), verdicts.of(problem, sums)
+        found.append(_Part(names, problem, sums, *said, first, second))
+    return found
 
-    number: int
-    first: int
-    second: int
-    classes: tuple[Value, Value]
-    probability: float
-    sums: NDArray[np.int64]
-    verdict: Verdict | None
 
-
-def _position(problem: FittedProblem, parameter: str, wanted: Value | None) -> int | None:
+def _position(known: list[Value], parameter: str, wanted: Value | None) -> int | None:
     if wanted is None:
         return None
-    known = [plain_value(value) for value in problem.classes]
     if wanted not in known:
         raise ValueError(f"{parameter} must be one of the classes {known}; got {wanted!r}.")
     return known.index(wanted)
 
 
-def _pair(sums: NDArray[np.int64], target: int | None, against: int | None) -> tuple[int, int]:
+def _pair(sums: Ints, target: int | None, against: int | None) -> tuple[int, int]:
     """Target and opponent of a row; the most probable ones where they are not given."""
     order = np.argsort(-sums, kind="stable").tolist()
     if target is None:
@@ -536,7 +517,7 @@ def _pair(sums: NDArray[np.int64], target: int | None, against: int | None) -> t
 
 
 #: Of each column: fixed-point terms (rows x classes), values as shown, and their status.
-Bars = list[tuple[NDArray[np.int64], list[Value | None], list[str]]]
+Bars = list[tuple[Ints, list[Value | None], list[str]]]
 
 
 def _bars(problem: FittedProblem, table: Table) -> Bars:
@@ -558,7 +539,7 @@ def _bars(problem: FittedProblem, table: Table) -> Bars:
     for pair in problem.pairs:
         first, second = (found[j] for j in pair.columns)
         shown: list[Value | None] = [
-            None if a is None and b is None else f"{show(a)} and {show(b)}"
+            None if a is None and b is None else f"{value_in_words(a)} and {value_in_words(b)}"
             for a, b in zip(first[1], second[1], strict=True)
         ]
         both = [
@@ -569,60 +550,40 @@ def _bars(problem: FittedProblem, table: Table) -> Bars:
     return found
 
 
-def term_names(problem: FittedProblem) -> list[str]:
+def _term_names(problem: FittedProblem) -> list[str]:
     """The columns, then the pairs of columns."""
     names = [spec.name for spec in problem.specs]
     return names + [" x ".join(names[j] for j in pair.columns) for pair in problem.pairs]
 
 
-def _one(problem: FittedProblem, bars: Bars, row: _Row) -> Explanation:
-    """One row's bars, sorted."""
-    i, first, second = row.number, row.first, row.second
-    prior, place = problem.fixed_prior, None if problem.place is None else PLACE
+def _one(part: _Part, i: int) -> Explanation:
+    """The explanation of one row, its bars sorted."""
+    problem, names = part.problem, part.names
+    first, second = part.classes(i)
+    place = None if problem.place is None else PLACE
 
-    def ratio(scores: NDArray[np.int64]) -> float:
+    def ratio(scores: Ints) -> float:
         return float(problem.nat(np.array([scores[first] - scores[second]]))[0])
 
     found = [
         Evidence(name, values[i], ratio(terms[i]), status[i])
         for at, (name, (terms, values, status)) in enumerate(
-            zip(term_names(problem), bars, strict=True)
+            zip(_term_names(problem), part.bars, strict=True)
         )
         if at >= len(problem.specs) or _speaks(problem, at)
     ]
     found.sort(key=lambda bar: -abs(bar.log_ratio))
     return Explanation(
         i,
-        *row.classes,
-        row.probability,
-        ratio(row.sums),
-        [Evidence(PRIOR, place, ratio(prior), "prior"), *found],
-        row.verdict,
+        names[first],
+        names[second],
+        float(part.proba[i, first]),
+        ratio(part.sums[i]),
+        [Evidence(PRIOR, place, ratio(problem.fixed_prior), "prior"), *found],
+        part.verdicts[i],
     )
 
 
 def _speaks(problem: FittedProblem, column: int) -> bool:
     """Does a column say anything alone, or only with another one?"""
     return problem.weighting is None or bool(problem.weighting.weights[column].any())
-
-
-def _explain_labels(
-    fitted: FittedBayes, table: Table, target: Value | None, against: Value | None
-) -> Explanations:
-    if against is not None:
-        raise ValueError("against is for classes; a label is explained against its absence.")
-    names = list(fitted.labels)
-    if target is not None and target not in names:
-        raise ValueError(f"target must be one of the labels {names}; got {target!r}.")
-    parts, verdicts = [], Verdicts(fitted, table)
-    for name, problem in zip(names, fitted.problems, strict=True):
-        if target is None or name == target:
-            sums = problem.sums(table)
-            told = verdicts.of(problem, sums)
-            parts.append((name, problem, sums, problem.proba(sums), _bars(problem, table), told))
-    found = Explanations()
-    for i in range(table.n_rows):
-        for name, problem, sums, proba, bars, told in parts:
-            row = _Row(i, 1, 0, (name, f"not {name}"), float(proba[i, 1]), sums[i], told[i])
-            found.append(_one(problem, bars, row))
-    return found

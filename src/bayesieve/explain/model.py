@@ -1,50 +1,111 @@
 """The whole model in plain data: what each value says, where it comes from, how much it matters."""
 
-from dataclasses import asdict, dataclass, field
-from typing import TypeAlias, cast
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, product
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
-from ..data.html import html_table
+from ..data.result import Result
 from ..estimators.deploy import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value
+from ..models.base import Floats, Ints
+from ..models.density import DensityModel
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import Bells, Mixtures, Moments, deviations
+from ..models.log_ratios import WEIGHT_STEPS
+from ..models.pairs import PairTerms
 from ..rankings.families import count_others
-from .plain import ModelData, Source
-from .text import (
-    FeatureEvidence,
-    average_evidence,
-    divergence,
-    grid_evidence,
-    odds_in_words,
-    others_of,
-    weighted_features,
-)
+from .text import odds_in_words, value_in_words
 
-_TAIL = 3.0
+# Standard deviations outside of every class beyond which a scale is not drawn, and its points.
+_TAIL, _POINTS = 3.0, 101
 
+# Standard deviations beyond which a continuous column is not integrated, and the points of it.
+_REACH, _FINE = 8.0, 401
 
-_POINTS = 101  # of a continuous column's scale
+# Neighbours that differ by less, in nat, are read as one.
+_ALIKE = 0.1
 
+# Share of the way between two medians by which a cut may be off where people read it.
+_OFF = 0.05
 
-_REACH = 8.0  # standard deviations beyond which a continuous column is not integrated
-
-
-_FINE = 401
-
+#: Numbers of each class; of ``components``, a list of (share, mean, sd) of each class; of a pair,
+#: names of its rows and columns; of a number, the name of its density.
+Source: TypeAlias = dict[str, list[float] | list[list[list[float]]] | list[str]]
 
 #: The values of a feature, each with its log-ratio.
 ValueScale: TypeAlias = list[tuple[Value, float]]
 
 
 @dataclass(frozen=True)
-class ModelExplanation:
+class FeatureEvidence:
+    """One feature of the model.
+
+    Attributes
+    ----------
+    feature, model : str
+        Its name, and its distribution.
+    importance : list of float
+        For each class, in nat: what the feature says on average about rows of the class, for it
+        against all others together (the Kullback-Leibler divergence of the model's distributions).
+    values : list
+        Levels of a discrete feature; intervals of one on a grid, as texts, neighbours joined where
+        what they say differs by less than a tenth of a nat; points over the range of any other
+        continuous one, without what lies more than three standard deviations outside of every
+        class.
+    terms : list of lists of float
+        log P(value | class), values x classes; of densities on a grid, less log P(value).
+    counts : list of lists of float, or None
+        How many training rows of each class had the value; None for continuous features that are
+        not on a grid.
+    source : dict
+        For a continuous feature: ``rows``, ``mean`` and ``sd`` of each class, and its
+        ``components`` (share, mean, sd) where it has several.  For one on a grid: the ``median``
+        of each class, ``cuts`` between the intervals, and the ``density`` that was chosen, where
+        there was a choice.  For any: ``missing``, rows of each class without a value; in a model
+        of weights, its ``weights``.  For a pair: ``names`` of its columns, and values of the
+        ``first`` and the ``second`` in words.
+    beside : list of lists of float, or None
+        With ``smoothing=0``: where a value is impossible in a class, what remains beside log 0; two
+        classes in which it is impossible are compared by this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, explain_model
+    >>> X, y = np.array([[1], [1], [0], [0]] * 5), np.array(["a", "a", "b", "b"] * 5)
+    >>> feature = explain_model(NaiveBayes().fit(X, y)).features[0]
+    >>> feature.values, [round(ratio, 3) for ratio in feature.ratios(0, 1)]
+    ([0.0, 1.0], [-2.398, 2.398])
+    """
+
+    feature: str
+    model: str
+    importance: list[float]
+    values: list[Value]
+    terms: list[list[float]]
+    counts: list[list[float]] | None
+    source: Source
+    beside: list[list[float]] | None = None
+
+    def ratios(self, k: int, other: int) -> list[float]:
+        """Log-ratio of each value between two classes."""
+        found = []
+        for i, row in enumerate(self.terms):
+            impossible = self.beside is not None and row[k] == row[other] == -np.inf
+            mine = self.beside[i] if impossible and self.beside is not None else row
+            found.append(mine[k] - mine[other])
+        return found
+
+
+@dataclass(frozen=True)
+class ModelExplanation(Result):
     """All that a model can say.
 
     Attributes
@@ -126,10 +187,6 @@ class ModelExplanation:
             found.append((each.feature, sum(parts)))
         return sorted(found, key=lambda pair: -pair[1])
 
-    def to_dict(self) -> ModelData:
-        """Plain data."""
-        return cast(ModelData, asdict(self))
-
     def to_text(self) -> str:
         """One line a feature: its importance, and what speaks most for each class."""
         lines = []
@@ -157,13 +214,16 @@ class ModelExplanation:
             )
         return self.classes.index(wanted)
 
-    def _repr_html_(self) -> str:
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Features by importance, in words and in nat."""
         names, scores = zip(*self.ranked(), strict=True) if self.features else ((), ())
         said = [f"{odds_in_words(score)} as likely" for score in scores]
         said = ["no more likely" if each == "as as likely" else each for each in said]
-        columns = {"feature": list(names), "importance": said, "in nat": list(scores)}
-        caption = "How much more likely values are in a row's own class than in others, on average"
-        return html_table(columns, caption)
+        return {"feature": list(names), "importance": said, "in nat": list(scores)}
+
+    def caption(self) -> str:
+        """What importance means."""
+        return "How much more likely values are in a row's own class than in others, on average"
 
 
 def explain_model(
@@ -207,7 +267,7 @@ def explain_model(
         [plain_value(value) for value in problem.classes],
         problem.summary.class_count.tolist(),
         problem.scale.release(problem.fixed_prior).tolist(),
-        weighted_features(problem, [_feature(problem, j) for j in range(len(problem.specs))]),
+        _weighted_features(problem, [_feature(problem, j) for j in range(len(problem.specs))]),
         problem.temperature,
         stands_for(model),
         None if problem.place is None else list(problem.place),
@@ -215,55 +275,68 @@ def explain_model(
 
 
 def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
-    summary, scale = problem.summary, problem.scale
+    """Evidence of one column: of a table, of a grid, or of a density."""
+    summary = problem.summary
     spec, statistics = summary.specs[j], summary.statistics[j]
-    weight = summary.class_count * summary.class_weight
     if spec.on_grid:
-        return grid_evidence(problem, j)
+        return _grid_evidence(problem, j)
     if spec.levels is not None:
-        counts = statistics[0]
-        fixed = problem.tables[j]
+        fixed, counts = problem.tables[j], statistics[0][:-1]
         assert fixed is not None
-        terms, beside = scale.release(fixed)[:-1], None
-        if np.isinf(terms).any():
-            finite = np.where(np.isinf(terms), fixed[:-1] + scale.impossible, fixed[:-1])
-            beside = np.ldexp(finite.astype(np.float64), -scale.bits).tolist()
+        terms = problem.scale.release(fixed)[:-1]
         return FeatureEvidence(
             spec.name,
             spec.model,
-            divergence(np.exp(terms), weight)
-            if problem.weighting is None
-            else average_evidence(terms, counts[:-1], weight),
+            _importance(problem, terms, counts, np.exp(terms)),
             [plain_value(level) for level in spec.levels],
             terms.tolist(),
-            counts[:-1].tolist(),
-            {"missing": np.maximum(summary.class_count - counts[:-1].sum(0), 0.0).tolist()},
-            beside,
+            counts.tolist(),
+            {"missing": np.maximum(summary.class_count - counts.sum(0), 0.0).tolist()},
+            _beside(problem, fixed[:-1], terms),
         )
     low, high = _ends(spec, statistics)
     points = np.linspace(low, high, _POINTS)
-    terms = _continuous_terms(problem, j, points)
     return FeatureEvidence(
         spec.name,
         spec.model,
-        _continuous_divergence(problem, j, weight),
+        _continuous_divergence(problem, j, _weight(problem)),
         points.tolist(),
-        terms.tolist(),
+        _continuous_terms(problem, j, points).tolist(),
         None,
-        _moments(spec.model, statistics, summary.class_count),
+        _moments(statistics, summary.class_count),
     )
 
 
-def _continuous_terms(
-    problem: FittedProblem, j: int, points: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _weight(problem: FittedProblem) -> Floats:
+    """Rows of each class, weighted."""
+    return problem.summary.class_count * problem.summary.class_weight
+
+
+def _importance(
+    problem: FittedProblem, terms: Floats, counts: Floats, chances: Floats
+) -> list[float]:
+    """Average evidence for each class: of distributions, or of weighted terms on the rows."""
+    if problem.weighting is None:
+        return _divergence(chances, _weight(problem))
+    return _average_evidence(terms, counts, _weight(problem))
+
+
+def _beside(problem: FittedProblem, fixed: Ints, terms: Floats) -> list[list[float]] | None:
+    """What remains of terms beside log 0, where there is one."""
+    scale = problem.scale
+    if not np.isinf(terms).any():
+        return None
+    finite = np.where(np.isinf(terms), fixed + scale.impossible, fixed)
+    remaining: list[list[float]] = np.ldexp(finite.astype(np.float64), -scale.bits).tolist()
+    return remaining
+
+
+def _continuous_terms(problem: FittedProblem, j: int, points: Floats) -> Floats:
     return problem.scale.release(problem.speak(j, points))
 
 
-def _continuous_divergence(
-    problem: FittedProblem, j: int, weight: NDArray[np.float64]
-) -> list[float]:
-    """Of each class from all others together, each averaged over the places where it lies.
+def _continuous_divergence(problem: FittedProblem, j: int, weight: Floats) -> list[float]:
+    """Kullback-Leibler divergence of each class, averaged over the places where it lies.
 
     One grid for all classes would miss a narrow class beside a wide one.
     """
@@ -278,7 +351,7 @@ def _continuous_divergence(
         for each in mine:
             points, chances = _lattice(spec, each)
             terms = _continuous_terms(problem, j, points)
-            share = others_of(weight, k)
+            share = _others_of(weight, k)
             rest = np.delete(terms, k, axis=1)
             top = rest.max(1, initial=-np.inf)
             others = top + np.log(np.exp(rest - top[:, None]) @ share)
@@ -287,10 +360,8 @@ def _continuous_divergence(
     return found
 
 
-def _divergence_over_values(
-    problem: FittedProblem, j: int, weight: NDArray[np.float64]
-) -> list[float]:
-    """The same without a closed form: over the values seen, or points between their ends."""
+def _divergence_over_values(problem: FittedProblem, j: int, weight: Floats) -> list[float]:
+    """Divergence without a closed form: over the values seen, or points between their ends."""
     spec = problem.specs[j]
     assert spec.distinct is not None
     points = spec.distinct
@@ -300,10 +371,10 @@ def _divergence_over_values(
         return [0.0] * len(problem.classes)
     terms = _continuous_terms(problem, j, points)
     chances = np.exp(terms - terms.max(0))
-    return divergence(chances / chances.sum(0), weight)
+    return _divergence(chances / chances.sum(0), weight)
 
 
-def _lattice(spec: ColumnSpec, bells: Bells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _lattice(spec: ColumnSpec, bells: Bells) -> tuple[Floats, Floats]:
     """Points over one component, and how likely it is to show each of them."""
     centres = bells.mean - bells.sd * np.array(bells.offsets)
     if not (np.isfinite(centres).all() and np.isfinite(bells.sd)):
@@ -333,7 +404,7 @@ def _ends(spec: ColumnSpec, statistics: object) -> tuple[float, float]:
     return (low, high) if low < high else (low - spec.resolution, high + spec.resolution)
 
 
-def _moments(name: str, statistics: object, class_count: NDArray[np.float64]) -> Source:
+def _moments(statistics: object, class_count: Floats) -> Source:
     """What a continuous column's terms came from, where that is moments."""
     if not isinstance(statistics, Moments | Mixtures):
         return {}
@@ -369,3 +440,187 @@ def _most_telling(terms: list[list[float]], k: int) -> int | None:
 
 def _short(value: Value) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# -- Numbers on a grid -----------------------------------------------------------------------------
+
+
+def _grid_evidence(problem: FittedProblem, j: int) -> FeatureEvidence:
+    """One feature on a grid: its intervals, neighbours joined where they say the same."""
+    summary, scale = problem.summary, problem.scale
+    spec, table = summary.specs[j], problem.tables[j]
+    assert spec.levels is not None
+    assert table is not None
+    counts, terms = summary.statistics[j][0][:-1], scale.release(table)[:-1]
+    rows = (counts * summary.class_weight).sum(1)
+    starts = _runs(terms)
+    source: Source = {
+        "median": [_median(spec.levels, mine) for mine in counts.T],
+        "missing": np.maximum(summary.class_count - counts.sum(0), 0.0).tolist(),
+        "cuts": spec.cuts[starts[1:] - 1].tolist() if spec.cuts is not None else [],
+    }
+    column = problem.columns[j]
+    if isinstance(column.model, DensityModel) and len(column.model.members) > 1:
+        source["density"] = column.model.chosen(column.statistics, column.grid, column.settings)
+    ends = [*pairwise([*starts, len(counts)])]
+    joined = [_joined(table[a:b], rows[a:b]) for a, b in ends]
+    fixed = np.array(joined, np.int64).reshape(len(joined), -1)
+    shown = scale.release(fixed)
+    return FeatureEvidence(
+        spec.name,
+        spec.model,
+        _importance(problem, terms, counts, _chances(terms, rows, _weight(problem))),
+        [*_words(spec, starts)],
+        shown.tolist(),
+        [counts[a:b].sum(0).tolist() for a, b in ends],
+        source,
+        _beside(problem, fixed, shown),
+    )
+
+
+def _median(levels: Floats, counts: Floats) -> float:
+    """The median of a class; 0 where it has no row."""
+    total = np.cumsum(counts)
+    return float(levels[np.searchsorted(total, total[-1] / 2)]) if counts.sum() > 0 else 0.0
+
+
+def _runs(terms: Floats) -> Ints:
+    """The first code of each run of codes that say the same of every class."""
+    starts: list[int] = []
+    low = high = np.empty(0)
+    for c, said in enumerate(terms):
+        if starts:
+            low, high = np.minimum(low, said), np.maximum(high, said)
+            if (np.where(low == high, 0.0, high - low) < _ALIKE).all():
+                continue
+        starts.append(c)
+        low = high = said
+    return np.array(starts, np.int64)
+
+
+def _joined(table: Ints, rows: Floats) -> list[int]:
+    """What a run says: the mean of its rows."""
+    if len(table) == 1 or not rows.sum():
+        return [int(x) for x in table[0]]
+    share = rows / rows.sum()
+    # Around the first, which is near: integers of 62 bits do not fit a float.
+    apart = np.rint(share @ (table - table[0]).astype(np.float64))
+    return [int(x) + int(d) for x, d in zip(table[0], apart, strict=True)]
+
+
+def _words(spec: ColumnSpec, starts: Ints) -> list[str]:
+    """Each run as people say it: up to 4.2, from 4.2 to 5.1, above 5.1."""
+    if starts.size < 2 or spec.cuts is None or spec.levels is None:
+        return ["any number"] * starts.size
+    cuts = [
+        _short_cut(float(spec.cuts[at - 1]), *spec.levels[at - 1 : at + 1]) for at in starts[1:]
+    ]
+    inner = [f"{a} to {b}" for a, b in pairwise(cuts)]
+    return [f"<= {cuts[0]}", *inner, f"above {cuts[-1]}"]
+
+
+def _short_cut(cut: float, below: float, above: float) -> str:
+    """A cut in as few digits as keep it where it is, between two medians."""
+    room = _OFF * min(cut / 2 - below / 2, above / 2 - cut / 2)
+    for digits in range(1, 17):
+        near = float(f"{cut:.{digits}g}")
+        if abs(near / 2 - cut / 2) <= room:
+            plain = f"{near:.15g}"  # no exponent where digits will do
+            return plain if float(plain) == near else repr(near)
+    return repr(cut)
+
+
+def _chances(terms: Floats, rows: Floats, weight: Floats) -> Floats:
+    """P(code | class) from ratios to any reference: codes x classes."""
+    if not rows.sum():
+        return np.zeros(terms.shape)
+    top = terms.max(1, keepdims=True)
+    ratio = np.exp(terms - np.where(np.isinf(top), 0.0, top))
+    pooled = ratio @ (weight / max(weight.sum(), 1e-300))
+    found = np.divide(ratio, pooled[:, None], out=np.zeros(ratio.shape), where=pooled[:, None] > 0)
+    found *= (rows / rows.sum())[:, None]
+    total = found.sum(0)
+    return np.divide(found, total, out=np.zeros(found.shape), where=total > 0)
+
+
+def _divergence(chances: Floats, weight: Floats) -> list[float]:
+    """Kullback-Leibler divergence of each class from all others together; 0 x log 0 is 0."""
+    found = []
+    for k in range(len(weight)):
+        others = np.delete(chances, k, axis=1) @ _others_of(weight, k)
+        mine = chances[:, k]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(mine > 0, mine * np.log(mine / others), 0.0)
+        found.append(float(max(parts.sum(), 0.0)))
+    return found
+
+
+def _others_of(weight: Floats, k: int) -> Floats:
+    """Shares of the other classes among each other."""
+    rest = np.delete(weight, k)
+    return rest / rest.sum() if rest.sum() > 0 else np.full(rest.size, 1 / rest.size)
+
+
+def _average_evidence(terms: Floats, counts: Floats, weight: Floats) -> list[float]:
+    """What a term says on average about rows of each class, for it against the others, in nat."""
+    found = []
+    for k in range(weight.size):
+        ahead = terms[:, k] - np.delete(terms, k, axis=1) @ _others_of(weight, k)
+        rows = counts[:, k]
+        found.append(float(max(rows @ ahead / rows.sum(), 0.0)) if rows.sum() else 0.0)
+    return found
+
+
+# -- Weighted terms --------------------------------------------------------------------------------
+
+
+def _weighted_features(
+    problem: FittedProblem, columns: Sequence[FeatureEvidence]
+) -> list[FeatureEvidence]:
+    """Columns with their weights, and pairs of columns behind them."""
+    weighting = problem.weighting
+    if weighting is None:
+        return list(columns)
+    found = []
+    for each, line in zip(columns, weighting.weights, strict=True):
+        source = {**each.source, "weights": (line / WEIGHT_STEPS).tolist()}
+        found.append(replace(each, source=source))
+    return [*found, *(_pair_evidence(problem, pair) for pair in weighting.pairs)]
+
+
+def speaks(source: Source) -> bool:
+    """Does a feature say anything by itself?  Some columns speak in pairs only."""
+    return any(source.get("weights", [1.0]))
+
+
+def _pair_evidence(problem: FittedProblem, pair: PairTerms) -> FeatureEvidence:
+    """One pair of columns: what each cell says, and the rows in it."""
+    n_classes = len(problem.classes)
+    terms = problem.scale.release((pair.ratios * pair.weights).reshape(-1, n_classes))
+    counts = pair.counts.reshape(-1, n_classes)
+    specs = [problem.specs[j] for j in pair.columns]
+    shown = [_group_names(spec, part) for spec, part in zip(specs, pair.groups, strict=True)]
+    missing = np.maximum(problem.summary.class_count - counts.sum(0), 0.0)
+    return FeatureEvidence(
+        " x ".join(spec.name for spec in specs),
+        "pair",
+        _average_evidence(terms, counts, _weight(problem)),
+        [f"{a} and {b}" for a, b in product(*shown)],
+        terms.tolist(),
+        counts.tolist(),
+        {
+            "missing": missing.tolist(),
+            "first": shown[0],
+            "second": shown[1],
+            "names": [spec.name for spec in specs],
+            "weights": (pair.weights / WEIGHT_STEPS).tolist(),
+        },
+    )
+
+
+def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
+    """Each group of a column's codes in words."""
+    if spec.on_grid:
+        return _words(spec, np.flatnonzero(np.diff(groups[:-1], prepend=-1)))
+    assert spec.levels is not None
+    return [value_in_words(plain_value(level)) for level in spec.levels]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..estimators.base import ChosenColumns
 from ..estimators.deploy import fitted_of, rows_of
 from ..estimators.signals import follow
-from ..estimators.weighted import WeightedNaiveBayes
 from ..evaluation._typing import Model
 from ..evaluation.compare.methods import SCORES
 from ..evaluation.compare.result import Comparison
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from ..evaluation.stability import Stability
     from ..rankings.divergence import RelevanceMatrix
     from ..search.path import Path, Step
-    from ..search.weight_path import WeightPath
     from .evidence import Evidence, Explanation
-    from .model import Value, ValueScale
-    from .plain import Source
+    from .model import Source, Value, ValueScale
 
 
 def short_names(names: Sequence[object], most: int) -> list[str]:
@@ -112,7 +110,7 @@ def mean_bands(values: Sequence[float], n_rows: int) -> list[float]:
 
 
 def weighted_bands(
-    model: WeightedNaiveBayes, X: object, y: ArrayLike, groups: ArrayLike | None = None
+    model: ChosenColumns, X: object, y: ArrayLike, groups: ArrayLike | None = None
 ) -> list[float] | None:
     """Standard errors of the log-loss of each state, over the rows; None where they cost too much.
 
@@ -126,7 +124,7 @@ def weighted_bands(
         return None
     found = []
     for step in path.steps:
-        state = model.at(len(step.terms))
+        state = model.at(step.n_terms)
         rows = rows_of(state, X)
         some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _MOST_ROWS)).astype(np.int64)
         problem = state.estimator_.fitted_.only
@@ -201,15 +199,8 @@ def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: in
     places = range(len(sizes))
     ax.barh(places, shown, color=[_FOR if size >= 0 else _AGAINST for size in sizes], height=0.7)
     for place, size, width in zip(places, sizes, shown, strict=True):
-        ax.annotate(
-            f"{size:+.2f}",
-            (width, place),
-            (4 if size >= 0 else -4, 0),
-            fontsize=8,
-            textcoords="offset points",
-            va="center",
-            ha="left" if size >= 0 else "right",
-        )
+        apart, side = (4, "left") if size >= 0 else (-4, "right")
+        _write(ax, f"{size:+.2f}", (width, place), (apart, 0), fontsize=8, va="center", ha=side)
     ax.axvline(0, color=_QUIET, linewidth=0.8)
     ax.margins(x=0.18)
     ax.set_yticks(places, labels, fontsize=8)
@@ -258,14 +249,8 @@ def plot_nomogram(
                 ax.plot(end, place, mark, color=_QUIET, markersize=5)
         for i, (value, ratio) in enumerate(_ticks(known, gap)):
             ax.plot(ratio, place, "|", color=_FOR, markersize=9)
-            ax.annotate(
-                _tick_text(value),
-                (ratio, place),
-                (0, 6 if i % 2 == 0 else -12),
-                fontsize=7,
-                textcoords="offset points",
-                ha="center",
-            )
+            apart = (0, 6 if i % 2 == 0 else -12)
+            _write(ax, _tick_text(value), (ratio, place), apart, fontsize=7, ha="center")
     ax.axvline(0, color=_QUIET, linewidth=0.8)
     ax.set_yticks(range(len(shown)), plain_names([name for name, _ in shown]), fontsize=8)
     ax.set_ylim(len(shown) - 0.4, -0.6)
@@ -290,13 +275,31 @@ def _tick_text(value: "Value") -> str:
     return text if len(text) <= 12 else text[:11] + "…"
 
 
+def _write(
+    ax: "Axes", text: str, at: tuple[float, float], apart: tuple[float, float], **style: Any
+) -> None:
+    """A text so many points apart from a place."""
+    ax.annotate(text, at, apart, textcoords="offset points", **style)
+
+
 def _bare(ax: "Axes", *sides: str) -> None:
     for side in sides:
         ax.spines[side].set_visible(False)
 
 
-def plot_path(path: "Path", ax: "Axes | None" = None) -> "Axes":
-    """Score and validation error of every subset visited, against its size; see `Path.plot`."""
+def plot_path(
+    path: "Path", ax: "Axes | None" = None, bands: "Sequence[float] | None" = None
+) -> "Axes":
+    """Score and validation error of every state visited, against its size; see `Path.plot`.
+
+    Parameters
+    ----------
+    path : of subsets, or of weighted terms.
+    ax : where to draw.
+    bands : standard errors of weighted terms, of which two are drawn on either side.
+    """
+    if path.of == "terms":
+        return _plot_terms(path, ax, bands)
     if ax is None:
         ax = new_axes(7, 4.2)
     steps = path.steps
@@ -435,20 +438,11 @@ def plot_pair(
     return ax
 
 
-def plot_weight_path(
-    path: "WeightPath", ax: "Axes | None" = None, bands: "Sequence[float] | None" = None
-) -> "Axes":
-    """Leave-one-out log-loss against the number of terms; the chosen state is marked.
-
-    Parameters
-    ----------
-    path : of weighted terms.
-    ax : where to draw.
-    bands : standard errors of the states, of which two are drawn on either side.
-    """
+def _plot_terms(path: "Path", ax: "Axes | None", bands: "Sequence[float] | None") -> "Axes":
+    """Leave-one-out log-loss against the number of terms; the chosen state is marked."""
     ax = new_axes(7, 4) if ax is None else ax
-    sizes = [len(step.terms) for step in path.steps]
-    losses = [step.loss for step in path.steps]
+    sizes = [step.n_terms for step in path.steps]
+    losses = [step.score for step in path.steps]
     if bands is not None:
         _band(ax, sizes, losses, bands, _FOR)
     ax.plot(sizes, losses, color=_FOR, marker=".")
@@ -461,7 +455,7 @@ def plot_weight_path(
 # -- Pictures of a comparison ----------------------------------------------------------------------
 
 
-_INK, _QUIET_RANK, _BEST, _BAR = "#222222", "#7a7a7a", "#1b6ca8", "#444444"
+_INK, _BAR = "#222222", "#444444"
 
 # Units of height: between two names, two bars, and above the axis.
 _LINE, _STEP = 0.42, 0.2
@@ -492,30 +486,18 @@ def plot_ranks(found: Comparison, ax: Any = None) -> Any:
         left = i < half
         level = -(below + _LINE * (i if left else n - 1 - i))
         end = 1 - 0.06 * margin if left else n + 0.06 * margin
-        colour = _BEST if name in found.best else _INK
+        colour = _FOR if name in found.best else _INK
         ax.plot([ranks[name], ranks[name], end], [0, level, level], color=colour, linewidth=0.9)
         text = f"{plain(name)}  {ranks[name]:.2f}" if left else f"{ranks[name]:.2f}  {plain(name)}"
-        ax.annotate(
-            text,
-            (end, level),
-            (-4 if left else 4, 0),
-            textcoords="offset points",
-            va="center",
-            ha="right" if left else "left",
-            fontsize=9,
-            color=colour,
-            fontweight="bold" if name in found.best else "normal",
-        )
+        apart, side = (-4, "right") if left else (4, "left")
+        weight = "bold" if name in found.best else "normal"
+        style = {"va": "center", "ha": side, "color": colour, "fontweight": weight}
+        _write(ax, text, (end, level), (apart, 0), fontsize=9, **style)
     over = 0.01 * (n - 1)
     for i, (low, high) in enumerate(groups):
         level = -0.22 - _STEP * i
-        ax.plot(
-            [low - over, high + over],
-            [level, level],
-            color=_BAR,
-            linewidth=4,
-            solid_capstyle="round",
-        )
+        ends = [low - over, high + over]
+        ax.plot(ends, [level, level], color=_BAR, linewidth=4, solid_capstyle="round")
     ax.set_title(_headline(found), fontsize=10, loc="left")
     return ax
 
@@ -525,28 +507,13 @@ def _draw_scale(ax: Any, n: int, shown: float, gap: float) -> None:
     ax.plot([1, n], [0, 0], color=_INK, linewidth=1)
     for rank in range(1, n + 1):
         ax.plot([rank, rank], [0, 0.1], color=_INK, linewidth=1)
-        ax.annotate(
-            str(rank),
-            (rank, 0.1),
-            (0, 3),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
-            color=_INK,
-        )
+        _write(ax, str(rank), (rank, 0.1), (0, 3), ha="center", fontsize=9, color=_INK)
     level = 0.7
-    ax.plot([1, 1 + shown], [level, level], color=_QUIET_RANK, linewidth=1.2)
+    ax.plot([1, 1 + shown], [level, level], color=_QUIET, linewidth=1.2)
     for end in (1, 1 + shown):
-        ax.plot([end, end], [level - 0.07, level + 0.07], color=_QUIET_RANK, linewidth=1.2)
-    ax.annotate(
-        f"critical difference {gap:.2f}",
-        (1 + shown, level),
-        (6, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=8,
-        color=_QUIET_RANK,
-    )
+        ax.plot([end, end], [level - 0.07, level + 0.07], color=_QUIET, linewidth=1.2)
+    text, style = f"critical difference {gap:.2f}", {"va": "center", "color": _QUIET}
+    _write(ax, text, (1 + shown, level), (6, 0), fontsize=8, **style)
 
 
 def _headline(found: Comparison) -> str:
@@ -569,18 +536,11 @@ def plot_scores(found: Comparison, ax: Any = None) -> Any:
     if ax is None:
         ax = new_axes(7, 0.42 * max(len(names), 1) + 1.4)
     for place, name in enumerate(names):
-        colour = _BEST if name in found.best else _QUIET_RANK
+        colour = _FOR if name in found.best else _QUIET
         known = [found.values(name, each.name) for each in found.sets]
         values = [float(value) for each in known if each is not None for value in each]
-        ax.plot(
-            values,
-            [place] * len(values),
-            "o",
-            color=colour,
-            alpha=0.35,
-            markersize=6,
-            markeredgewidth=0,
-        )
+        points = values, [place] * len(values), "o"
+        ax.plot(*points, color=colour, alpha=0.35, markersize=6, markeredgewidth=0)
         mean = sum(values) / len(values)
         ax.plot([mean, mean], [place - 0.28, place + 0.28], color=colour, linewidth=2.5)
     ax.set_yticks(range(len(names)), [plain(name) for name in names], fontsize=9)
@@ -591,15 +551,14 @@ def plot_scores(found: Comparison, ax: Any = None) -> Any:
     ax.set_title(f"Every fold on {plain(sets)}, and the mean", fontsize=10, loc="left")
     ax.grid(axis="x", color="#eeeeee")
     ax.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    _bare(ax, "top", "right", "left")
     return ax
 
 
 # -- A picture of how far columns moved ------------------------------------------------------------
 
 
-_MOVED, _STAYED = "#c0392b", "#b5b5b5"
+_STAYED = "#b5b5b5"
 
 
 # Columns that a picture shows.
@@ -618,23 +577,16 @@ def plot_drift(found: Drift, ax: "Axes | None" = None) -> "Axes":
     lengths, moved = found.distance[:_MOST], set(found.moved)
     if ax is None:
         ax = new_axes(7.5, 1.3 + 0.28 * len(names))
-    colours = [_MOVED if name in moved else _STAYED for name in found.columns[:_MOST]]
+    colours = [_AGAINST if name in moved else _STAYED for name in found.columns[:_MOST]]
     places = list(range(len(names)))
     ax.barh(places, lengths, color=colours, height=0.7)
     for at, (length, change) in enumerate(zip(lengths, found.change, strict=False)):
-        ax.annotate(
-            change.replace("$", r"\$"),
-            (length, at),
-            (4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
+        _write(ax, change.replace("$", r"\$"), (length, at), (4, 0), va="center", fontsize=8)
     ax.set_yticks(places, names)
     ax.invert_yaxis()
     ax.set_xlim(0, max(1.6 * max(lengths, default=0.0), 0.1))
     ax.set_xlabel("share of rows that would have to change")
-    ax.spines[["top", "right"]].set_visible(False)
+    _bare(ax, "top", "right")
     left = len(found.columns) - len(names)
     more = f"\n({left} more columns, less clearly)" if left else ""
     ax.set_title(found.headline(3).replace("$", r"\$") + more, fontsize=10, loc="left")
@@ -728,15 +680,8 @@ def plot_calibration(
     for verdict in verdicts:
         if verdict.name in names and verdict.calibration:
             said, came, rows = np.array(verdict.calibration).T
-            ax.errorbar(
-                said,
-                came,
-                yerr=_around(came, rows * counted),
-                marker="o",
-                ms=4,
-                lw=1,
-                label=plain(verdict.name),
-            )
+            around, name = _around(came, rows * counted), plain(verdict.name)
+            ax.errorbar(said, came, yerr=around, marker="o", ms=4, lw=1, label=name)
     ax.set_xlabel("probability told")
     ax.set_ylabel("share that came true")
     ax.set_xlim(-0.02, 1.02)

@@ -340,7 +340,7 @@ def _from_table(column: str, feature: PortableFeature, term: TableTerms, k: int)
 def _from_pair(
     columns: list[str], features: list[PortableFeature], pair: PortablePair, k: int
 ) -> str:
-    """The same of two columns that speak together: by the number of their cell."""
+    """What an interaction says for one class: by the number of the cell of its two columns."""
     (a, b), (first, second) = pair["columns"], pair["groups"]
     one = _by_level(columns[a], features[a], first, _NOWHERE)
     two = _by_level(columns[b], features[b], second, _NOWHERE)
@@ -449,7 +449,7 @@ def _square(column: str, mean: float, sd: float, offset: float) -> str:
 
 
 def _lift(nats: list[str], bound: float) -> str:
-    """As in the model: where even the best class is far below, all move up together."""
+    """How far all classes move up together where even the best is far below, as in the model."""
     best, low = _largest(nats), repr(-bound / 2)
     return f"CASE WHEN {best} < {low} THEN {low} - ({best}) ELSE 0 END"
 

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..checks import Bools, Bytes, Floats, Ints
 from ..data.columns import MOST_CODES, ColumnSpec
-from ..data.html import Tabular, html_table
+from ..data.result import Result, html_table
 from ..data.storage import pack_bits
 from ..engine.threads import Engine
 
@@ -20,7 +20,7 @@ DISCRETE, MIXED = "discrete", "mixed"
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Tabular):
+class Ranking(Result):
     """Features from best to worst, and the score of each.
 
     As an array it is the standing of each column (higher is better), so that `rank` serves

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..checks import Floats, check_flag, check_jobs, choose
-from ..data.html import html_table
+from ..data.result import html_table
 from ..data.sample import read_sample
 from ..engine.threads import Threads, count_threads
 from ..models.base import Settings, one_set

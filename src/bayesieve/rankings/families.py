@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from ..checks import Array, Bytes, Floats, Ints, as_fraction, check_number, column_indices
 from ..data.columns import encode, is_missing, learn
-from ..data.html import Tabular
+from ..data.result import Result
 from ..data.storage import SILENT
 from ..data.tables import RawTable, Table, read_table
 
@@ -27,7 +27,7 @@ _BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Families(Tabular):
+class Families(Result):
     """Which column stands for which.
 
     Attributes

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from ..checks import Array, Foreign, check_number
-from ..data.html import html_table
+from ..data.result import html_table
 from ..data.sample import read_sample
 from ..engine.contract import Units
 from ..estimators._validation import judge_parameters, read_groups, settle

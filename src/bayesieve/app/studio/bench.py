@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock, Timer
-from typing import NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from ...estimators.selector import NaiveBayesSelector
 from ...evaluation._typing import Value
 from ...evaluation.decide import Decision, decide
 from ...evaluation.performance import performance
-from ...explain.model import ModelData
 from ...explain.modelfile.file import save_model
 from ...explain.plain import Plain, jsonable
 from ...explain.python_source import to_python
@@ -312,14 +311,14 @@ def model_view(
         wanted=tuple(wanted),
     )
     found = explorer_data(model, rows, cast(Foreign, y), extras)
-    told = cast("list[ModelData]", found.pop("told"))[0]
+    told = cast("list[dict[str, Any]]", found.pop("told"))[0]
     decision = getattr(model, "decision_", None)
     return found | {
         "decision": _decision(decision) if isinstance(decision, Decision) else None,
         "classes": told["classes"],
         "features": [
             {name: each[name] for name in ("feature", "model", "importance")}
-            for each in cast("list[dict[str, object]]", told["features"])
+            for each in told["features"]
         ],
     }
 

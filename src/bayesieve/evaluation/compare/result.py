@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import check_number, choose
-from ...data.html import html_table
+from ...data.result import html_table
 from .methods import SCORES, Cell
 from .statistics import (
     Friedman,

@@ -3,9 +3,7 @@
 import json
 import os
 import re
-from dataclasses import replace
-from importlib.resources import files
-from typing import TypedDict, cast
+from dataclasses import asdict, replace
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -13,32 +11,29 @@ from sklearn.pipeline import Pipeline
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
+from ...data.files.form import SeriesForm
 from ...estimators.base import ChosenColumns
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.signals import SignalPipeline, follow, warn_of_steps
 from ...evaluation._typing import Model
+from ...indicators.transformer import Indicators
 from ...models.base import ColumnTerms, Floats, Scale, Settings, Terms
 from ...models.columns import Summary, grid_of, spoken_tables
-from ...models.fitted import FittedBayes, FittedProblem
+from ...models.counts import log_shares_of
+from ...models.fitted import DecisionRule, FittedBayes, FittedProblem, Guard, Promise
 from ...models.gaussian import Mixtures, Moments, WideVariance, plain_squares, plain_variances
+from ...models.log_ratios import (
+    CONSTANT_STEP,
+    SCORE_BITS,
+    column_ratios,
+    pair_ratios,
+    rising,
+    weigh,
+)
+from ...models.pairs import PairTerms, Weighting
 from ...models.registry import MODELS
 from ..portable import plain_classes
-from .check import (
-    Feature,
-    ModelFile,
-    Parameters,
-    ProblemData,
-    Schema,
-    StatisticsData,
-    TermsData,
-    check_model_data,
-    rebuild_signals,
-    rebuild_weighted,
-    rule_data,
-    signals_data,
-    weighting_data,
-    with_rules,
-)
+from .check import FileData, check_model_data, model_schema
 
 __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
 
@@ -91,7 +86,7 @@ def save_model(model: Model | Pipeline, path: str | os.PathLike[str]) -> None:
     write_text(path, text + "\n")
 
 
-def _beyond(data: ModelFile) -> str:
+def _beyond(data: FileData) -> str:
     """The first column whose numbers overflowed."""
     for part in data["models"]:
         for feature, statistics in zip(data["features"], part["statistics"], strict=True):
@@ -102,23 +97,6 @@ def _beyond(data: ModelFile) -> str:
 
 def _one_line(match: re.Match[str]) -> str:
     return "[" + ", ".join(part.strip() for part in match[1].split(",")) + "]"
-
-
-def model_schema() -> Schema:
-    """The JSON schema (draft 2020-12) of model files.
-
-    Returns
-    -------
-    schema : dict
-
-    Examples
-    --------
-    >>> from bayesieve.explain.modelfile.file import model_schema
-    >>> model_schema()["properties"]["format"]
-    {'const': 'bayesieve-model'}
-    """
-    text = (files(__package__) / "model.schema.json").read_text(encoding="utf-8")
-    return cast(Schema, json.loads(text))
 
 
 def load_model(path: str | os.PathLike[str]) -> NaiveBayes | SignalPipeline:
@@ -161,8 +139,8 @@ def load_model(path: str | os.PathLike[str]) -> NaiveBayes | SignalPipeline:
         raise ValueError(f"{path}: {error}") from error
 
 
-def model_to_dict(model: Model | Pipeline) -> ModelFile:
-    """A fitted model as plain data.
+def model_to_dict(model: Model | Pipeline) -> FileData:
+    """A fitted model as plain data, which the schema describes.
 
     Examples
     --------
@@ -173,7 +151,8 @@ def model_to_dict(model: Model | Pipeline) -> ModelFile:
     [{'name': 'x0', 'model': 'bernoulli', 'levels': [0.0, 1.0], 'presence': False}]
     """
     if isinstance(model, SignalPipeline):
-        return {**model_to_dict(model.estimator), "signals": signals_data(model)}
+        signals = {"recipe": model.recipe(), "form": model.form_}
+        return {**model_to_dict(model.estimator), "signals": signals}
     model, _ = follow(model)
     if isinstance(model, ChosenColumns):
         model = model.estimator_
@@ -195,7 +174,7 @@ def model_to_dict(model: Model | Pipeline) -> ModelFile:
         version = _PLACED
     if fitted.usual is not None or any(problem.rule is not None for problem in fitted.problems):
         version = _DECIDED
-    found: ModelFile = {
+    found: FileData = {
         "format": FORMAT,
         "version": version,
         "parameters": _parameters(model),
@@ -234,27 +213,35 @@ def model_from_dict(data: object) -> NaiveBayes | SignalPipeline:
             "again."
         )
     try:
-        file = check_model_data(data, model_schema())
+        file = check_model_data(data)
     except ValueError as error:
         raise ValueError(f"this is not a model file: {error}") from error
-    parameters: dict[str, object] = dict(file["parameters"])
+    parameters = dict(file["parameters"])
     if parameters["features"] is None:
         parameters["features"] = {j: f["model"] for j, f in enumerate(file["features"])}
     specs = [_spec(feature) for feature in file["features"]]
-    model = NaiveBayes(**cast(_Named, parameters))
+    model = NaiveBayes(**parameters)
     # Numbers without sense must not become a model: no overflow, no NaN.
     with np.errstate(over="raise", invalid="raise"):
-        problems = [
-            _placed(_rebuild(model.smoothing, specs, part), part) for part in file["models"]
-        ]
-    model.hold(with_rules(FittedBayes(tuple(problems), tuple(file["labels"])), file))
+        problems = [_with_choices(_rebuild(model.smoothing, specs, p), p) for p in file["models"]]
+    usual = tuple(file["usual"]) if "usual" in file else None
+    model.hold(FittedBayes(tuple(problems), tuple(file["labels"]), usual))
     model.family().check()
     model.n_features_in_ = len(specs)
     if "log" in file:
         model.log_ = file["log"]
     if file["named"]:
         model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
-    return rebuild_signals(model, file["signals"]) if "signals" in file else model
+    return _rebuild_signals(model, file["signals"]) if "signals" in file else model
+
+
+def _rebuild_signals(model: NaiveBayes, data: FileData) -> SignalPipeline:
+    """The pipeline whose indicators are the columns of the model."""
+    indicators = Indicators.from_recipe(data["recipe"])
+    found = SignalPipeline([("indicators", indicators), ("estimator", model)])
+    form = data["form"]
+    found.form_ = None if form is None else SeriesForm.from_dict(form).to_dict()
+    return found
 
 
 def _knows_priors(problem: FittedProblem) -> bool:
@@ -262,89 +249,48 @@ def _knows_priors(problem: FittedProblem) -> bool:
     return problem.place is not None or (weighting is not None and weighting.priors is not None)
 
 
-class _Place(TypedDict, total=False):
-    """What a file holds of a model that is used elsewhere."""
-
-    deployment_priors: list[float]
-
-
-class _Named(TypedDict):
-    """Parameters of `NaiveBayes`, every feature model named."""
-
-    features: str | dict[int, str]
-    smoothing: float | str
-    priors: str | list[float] | None
-    var_smoothing: float | None
-    rounded: bool
-
-
-def _parameters(model: NaiveBayes) -> Parameters:
+def _parameters(model: NaiveBayes) -> FileData:
     """The constructor's parameters; a mapping of features is told by the features themselves."""
     found = dict(model.get_params())
     if not isinstance(found["features"], str):
         found["features"] = None
     if found["priors"] is not None and not isinstance(found["priors"], str):
         found["priors"] = np.asarray(found["priors"], float).tolist()
-    return cast(Parameters, {key: plain_value(value) for key, value in found.items()})
+    return {key: plain_value(value) for key, value in found.items()}
 
 
-def _feature(spec: ColumnSpec) -> Feature:
-    ends = (
-        [] if spec.distinct is None or not spec.distinct.size else spec.distinct[[0, -1]].tolist()
-    )
+def _feature(spec: ColumnSpec) -> FileData:
+    found: FileData = {"name": spec.name, "model": spec.model}
+    levels = None if spec.levels is None else spec.levels.tolist()
+    if levels is not None and spec.cuts is None:
+        return {**found, "levels": levels, "presence": spec.presence}
     if spec.cuts is not None:
-        assert spec.levels is not None
-        return {
-            "name": spec.name,
-            "model": spec.model,
-            "cuts": spec.cuts.tolist(),
-            "medians": spec.levels.tolist(),
-            "range": ends,
-            "n_distinct": spec.n_distinct,
-        }
-    if spec.levels is not None:
-        return {
-            "name": spec.name,
-            "model": spec.model,
-            "levels": spec.levels.tolist(),
-            "presence": spec.presence,
-        }
-    return {
-        "name": spec.name,
-        "model": spec.model,
-        "range": ends,
-        "n_distinct": spec.n_distinct,
-        "grid": spec.grid,
-    }
+        found |= {"cuts": spec.cuts.tolist(), "medians": levels}
+    values = [] if spec.distinct is None else spec.distinct.tolist()
+    found |= {"range": values[:1] + values[-1:], "n_distinct": spec.n_distinct}
+    return found if spec.cuts is not None else {**found, "grid": spec.grid}
 
 
-def _spec(feature: Feature) -> ColumnSpec:
-    if feature["model"] not in MODELS:
-        raise ValueError(f"unknown feature model {feature['model']!r} of {feature['name']!r}.")
-    name, model = str(feature["name"]), feature["model"]
+def _spec(feature: FileData) -> ColumnSpec:
+    name, model = feature["name"], feature["model"]
     if "levels" in feature:
-        levels = feature["levels"]
-        text = any(isinstance(level, str) for level in levels)
-        array = np.array(levels, dtype=object if text else np.float64)
-        return ColumnSpec(name, model, levels=array, presence=bool(feature["presence"]))
-    distinct = np.array(feature["range"], dtype=np.float64)
-    if "cuts" in feature:
-        return ColumnSpec(
-            name,
-            model,
-            levels=np.array(feature["medians"], np.float64),
-            distinct=distinct,
-            n_distinct=int(feature["n_distinct"]),
-            cuts=np.array(feature["cuts"], np.float64),
-        )
+        text = any(isinstance(level, str) for level in feature["levels"])
+        levels = np.array(feature["levels"], dtype=object if text else np.float64)
+        return ColumnSpec(name, model, levels=levels, presence=feature["presence"])
     return ColumnSpec(
-        name, model, distinct=distinct, n_distinct=int(feature["n_distinct"]), grid=feature["grid"]
+        name,
+        model,
+        levels=np.array(feature["medians"], np.float64) if "medians" in feature else None,
+        distinct=np.array(feature["range"], dtype=np.float64),
+        n_distinct=feature["n_distinct"],
+        grid=feature.get("grid"),
+        cuts=np.array(feature["cuts"], np.float64) if "cuts" in feature else None,
     )
 
 
-def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData:
+def _problem(problem: FittedProblem, var_smoothing: float | None) -> FileData:
     """What one problem learnt: counts, moments, and the terms of discrete columns for readers."""
-    summary, scale = problem.summary, problem.scale
+    summary, scale, odd = problem.summary, problem.scale, problem.prior.impossible
     settings = problem.columns[0].settings if problem.columns else None
     means = None if settings is None or settings.binary_mean is None else settings.binary_mean
     if isinstance(problem.extra_variance, WideVariance):
@@ -352,12 +298,15 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
             f"var_smoothing={var_smoothing} of the largest variance is too large or too "
             "small to be written down; scale the columns first."
         )
-    place: _Place = {} if problem.place is None else {"deployment_priors": [*problem.place]}
-    found: ProblemData = {
+    place = {} if problem.place is None else {"deployment_priors": [*problem.place]}
+    found: FileData = {
         "classes": plain_classes(problem.classes),
         "class_count": summary.class_count.tolist(),
         "class_weight": summary.class_weight.tolist(),
-        "prior": _terms(problem.prior),
+        "prior": {
+            "finite": problem.prior.finite.tolist(),
+            "impossible": None if odd is None else odd.tolist(),
+        },
         "extra_variance": problem.extra_variance,
         "temperature": problem.temperature,
         **place,
@@ -374,39 +323,70 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> ProblemData
         ],
     }
     if problem.weighting is not None:
-        found["weighting"] = weighting_data(problem.weighting)
+        found["weighting"] = _weighting(problem.weighting)
     if problem.rule is not None:
-        found["rule"] = rule_data(problem.rule)
+        found["rule"] = _rule(problem.rule)
     return found
 
 
-def _placed(problem: FittedProblem, data: ProblemData) -> FittedProblem:
-    """The same where it is used."""
-    there = data.get("deployment_priors")
-    found = problem if there is None else replace(problem, place=tuple(there))
-    found.scale.fix(found.spoken_prior)
+def _weighting(weighting: Weighting) -> FileData:
+    priors = {} if weighting.priors is None else {"priors": [*weighting.priors]}
+    return {
+        "weights": weighting.weights.tolist(),
+        "pairs": [
+            {
+                "columns": list(pair.columns),
+                "groups": [part.tolist() for part in pair.groups],
+                "counts": pair.counts.tolist(),
+                "weights": pair.weights.tolist(),
+            }
+            for pair in weighting.pairs
+        ],
+        "missing": weighting.speaks,
+        "monotone": [[j, sign] for j, sign in weighting.monotone],
+        **priors,
+    }
+
+
+def _rule(rule: DecisionRule) -> FileData:
+    found = asdict(rule)
+    for name in ("guards", "prior", "promises"):
+        found[name] = list(found[name])
+    found["costs"] = None if rule.costs is None else [list(line) for line in rule.costs]
     return found
 
 
-def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: ProblemData) -> FittedProblem:
+def _with_choices(problem: FittedProblem, data: FileData) -> FittedProblem:
+    """The problem with the priors of its place of use, and its rule for decisions."""
+    if "deployment_priors" in data:
+        problem = replace(problem, place=tuple(data["deployment_priors"]))
+    problem.scale.fix(problem.spoken_prior)
+    if "rule" not in data:
+        return problem
+    given = data["rule"]
+    costs = given["costs"]
+    rule = DecisionRule(
+        None if costs is None else tuple(tuple(line) for line in costs),
+        tuple(Guard(**guard) for guard in given["guards"]),
+        tuple(given["prior"]),
+        tuple(Promise(**promise) for promise in given["promises"]),
+        given["rows"],
+    )
+    return replace(problem, rule=rule)
+
+
+def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: FileData) -> FittedProblem:
     classes, counts = np.array(data["classes"]), np.array(data["class_count"], float)
     class_weight = np.array(data["class_weight"], float)
-    if len(classes) < 2 or counts.shape != (len(classes),):
-        raise ValueError("a model needs at least two classes, and a count for each.")
-    statistics = tuple(
-        _statistics_of(spec, found, len(classes))
-        for spec, found in zip(specs, data["statistics"], strict=True)
-    )
+    statistics = tuple(_statistics_of(found) for found in data["statistics"])
     temperature = float(data.get("temperature", 1.0))  # older files have none
-    if not 0 < temperature < np.inf:
-        raise ValueError(f"a temperature must be positive; got {data['temperature']!r}.")
     odd = data["prior"]["impossible"]
     prior = Terms(
         np.array(data["prior"]["finite"], float), None if odd is None else np.array(odd, bool)
     )
     summary = Summary(classes, counts, class_weight, tuple(specs), statistics)
     if "weighting" in data:
-        return rebuild_weighted(summary, smoothing, prior, temperature, data["weighting"])
+        return _rebuild_weighted(summary, smoothing, prior, temperature, data["weighting"])
     means, extra = data["binary_mean"], data["extra_variance"]
     given = data["scale"]
     scale = Scale(int(given["bits"]), int(given["impossible"]), float(given["bound"]))
@@ -423,12 +403,36 @@ def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: ProblemData)
     return found
 
 
-def _terms(terms: Terms) -> TermsData:
-    odd = terms.impossible
-    return {"finite": terms.finite.tolist(), "impossible": None if odd is None else odd.tolist()}
+def _rebuild_weighted(
+    summary: Summary,
+    smoothing: float | str,
+    prior: Terms,
+    temperature: float,
+    data: FileData,
+) -> FittedProblem:
+    """The weighted model of what was counted."""
+    ratios = column_ratios(summary, smoothing, None, data["missing"])
+    shares = log_shares_of(summary.class_count * summary.class_weight)
+    signs = tuple((j, sign) for j, sign in data["monotone"])
+    for j, sign in signs:
+        ratios[j] = rising(ratios[j], summary.statistics[j][0], shares, sign)
+    pairs = []
+    for pair in data["pairs"]:
+        counts = np.array(pair["counts"], float)
+        cells = pair_ratios(counts, summary).table[:-1].reshape(counts.shape)
+        one, two = (np.array(part, np.int64) for part in pair["groups"])
+        first, second = pair["columns"]
+        line = np.array(pair["weights"], np.int64)
+        pairs.append(PairTerms((first, second), (one, two), counts, cells, line))
+    weights = np.array(data["weights"], np.int64).reshape(-1, summary.class_count.size)
+    priors = tuple(data["priors"]) if "priors" in data else None
+    weighting = Weighting(weights, tuple(pairs), data["missing"], signs, priors)
+    steps = np.ldexp(prior.finite[0], SCORE_BITS) / CONSTANT_STEP
+    constants = np.rint(steps).astype(np.int64)
+    return weigh(summary, ratios, constants, weighting, smoothing, temperature)
 
 
-def _statistics(found: object) -> StatisticsData:
+def _statistics(found: object) -> FileData:
     if isinstance(found, Moments | Mixtures):
         plain = found._replace(squares=plain_squares(found))
         if isinstance(plain, Mixtures):
@@ -443,16 +447,8 @@ def _statistics(found: object) -> StatisticsData:
     return {"counts": found.tolist()}
 
 
-def _statistics_of(
-    spec: ColumnSpec, data: StatisticsData, n_classes: int
-) -> Floats | Moments | Mixtures:
-    kind: type[Mixtures] | type[Moments] = Mixtures if "share" in data else Moments
+def _statistics_of(data: FileData) -> Floats | Moments | Mixtures:
     if "counts" in data:
-        counts: Floats = np.array(data["counts"], float)
-        if counts.shape != (1, spec.n_codes, n_classes):
-            raise ValueError(f"the counts of {spec.name!r} do not fit its levels and classes.")
-        return counts
-    found = kind(*(np.array(data[name], float) for name in kind._fields if name in data))
-    if found.weight.shape != (1, n_classes):
-        raise ValueError(f"the moments of {spec.name!r} do not fit the classes.")
-    return found
+        return np.array(data["counts"], float)
+    kind: type[Mixtures] | type[Moments] = Mixtures if "share" in data else Moments
+    return kind(*(np.array(data[name], float) for name in kind._fields if name in data))

@@ -5,21 +5,19 @@ from collections.abc import Callable
 from typing import TypedDict, Unpack, cast
 
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ...checks import check_flag, check_number, choose
 from ...data.files.atomic import write_text
 from ...data.series import SeriesLike
-from ...estimators.selector import NaiveBayesSelector
+from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.signals import SignalPipeline, follow
-from ...estimators.weighted import WeightedNaiveBayes
 from ...evaluation._typing import Model
 from ...evaluation.stability import stability
 from ...indicators.transformer import Indicators
+from ..plain import Section
 from .content import Extras, gather
 from .page import explanations_page, render
-from .shape import ReportContent
 
 __all__ = ["explanations_page", "make_report", "write_report"]
 
@@ -40,19 +38,17 @@ class ReportOptions(TypedDict, total=False):
     remark: Callable[[str], None] | None
 
 
-_DEFAULTS: ReportOptions = {
-    "sample_weight": None,
-    "groups": None,
-    "title": "bayesieve report",
-    "include_rows": False,
-    "n_resamples": 20,
-    "left_out": None,
-    "signals": None,
-    "indicators": None,
-    "random_state": 0,
-    "n_jobs": None,
-    "remark": None,
-}
+# Of every option; None where it is not named here.
+_DEFAULTS = cast(
+    ReportOptions,
+    {
+        **dict.fromkeys(ReportOptions.__annotations__),
+        "title": "bayesieve report",
+        "include_rows": False,
+        "n_resamples": 20,
+        "random_state": 0,
+    },
+)
 
 
 def make_report(
@@ -110,7 +106,7 @@ def make_report(
 
 def report_content(
     model: Model | Pipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
-) -> ReportContent:
+) -> Section:
     """What a report shows, as plain data; parameters as in `make_report`."""
     for name in options:
         choose("an option of the report", name, _DEFAULTS)
@@ -126,11 +122,11 @@ def report_content(
         raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
     remark = asked["remark"] or _silent
     found, why = None, "repeating the search on resamples of the rows was not asked for"
-    if n_resamples and isinstance(model, NaiveBayesSelector | WeightedNaiveBayes):
+    if n_resamples and isinstance(model, ChosenColumns):
         remark(f"repeating the search on {n_resamples} samples of the rows")
         try:
             found = stability(
-                _as_settled(model),
+                procedure_of(model).repeatable(),
                 X,
                 y,
                 n_resamples=n_resamples,
@@ -143,15 +139,15 @@ def report_content(
             # A sample may lack a rare class or label: the rest of the report stands.
             why = f"the search failed on a resample of the rows ({error})"
     extras = Extras(
-        asked["title"],
-        bool(asked["include_rows"]),
-        found,
-        dict(asked["left_out"] or {}),
-        asked["signals"],
-        asked["indicators"],
-        asked["random_state"],
-        why,
-        asked["groups"],
+        title=asked["title"],
+        include_rows=bool(asked["include_rows"]),
+        stability=found,
+        left_out=dict(asked["left_out"] or {}),
+        signals=asked["signals"],
+        indicators=asked["indicators"],
+        random_state=asked["random_state"],
+        no_stability=why,
+        groups=asked["groups"],
     )
     remark("judging it on rows that take no part")
     return gather(model, X, y, extras, asked["sample_weight"])
@@ -159,17 +155,6 @@ def report_content(
 
 def _silent(line: str) -> None:
     """Nothing is said."""
-
-
-def _as_settled(
-    model: NaiveBayesSelector | WeightedNaiveBayes,
-) -> NaiveBayesSelector | WeightedNaiveBayes:
-    """What is repeated; of a weighted model, with pairs and price as its folds settled them."""
-    found = clone(model)
-    if isinstance(model, WeightedNaiveBayes):
-        pairs, price = bool(model.choice_["bins"]), model.choice_["price"]
-        found.set_params(pairs=pairs, price=float(price))
-    return found
 
 
 def write_report(

@@ -9,22 +9,21 @@ from ...checks import plain_value
 from ...data.sample import read_weights
 from ...data.series import SeriesLike
 from ...data.tables import SparseTable, Table, read_table
-from ...estimators.base import ChosenColumns
+from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.deploy import fitted_of, rows_of
-from ...estimators.selector import NaiveBayesSelector
 from ...evaluation._typing import Model, Value
 from ...evaluation.ablation import Beside, beside
 from ...evaluation.crossfit import trained_on
-from ...evaluation.performance import ClassPerformanceData, PerformanceData, performance
+from ...evaluation.performance import performance
 from ...evaluation.stability import Stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
 from ..model import explain_model
-from ..plain import Plain
+from ..plain import Section
 from ..plots import short_names
 from ..portable import portable
 from ..text import interval
-from .explorer import embedded_rows, in_nat
+from .explorer import choosing_rows, embedded_rows, in_nat
 from .judgement import Facts, judge
 from .sections import (
     SectionFacts,
@@ -38,9 +37,7 @@ from .sections import (
     path_of,
     rule_data,
     settings_of,
-    term_fates,
 )
-from .shape import AgreementData, DecidedData, ReportContent, SelectionData
 
 _MOST_LETTERS = 40
 
@@ -48,16 +45,16 @@ _MOST_LETTERS = 40
 _FEW, _SHARE = 10, 0.02
 
 
-def some_verdicts(
-    performance: PerformanceData, most: int
-) -> list[tuple[int, ClassPerformanceData]]:
-    """The most frequent classes (or labels) in their order, each with its place among all."""
+def _some_verdicts(performance: Section, most: int) -> list[tuple[int, str, Section]]:
+    """The most frequent classes (or labels) in their order: place among all, name, figures."""
     verdicts = performance["verdicts"]
     often = sorted(range(len(verdicts)), key=lambda at: -verdicts[at]["positives"])[:most]
-    return [(at, verdicts[at]) for at in sorted(often)]
+    often.sort()
+    names = short_names([verdicts[at]["name"] for at in often], _MOST_LETTERS)
+    return [(at, name, verdicts[at]) for at, name in zip(often, names, strict=True)]
 
 
-def detection_lines(content: ReportContent, most: int) -> list[dict[str, object]]:
+def detection_lines(content: Section, most: int) -> list[dict[str, object]]:
     """ROC curves, and the point at which each class is decided now.
 
     Parameters
@@ -65,8 +62,6 @@ def detection_lines(content: ReportContent, most: int) -> list[dict[str, object]
     content : the report.
     most : lines.
     """
-    shown = some_verdicts(content["performance"], most)
-    names = short_names([v["name"] for _, v in shown], _MOST_LETTERS)
     return [
         {
             "name": f"{name} (AUC {v['auc']:.2f})",
@@ -74,12 +69,12 @@ def detection_lines(content: ReportContent, most: int) -> list[dict[str, object]
             "points": v["roc"],
             "now": _now(content, v),
         }
-        for name, (at, v) in zip(names, shown, strict=True)
+        for at, name, v in _some_verdicts(content["performance"], most)
         if v["roc"]
     ]
 
 
-def _now(content: ReportContent, verdict: ClassPerformanceData) -> list[float] | None:
+def _now(content: Section, verdict: Section) -> list[float] | None:
     """False-alarm rate and detection rate of the decisions."""
     for table in content["decided"]:
         if table["label"] is not None:
@@ -90,7 +85,7 @@ def _now(content: ReportContent, verdict: ClassPerformanceData) -> list[float] |
     return None
 
 
-def _rates(table: DecidedData, k: int) -> list[float] | None:
+def _rates(table: Section, k: int) -> list[float] | None:
     mine = sum(table["counts"][k])
     rest = sum(sum(line) for line in table["counts"]) - mine
     if not mine or not rest:
@@ -117,7 +112,7 @@ def _joined(bins: list[list[float]]) -> list[list[float]]:
     return found
 
 
-def calibration_lines(content: ReportContent, most: int) -> list[dict[str, object]]:
+def calibration_lines(content: Section, most: int) -> list[dict[str, object]]:
     """Bins of the probability: what was said, what was seen, rows, and an interval of 95 %.
 
     Parameters
@@ -126,8 +121,6 @@ def calibration_lines(content: ReportContent, most: int) -> list[dict[str, objec
     most : lines.
     """
     performance = content["performance"]
-    shown = some_verdicts(performance, most)
-    names = short_names([v["name"] for _, v in shown], _MOST_LETTERS)
     # Rows of a group err together: all of them count for as many as are independent.
     counted = performance["effective_rows"] / (performance["n_rows"] or 1)
     return [
@@ -139,7 +132,7 @@ def calibration_lines(content: ReportContent, most: int) -> list[dict[str, objec
                 for said, seen, rows in _joined(v["calibration"])
             ],
         }
-        for name, (at, v) in zip(names, shown, strict=True)
+        for at, name, v in _some_verdicts(performance, most)
     ]
 
 
@@ -177,12 +170,11 @@ class Extras:
 
 def gather(
     model: Model, X: object, y: ArrayLike, extras: Extras, sample_weight: ArrayLike | None = None
-) -> ReportContent:
+) -> Section:
     """The content of a report on a selector (or a finished model) and a table."""
-    selector = model if isinstance(model, NaiveBayesSelector) else None
-    fitted = fitted_of(model)
+    choosing, fitted = choosing_rows(model), fitted_of(model)
     whole, mine = read_table(model, X, reset=False), rows_of(model, X)
-    judged = performance(model, X, y, sample_weight, extras.groups).to_dict()
+    judged: Section = {**performance(model, X, y, sample_weight, extras.groups).to_dict()}
     around = (
         None if judged["rows"] == "given" else beside(model, X, y, sample_weight, extras.groups)
     )
@@ -190,13 +182,10 @@ def gather(
     spoken = portable(fitted, by_values=True)
     summary = _summary(fitted, whole, y)
     models = [explain_model(model, label=label).to_dict() for label in fitted.labels or (None,)]
-    lines = term_fates(model, extras.left_out)
-    if selector is not None:
-        lines = fates(selector, extras.left_out)
-        summary |= {
-            "n_validation": int(selector.validation_rows_.size),
-            "class_weight": selector.class_weight is not None,
-        }
+    lines = fates(model, extras.left_out)
+    if choosing is not None and isinstance(model, ChosenColumns):
+        summary["n_validation"] = int(choosing.size)
+        summary["class_weight"] = model.class_weight is not None
     told = SectionFacts(
         around, {name: story for name, _, story in lines}, _sentences(fitted, extras)
     )
@@ -204,7 +193,7 @@ def gather(
         judged,
         len(fitted.specs),
         len(whole.names),
-        [(name, count) for name, count in _counts(fitted, y)],
+        _counts(fitted, y),
         fitted.labelled,
         around,
         agreement,
@@ -225,14 +214,14 @@ def gather(
         "log": log_of(model),
         "fates": lines,
         "path": path_of(model, X, y, extras.groups)
-        if judged["rows"] != "given" or selector
+        if judged["rows"] != "given" or choosing is not None
         else None,
         "model": models,
         "portable": in_nat(spoken, fitted),
         "performance": judged,
         "stability": agreement,
         "no_stability": extras.no_stability,
-        "rows": embedded_rows(selector, fitted, spoken["features"], mine, y, extras),
+        "rows": embedded_rows(choosing, fitted, spoken["features"], mine, y, extras),
     }
 
 
@@ -285,7 +274,7 @@ def _counts(fitted: FittedBayes, y: ArrayLike) -> list[tuple[Value, float]]:
     return [(plain_value(c), int((truth == c).sum())) for c in fitted.only.classes]
 
 
-def _summary(fitted: FittedBayes, table: Table, y: ArrayLike) -> dict[str, Plain]:
+def _summary(fitted: FittedBayes, table: Table, y: ArrayLike) -> Section:
     kinds: dict[str, int] = {}
     missing = 0
     if not isinstance(table, SparseTable):
@@ -301,7 +290,7 @@ def _summary(fitted: FittedBayes, table: Table, y: ArrayLike) -> dict[str, Plain
             missing += gone
     else:
         kinds["sparse"] = len(table.names)
-    found: dict[str, Plain] = {
+    found: Section = {
         "n_rows": table.n_rows,
         "n_columns": len(table.names),
         "n_selected": len(fitted.specs),
@@ -314,15 +303,13 @@ def _summary(fitted: FittedBayes, table: Table, y: ArrayLike) -> dict[str, Plain
     return found
 
 
-def _stability(found: Stability | None, model: Model) -> AgreementData | None:
+def _stability(found: Stability | None, model: Model) -> Section | None:
     if found is None or not isinstance(model, ChosenColumns):
         return None
     data = found.to_dict()
     # By position: a sparse matrix has no names, its path may have been given some.
-    names = list(found.feature_names)
-    if isinstance(model, NaiveBayesSelector):
-        names = list(model.path_.names)
-    features: list[SelectionData] = [
+    names = procedure_of(model).names
+    features = [
         {
             "name": names[j],
             "frequency": each["frequency"],
@@ -332,13 +319,8 @@ def _stability(found: Stability | None, model: Model) -> AgreementData | None:
         for j, each in enumerate(data["features"])
     ]
     features.sort(key=lambda each: (-each["frequency"], not each["selected"]))
+    kept = ("n_resamples", "measure", "interval", "confidence", "note", "jaccard", "family_jaccard")
     return {
-        "n_resamples": data["n_resamples"],
-        "measure": data["measure"],
-        "interval": data["interval"],
-        "confidence": data["confidence"],
-        "note": data["note"],
-        "jaccard": data["jaccard"],
-        "family_jaccard": data["family_jaccard"],
+        **{name: data[name] for name in kept},
         "features": [each for each in features if each["frequency"] or each["selected"]],
     }

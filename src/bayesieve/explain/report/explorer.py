@@ -10,16 +10,17 @@ from ...checks import Array, plain_value
 from ...data.columns import ColumnSpec, encode, is_missing, to_codes
 from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
+from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.deploy import fitted_of, rows_of
-from ...estimators.selector import NaiveBayesSelector
 from ...evaluation._typing import Model, Value
 from ...evaluation.decide import novelty_of
 from ...indicators.transformer import Indicators
+from ...models.base import Ints
 from ...models.fitted import FittedBayes
-from ..model import ModelData, explain_model
+from ..model import explain_model
+from ..plain import Section
 from ..portable import BellTerms, Portable, PortableFeature, PortableProblem, TableTerms, portable
 from .sections import rule_data
-from .shape import NatModel, NatProblem, NatTerms, RowsData, SignalData, SpokenData, StepTerms
 
 if TYPE_CHECKING:
     from .content import Extras
@@ -36,19 +37,25 @@ _MOST_SIGNALS = 60
 _MOST_POINTS = 400  # of a signal in the page
 
 
+def choosing_rows(model: Model) -> Ints | None:
+    """Rows that only chose among subsets; None where a model has no such part."""
+    parts = procedure_of(model).row_parts if isinstance(model, ChosenColumns) else None
+    return None if parts is None else parts[1]
+
+
 def embedded_rows(
-    selector: NaiveBayesSelector | None,
+    choosing: Ints | None,
     fitted: FittedBayes,
     shown: list[PortableFeature],
     table: Table,
     y: ArrayLike,
     extras: "Extras",
-) -> RowsData | None:
+) -> Section | None:
     """A sample of the rows: position, truth, part, and the values the model reads.
 
     Parameters
     ----------
-    selector : who chose the columns, or None.
+    choosing : rows that only chose, or None.
     fitted : the model.
     shown : its features as the page has them.
     table, y : the rows, with the model's columns.
@@ -62,13 +69,13 @@ def embedded_rows(
         series = read(extras.signals)
     draw = np.random.RandomState(extras.random_state)
     most = min(MOST_ROWS, max(_MOST_CELLS // max(len(fitted.specs), 1), 50))
-    at = _draw(selector, table.n_rows, most, draw)
+    at = _draw(choosing, table.n_rows, most, draw)
     wanted = np.array(extras.wanted, np.int64)
     at = np.union1d(at, wanted)
     truth = np.asarray(y)
     validation = np.zeros(table.n_rows, bool)
-    if selector is not None:
-        validation[selector.validation_rows_] = True
+    if choosing is not None:
+        validation[choosing] = True
     return {
         "n_rows": table.n_rows,
         "at": at.tolist(),
@@ -82,27 +89,25 @@ def embedded_rows(
     }
 
 
-def _draw(
-    selector: NaiveBayesSelector | None, n_rows: int, most: int, draw: np.random.RandomState
-) -> NDArray[np.int64]:
+def _draw(choosing: Ints | None, n_rows: int, most: int, draw: np.random.RandomState) -> Ints:
     """All rows where they are few; else as many of the validation part as fit into a half."""
     if n_rows <= most:
         return np.arange(n_rows)
     first = np.empty(0, np.int64)
-    if selector is not None and selector.validation_rows_.size:
-        first = draw.permutation(selector.validation_rows_)[: most // 2]
+    if choosing is not None and choosing.size:
+        first = draw.permutation(choosing)[: most // 2]
     rest = np.setdiff1d(np.arange(n_rows), first)
     return np.sort(np.concatenate([first, draw.permutation(rest)[: most - first.size]]))
 
 
-def _truth(value: NDArray[np.int64] | Value) -> list[int] | Value:
+def _truth(value: Ints | Value) -> list[int] | Value:
     return [int(v) for v in value] if isinstance(value, np.ndarray) else plain_value(value)
 
 
 def _values(
-    fitted: FittedBayes, shown: list[PortableFeature], chosen: Table, at: NDArray[np.int64]
+    fitted: FittedBayes, shown: list[PortableFeature], chosen: Table, at: Ints
 ) -> list[list[float | None]]:
-    """Of each column: positions of levels (None: missing, -1: never seen), or numbers."""
+    """Values of each column: positions of levels (None: missing, -1: never seen), or numbers."""
     found: list[list[float | None]] = []
     for j, spec in enumerate(fitted.specs):
         raw = chosen.column(j)[at]
@@ -135,17 +140,17 @@ def _few_digits(spec: ColumnSpec, raw: NDArray[np.float64]) -> list[float | None
 
 def _signals(
     fitted: FittedBayes,
-    wanted: NDArray[np.int64],
-    at: NDArray[np.int64],
+    wanted: Ints,
+    at: Ints,
     validation: NDArray[np.bool_],
     table: SeriesTable | None,
     indicators: Indicators | None,
-) -> dict[int, SignalData] | None:
+) -> dict[int, Section] | None:
     """Series of some embedded rows, and where in them each indicator of the model fired."""
     if table is None:
         return None
     pool = at[validation[at]] if validation[at].any() else at
-    found: dict[int, SignalData] = {}
+    found: dict[int, Section] = {}
     known = set() if indicators is None else set(indicators.names_)
     names = {j: spec.name for j, spec in enumerate(fitted.specs) if spec.name in known}
     for i in np.concatenate([wanted, pool[:_MOST_SIGNALS]]):
@@ -157,7 +162,7 @@ def _signals(
         length = max(values[0].size for values in series.values)
         step = max(1, length // _MOST_POINTS)
         found[int(i)] = {
-            "points": [_points(values[0][::step]) for values in series.values],
+            "points": [_points(values[0][::step]) for values in series.values],  # of each channel
             "step": step,
             "length": length,
             "times": None if series.times is None else _ends(series.times[0]),
@@ -180,7 +185,7 @@ def _points(values: NDArray[np.float64]) -> list[float | None]:
     return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values]
 
 
-def _spoken(fitted: FittedBayes, indicators: Indicators | None) -> dict[int, SpokenData]:
+def _spoken(fitted: FittedBayes, indicators: Indicators | None) -> dict[int, Section]:
     """What the indicators among the features say."""
     if indicators is None:
         return {}
@@ -195,7 +200,7 @@ def _spoken(fitted: FittedBayes, indicators: Indicators | None) -> dict[int, Spo
     }
 
 
-# -- What an explorer of decisions reads of a model and its rows, in a report and on other ---------
+# -- What an explorer of decisions reads -----------------------------------------------------------
 
 
 def explorer_data(model: Model, X: object, y: ArrayLike, extras: "Extras") -> dict[str, object]:
@@ -210,8 +215,8 @@ def explorer_data(model: Model, X: object, y: ArrayLike, extras: "Extras") -> di
     fitted = fitted_of(model)
     spoken = portable(fitted, by_values=True)
     models = [explain_model(model, label=label).to_dict() for label in fitted.labels or (None,)]
-    selector = model if isinstance(model, NaiveBayesSelector) else None
-    rows = embedded_rows(selector, fitted, spoken["features"], rows_of(model, X), y, extras)
+    mine = rows_of(model, X)
+    rows = embedded_rows(choosing_rows(model), fitted, spoken["features"], mine, y, extras)
     return {
         "portable": in_nat(spoken, fitted),
         "rules": [rule_data(problem) for problem in fitted.problems],
@@ -221,12 +226,12 @@ def explorer_data(model: Model, X: object, y: ArrayLike, extras: "Extras") -> di
     }
 
 
-def sources_of(models: Sequence[ModelData]) -> list[list[list[object]]]:
+def sources_of(models: Sequence[Section]) -> list[list[list[object]]]:
     """The counts, or the moments, behind each feature of each model."""
     return [[[each["counts"], each["source"]] for each in model["features"]] for model in models]
 
 
-def in_nat(data: Portable, fitted: FittedBayes) -> NatModel:
+def in_nat(data: Portable, fitted: FittedBayes) -> Section:
     """Integers beyond 2^53 do not survive in a page: terms in nat, and log 0 marked apart."""
     return {
         "features": data["features"],
@@ -239,16 +244,14 @@ def in_nat(data: Portable, fitted: FittedBayes) -> NatModel:
     }
 
 
-def _problem_in_nat(
-    problem: PortableProblem, on_grid: list[bool], shares: list[float]
-) -> NatProblem:
+def _problem_in_nat(problem: PortableProblem, on_grid: list[bool], shares: list[float]) -> Section:
     bits, impossible = problem["bits"], problem["impossible"]
 
     def nat(fixed: int) -> list[float]:
         never = bool(impossible) and fixed <= -impossible // 2
         return [float(np.ldexp(fixed + impossible * never, -bits)), int(never)]
 
-    def terms(found: TableTerms | BellTerms, steps: bool) -> NatTerms | StepTerms | BellTerms:
+    def terms(found: TableTerms | BellTerms, steps: bool) -> Section | BellTerms:
         if "table" not in found:
             return found
         silent = [nat(fixed) for fixed in found["silent"]]

@@ -8,9 +8,8 @@ from scipy.stats import binomtest
 
 from ...evaluation._typing import Value
 from ...evaluation.ablation import Beside
-from ...evaluation.performance import ClassPerformanceData, PerformanceData
+from ..plain import Section
 from ..text import interval, many, rate_in_words
-from .shape import AgreementData, Bar, Judgement
 
 # Rows of the rarest class below which figures say little.
 _FEW = 30
@@ -45,13 +44,13 @@ class Facts:
     ruled : has it a rule of its own for decisions?  Errors are those of the most probable class.
     """
 
-    performance: PerformanceData
+    performance: Section
     n_selected: int
     n_columns: int
     classes: list[tuple[Value, float]]
     labelled: bool
     beside: Beside | None
-    stability: AgreementData | None
+    stability: Section | None
     names: list[str]
     alone: tuple[str, float] | None
     trained: bool = False
@@ -75,8 +74,8 @@ class _Lead(NamedTuple):
         return float(binomtest(won, won + lost, alternative="greater").pvalue) <= _RISK
 
 
-def judge(facts: Facts) -> Judgement:
-    """The verdict.
+def judge(facts: Facts) -> Section:
+    """Judge a model: a sentence, how it was judged, errors beside others, and warnings.
 
     Parameters
     ----------
@@ -86,25 +85,24 @@ def judge(facts: Facts) -> Judgement:
     lead = _lead(performance)
     n_rows = performance["effective_rows"]
     low, high = interval(performance["error"] * n_rows, n_rows)
-    bars: list[Bar] = [
-        {"name": _this(facts), "error": performance["error"], "low": low, "high": high,
-         "kind": "this"}
-    ]  # fmt: skip
+    bars = [_bar(_this(facts), performance["error"], "this", low, high)]
     if facts.beside is not None and facts.beside.n_columns > facts.n_selected:
         bars.append(_bar(f"all {facts.beside.n_columns} columns", facts.beside.all_error, "all"))
     bars.append(_bar(lead.common, lead.base, "base"))
     tone, sentence = _sentence(facts, lead)
     return {
         "sentence": sentence,
-        "tone": tone,
+        "tone": tone,  # "good", "bad" or "doubtful"
         "how": how_judged(performance, facts.trained),
         "bars": bars,
         "warnings": list(_warnings(facts, lead)),
     }
 
 
-def _bar(name: str, error: float, kind: str) -> Bar:
-    return {"name": name, "error": error, "low": None, "high": None, "kind": kind}
+def _bar(
+    name: str, error: float, kind: str, low: float | None = None, high: float | None = None
+) -> Section:
+    return {"name": name, "error": error, "low": low, "high": high, "kind": kind}
 
 
 def _this(facts: Facts) -> str:
@@ -119,7 +117,7 @@ def _looked_at(facts: Facts) -> str:
     return f"{facts.n_selected} of {many(facts.n_columns, 'column')}"
 
 
-def _lead(performance: PerformanceData) -> _Lead:
+def _lead(performance: Section) -> _Lead:
     """The model beside a sentence that never changes."""
     table = performance["confusion"]
     if table is None:
@@ -135,8 +133,8 @@ def _lead(performance: PerformanceData) -> _Lead:
     return _Lead(won, lost, name, 1 - totals[common] / rows)
 
 
-def _lead_of_labels(verdicts: list[ClassPerformanceData]) -> _Lead:
-    """The same over all labels: each always as it mostly is."""
+def _lead_of_labels(verdicts: list[Section]) -> _Lead:
+    """The model beside a baseline for all labels: each always as it mostly is."""
     won = lost = wrong = rows = 0.0
     for each in verdicts:
         there, gone = each["positives"], each["negatives"]
@@ -180,7 +178,7 @@ def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
     )
 
 
-def _ranks(performance: PerformanceData) -> str:
+def _ranks(performance: Section) -> str:
     """A model may know who is at risk although it never decides so."""
     areas = [v["auc"] for v in performance["verdicts"] if not math.isnan(v["auc"])]
     if areas and max(areas) >= 0.8:
@@ -199,7 +197,7 @@ def _leak(facts: Facts, lead: _Lead) -> tuple[str, float] | None:
     return (name, error) if error <= _TOO_GOOD * lead.base else None
 
 
-def how_judged(performance: PerformanceData, trained: bool) -> str:
+def how_judged(performance: Section, trained: bool) -> str:
     """On which rows the figures rest, and how far they flatter."""
     n = f"{performance['n_rows']:g}"
     if performance["n_groups"] is not None:
@@ -219,8 +217,8 @@ def how_judged(performance: PerformanceData, trained: bool) -> str:
     )
 
 
-def _how_by_groups(performance: PerformanceData, n: str) -> str:
-    """The same where rows come in groups."""
+def _how_by_groups(performance: Section, n: str) -> str:
+    """On which rows the figures rest, where rows come in groups."""
     how = "as given" if performance["rows"] == "given" else "groups left out whole"
     return (
         f"Judged on {n} rows of {performance['n_groups']} groups, {how}; rows of a group err "
@@ -263,7 +261,7 @@ def _warnings(facts: Facts, lead: _Lead) -> list[str]:
     return found
 
 
-def _never(performance: PerformanceData) -> list[str]:
+def _never(performance: Section) -> list[str]:
     table = performance["confusion"]
     if table is None:
         return []
@@ -276,7 +274,7 @@ def _never(performance: PerformanceData) -> list[str]:
     return [f"Never predicted: {', '.join(lost[:5])}{' ...' if len(lost) > 5 else ''}."]
 
 
-def _sureness(performance: PerformanceData) -> list[str]:
+def _sureness(performance: Section) -> list[str]:
     """Are the probabilities of the classes decided surer than right?"""
     found = []
     for each in performance["verdicts"]:

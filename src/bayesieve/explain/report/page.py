@@ -16,12 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 from ...data.files.atomic import write_text
 from ...evaluation._typing import Model, Value
 from ..evidence import Evidence, Explanation
-from ..plain import jsonable
-from ..text import SILENT, chance_in_words, few_digits, odds_in_words, rate_in_words
+from ..plain import Section, jsonable
+from ..text import (
+    SILENT,
+    chance_in_words,
+    few_digits,
+    odds_in_words,
+    rate_in_words,
+    value_in_words,
+)
 from .content import calibration_lines, detection_lines
 from .explorer import sources_of
 from .sections import classes_of, decided_in_words, heat_maps, scaled, yes_or_no
-from .shape import AgreementData, ReportContent
 
 if TYPE_CHECKING:
     import jinja2
@@ -101,7 +107,7 @@ _MISSING = "a report needs jinja2: pip install 'bayesieve[cli]'."
 _MOST_BARS = 25
 
 
-def render(content: ReportContent) -> str:
+def render(content: Section) -> str:
     """The page."""
     environment = page_environment()
     style, script = page_style(), "\n".join(asset(name) for name in SCRIPTS)
@@ -156,7 +162,7 @@ def page_environment() -> "jinja2.Environment":
     return environment
 
 
-def page_data(content: ReportContent) -> dict[str, object]:
+def page_data(content: Section) -> dict[str, object]:
     """What the scripts of the page read."""
     verdicts = content["performance"]["verdicts"]
     stable = content["stability"]
@@ -173,7 +179,7 @@ def page_data(content: ReportContent) -> dict[str, object]:
     }
 
 
-def _bars(stable: AgreementData) -> list[dict[str, object]]:
+def _bars(stable: Section) -> list[dict[str, object]]:
     return [
         {
             "name": each["name"],
@@ -314,10 +320,9 @@ def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
     sizes = [abs(b.log_ratio) for b in each.evidence if abs(b.log_ratio) != float("inf")]
     longest = max(sizes, default=0.0) or 1.0
     width = 50 * min(abs(bar.log_ratio) / longest, 1.0)
-    value = f"{bar.value:.10g}" if isinstance(bar.value, float) else bar.value
     return {
         "feature": "prior" if bar.status == "prior" else bar.feature,
-        "value": "" if value is None else value,
+        "value": "" if bar.value is None else value_in_words(bar.value),
         "note": bar.status if bar.status in ("missing", "unseen") else "",
         "ratio": f"{bar.log_ratio:+.3f}",
         "odds": odds_in_words(bar.log_ratio) if abs(bar.log_ratio) >= SILENT else "nothing",

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Iterable
 from importlib import metadata
 from itertools import pairwise
-from typing import NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -15,55 +15,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...checks import Array
 from ...data.tables import SparseTable, Table
-from ...estimators.base import ChosenColumns
+from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.deploy import bayes_of, stands_for
-from ...estimators.selector import NaiveBayesSelector
-from ...estimators.weighted import WeightedNaiveBayes
 from ...evaluation._typing import Model, Value
 from ...evaluation.ablation import Beside, Worth
 from ...evaluation.decide import Decision, rule_in_words
 from ...evaluation.drift import drift
-from ...evaluation.performance import PerformanceData
 from ...models.fitted import ASK, FittedBayes, FittedProblem
 from ...rankings.families import count_others
-from ...search.weight_path import WeightPath
-from ..plain import FeatureData, ModelData
+from ...search.path import Path
+from ..model import speaks
+from ..plain import Section
 from ..plots import weighted_bands
 from ..portable import Portable
-from ..text import few_digits, many, nth, odds_in_words, rate_in_words, speaks
-from .shape import DecidedData, DriftData, Looked, PathData, ReportRule, Said
+from ..text import few_digits, many, nth, odds_in_words, rate_in_words
 
 
-class HeatCell(TypedDict):
-    """One cell of a heat map: what it says for one class against another, and rows in it."""
-
-    ratio: float
-    share: float
-    counts: list[float]
-
-
-class HeatMap(TypedDict):
-    """A pair of columns: values of the first down, of the second across; `at`: its place."""
-
-    at: int
-    first: str
-    second: str
-    down: list[str]
-    across: list[str]
-    cells: list[list[HeatCell]]
-
-
-def speaking(model: ModelData) -> list[FeatureData]:
+def speaking(model: Section) -> list[Section]:
     """Features that say something: columns by themselves, and pairs."""
     return [each for each in model["features"] if speaks(each["source"])]
 
 
-def scaled(model: ModelData) -> list[FeatureData]:
+def scaled(model: Section) -> list[Section]:
     """Columns that have a scale of their own."""
     return [each for each in speaking(model) if each["model"] != "pair"]
 
 
-def heat_maps(model: ModelData, target: int, against: int) -> list[HeatMap]:
+def heat_maps(model: Section, target: int, against: int) -> list[Section]:
     """What the cells of all pairs say, the most telling pair first; one depth of colour for all.
 
     Parameters
@@ -81,29 +59,29 @@ def heat_maps(model: ModelData, target: int, against: int) -> list[HeatMap]:
     return [_heat_map(at, pairs[at], said[at], most) for at in telling]
 
 
-def _heat_map(at: int, each: FeatureData, ratios: list[float], most: float) -> HeatMap:
-    down, across = (cast(list[str], each["source"][key]) for key in ("first", "second"))
-    counts = each["counts"] or []
-    cells: list[HeatCell] = [
+def _heat_map(at: int, each: Section, ratios: list[float], most: float) -> Section:
+    """A pair of columns at its place: values of the first down, of the second across."""
+    across = each["source"]["second"]
+    cells = [
         {"ratio": ratio, "share": abs(ratio) / most, "counts": rows}
-        for ratio, rows in zip(ratios, counts, strict=True)
+        for ratio, rows in zip(ratios, each["counts"] or [], strict=True)
     ]
-    first, second = cast(list[str], each["source"]["names"])
+    first, second = each["source"]["names"]
     starts = range(0, len(cells), len(across))
     return {
         "at": at,
         "first": first,
         "second": second,
-        "down": down,
+        "down": each["source"]["first"],
         "across": across,
         "cells": [cells[start : start + len(across)] for start in starts],
     }
 
 
-def classes_of(model: ModelData) -> list[Value]:
+def classes_of(model: Section) -> list[Value]:
     """Classes by their names; of a label, without it and with it."""
     label = model["label"]
-    return model["classes"] if label is None else [f"not {label}", label]
+    return list(model["classes"]) if label is None else [f"not {label}", label]
 
 
 # -- What a model looks at -------------------------------------------------------------------------
@@ -129,7 +107,7 @@ _KINDS = {
 }
 
 
-def looked_at(model: ModelData, told: SectionFacts) -> list[Looked]:
+def looked_at(model: Section, told: SectionFacts) -> list[Section]:
     """The terms of a model, the strongest first.
 
     Parameters
@@ -147,32 +125,28 @@ def looked_at(model: ModelData, told: SectionFacts) -> list[Looked]:
     terms = speaking(model)
     most = max((max(each["importance"]) for each in terms), default=1.0) or 1.0
 
-    def strength(each: FeatureData) -> float:
+    def strength(each: Section) -> float:
         return sum(s * i for s, i in zip(shares, each["importance"], strict=True))
 
     found = []
     for each in sorted(terms, key=strength, reverse=True):
         name = each["feature"]
         found.append(
-            Looked(
-                name=name,
-                kind=_kind(each),
-                sentence=told.sentences.get(name, ""),
-                said=said_of(each, model),
-                strength=[_factor(nat / model["temperature"]) for nat in each["importance"]],
-                shares=[min(nat / most, 1.0) for nat in each["importance"]],
-                leaves=_leaves(worths.get(name)),
-                substitute=_substitute(worths.get(name)),
-                story=told.stories.get(name, ""),
-                others=model["stands_for"].get(name, []),
-                at=names.index(name),
-            )
+            {
+                "name": name,
+                "kind": _KINDS.get(each["model"], "number"),
+                "sentence": told.sentences.get(name, ""),
+                "said": said_of(each, model),
+                "strength": [_factor(nat / model["temperature"]) for nat in each["importance"]],
+                "shares": [min(nat / most, 1.0) for nat in each["importance"]],
+                "leaves": _leaves(worths.get(name)),
+                "substitute": _substitute(worths.get(name)),
+                "story": told.stories.get(name, ""),
+                "others": model["stands_for"].get(name, []),
+                "at": names.index(name),
+            }
         )
     return found
-
-
-def _kind(each: FeatureData) -> str:
-    return _KINDS.get(each["model"], "number")
 
 
 def _factor(nat: float) -> str:
@@ -202,7 +176,7 @@ def _substitute(worth: Worth | None) -> str:
     return f"{worth.substitute} (makes up for {rate_in_words(min(made_up, 1.0))})"
 
 
-def said_of(each: FeatureData, model: ModelData) -> list[Said]:
+def said_of(each: Section, model: Section) -> list[Section]:
     """Stretches of values, each with the class it speaks for most; the weightiest ones.
 
     Parameters
@@ -221,7 +195,7 @@ def said_of(each: FeatureData, model: ModelData) -> list[Said]:
             stretches[-1] = (stretches[-1][0], i)
         else:
             stretches.append((i, i))
-    found: list[tuple[float, int, Said]] = []
+    found: list[tuple[float, int, Section]] = []
     for first, last in stretches:
         inside = range(first, last + 1)
         weight = sum(counts[i] for i in inside)
@@ -229,15 +203,14 @@ def said_of(each: FeatureData, model: ModelData) -> list[Said]:
         finite = [(counts[i] or 1e-9, rows[i][k]) for i in inside]
         nat = sum(n * min(x, 40.0) for n, x in finite) / sum(n for n, _ in finite)
         if nat > _LITTLE and (weight or not each["counts"]):
-            said = Said(
-                when=_when(each, first, last), odds=odds_in_words(nat), position=k, size=nat
-            )
+            odds, when = odds_in_words(nat), _when(each, first, last)
+            said: Section = {"when": when, "odds": odds, "position": k, "size": nat}
             found.append((-nat * max(weight, 1.0) ** 0.5, first, said))
     kept = sorted(found, key=lambda line: line[:2])[:_MOST_SAID]
     return [said for _, _, said in sorted(kept, key=lambda line: line[1])]
 
 
-def _ahead(terms: list[float], model: ModelData) -> list[float]:
+def _ahead(terms: list[float], model: Section) -> list[float]:
     """How much likelier a value is in each class than in all others together, in nat."""
     counts, found = model["class_count"], []
     for k, mine in enumerate(terms):
@@ -253,18 +226,17 @@ def _ahead(terms: list[float], model: ModelData) -> list[float]:
     return found
 
 
-def _ordered(each: FeatureData) -> bool:
+def _ordered(each: Section) -> bool:
     """Do neighbouring values stand beside each other on a scale?"""
     return each["counts"] is None or "cuts" in each["source"]
 
 
-def _when(each: FeatureData, first: int, last: int) -> str:
+def _when(each: Section, first: int, last: int) -> str:
     values, n_values = each["values"], len(each["values"])
     if "cuts" in each["source"]:
-        return _between(cast(list[float], each["source"]["cuts"]), first, last, n_values)
+        return _between(each["source"]["cuts"], first, last, n_values)
     if each["counts"] is None:
-        points = [cast(float, value) for value in values]
-        cuts = [(a + b) / 2 for a, b in pairwise(points)]
+        cuts = [(a + b) / 2 for a, b in pairwise(values)]
         return _between(cuts, first, last, n_values)
     if each["model"] == "bernoulli":
         return yes_or_no(values[first])
@@ -309,7 +281,7 @@ GUIDES = {
 
 def path_of(
     model: Model, X: object, y: ArrayLike, groups: ArrayLike | None = None
-) -> PathData | None:
+) -> Section | None:
     """The moves of a search, or the states of a weighted path; None where there are none.
 
     Parameters
@@ -317,11 +289,16 @@ def path_of(
     model : what was fitted.
     X, y, groups : what it was fitted on.
     """
-    if isinstance(model, NaiveBayesSelector):
-        return _moves(model)
-    if isinstance(model, WeightedNaiveBayes) and isinstance(model.path_, WeightPath):
-        return _states(model, X, y, groups)
-    return None
+    path = getattr(model, "path_", None)
+    if not isinstance(path, Path) or not isinstance(model, ChosenColumns):
+        return None
+    found: Section = {
+        "kind": path.of,  # columns that move, or whole states of terms
+        "criterion": path.criterion,
+        "guide": GUIDES.get(path.criterion, path.criterion),  # what the score that guided is called
+        "chosen": path.chosen,
+    }
+    return found | (_moves(model) if path.of == "columns" else _states(model, X, y, groups))
 
 
 def log_of(model: Model) -> list[tuple[str, str, str, str]]:
@@ -333,69 +310,46 @@ def log_of(model: Model) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _moves(selector: NaiveBayesSelector) -> PathData:
+def _moves(selector: ChosenColumns) -> Section:
     """Moves, from which the page rebuilds every subset, and the scores."""
-    path = selector.path_
+    path, parts = selector.path_, procedure_of(selector).row_parts
     n_guiding, n_validation = path.n_rows
-    grouped = n_guiding < selector.guiding_rows_.size
+    by_error = path.validation_name == "validation_error"
+    letters = {"start": "s", "add": "+", "drop": "-"}
     return {
-        "kind": "columns",
         "names": list(path.names),
         "members": [list(members) for members in path.members],
-        "criterion": path.criterion,
-        "guide": GUIDES.get(path.criterion, path.criterion),
-        "judge": "error on the choice rows"
-        if path.validation_name == "validation_error"
-        else "score on the choice rows",
+        "judge": f"{'error' if by_error else 'score'} on the choice rows",  # and the one that chose
         "n_guiding": n_guiding,
         "n_validation": n_validation,
-        "unit": "groups" if grouped else "rows",
-        "chosen": path.chosen,
-        "bands": None,
+        # What is left out and counted.
+        "unit": "groups" if parts is not None and n_guiding < parts[0].size else "rows",
+        "bands": None,  # standard errors of the scores, where they are known
+        # Action, units moved, phase, number of features, score, validation score.
         "steps": [
-            (
-                {"start": "s", "add": "+", "drop": "-"}[step.action],
-                list(step.units),
-                step.phase,
-                step.n_features,
-                _eight(step.score),
-                _eight(step.validation_error),
-            )
-            for step in path.steps
+            (letters[each.action], list(each.units), each.phase, each.n_features,
+             _eight(each.score), _eight(each.validation_error))
+            for each in path.steps
         ],
-    }
+    }  # fmt: skip
 
 
-def _states(
-    model: WeightedNaiveBayes, X: object, y: ArrayLike, groups: ArrayLike | None
-) -> PathData:
+def _states(model: ChosenColumns, X: object, y: ArrayLike, groups: ArrayLike | None) -> Section:
     """Every state of a path of weighted terms, whole."""
     path = model.path_
-    terms = sorted(path.names)
+    terms = sorted({term for state in path.states for term in state.terms})
     at = {term: i for i, term in enumerate(terms)}
-    n_rows = int(sum(np.ravel(model.estimator_.class_count_)))
     return {
-        "kind": "terms",
-        "names": [path.names[term] for term in terms],
+        "names": [path.name_of(term) for term in terms],
         "members": [[i] for i in range(len(terms))],
-        "criterion": "log-loss",
-        "guide": GUIDES["log-loss"],
         "judge": "",
-        "n_guiding": n_rows,
+        "n_guiding": int(sum(np.ravel(model.estimator_.class_count_))),
         "n_validation": 0,
         "unit": "rows" if groups is None else "groups",
-        "chosen": path.chosen,
         "bands": weighted_bands(model, X, y, groups),
         "steps": [
-            (
-                "t",
-                [at[term] for term in step.terms],
-                0,
-                len(step.terms),
-                _eight(step.loss),
-                None,
-            )
-            for step in path.steps
+            ("t", [at[term] for term in state.terms], 0, len(state.terms), _eight(state.loss), None)
+            for state in path.states
         ],
     }
 
@@ -405,14 +359,24 @@ def _eight(value: float) -> float | None:
     return None if np.isnan(value) else float(f"{value:.8g}")
 
 
-def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[str]]:
-    """What became of each column, and why: [name, fate, story], the selected first.
+def fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
+    """Tell what became of each column, or term, and why: [name, fate, story].
 
     Parameters
     ----------
-    selector : fitted.
+    model : fitted.
     left_out : columns left out before the search, with the reason.
     """
+    if not isinstance(model, ChosenColumns):
+        return []
+    path = getattr(model, "path_", None)
+    of_columns = isinstance(path, Path) and path.of == "columns"
+    found = _column_fates(model) if of_columns else _term_fates(model)
+    return found + [[name, "eliminated", reason] for name, reason in left_out.items()]
+
+
+def _column_fates(selector: ChosenColumns) -> list[list[str]]:
+    """When columns came and left, the selected first."""
     path = selector.path_
     stories: dict[int, list[str]] = {j: [] for j in range(len(path.names))}
     after: dict[int, str] = {}
@@ -448,18 +412,15 @@ def fates(selector: NaiveBayesSelector, left_out: dict[str, str]) -> list[list[s
         fate = "dropped" if stories[j] else "never chosen"
         story = _short(stories[j]) if stories[j] else after.get(j, "no step took it")
         found.append([path.names[j], fate, story])
-    found += [[name, "eliminated", reason] for name, reason in left_out.items()]
     return found
 
 
-def term_fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
-    """The same of weighted terms: which came when, and which column stands for which."""
-    if not isinstance(model, ChosenColumns):
-        return []
+def _term_fates(model: ChosenColumns) -> list[list[str]]:
+    """When weighted terms came, and which column stands for which."""
     families, others = getattr(model, "families_", None), stands_for(model)
     found: dict[str, list[str]] = {}
     path = getattr(model, "path_", None)
-    if isinstance(path, WeightPath):
+    if isinstance(path, Path):
         found |= {name: [name, *told] for name, told in _arrivals(path).items()}
     for name, twins in others.items():
         line = found.setdefault(name, [name, "selected", ""])
@@ -468,19 +429,16 @@ def term_fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
         for j in np.flatnonzero(families.leader != np.arange(len(families.names))).tolist():
             name, leader = families.names[j], families.names[families.leader[j]]
             found.setdefault(name, [name, "never chosen", f"{leader} stands for it"])
-    lost = [[name, "eliminated", reason] for name, reason in left_out.items()]
-    return [*found.values(), *lost]
+    return list(found.values())
 
 
-def _arrivals(path: WeightPath) -> dict[str, tuple[str, str]]:
+def _arrivals(path: Path) -> dict[str, tuple[str, str]]:
     """When each term of a path came, and whether the chosen state still has it."""
-    kept = set(path.steps[path.chosen].terms)
+    kept, seen = set(path.states[path.chosen].terms), {t for s in path.states for t in s.terms}
     found: dict[str, tuple[str, str]] = {}
     for i, step in enumerate(path.steps):
-        for term in path.units[step.unit] if step.unit >= 0 else ():
-            came, name = f"was taken as {nth(len(step.terms))} term", path.names.get(term)
-            if name is None:
-                continue
+        for term in [term for unit in step.units for term in path.units[unit] if term in seen]:
+            came, name = f"was taken as {nth(step.n_terms)} term", path.name_of(term)
             if term in kept:
                 found[name] = ("selected", came)
             elif i <= path.chosen:
@@ -497,35 +455,24 @@ def _short(said: list[str]) -> str:
 
 
 def settings_of(model: Model) -> list[tuple[str, str]]:
-    """What it was asked to do, in words, and the versions that did it."""
+    """Settings of the fit in words, and the versions that did it."""
     found: list[tuple[str, str]] = []
-    if isinstance(model, NaiveBayesSelector):
-        asked = model.settings_
-        cv = asked["cv"]
-        found += [
-            ("search", _name(asked["search"])),
-            ("guided by", GUIDES.get(str(model.path_.criterion), str(model.path_.criterion))),
-            ("scored on", f"{cv.n_splits} folds" if hasattr(cv, "n_splits") else _name(cv)),
-            ("choice", _name(asked["choice"])),
-            ("search rows", f"{model.guiding_rows_.size}"),
-            ("choice rows", f"{model.validation_rows_.size}"),
-            ("subsets tried", f"{model.n_tried_}"),
-        ]
-        if model.proof_ is not None:
-            found.append(("more than chance?", str(model.proof_)))
-    elif isinstance(model, WeightedNaiveBayes):
-        found += [
-            ("estimator", "WeightedNaiveBayes: terms with weights for each class"),
-            ("guided by", GUIDES["log-loss"]),
-            ("price of a term", _price(model.choice_["price"])),
-            ("pairs of columns", "yes" if model.choice_["bins"] else "no"),
-            ("ridge", f"{model.ridge:g}"),
-        ]
     if isinstance(model, ChosenColumns):
+        found += [(name, _setting(name, each)) for name, each in procedure_of(model).settings()]
         found.append(("seed", str(model.random_state)))
         weight = model.class_weight
         found.append(("class weights", "none" if weight is None else str(weight)))
     return found + [(f"version of {name}", version) for name, version in _versions()]
+
+
+def _setting(name: str, value: Any) -> str:
+    if name == "guided by":
+        return GUIDES.get(str(value), str(value))
+    if name == "price of a term":
+        return _price(value)
+    if name == "scored on" and hasattr(value, "n_splits"):
+        return f"{value.n_splits} folds"
+    return str(value) if isinstance(value, str | int | float) else str(type(value).__name__)
 
 
 def _price(nat: float) -> str:
@@ -573,14 +520,10 @@ def _bytes(values: Array) -> bytes:
     return np.ascontiguousarray(values).tobytes()
 
 
-def _name(value: object) -> str:
-    return str(value) if isinstance(value, str | int | float) else str(type(value).__name__)
-
-
 # -- The rule of a model and what it decides on rows, as plain data --------------------------------
 
 
-def rule_data(problem: FittedProblem) -> ReportRule | None:
+def rule_data(problem: FittedProblem) -> Section | None:
     """A rule in nat, as the page follows it; None where the most probable class is decided."""
     rule = problem.rule
     if rule is None:
@@ -600,14 +543,14 @@ def rule_data(problem: FittedProblem) -> ReportRule | None:
             }
             for guard in rule.guards
         ],
-        "prior": [float(np.ldexp(float(units), -problem.scale.bits)) for units in rule.prior],
+        "prior": [nat(units) for units in rule.prior],
         "words": rule_in_words(problem),
     }
 
 
 def decided_data(
-    model: Model, fitted: FittedBayes, table: Table, y: ArrayLike, judged: PerformanceData
-) -> list[DecidedData]:
+    model: Model, fitted: FittedBayes, table: Table, y: ArrayLike, judged: Section
+) -> list[Section]:
     """Rows by class and decision: of the rule where there is one, of the most probable class else.
 
     Parameters
@@ -639,7 +582,7 @@ def decided_data(
     ]  # fmt: skip
 
 
-def decided_in_words(found: DecidedData) -> str:
+def decided_in_words(found: Section) -> str:
     """What a rule did, beside what would have been done without a look at any row.
 
     Parameters
@@ -678,7 +621,7 @@ def _decided(
     counts: list[list[float]],
     costs: list[list[float]] | None,
     source: str,
-) -> DecidedData:
+) -> Section:
     decisions = [*(str(name) for name in classes), ASK][: len(counts[0]) if counts else 0]
     cost = None
     if costs is not None:
@@ -695,19 +638,12 @@ def _decided(
     }
 
 
-def drift_data(model: Model, X: object) -> DriftData:
+def drift_data(model: Model, X: object) -> Section:
     """Which columns of the rows moved away from training, the clearest first."""
     found = drift(model, X)
-    novel = None
-    if found.novel is not None:
-        novel = [[level, share] for level, share in found.novel.items()]
+    names = ("columns", "distance", "adjusted", "change", "moved", "rows")
     return {
         "headline": found.headline(3),
-        "columns": found.columns,
-        "distance": found.distance,
-        "adjusted": found.adjusted,
-        "change": found.change,
-        "moved": found.moved,
-        "rows": found.rows,
-        "novel": novel,
+        **{name: getattr(found, name) for name in names},
+        "novel": None if found.novel is None else [[*each] for each in found.novel.items()],
     }
