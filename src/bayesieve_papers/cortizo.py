@@ -26,7 +26,7 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from bayesieve.checks import Array, check_number
+from bayesieve.checks import Array, Floats, Ints, check_number
 from bayesieve.datasets.loading import Dataset, load
 from bayesieve.datasets.simulated import make_dependent
 from bayesieve.estimators.naive_bayes import NaiveBayes
@@ -124,7 +124,7 @@ CODED = ("Cmc", "TAE")
 NUMERIC = " (codes as numbers)"
 
 #: Values, classes and the feature model of each column.
-Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_], dict[int, str]]
+Table: TypeAlias = tuple[Floats, NDArray[np.str_], dict[int, str]]
 
 
 class MethodOutcome(NamedTuple):
@@ -376,7 +376,7 @@ def select(
     return MethodOutcome(1 - loss, n_features, n_tried, time.perf_counter() - start), best
 
 
-def splits(table: Table, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def splits(table: Table, seed: int) -> list[tuple[Ints, Ints]]:
     """Training and test rows of each fold."""
     X, y, _ = table
     with small_classes():
@@ -407,7 +407,7 @@ def pca(table: Table, seed: int) -> MethodOutcome:
     )
 
 
-def _pca_folds(table: Table, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _pca_folds(table: Table, seed: int) -> tuple[Ints, Floats]:
     """Rows classified rightly for each share, and the mean number of components."""
     y = table[1]
     right = np.zeros(len(SHARES), np.int64)
@@ -419,7 +419,7 @@ def _pca_folds(table: Table, seed: int) -> tuple[NDArray[np.int64], NDArray[np.f
     return right, np.mean(sizes, axis=0)
 
 
-def _pca_nested(table: Table, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> int:
+def _pca_nested(table: Table, train: Ints, test: Ints, seed: int) -> int:
     """Choose the share within the training rows; rows of the test part classified rightly."""
     X, y, models = table
     right, _ = _pca_folds((X[train], y[train], models), seed)
@@ -427,9 +427,7 @@ def _pca_nested(table: Table, train: NDArray[np.int64], test: NDArray[np.int64],
     return int((predicted[int(np.argmax(right))] == y[test]).sum())
 
 
-def _pca_predict(
-    table: Table, train: NDArray[np.int64], test: NDArray[np.int64]
-) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
+def _pca_predict(table: Table, train: Ints, test: Ints) -> tuple[NDArray[np.str_], Ints]:
     """Classes of the test rows for each share of variance, and numbers of components.
 
     Components are ordered and naive Bayes is additive: the model on the first ones is a part of the
@@ -480,7 +478,7 @@ def _prepared(model: ClassifierMixin) -> Pipeline:
 
 
 def domain_changes(
-    base: str, X: NDArray[np.float64], y: NDArray[np.str_], seed: int, noise: float = 0.1
+    base: str, X: Floats, y: NDArray[np.str_], seed: int, noise: float = 0.1
 ) -> dict[str, dict[str, float]]:
     """Change of the ten-fold accuracy in points: algorithm, then domain.
 
@@ -502,9 +500,7 @@ def domain_changes(
     return found
 
 
-def _accuracy(
-    model: NaiveBayes | Pipeline, X: NDArray[np.float64], y: NDArray[np.str_], seed: int
-) -> float:
+def _accuracy(model: NaiveBayes | Pipeline, X: Floats, y: NDArray[np.str_], seed: int) -> float:
     with small_classes():
         return float(cross_val_score(model, X, y, cv=folds(seed)).mean())
 

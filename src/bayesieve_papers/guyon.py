@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from bayesieve.checks import Bools, Floats
 from bayesieve.datasets.loading import Dataset, load
 from bayesieve.estimators.naive_bayes import NaiveBayes
 from bayesieve.rankings.rank import rank
@@ -86,7 +86,7 @@ def reproduce(run: PaperRun) -> Reproduction:
     )
 
 
-def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None) -> WeightCurve:
+def _one(data: Dataset, model: str, train: Bools, n_jobs: int | None) -> WeightCurve:
     """One set: rank by weight on the training rows, judge on the others."""
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
     y, test = data.y, ~train
@@ -111,9 +111,7 @@ def _one(data: Dataset, model: str, train: NDArray[np.bool_], n_jobs: int | None
     return WeightCurve(sizes, [float(e) for e in errors], areas, precision, recall, linear)
 
 
-def _trade(
-    odds: NDArray[np.float64], model: NaiveBayes, truth: NDArray[np.bool_]
-) -> tuple[list[float], list[float]]:
+def _trade(odds: Floats, model: NaiveBayes, truth: Bools) -> tuple[list[float], list[float]]:
     """Precision and recall of the second class as its prior moves: only the bias changes."""
     own = np.log(model.class_count_[1] / model.class_count_[0])
     precision, recall = [], []

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from bayesieve.checks import Array
+from bayesieve.checks import Array, Floats, Ints
 from bayesieve.criteria.auc import AUC, SizePenalty
 from bayesieve.datasets.simulated import make_incidents
 from bayesieve.estimators.ensemble import GreedyEnsemble, SubsetEnsemble
@@ -78,9 +77,9 @@ _COLOURS = (
 class MethodCurve:
     """One method on one set: score along its path, and what it chose."""
 
-    sizes: NDArray[np.int64]
-    training: NDArray[np.float64]
-    validation: NDArray[np.float64]
+    sizes: Ints
+    training: Floats
+    validation: Floats
     n_features: int
     scores: tuple[float, float, float]  #: training, validation and test score of the subset chosen
     seconds: float
@@ -199,7 +198,7 @@ def _run(method: str, X: scipy.sparse.sparray, Y: Array, run: PaperRun) -> Metho
     )
 
 
-def _mean_area(Y: Array, scores: NDArray[np.float64]) -> float:
+def _mean_area(Y: Array, scores: Floats) -> float:
     """Mean area under the ROC curve over labels that have both kinds of rows."""
     areas = [
         roc_auc_score(y, s)
@@ -227,7 +226,7 @@ def _flat_and_ensemble(seed: int, quick: bool) -> dict[str, tuple[float, float, 
     searched = GreedyEnsemble(random_state=seed).fit(*train)
 
     def judge(
-        scores: Callable[[scipy.sparse.sparray], NDArray[np.float64]], n_features: int
+        scores: Callable[[scipy.sparse.sparray], Floats], n_features: int
     ) -> tuple[float, float, int]:
         price = float(SizePenalty()(n_features))
         areas = [_mean_area(Y, scores(part)) - price for part, Y in (train, other)]

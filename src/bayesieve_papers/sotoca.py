@@ -11,12 +11,12 @@ import warnings
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.neighbors import NearestNeighbors
 
+from bayesieve.checks import Floats, Ints
 from bayesieve.data.sample import read_sample
 from bayesieve.datasets.loading import Dataset
 from bayesieve.estimators.naive_bayes import NaiveBayes
@@ -94,7 +94,7 @@ _MOST_NEIGHBOURS = 21
 _LEVEL = 0.05  # of the verdict's test
 
 #: Accuracy (test rows choose), size, accuracy (training rows choose), size: folds x 4.
-Found = dict[tuple[str, str, str], NDArray[np.float64]]
+Found = dict[tuple[str, str, str], Floats]
 
 
 def reproduce(run: PaperRun, as_printed: bool = True) -> Reproduction:
@@ -190,11 +190,7 @@ def _one_set(
                 found[name, row, ranking][f] = along[best], best + 1, along[honest], honest + 1
 
 
-def _best_neighbours(
-    X: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
-) -> int:
+def _best_neighbours(X: Floats, labels: Ints, splits: list[tuple[Ints, Ints]]) -> int:
     """The best k on all features: one search for the most neighbours serves all."""
     right = np.zeros(_MOST_NEIGHBOURS)
     n_classes = int(labels.max()) + 1

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from ..checks import Array, Bools, Floats, Foreign, Ints, as_fraction, choose, plain_value
 from .columns import only_texts
-from .tables import Table, _is_nan, is_frame, read_table
+from .tables import Table, is_frame, is_nan, read_table
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def read_target(y: Any, n_rows: int) -> tuple[Array, Ints]:
         place = {text: at for at, text in enumerate(sorted(known))}
         labels = np.array([place[text] for text in y.tolist()], np.int64)
         return np.array(list(place), dtype=object), labels
-    if y.dtype == object and any(v is None or _is_nan(v) for v in y.tolist()):
+    if y.dtype == object and any(v is None or is_nan(v) for v in y.tolist()):
         raise ValueError("Input y contains NaN (missing classes); drop these rows first.")
     y = unboxed(y)
     try:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..checks import Array, Bools, Ints, plain_value
 from .sample import Sample, is_share, split_rows
-from .tables import _is_nan
+from .tables import is_nan
 
 Rows = Ints
 
@@ -35,7 +35,7 @@ def read_groups_of_rows(groups: Any, n_rows: int) -> Array | None:
         raise ValueError(
             f"groups has {len(groups)} values, but X has {n_rows} rows; give one group a row."
         )
-    missing = [i for i, value in enumerate(groups.tolist()) if value is None or _is_nan(value)]
+    missing = [i for i, value in enumerate(groups.tolist()) if value is None or is_nan(value)]
     if missing:
         raise ValueError(
             f"groups is missing in {len(missing)} row(s), such as row {missing[0]}; give every row "

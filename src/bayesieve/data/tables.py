@@ -292,7 +292,7 @@ def _series(name: str, series: Any, first: bool) -> Array:
         listed = series.to_list()
         numbers = not first and any(isinstance(v, Real | np.bool_) for v in listed)
         name_of = NumberName if numbers else str
-        names = [None if v is None or _is_nan(v) else name_of(v) for v in listed]
+        names = [None if v is None or is_nan(v) else name_of(v) for v in listed]
         return np.array(names, dtype=object)
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
@@ -326,7 +326,7 @@ def _object_column(name: str, raw: Array) -> Array:
     """Numbers if all values are numbers, texts if all are texts, otherwise an error."""
     if only_texts(raw) and any(v is not None for v in raw.tolist()):
         return raw
-    missing = np.array([v is None or (not isinstance(v, str) and _is_nan(v)) for v in raw], bool)
+    missing = np.array([v is None or (not isinstance(v, str) and is_nan(v)) for v in raw], bool)
     known = raw[~missing]
     if all(isinstance(v, str) for v in known):
         if known.size == 0:
@@ -355,7 +355,8 @@ def _object_column(name: str, raw: Array) -> Array:
     )
 
 
-def _is_nan(value: Any) -> bool:
+def is_nan(value: Any) -> bool:
+    """Is a value missing by being unequal to itself, or pandas.NA?"""
     try:
         return bool(value != value)
     except (TypeError, ValueError):

@@ -289,7 +289,7 @@ def by_score(scores: Sequence[float] | Floats) -> Ints:
     return np.argsort(-np.asarray(scores), kind="stable").astype(np.int64)
 
 
-def check_apart(n_classes: int) -> None:
+def check_classes_differ(n_classes: int) -> None:
     """A ranking needs rows that differ in what they belong to."""
     if n_classes < 2:
         raise ValueError("y must tell rows apart; got the same labels in all of them.")

@@ -24,7 +24,14 @@ from ..engine.threads import Threads
 from ..models.base import TrainingSets, one_set
 from ..models.columns import choose_models
 from ..models.registry import MODELS
-from .base import DiscreteColumns, LabelledRows, Ranking, RankingMethod, check_apart, level_error
+from .base import (
+    DiscreteColumns,
+    LabelledRows,
+    Ranking,
+    RankingMethod,
+    check_classes_differ,
+    level_error,
+)
 from .families import MISSING, PARTS, PLACE, TEXT, WHOLE, Families, Nearness
 from .greedy import MIFS, MRMR, LazyRanking, rest_after
 from .information import ChiSquare, MutualInformation, information_with
@@ -183,7 +190,7 @@ def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: in
         table = sample.table
         assert isinstance(table, RemoteTable)
         every, n_classes = np.arange(sample.labels.size), int(sample.labels.max()) + 1
-        check_apart(n_classes)
+        check_classes_differ(n_classes)
         rows = LabelledRows(every, sample.labels, sample.weights, n_classes)
         columns = remote_columns(table, table.known.models, rows)
         most = n_features or len(table.names)

@@ -25,7 +25,7 @@ from .base import (
     OwnRanking,
     Ranking,
     RankingMethod,
-    check_apart,
+    check_classes_differ,
     level_error,
 )
 from .information import mixed_columns
@@ -107,7 +107,7 @@ def rank_table(
     """Rank what was read."""
     present, labels = np.unique(labels, return_inverse=True)
     n_classes = present.size
-    check_apart(n_classes)
+    check_classes_differ(n_classes)
     most = len(table.names) if n_features is None else int(n_features)
     models = choose_models("auto", table)
     rows = LabelledRows(np.arange(table.n_rows), labels, np.ones(table.n_rows), n_classes)
