@@ -67,7 +67,7 @@ def offered(offer):
     """The package with another offer."""
     return mock.patch.multiple(
         "bayesieve.search.term_pool", MOST_PAIRS=offer["pairs"], MOST_CELLS=offer["cells"]
-    ), mock.patch("bayesieve.search.inner_cv.BINS", offer["bins"])
+    ), mock.patch("bayesieve.search.term_search.BINS", offer["bins"])
 
 
 def most_cells(X):

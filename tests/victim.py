@@ -21,7 +21,6 @@ from sklearn.base import clone
 from bayesieve import FeatureVotes, WeightedNaiveBayes
 from bayesieve.search import RandomSearch, RankedSearch
 from bayesieve.search import checkpoint as journal
-from bayesieve.search import checkpoint as weights
 from plain import plain_selector
 from tables import binary_table
 
@@ -148,7 +147,7 @@ def main():
     cases = {"searches": searches, "weights": weighted}[sys.argv[1]]
     draw = random.Random(int(sys.argv[2]))
     wanted, folder = int(sys.argv[3]), Path(sys.argv[4])
-    journal._PAUSE = weights._PAUSE = 0.0  # write after every step
+    journal._PAUSE = 0.0  # write after every step
     kills: dict[str, int] = {}
     todo = list(cases().items())
     draw.shuffle(todo)

@@ -1,10 +1,13 @@
 """Weighted models made by hand, and a slow twin of their leave-one-out scores."""
 
+import json
+
 import numpy as np
 
 from bayesieve.data.columns import encode, learn
 from bayesieve.engine.threads import Threads
 from bayesieve.models.registry import MODELS
+from bayesieve.search.checkpoint import Journal
 from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
 
 
@@ -110,6 +113,18 @@ def _pair(y, weighing, term, i, shares):
     full = np.array([chance(k, 0) for k in range(shares.size)])
     own = np.array([chance(k, int(k == y[i])) for k in range(shares.size)])
     return np.log(own) - np.log(full @ shares)
+
+
+def cut_journals(whole, folder):
+    """Journals of the first records of one, as after kills, and the kinds of those records."""
+    header, *records = [json.loads(line[9:]) for line in whole.read_bytes().splitlines()[2:]]
+    for n in range(len(records) + 1):
+        file = folder / f"first {n}"
+        cut = Journal(file, header["release"], header["parts"], "fit")
+        for record in records[:n]:
+            cut.append(record)
+        cut.close()
+        yield file, [kind for kind, _, _ in records[:n]]
 
 
 def terms_of(model):

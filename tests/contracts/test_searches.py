@@ -16,10 +16,10 @@ from bayesieve.engine.contract import Units
 from bayesieve.estimators import selector as searching
 from bayesieve.search import SEARCHES, DiversifiedSearch, Limits, RandomSearch, RankedSearch, Search
 from bayesieve.search.checkpoint import Journal
-from bayesieve.search.forecast import Forecast
 from bayesieve.search.objective import Objective, SubsetScorer
 from bayesieve.search.path import Path, Recorder
-from bayesieve.search.run import Clock, Driver
+from bayesieve.search.progress import Forecast
+from bayesieve.search.run import Clock, Run
 from ledgers import dense_ledger, objective_of
 from plain import plain_selector
 
@@ -153,10 +153,10 @@ def drive(name, task, file, stop_after=None):
         yields.append(None)
         return len(yields) == stop_after
 
-    with Driver(Journal(file, "none", {}), Clock(None)) as driver:
-        objective = Objective(driver.verdicts(guide), members, keep)
-        objective.listeners.append(Recorder(path, driver.verdicts(judge)))
-        driver.drive(search, limits, objective, path, (0, 7), stop)
+    with Run(Clock(None), Journal(file, "none", {})) as run:
+        objective = Objective(run.verdicts(guide), members, keep)
+        objective.listeners.append(Recorder(path, run.verdicts(judge)))
+        run.search(search, limits, objective, path, (0, 7), stop)
     return path.steps, objective.n_tried, len(yields)
 
 

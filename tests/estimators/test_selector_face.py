@@ -192,7 +192,8 @@ def test_the_path_as_a_table_and_a_picture():
     frame = selector.path_.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert frame.columns.tolist() == [
-        "step", "phase", "action", "feature", "n_features", "score", "validation_error",
+        "step", "phase", "action", "term", "n_terms", "n_features", "gain", "score",
+        "validation_error",
     ]  # fmt: skip
     assert len(frame) == len(selector.path_)
     assert isinstance(selector.path_.to_frame("polars"), pl.DataFrame)

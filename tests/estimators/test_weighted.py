@@ -27,7 +27,7 @@ from bayesieve.plot import NomogramDisplay
 from bayesieve.search import GreedySearch
 from jitless import printed_both_ways
 from plain import plain_selector
-from weighted import terms_of
+from weighted import cut_journals, terms_of
 
 
 def table(seed=0, n=400):
@@ -355,38 +355,33 @@ def test_it_is_among_the_public_names():
 
 def test_a_stopped_path_goes_on(fitted, tmp_path):
     X, y, model = fitted
-    file = tmp_path / "weights.json"
-    WeightedNaiveBayes(checkpoint=file).fit(X, y)
-    whole = json.loads(file.read_text())
-    for n_steps in range(len(model.path_) + 1):
-        # As after a kill: only the first states are in the file, or none.
-        part = whole["paths"]["0"]
-        cut = {**part, "steps": part["steps"][:n_steps]}
-        if n_steps:
-            last = cut["steps"][-1]
-            gone = [step["unit"] for step in cut["steps"] if step["unit"] >= 0]
-            everything = set(part["open"]) | {s["unit"] for s in part["steps"] if s["unit"] >= 0}
-            cut["units"] = last["terms"]
-            cut["open"] = sorted(everything - set(gone))
-        file.write_text(json.dumps({**whole, "paths": {"0": cut}}))
+    WeightedNaiveBayes(checkpoint=tmp_path / "whole").fit(X, y)
+    journals = list(cut_journals(tmp_path / "whole", tmp_path))
+    assert journals[-1][1] == ["decided"] + ["state"] * len(model.path_)
+    for file, _ in journals:
         again = WeightedNaiveBayes(checkpoint=file).fit(X, y)
         assert terms_of(again) == terms_of(model)
         assert (again.weights_ == model.weights_).all()
         assert (again.predict_proba(X) == model.predict_proba(X)).all()
+        assert str(again.path_.to_dict()) == str(model.path_.to_dict())
+        assert file.read_bytes()[60:] == (tmp_path / "whole").read_bytes()[60:]
 
 
 def test_a_checkpoint_of_other_data_is_refused_and_left(fitted, tmp_path):
     X, y, _ = fitted
-    file = tmp_path / "weights.json"
+    file = tmp_path / "weights"
     WeightedNaiveBayes(checkpoint=file).fit(X, y)
     before = file.read_bytes()
-    with pytest.raises(ValueError, match="another fit: ridge"):
+    with pytest.raises(ValueError, match="another fit: it differs in ridge"):
         WeightedNaiveBayes(checkpoint=file, ridge=1.0).fit(X, y)
-    with pytest.raises(ValueError, match="another fit: y"):
+    with pytest.raises(ValueError, match="another fit: it differs in y"):
         WeightedNaiveBayes(checkpoint=file).fit(X, y[::-1])
     assert file.read_bytes() == before
     file.write_bytes(before[: len(before) // 2])
-    with pytest.raises(ValueError, match="damaged"):
+    with pytest.raises(ValueError, match="cut short"):
+        WeightedNaiveBayes(checkpoint=file).fit(X, y)
+    file.write_text('{"format": "bayesieve-weights", "paths": {}}')  # of a version before
+    with pytest.raises(ValueError, match="is not a checkpoint of bayesieve"):
         WeightedNaiveBayes(checkpoint=file).fit(X, y)
     with pytest.raises(ValueError, match="random_state"):
         WeightedNaiveBayes(checkpoint=file, random_state=None).fit(X, y)

@@ -11,9 +11,9 @@ from bayesieve.engine.threads import Threads
 from bayesieve.evaluation.performance import performance
 from bayesieve.explain.report import make_report
 from bayesieve.rankings.families import Families
-from bayesieve.search import inner_cv as inner
-from bayesieve.search.inner_cv import choose_option, fold_weights, options_of
+from bayesieve.search import term_search as inner
 from bayesieve.search.term_pool import WeightPlan
+from bayesieve.search.term_search import choose_option, fold_weights, options_of
 from weighted import MODELS_OF_MIXED, coded_rows, mixed, terms_of
 
 NAMES = [f"{letter}{i}" for letter in "abcdef" for i in range(3)]

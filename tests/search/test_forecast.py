@@ -9,8 +9,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bayesieve.estimators.selector
-import bayesieve.search.forecast
 import bayesieve.search.objective
+import bayesieve.search.progress
 import bayesieve.search.run
 from bayesieve.estimators.naive_bayes import BayesFamily
 from bayesieve.search import DependencySearch, GreedySearch, RandomSearch
@@ -38,7 +38,7 @@ class Clock:
 def clock(monkeypatch):
     found = Clock()
     monkeypatch.setattr(bayesieve.search.run, "time", found)
-    monkeypatch.setattr(bayesieve.search.forecast, "time", found)
+    monkeypatch.setattr(bayesieve.search.progress, "perf_counter", found.perf_counter)
     return found
 
 

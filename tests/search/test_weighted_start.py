@@ -1,6 +1,5 @@
 """Paths of weighted terms that begin where somebody says."""
 
-import json
 import re
 from itertools import pairwise
 
@@ -11,7 +10,7 @@ from scipy.optimize import minimize
 
 from bayesieve import WeightedNaiveBayes
 from bayesieve.search.term_pool import WeightPlan
-from weighted import MODELS_OF_MIXED, left_out_ratio, mixed, terms_of, weighing_of
+from weighted import MODELS_OF_MIXED, cut_journals, left_out_ratio, mixed, terms_of, weighing_of
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
 RIDGE = 4.0
@@ -112,21 +111,14 @@ def test_a_pair_that_nobody_would_look_at_is_made():
 
 def test_a_stopped_path_goes_on_from_anywhere(tmp_path):
     X, y = mixed(n_rows=200)
-    file, start = tmp_path / "weights.json", [0, (3, 4), 5, 2]
-    model = WeightedNaiveBayes(start=start, keep=[1], checkpoint=file).fit(X, y)
-    whole = json.loads(file.read_text())
-    part = whole["paths"]["0"]
-    units = [step["unit"] for step in part["steps"]]
-    for n in range(1, len(units)):
-        steps = part["steps"][:n]
-        cut = {**part, "steps": steps, "units": steps[-1]["terms"]}
-        cut["open"] = sorted(set(part["open"]) | {u for u in units[n:] if u != 1})
-        file.write_text(json.dumps({**whole, "paths": {"0": cut}}))
+    whole, start = tmp_path / "whole", [0, (3, 4), 5, 2]
+    model = WeightedNaiveBayes(start=start, keep=[1], checkpoint=whole).fit(X, y)
+    for file, _ in cut_journals(whole, tmp_path):
         again = WeightedNaiveBayes(start=start, keep=[1], checkpoint=file).fit(X, y)
         assert again.path_.to_dict() == model.path_.to_dict()
         assert (again.weights_ == model.weights_).all()
-    with pytest.raises(ValueError, match="another fit: start"):
-        WeightedNaiveBayes(start=[0], keep=[1], checkpoint=file).fit(X, y)
+    with pytest.raises(ValueError, match="another fit: it differs in start"):
+        WeightedNaiveBayes(start=[0], keep=[1], checkpoint=whole).fit(X, y)
 
 
 def test_groups_come_whole_and_kept_columns_stay():

@@ -11,9 +11,9 @@ from bayesieve.engine.kernels.weighted import slope_and_curve
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT
 from bayesieve.models.log_ratios import SCORE_BITS, TERM_BITS
-from bayesieve.search import inner_cv as inner
-from bayesieve.search.inner_cv import choose_option, fold_weights, options_of, until
+from bayesieve.search import term_search as inner
 from bayesieve.search.term_pool import CodedColumns, WeightPlan
+from bayesieve.search.term_search import choose_option, fold_weights, options_of, until
 from ledgers import log_loss
 from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, terms_of, weighing_of
 
@@ -239,7 +239,7 @@ def test_small_tables_share_paths_and_large_ones_do_not_with_the_same_choice(mon
     y = (X[:, 0] + X[:, 1] + rng.integers(0, 2, 240) > 2).astype(int)
     found = []
     for small in (0, 1 << 30):
-        monkeypatch.setattr("bayesieve.search.inner_cv._SMALL", small)
+        monkeypatch.setattr("bayesieve.search.term_search._SMALL", small)
         model = WeightedNaiveBayes(n_jobs=2).fit(X, y)
         found.append(
             (terms_of(model), model.weights_.tolist(), [step.score for step in model.path_.steps])

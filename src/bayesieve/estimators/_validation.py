@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,12 @@ from ..models.registry import MODELS
 from ..rankings.collections import find_remote_families
 from ..rankings.families import Families, Nearness, find_in_table
 from ..search import SEARCHES
-from ..search.inner_cv import Option
 from ..search.run import Family, Task
 from ..search.strategies.base import Limits, OwnSearch, Search, Steps
 from ..search.strategies.greedy import PhaseSearch
 from ..search.strategies.ranked import ShortlistSearch
 from ..search.term_pool import MOST_CELLS, MOST_CLASSES, CodedColumns, WeightPlan, most_cells
+from ..search.term_search import Option
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
 
@@ -123,6 +123,53 @@ def _listed(given: object, table: Table) -> Families:
         seen.update(columns)
         leader[columns] = columns[:1] * len(columns)
     return Families(tuple(names), leader)
+
+
+# -- Constraints and class weights of either estimator ---------------------------------------------
+
+
+class Constraints(NamedTuple):
+    """Which columns may be chosen, which move together, and which stay in."""
+
+    units: list[list[int]]
+    keep: list[int]  #: units that stay in
+    kept: set[int]  #: columns that were named so
+    forbidden: set[int]
+    families: Families | None
+
+
+def read_constraints(
+    model: "NaiveBayesSelector | WeightedNaiveBayes", table: Table, begun: Iterable[int]
+) -> Constraints:
+    """Read `keep`, `forbid`, `feature_groups` and `families` of an estimator.
+
+    Parameters
+    ----------
+    model : its parameters.
+    table : all rows.
+    begun : columns that `start` names: they lead their families.
+    """
+    names, families = table.names, None
+    units = read_groups(model.feature_groups, names)
+    kept = set(column_indices("keep", model.keep, names))
+    forbidden = read_forbidden(model.forbid, names, kept)
+    units = without(units, forbidden, names)
+    if model.families is not None:
+        leading = kept.union(begun)
+        families, units = read_families(model.families, table, units, leading, forbidden)
+    keep = [u for u, members in enumerate(units) if kept & set(members)]
+    return Constraints(units, keep, kept, forbidden, families)
+
+
+def read_class_weight(
+    model: "NaiveBayesSelector | WeightedNaiveBayes", sample: Sample
+) -> dict[int, float] | str | None:
+    """Read `class_weight` of an estimator: by class indices, "balanced" or None."""
+    if sample.targets.labelled and model.class_weight is not None:
+        raise ValueError(
+            "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
+        )
+    return check_class_weight(model.class_weight, sample.classes)
 
 
 # -- Fits on a GPU ---------------------------------------------------------------------------------
@@ -430,26 +477,14 @@ def judge_data(
     models = family.choose_models(sample.table)
     _check_loo(selector, criterion, family, models, sample)
     names = sample.table.names
-    units = read_groups(selector.feature_groups, names)
-    kept = set(column_indices("keep", selector.keep, names))
-    forbidden = read_forbidden(selector.forbid, names, kept)
     begun = None if selector.start is None else column_indices("start", selector.start, names)
-    units = without(units, forbidden, names)
-    families = None
-    if selector.families is not None:
-        leading = kept.union(begun or ())
-        families, units = read_families(selector.families, sample.table, units, leading, forbidden)
-    keep = [u for u, members in enumerate(units) if kept & set(members)]
-    n_columns = len(names) - len(forbidden)
+    bound = read_constraints(selector, sample.table, begun or ())
+    units, keep = bound.units, bound.keep
+    n_columns = len(names) - len(bound.forbidden)
     limits, sizes = size_limits(selector, n_columns, sum(len(units[u]) for u in keep))
     if limits.exact:
         check_reachable(limits.most, units, keep)
-    start = None if begun is None else read_start(begun, units, names)
-    if sample.targets.labelled and selector.class_weight is not None:
-        raise ValueError(
-            "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
-        )
-    class_weight = check_class_weight(selector.class_weight, sample.classes)
+    class_weight = read_class_weight(selector, sample)
     if groups is not None and means_loo(selector.cv):
         raise ValueError(
             "cv='loo' would score a row by others of its group; use a number of folds, or a "
@@ -458,20 +493,20 @@ def judge_data(
     if gpu_of(selector.engine) is not None:
         check_gpu_table(sample, models)
     return Task(
-        sample,
-        family,
-        models,
-        units,
-        keep,
-        limits,
-        sizes,
-        class_weight,
-        selector.cv,
-        groups,
-        _num_samples(X),
-        _is_sparse(family, criterion, sample),
-        families,
-        start,
+        sample=sample,
+        family=family,
+        models=models,
+        units=units,
+        keep=keep,
+        limits=limits,
+        sizes=sizes,
+        class_weight=class_weight,
+        cv=selector.cv,
+        groups=groups,
+        n_rows=_num_samples(X),
+        sparse=_is_sparse(family, criterion, sample),
+        families=bound.families,
+        start=None if begun is None else read_start(begun, units, names),
     )
 
 
@@ -557,16 +592,13 @@ def _check_loo(
 
 def read_plan(
     model: "WeightedNaiveBayes", sample: Sample, models: Sequence[str], n_classes: int
-) -> tuple[WeightPlan, Families | None]:
-    """What to do, and which column stands for which."""
-    names, families = sample.table.names, None
-    kept = set(column_indices("keep", model.keep, names))
-    forbidden = read_forbidden(model.forbid, names, kept)
-    units = without(read_groups(model.feature_groups, names), forbidden, names)
+) -> tuple[WeightPlan, Constraints]:
+    """What a path of weighted terms may do, and the constraints it was read from."""
+    names = sample.table.names
     begun = read_terms(model.start, names)
-    if model.families is not None:
-        leading = kept.union(*begun)
-        families, units = read_families(model.families, sample.table, units, leading, forbidden)
+    bound = read_constraints(model, sample.table, {j for term in begun for j in term})
+    units, kept, forbidden = bound.units, bound.kept, bound.forbidden
+    if bound.families is not None:
         # Nor may a pair hold a column that another one stands for.
         forbidden = set(range(len(names))) - {j for members in units for j in members}
     rising = _monotone(model.monotone, names, models, n_classes)
@@ -578,13 +610,13 @@ def read_plan(
         float(model.pair_price),
         int(model.max_terms),
         tuple(map(tuple, units)),
-        tuple(u for u, members in enumerate(units) if kept & set(members)),
+        tuple(bound.keep),
         frozenset(forbidden),
         rising,
         model.missing == "evidence",
         start=start,
     )
-    return plan, families
+    return plan, bound
 
 
 def _monotone(

@@ -1,7 +1,7 @@
 """`NaiveBayesSelector`: the scikit-learn face of a search."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -32,18 +32,21 @@ from ..search.remote import dealt_ledgers, remote_ledgers
 from ..search.run import (
     CachedRows,
     Clock,
-    Driver,
     Found,
     Ledgers,
     ProofEndedError,
+    Run,
     Task,
     dense_ledgers,
+    never,
     open_journal,
+    search_fingerprints,
     sparse_ledgers,
 )
-from ..search.strategies.base import FORWARD, Search
+from ..search.strategies.base import FORWARD, Limits, Search
 from ..search.strategies.greedy import StartedSearch
 from ..search.strategies.ranked import AmongUnits
+from ..search.term_pool import check_tables, reweigh, weighing_of
 from ._validation import (
     SETTINGS,
     asks_for_auto,
@@ -68,7 +71,6 @@ from .significance import (
     vouched_units,
     with_luck,
 )
-from .weighted import check_tables, reweigh, weighing_of
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -119,35 +121,30 @@ class Callbacks:
 class Watched(CallbackSupport):
     """An estimator whose search others hear of, and may end."""
 
-    progress: bool
-
     @contextmanager
-    def watching(self, searching: "Searching", search: Search, driver: Driver) -> Iterator[Watch]:
-        """Lets callbacks, the line of progress and a session hear of a search.
+    def watching(
+        self, held: CachedRows | None, search: Search, limits: Limits
+    ) -> Iterator[Watch | None]:
+        """Let scikit-learn's callbacks and a session hear of a search; None where nobody listens.
 
         Parameters
         ----------
-        searching : what is searched.
-        search : with all hints that it asked for.
-        driver : says what a long search will cost.
+        held : rows that stay in memory between searches, and who hears of them.
+        search, limits : with all hints that it asked for.
         """
         callbacks = None
         if SUPPORTED and getattr(self, "_skl_callbacks", None):
             callbacks = Callbacks(self, self._init_callback_context(max_subtasks=None))
-        limits, held = searching.task.limits, searching.held
-        line = ProgressLine(None, search, limits) if self.progress else None
+        if callbacks is None and held is None:
+            yield None
+            return
 
         def watch(objective: Objective) -> Callable[[], bool]:
             if callbacks is not None:
                 objective.listeners.append(callbacks)
-            if line is not None:
-                objective.listeners.append(line)
-                driver.say = line.say
             ended = None if held is None else held.watched(objective, search, limits)
 
             def stop() -> bool:
-                if line is not None:
-                    line.tick(objective)
                 if ended is not None and ended():
                     return True
                 return callbacks is not None and callbacks.stop
@@ -159,8 +156,6 @@ class Watched(CallbackSupport):
         finally:
             if callbacks is not None:
                 callbacks.close()
-            if line is not None:
-                line.close()
 
 
 # -- An estimator of estimators whose estimator=None means a NaiveBayes ----------------------------
@@ -511,13 +506,15 @@ class NaiveBayesSelector(
             threads.late = None  # what is found from now on is better late than lost
             journal = None
             if self.checkpoint is not None:
-                parts = task, model, search, criterion, ledgers.scored, (guiding, validating)
-                journal = open_journal(check_file("checkpoint", self.checkpoint), *parts)
-            anyone = self.progress or held is not None or getattr(self, "_skl_callbacks", None)
-            with Driver(journal, clock) as driver:
-                told = searching, search, driver
-                with self.watching(*told) if anyone else nullcontext() as watch:
-                    found = searching.run(ledgers, guiding, search, driver, watch)
+                decides = task, model, search, criterion, ledgers.scored, (guiding, validating)
+                file = check_file("checkpoint", self.checkpoint)
+                journal = open_journal(file, search_fingerprints(*decides))
+            line = ProgressLine(None, search, task.limits) if self.progress else None
+            with (
+                Run(clock, journal, line) as run,
+                self.watching(held, search, task.limits) as watch,
+            ):
+                found = searching.run(ledgers, guiding, search, run, watch)
             path = found.path
             proof = None
             if asked.choice == "proven":
@@ -732,7 +729,7 @@ class Searching:
         ledgers: Ledgers,
         guiding: Rows,
         search: Search,
-        driver: Driver,
+        run: Run,
         watch: Watch | None = None,
     ) -> Found:
         """Drive the search to its end, and choose."""
@@ -749,11 +746,11 @@ class Searching:
         if self.asked.validation is not None and ledgers.judge is not None:
             chooser = chooser_of(self.asked, criterion)
             judge = SubsetScorer(ledgers.judge, chooser, units, task.mates)
-        objective = Objective(driver.verdicts(guide), units, task.keep)
-        told = None if judge is None else driver.verdicts(judge)
+        objective = Objective(run.verdicts(guide), units, task.keep)
+        told = None if judge is None else run.verdicts(judge)
         objective.listeners.append(Recorder(path, told))
-        stop = (lambda: False) if watch is None else watch(objective)
-        driver.drive(search, task.limits, objective, path, task.sizes, stop)
+        stop = never if watch is None else watch(objective)
+        run.search(search, task.limits, objective, path, task.sizes, stop)
         who, choice = judge or guide, self.asked.choice
         margin = who.standard_error if choice == "one-se" else None
         paired: Paired | None = who.paired_error if choice == "proven" else None
@@ -786,7 +783,7 @@ class Searching:
         ledgers = mine.ledgers(train, test, search)
         watch = None if self.held is None else self.held.halted
         hidden = ledgers._replace(judge=None)  # who judges a search must not choose on its path
-        found = mine.run(hidden, train, search, Driver(None, self.clock), watch)
+        found = mine.run(hidden, train, search, Run(self.clock), watch)
         assert ledgers.judge is not None
         units = Units(found.path.members)
         return found.path, SubsetScorer(ledgers.judge, self.criterion, units, self.task.mates)

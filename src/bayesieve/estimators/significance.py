@@ -19,10 +19,10 @@ from ..rankings.base import DiscreteColumns, LabelledRows
 from ..rankings.collections import remote_columns
 from ..rankings.information import association_with
 from ..rankings.rank import discrete_columns
-from ..search.inner_cv import strict_price
 from ..search.objective import SubsetScorer
 from ..search.path import Path
 from ..search.run import Task
+from ..search.term_search import strict_price
 from ._validation import shuffled
 
 #: Standard error of the difference between the scores of two subsets.

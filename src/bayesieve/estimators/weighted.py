@@ -3,10 +3,8 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path as FilePath
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,37 +16,26 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
-from ..data.sample import Sample, check_class_weight, class_factors, read_sample, read_weights
+from ..data.sample import Sample, class_factors, read_sample, read_weights
 from ..data.split import find_parts, read_groups_of_rows, read_mates
 from ..data.tables import is_collection, keep_names
 from ..engine.threads import Threads, count_threads
-from ..models.base import Floats, Ints
+from ..models.base import Ints
 from ..models.columns import choose_models
-from ..models.counts import check_priors
 from ..models.fitted import FittedBayes
 from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS
-from ..models.registry import MODELS
 from ..rankings.families import Families
-from ..search.checkpoint import WeightJournal, fingerprint
-from ..search.inner_cv import Option, choose_option, options_of
+from ..search.checkpoint import fingerprint
 from ..search.path import Path
-from ..search.progress import WeightsLine
-from ..search.run import Clock, Family
-from ..search.term_pool import (
-    MOST_CELLS,
-    MOST_CLASSES,
-    N_FOLDS,
-    CodedRows,
-    Weighing,
-    WeightPlan,
-    fold_weights,
-    read_coded,
-)
-from ..search.weight_path import TermBook
+from ..search.progress import ProgressLine
+from ..search.run import Clock, Run, open_journal
+from ..search.term_pool import CodedRows, check_tables, read_coded, read_log_priors
+from ..search.term_search import TermTask, options_of, run_weighted
 from ._validation import (
     check_gpu_table,
     check_validation,
     gpu_of,
+    read_class_weight,
     read_plan,
     settle_weighted,
     with_start_pairs,
@@ -56,53 +43,6 @@ from ._validation import (
 from .base import ChosenColumns, GuidingFigures, Procedure, procedure_of
 from .collections import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
-
-# Fewer rows than this are too few to be folded.
-_LEAST_ROWS = 12
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The judged input of one fit.
-
-    Parameters
-    ----------
-    problems : rows as codes, with the classes of each problem.
-    plan : what to do with them.
-    options : ways to fit, the simplest first.
-    sample : the rows.
-    priors : probabilities of the classes, where they are given.
-    shared : one set of terms for all problems?
-    progress : is anybody told how far it is?
-    checkpoint : the file in which paths are written down, or None.
-    prints : fingerprints of all that decides the result.
-    families : which column stands for which, where that is known.
-    parts : the rows that train and those that decide between options, in place of folds.
-    """
-
-    problems: tuple[CodedRows, ...]
-    plan: WeightPlan
-    options: tuple[Option, ...]
-    sample: Sample
-    priors: tuple[float, ...] | None
-    shared: bool
-    progress: bool
-    checkpoint: FilePath | None
-    prints: dict[str, str]
-    families: Families | None = None
-    parts: tuple[Ints, Ints] | None = None
-
-
-@dataclass(frozen=True)
-class WeightedFit:
-    """One path, what its terms say, and which problems share it."""
-
-    option: Option
-    price: float
-    path: Path
-    book: TermBook
-    problems: tuple[int, ...]
-    stopped: str | None = None
 
 
 def judge_parameters(model: "WeightedNaiveBayes") -> None:
@@ -147,8 +87,8 @@ def judge_weighted(
     groups: Array | None,
     n_rows: int,
     draw: np.random.RandomState,
-) -> Judged:
-    """Judge everything that depends on the data, and read it.
+) -> TermTask:
+    """Validate everything that depends on the data, and read it.
 
     Parameters
     ----------
@@ -161,330 +101,53 @@ def judge_weighted(
     weights = read_weights(sample.weights, sample.table, whole=True).astype(np.int64)
     models = choose_models(model.features, sample.table)
     check_tables(models, sample.table.names)
-    labelled = sample.targets.labelled
-    if labelled and model.class_weight is not None:
-        raise ValueError(
-            "class_weight is for classes; y is a matrix of labels. Use class_weight=None."
-        )
-    n_classes = len(sample.classes)
-    given = check_class_weight(model.class_weight, sample.classes)
-    class_weight = np.ones(n_classes)
-    if given is not None:
-        factors = class_factors(given, sample.labels, sample.weights, n_classes)
-        class_weight = np.array([float(factor) for factor in factors])
+    class_weight, n_classes = read_class_weight(model, sample), len(sample.classes)
+    exact = class_factors(class_weight, sample.labels, sample.weights, n_classes)
+    factors = np.array([float(factor) for factor in exact])
     columns = read_coded(sample, models)
-    rows, mates = np.arange(sample.labels.size), read_mates(groups, sample.rows)
-    problems = tuple(
-        CodedRows(columns, rows, labels, weights, sample.classes, class_weight, mates)
-        for labels in np.ascontiguousarray(sample.targets.classes.T)
-    )
+    every, mates = np.arange(sample.labels.size), read_mates(groups, sample.rows)
     numbers = any(spec.on_grid for spec in columns.specs)
     options = options_of(model.pairs, model.price, numbers, mates is not None)
-    plan, families = read_plan(model, sample, models, n_classes)
+    plan, limits = read_plan(model, sample, models, n_classes)
     parts = None
     if model.validation is not None:
         parts = find_parts(model.validation, sample, groups, n_rows, draw)
-    return Judged(
-        problems,
-        plan,
-        with_start_pairs(plan, options, columns, n_classes),
-        sample,
-        read_log_priors(model.priors, n_classes),
-        model.shared_terms,
-        model.progress,
-        None if model.checkpoint is None else check_file("checkpoint", model.checkpoint),
-        {} if model.checkpoint is None else _fingerprints(model, problems, groups),
-        families,
-        parts,
+    return TermTask(
+        sample=sample,
+        models=models,
+        units=limits.units,
+        keep=limits.keep,
+        class_weight=class_weight,
+        groups=groups,
+        n_rows=n_rows,
+        families=limits.families,
+        rows=tuple(
+            CodedRows(columns, every, labels, weights, sample.classes, factors, mates)
+            for labels in np.ascontiguousarray(sample.targets.classes.T)
+        ),
+        plan=plan,
+        options=with_start_pairs(plan, options, columns, n_classes),
+        priors=read_log_priors(model.priors, n_classes),
+        shared=model.shared_terms,
+        parts=parts,
     )
-
-
-def read_log_priors(given: object, n_classes: int) -> tuple[float, ...] | None:
-    """One probability above 0 a class; None: those of the rows."""
-    priors = check_priors(given, n_classes)
-    if priors is None:
-        return None
-    shares = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
-    if not (shares > 0).all():
-        raise ValueError(f"priors must be above 0 here; got {shares.tolist()}.")
-    return tuple(shares.tolist())
 
 
 def _fingerprints(
-    model: "WeightedNaiveBayes", problems: Sequence[CodedRows], groups: Array | None
+    model: "WeightedNaiveBayes", task: TermTask, seeds: Sequence[int]
 ) -> dict[str, str]:
-    """Of all that decides the result, by the name of what it is."""
+    """Fingerprints of all that decides the result, by the name under which people know it."""
     free = ("n_jobs", "progress", "checkpoint", "time_limit", "random_state", "engine")
     named = {key: value for key, value in model.get_params().items() if key not in free}
-    rows, columns = problems[0], problems[0].columns
+    rows, columns = task.rows[0], task.rows[0].columns
     return {
         "X": fingerprint([fingerprint(each) for each in columns.contents()], columns.specs),
-        "y": fingerprint([each.labels for each in problems], rows.classes),
+        "y": fingerprint([each.labels for each in task.rows], rows.classes),
         "sample_weight": fingerprint(rows.weights),
-        "groups": fingerprint(groups),
+        "groups": fingerprint(task.groups),
+        "random_state": fingerprint(list(seeds)),
         **{key: fingerprint(value) for key, value in named.items()},
     }
-
-
-def check_tables(models: Sequence[str], names: Sequence[str]) -> None:
-    """Weighted terms need tables of counts."""
-    for name, model in zip(names, models, strict=True):
-        if not MODELS[model].discrete:
-            # Models with a number behind them are kinds of the one without.
-            known = [k for k, found in MODELS.items() if found.discrete and not k[-1].isdigit()]
-            raise ValueError(
-                f"column {name!r} is modelled as {model!r}, which has no table of counts; weighted "
-                f"terms need one of {', '.join(map(repr, known))}."
-            )
-
-
-def run_weighted(
-    judged: Judged, draw: np.random.RandomState, threads: Threads, clock: Clock
-) -> list[WeightedFit]:
-    """One path for all problems, or one for each."""
-    parts = [tuple(range(len(judged.problems)))]
-    if not judged.shared:
-        parts = [(g,) for g in parts[0]]
-    seeds = draw.randint(2**31 - 1, size=len(parts))
-    journal = None
-    if judged.checkpoint is not None:
-        journal = WeightJournal(judged.checkpoint, {**judged.prints, "random_state": str(seeds)})
-    line = WeightsLine(len(parts)) if judged.progress else None
-    if line is not None:
-        judged = replace(judged, plan=replace(judged.plan, told=line.hear))
-    try:
-        found = [
-            _run(judged, part, np.random.RandomState(seed), threads, Watch(clock, journal, line))
-            for part, seed in zip(parts, seeds, strict=True)
-        ]
-    finally:
-        if line is not None:
-            line.close()
-    # Whoever insists on pairs is told where none can be made.
-    if all(option.bins for option in judged.options) and not found[0].weighing.pairs:
-        words = f"pairs=True: there are none to offer, {_why_no_pairs(judged.problems[0])}."
-        warnings.warn(words, UserWarning, stacklevel=3)
-    # One model reads the columns of all problems.
-    columns = sorted(
-        {
-            j
-            for each in found
-            for state in each.path.states
-            for j in each.path.columns_of(state.terms)
-        }
-    )
-    return [
-        WeightedFit(
-            each.option,
-            each.price,
-            each.path,
-            each.weighing.book(each.path.states, columns),
-            part,
-            each.stopped,
-        )
-        for each, part in zip(found, parts, strict=True)
-    ]
-
-
-def _why_no_pairs(rows: CodedRows) -> str:
-    if rows.n_classes > MOST_CLASSES:
-        return (
-            f"since tables of two columns have too many cells for {rows.n_classes} classes (at "
-            f"most {MOST_CLASSES})"
-        )
-    return f"since no two columns that may enter have 4 to {MOST_CELLS} cells together"
-
-
-class _Walked(NamedTuple):
-    """A path, and the rows that it was walked on."""
-
-    option: Option
-    price: float
-    weighing: Weighing
-    path: Path
-    stopped: str | None
-
-
-class Watch(NamedTuple):
-    """What goes along with a fit: the time, the file, and the line that tells how far it is."""
-
-    clock: Clock
-    journal: WeightJournal | None
-    line: WeightsLine | None
-
-
-def _run(
-    judged: Judged,
-    part: tuple[int, ...],
-    draw: np.random.RandomState,
-    threads: Threads,
-    watch: Watch,
-) -> _Walked:
-    clock, journal, line = watch
-    problems, name = [judged.problems[g] for g in part], str(part[0])
-    option = None if journal is None else journal.option(name)
-    if option is None:
-        option = _choose(judged, problems, draw, threads, watch)
-        if journal is not None and clock.left > 0:
-            journal.decided(name, option)
-    weighing = Weighing(problems, judged.plan, option.bins, threads)
-    price = option.amount(weighing.n_candidates, problems[0].groups is not None)
-    greedy = weighing.greedy(price)
-    path = weighing.path(judged.sample.table.names)
-    for state in [] if journal is None else journal.resume(name, greedy):
-        path.take(state)
-    if line is not None:
-        line.begin_path(min(judged.plan.most, weighing.n_candidates + len(judged.plan.kept)))
-    stopped = None
-    try:
-        for state in greedy.steps():
-            path.take(state)
-            if journal is not None and journal.option(name) is not None:
-                journal.took(name, path.states, greedy)
-            if clock.left <= 0:
-                stopped = f"time_limit={clock.limit}"
-                break
-    except KeyboardInterrupt:
-        # Nothing to choose from: an interrupt like any other.
-        if not path.steps:
-            raise
-        stopped = "Ctrl-C"
-    finally:
-        if journal is not None:
-            journal.close()
-    if line is not None:
-        line.made()
-    return _Walked(option, price, weighing, path, stopped)
-
-
-def _choose(
-    judged: Judged,
-    problems: Sequence[CodedRows],
-    draw: np.random.RandomState,
-    threads: Threads,
-    watch: Watch,
-) -> Option:
-    """What folds within the rows decide; the cautious way where there are too few rows."""
-    strata, options = judged.sample.strata, judged.options
-    rows = problems[0]
-    if judged.parts is not None:
-        return _choose_on(judged.parts, problems, judged, threads, watch)
-    few = rows.weights.sum() < _LEAST_ROWS
-    if few or (rows.groups is not None and rows.groups.max() + 1 < 2 * N_FOLDS):
-        cautious = [each for each in options if each.price is None] or list(options)
-        return cautious[0]
-    folds = fold_weights(rows, strata, draw, rows.groups)
-    return _choose_by(folds, problems, judged, threads, watch)
-
-
-def _choose_on(
-    parts: tuple[Ints, Ints],
-    problems: Sequence[CodedRows],
-    judged: Judged,
-    threads: Threads,
-    watch: Watch,
-) -> Option:
-    """What some rows decide, others having trained; rows of neither part are left out."""
-    weights = problems[0].weights
-    used, held_out = np.zeros_like(weights), np.zeros_like(weights)
-    held_out[parts[1]] = weights[parts[1]]
-    used[np.concatenate(parts)] = weights[np.concatenate(parts)]
-    some = [rows.weighted(used) for rows in problems]
-    return _choose_by([held_out[used > 0]], some, judged, threads, watch)
-
-
-def _choose_by(
-    folds: Sequence[Ints],
-    problems: Sequence[CodedRows],
-    judged: Judged,
-    threads: Threads,
-    watch: Watch,
-) -> Option:
-    """What folds decide; somebody may be told of each."""
-    options = judged.options
-    if watch.line is not None and len(options) > 1:
-        watch.line.begin_folds(len(folds) * len({option.bins for option in options}))
-
-    def pause() -> bool:
-        if watch.line is not None:
-            watch.line.walked()
-        return watch.clock.left <= 0
-
-    def late() -> bool:
-        return watch.clock.left <= 0
-
-    return choose_option(problems, judged.plan, options, folds, threads, pause, late)
-
-
-# -- Weights for columns that a search has chosen --------------------------------------------------
-
-
-def reweigh(
-    sample: Sample,
-    models: Sequence[str],
-    columns: Sequence[int],
-    family: Family,
-    class_weight: Floats,
-    threads: Threads,
-    mates: Ints | None = None,
-) -> FittedBayes:
-    """Weights for columns that somebody chose: all of them stay, and nothing else enters.
-
-    Parameters
-    ----------
-    sample : the rows that are learnt from.
-    models : the feature model of each column.
-    columns : positions, in the order in which they come.
-    family : of the models: smoothing and priors.
-    class_weight : factor on the counts of each class.
-    threads : who runs the kernels.
-    mates : the number of each row's group; None where rows are independent.
-    """
-    order = list(columns)
-    weighing = weighing_of(sample, models, order, family, class_weight, threads, mates)
-    kept = list(range(len(order)))
-    *_, last = weighing.greedy(0.0).steps()
-    place = np.argsort(order).tolist()
-    book = weighing.book([last], kept)
-    priors = read_log_priors(family.priors, len(sample.classes))
-    found = tuple(book.fitted(last, g, kept, priors) for g in range(len(weighing.problems)))
-    labels = tuple(sample.targets.names) if sample.targets.labelled else ()
-    return FittedBayes(found, labels).restrict(place)
-
-
-def weighing_of(
-    sample: Sample,
-    models: Sequence[str],
-    columns: Sequence[int],
-    family: Family,
-    class_weight: Floats,
-    threads: Threads,
-    mates: Ints | None,
-    rows: Ints | None = None,
-) -> Weighing:
-    """The terms of some columns, all of which are in from the start; as in `reweigh`.
-
-    Parameters
-    ----------
-    sample, models, columns : the table, its feature models, and the columns.
-    family, class_weight : smoothing, and what a row of each class counts.
-    threads : who counts.
-    mates : the number of each row's group, or None.
-    rows : these alone; None: all.
-    """
-    coded, every = read_coded(sample, models, list(columns)), np.arange(sample.labels.size)
-    weights = sample.weights.astype(np.int64)
-    problems = [
-        CodedRows(coded, every, labels, weights, sample.classes, class_weight, mates)
-        for labels in np.ascontiguousarray(sample.targets.classes.T)
-    ]
-    if rows is not None and rows.size < every.size:
-        chosen = np.where(np.isin(every, rows), weights, 0)
-        problems = [each.weighted(chosen) for each in problems]
-    kept, pseudo = tuple(range(len(columns))), float(cast(float, family.smoothing))
-    units = tuple((j,) for j in kept)
-    plan = WeightPlan(pseudo, most=len(kept), units=units, kept=kept)
-    return Weighing(problems, plan, 0, threads)
 
 
 # -- WeightedNaiveBayes ----------------------------------------------------------------------------
@@ -713,13 +376,22 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     ) -> "WeightedNaiveBayes":
         n_rows = _num_samples(X)
         draw = check_random_state(self.random_state)
-        judged = judge_weighted(asked, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
+        task = judge_weighted(asked, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
         gpu = gpu_of(self.engine)
         if gpu is not None:
             check_gpu_table(sample, [])
+        seeds = draw.randint(2**31 - 1, size=len(task.paths)).tolist()
+        journal = None
+        if self.checkpoint is not None:
+            file = check_file("checkpoint", self.checkpoint)
+            journal = open_journal(file, _fingerprints(asked, task, seeds), "fit")
+        line = ProgressLine(n_models=len(seeds)) if self.progress else None
         held_to = None if clock.limit is None else clock.check
-        with Threads(count_threads(self.n_jobs), gpu, held_to) as threads:
-            fits = run_weighted(judged, draw, threads, clock)
+        with (
+            Threads(count_threads(self.n_jobs), gpu, held_to) as threads,
+            Run(clock, journal, line) as run,
+        ):
+            fits = run_weighted(task, seeds, threads, run)
         stopped = next((each.stopped for each in fits if each.stopped), None)
         if stopped is not None:
             warnings.warn(
@@ -732,8 +404,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             self.__dict__.pop(name, None)
         keep_names(self, X, reset=True)
         self._fits = tuple(fits)
-        self.families_ = judged.families
-        self._priors = judged.priors
+        self.families_ = task.families
+        self._priors = task.priors
         self._labels = tuple(sample.targets.names) if sample.targets.labelled else ()
         self._names = getattr(holder, "feature_names_in_", None)
         self.settings_ = {

@@ -29,13 +29,14 @@ from ..estimators.base import ChosenColumns
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import last_step, table_before
-from ..estimators.weighted import WeightedNaiveBayes, reweigh
+from ..estimators.weighted import WeightedNaiveBayes
 from ..models.base import Floats, Statistics, one_set
 from ..models.columns import share
 from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
 from ..models.votes import FittedVotes
 from ..search.run import Family
+from ..search.term_pool import reweigh
 
 # Draws of one sample before we say that the rows do not suit.
 _PATIENCE = 100

@@ -5,7 +5,6 @@ import hashlib
 import inspect
 import json
 import os
-import sys
 import time
 import zlib
 from collections import Counter
@@ -19,11 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..criteria.base import Key
-from ..data.files.atomic import begin_file, remove_left_behind, write_text
-from .inner_cv import Option
+from ..data.files.atomic import begin_file, remove_left_behind
 from .objective import Gain, Objective, Scorer, Toggle
 from .path import WeightState
-from .weight_path import GreedyWeights
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, Fraction)
 
@@ -172,17 +169,19 @@ class Journal:
     path : the file; made with the first records if it is not there.
     release : version of the library, whose results it holds.
     parts : fingerprints of what the search depends on, by name.
+    work : what is written down, in the words of errors.
 
     Attributes
     ----------
     records : the records found in the file.
     """
 
-    #: What is written down, in the words of errors.
     work = "search"
 
-    def __init__(self, path: Path, release: str, parts: Mapping[str, str]):
+    def __init__(self, path: Path, release: str, parts: Mapping[str, str], work: str | None = None):
         self.path = path
+        if work is not None:
+            self.work = work
         self._header: dict[str, Any] = {"release": release, "parts": dict(parts)}
         self._file: FileIO | None = None
         self.records: list[Any] = []
@@ -555,118 +554,49 @@ class Replayed:
                 self._verdicts.apply(columns, sign)
 
 
-# -- Paths of weights on disk ----------------------------------------------------------------------
+# -- Paths of weighted terms that go on where they were --------------------------------------------
 
 
-_FORMAT = "bayesieve-weights"
-
-# Seconds between two writings.
+_DECIDED, _STATE = "decided", "state"
 
 
-class WeightJournal:
-    """One file for all paths of a fit.
+class TermRecords:
+    """Records of one path of weighted terms: what inner folds decided, then its states.
 
     Parameters
     ----------
-    path : of the file; read if it is there.
-    parts : fingerprints of all that decides the result, by the name of what it is.
+    journal : where they are; paths of several labels share it.
+    part : which path.
     """
 
-    def __init__(self, path: Path, parts: Mapping[str, str]):
-        self._path = path
-        self._written = 0.0
-        release = sys.modules[__name__.partition(".")[0]].__version__
-        self._head = {"format": _FORMAT, "release": release, "parts": dict(parts)}
-        self._paths: dict[str, Any] = {}
-        if path.exists():
-            self._read()
+    def __init__(self, journal: Journal, part: int):
+        self._journal, self._part = journal, part
+        mine = [record for record in journal.records if record[1] == [part]]
+        self.states = [_state(*unpack(each)) for kind, _, each in mine if kind == _STATE]
+        #: bins of numbers in pairs, and the price of a term; None: nothing is decided yet
+        self.decision: tuple[int, float | None] | None = None
+        for kind, _, each in mine:
+            if kind == _DECIDED:
+                self.decision = each[0], each[1]
 
-    def _read(self) -> None:
-        try:
-            found = json.loads(self._path.read_text(encoding="utf-8"))
-            head = {key: found[key] for key in ("format", "release", "parts")}
-            self._paths = dict(found["paths"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(
-                f"checkpoint {str(self._path)!r} is damaged, or no checkpoint of weights; it is "
-                "left as it is. Delete it, or name another file."
-            ) from error
-        if head == self._head:
+    def decide(self, bins: int, price: float | None) -> None:
+        """Write down at once what the folds decided."""
+        self.decision = bins, price
+        self._journal.append([_DECIDED, [self._part], pack([bins, price])], now=True)
+
+    def take(self, state: WeightState) -> None:
+        """Write down another state, sooner or later; none before the folds have decided."""
+        if self.decision is None:
             return
-        if head["release"] != self._head["release"]:
-            raise ValueError(
-                f"checkpoint {str(self._path)!r} was written by bayesieve {head['release']}; this "
-                f"is {self._head['release']}. Finish it with that version, delete it, or name "
-                "another file."
-            )
-        mine, theirs = self._head["parts"], head["parts"]
-        changed = [name for name in mine if mine[name] != theirs.get(name)] or ["format"]
-        raise ValueError(
-            f"checkpoint {str(self._path)!r} belongs to another fit: {', '.join(changed)} differ. "
-            "It is left as it is; delete it, or name another file."
-        )
-
-    def option(self, part: str) -> Option | None:
-        """What the folds of a path decided, where they did."""
-        if part not in self._paths:
-            return None
-        bins, price = self._paths[part]["option"]
-        return Option(bins, price if price is None else float(price))
-
-    def decided(self, part: str, option: Option) -> None:
-        """The folds of a path have decided."""
-        price = None if option.price is None else str(option.price)
-        self._paths.setdefault(part, {"option": [option.bins, price], "steps": []})
-        self._write()
-
-    def resume(self, part: str, greedy: GreedyWeights) -> list[WeightState]:
-        """States that were written down; the path is brought to the last of them."""
-        known = self._paths.get(part, {})
-        steps = [_state(each) for each in known.get("steps", ())]
-        if steps:
-            greedy.resume(steps[-1], known["units"], known["open"])
-        return steps
-
-    def took(self, part: str, steps: Sequence[WeightState], greedy: GreedyWeights) -> None:
-        """Another state: written down, but not every time."""
-        known = self._paths[part]
-        known["steps"] += [_plain(step) for step in steps[len(known["steps"]) :]]
-        known["units"] = [int(unit) for unit in greedy.units]
-        known["open"] = np.flatnonzero(greedy.open).tolist()
-        if time.monotonic() - self._written > _PAUSE:
-            self._write()
-
-    def close(self) -> None:
-        """Write down what there is."""
-        if self._paths:
-            self._write()
-
-    def _write(self) -> None:
-        write_text(self._path, json.dumps({**self._head, "paths": self._paths}))
-        self._written = time.monotonic()
+        arrays = [[each.tolist() for each in part] for part in (state.weights, state.constants)]
+        said = [state.unit, state.gain, state.loss, list(state.terms), *arrays]
+        self._journal.append([_STATE, [self._part], pack(said)])
 
 
-def _plain(step: WeightState) -> dict[str, Any]:
-    return {
-        "unit": step.unit,
-        "gain": step.gain if np.isfinite(step.gain) else None,
-        "loss": step.loss,
-        "terms": [int(term) for term in step.terms],
-        "weights": [part.tolist() for part in step.weights],
-        "constants": [part.tolist() for part in step.constants],
-    }
-
-
-def _state(data: Mapping[str, Any]) -> WeightState:
-    constants = tuple(np.array(part, np.int64) for part in data["constants"])
-    return WeightState(
-        data["unit"],
-        np.inf if data["gain"] is None else data["gain"],
-        data["loss"],
-        tuple(data["terms"]),
-        tuple(
-            np.array(part, np.int64).reshape(-1, line.size)
-            for part, line in zip(data["weights"], constants, strict=True)
-        ),
-        constants,
-    )
+def _state(
+    unit: int, gain: float, loss: float, terms: list[int], weights: list[Any], constants: list[Any]
+) -> WeightState:
+    lines = tuple(np.array(each, np.int64) for each in constants)
+    tables = zip(weights, lines, strict=True)
+    shaped = tuple(np.array(each, np.int64).reshape(-1, line.size) for each, line in tables)
+    return WeightState(unit, gain, loss, tuple(terms), shaped, lines)

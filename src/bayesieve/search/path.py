@@ -13,6 +13,9 @@ from .progress import in_features
 # A subset that is just within the margin stays so, however the machine rounds.
 _ROUNDING = 1e-12
 
+# One and the same where a figure is missing, so that equal paths have equal tables.
+_NAN = float("nan")
+
 
 #: What guides a path of weighted terms: the log-loss of rows left out of their own tables.
 LOG_LOSS = "log-loss"
@@ -53,8 +56,8 @@ class Step:
     score: float
     validation_key: Key | None = None
     #: Error on the validation rows; their score, where the criterion itself chooses (AUC).
-    validation_error: float = float("nan")
-    gain: float = float("nan")  #: nats that a weighted term promised
+    validation_error: float = _NAN
+    gain: float | None = None  #: nats that a weighted term promised
     state: WeightState | None = None  #: terms and weights, where terms have weights
 
     @property
@@ -298,7 +301,7 @@ class Path:
             "term": [self._moved(step, seen) for step in self.steps],
             "n_terms": [step.n_terms for step in self.steps],
             "n_features": [step.n_features for step in self.steps],
-            "gain": [step.gain for step in self.steps],
+            "gain": [_NAN if step.gain is None else step.gain for step in self.steps],
             "score": [step.score for step in self.steps],
             self.validation_name: [step.validation_error for step in self.steps],
         }
@@ -366,7 +369,7 @@ class Recorder:
         else:
             self._follow(self._selected ^ set(units), objective)
         key = objective.score()
-        verdict, error = None, float("nan")
+        verdict, error = None, _NAN
         if self._verdicts is not None:
             verdict = self._verdicts.now()
             error = self._verdicts.value(verdict)

@@ -1,13 +1,14 @@
-"""One search: its task, the ledgers that answer it, and a driver that survives interruptions.
+"""One fit: its problem, the ledgers that answer it, and a run that survives interruptions.
 
-One reading of the table, column by column, feeds the final model and both ledgers.  The driver
-takes the steps and knows checkpoints, a time limit and Ctrl-C.
+One reading of the table, column by column, feeds the final model and both ledgers.  A run takes the
+steps, of a search of subsets or of a path of weighted terms, and knows checkpoints, a time limit,
+the progress line and Ctrl-C.
 """
 
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,7 +16,7 @@ from functools import cached_property, partial
 from math import lcm
 from pathlib import Path as FilePath
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +34,17 @@ from ..engine.layout import DenseColumns, ScoredRows, scoring, validation_lines
 from ..engine.registry import RemoteTable
 from ..engine.sparse import Scoring, SparseLedger, SparseProblem, SparseTables
 from ..engine.threads import Threads
-from ..models.base import Floats, Ints, Run, Settings, TrainingSets, one_set, run_alone
+from ..models.base import Floats, Ints, Settings, TrainingSets, one_set, run_alone
+from ..models.base import Run as Workers
 from ..models.columns import Counter, Summary, read_column, read_moves
 from ..models.counts import check_priors
 from ..models.fitted import FittedBayes
 from ..rankings.families import Families
 from . import SEARCHES
 from .checkpoint import Journal, Replay, Replayed, fingerprint
-from .forecast import Cost, Forecast, Revisits
 from .objective import Objective, Scorer, SubsetScorer
 from .path import Path
-from .progress import in_features
+from .progress import Cost, Forecast, ProgressLine, Revisits, in_features
 from .strategies.base import Limits, Search
 
 #: A model of all rows, as a value: `FittedBayes`, or what another family makes.
@@ -91,7 +92,7 @@ class Family(Protocol):
         sample: Sample,
         models: Sequence[str],
         class_weight: Floats | None = None,
-        run: Run = run_alone,
+        run: Workers = run_alone,
     ) -> Fitted:
         """The model of all rows, as a value."""
 
@@ -99,7 +100,7 @@ class Family(Protocol):
         """Classes of all rows in each problem that is counted."""
 
     def finish(
-        self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Run = run_alone
+        self, summaries: Sequence[Summary], labels: Sequence[str] = (), run: Workers = run_alone
     ) -> Fitted:
         """The model of what was counted, one summary a problem."""
 
@@ -107,7 +108,7 @@ class Family(Protocol):
         """Some columns of a model of all rows."""
 
     def sparse_tables(
-        self, problem: SparseProblem, fitted: Fitted, run: Run = run_alone
+        self, problem: SparseProblem, fitted: Fitted, run: Workers = run_alone
     ) -> SparseTables:
         """Terms for the rows of a sparse ledger."""
 
@@ -125,25 +126,18 @@ class DenseFamily(Family, Protocol):
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Task:
-    """The judged input of one fit of a selector."""
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Validated rows and constraints of one fit, of whichever estimator."""
 
     sample: Sample
-    family: Family
-    models: list[str]
-    units: list[list[int]]
-    keep: list[int]
-    limits: Limits
-    sizes: tuple[int, int]  #: numbers of columns that may be chosen
+    models: list[str]  #: the feature model of each column
+    units: list[list[int]]  #: columns that enter and leave together
+    keep: list[int]  #: units that stay in
     class_weight: object
-    cv: object
     groups: Array | None  #: handed to the splitter
     n_rows: int  #: of the user's table, those without weight included
-    sparse: bool  #: ledgers of sparse moves, rather than dense ones
     families: Families | None = None  #: only their leaders are in `units`
-    start: tuple[int, ...] | None = None  #: units that the search begins with
-    looked_at: frozenset[int] | None = None  #: columns that may be chosen, if not all
 
     @property
     def table(self) -> Table:
@@ -159,13 +153,6 @@ class Task:
         """How many groups there are among rows; each row is one where nobody named any."""
         return rows.size if self.mates is None else np.unique(self.mates[rows]).size
 
-    def seen_by(self, search: Search) -> "Task":
-        """The same, in which columns that the search will not look at need not be learnt."""
-        if search.among is None or self.start is not None:
-            return self
-        columns = (column for unit in search.among | {*self.keep} for column in self.units[unit])
-        return replace(self, looked_at=frozenset(columns))
-
     def factors(self, rows: Rows) -> list[Fraction]:
         """Weight of each class, as these rows balance it."""
         if self.sample.targets.labelled:
@@ -178,7 +165,7 @@ class Task:
         )
 
     def float_factors(self, rows: Rows) -> NDArray[np.float64]:
-        """The same as floats."""
+        """Weight of each class as a float, as these rows balance it."""
         return np.array([float(factor) for factor in self.factors(rows)])
 
     def row_weights(self, rows: Rows) -> NDArray[np.float64]:
@@ -187,6 +174,32 @@ class Task:
         if sample.targets.labelled:
             return sample.weights
         return sample.weights * self.float_factors(rows)[sample.labels]
+
+    def whole_factors(self, rows: Rows) -> tuple[int, ...]:
+        """Weight of each class as a whole number, a common denominator left out."""
+        factors = self.factors(rows)
+        shared = lcm(*(factor.denominator for factor in factors))
+        return tuple(int(factor * shared) for factor in factors)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(Problem):
+    """A problem of subsets: what is searched, by what scores, of which sizes."""
+
+    family: Family
+    limits: Limits
+    sizes: tuple[int, int]  #: numbers of columns that may be chosen
+    cv: object
+    sparse: bool  #: ledgers of sparse moves, rather than dense ones
+    start: tuple[int, ...] | None = None  #: units that the search begins with
+    looked_at: frozenset[int] | None = None  #: columns that may be chosen, if not all
+
+    def seen_by(self, search: Search) -> "Task":
+        """Leave columns that the search will not look at unlearnt."""
+        if search.among is None or self.start is not None:
+            return self
+        columns = (column for unit in search.among | {*self.keep} for column in self.units[unit])
+        return replace(self, looked_at=frozenset(columns))
 
     def scored(self, guiding: Rows) -> ScoredRows:
         """Who trains and who is scored, as `cv` has it."""
@@ -208,12 +221,6 @@ class Task:
             return scored.sets
         labels, weights = self.sample.labels[guiding], self.sample.weights[guiding]
         return one_set(labels, weights, scored.sets.class_weight, guiding)
-
-    def whole_factors(self, rows: Rows) -> tuple[int, ...]:
-        """The same as whole numbers, a common denominator left out."""
-        factors = self.factors(rows)
-        shared = lcm(*(factor.denominator for factor in factors))
-        return tuple(int(factor * shared) for factor in factors)
 
 
 class Ledgers(NamedTuple):
@@ -335,26 +342,36 @@ class Clock:
             )
 
 
-class Driver:
-    """Drives a search.
+# What stopped a fit, where nobody's clock did.
+_INTERRUPT = "Ctrl-C"
+
+_Taken = TypeVar("_Taken")
+
+
+def never() -> bool:
+    """Let nobody end a fit."""
+    return False
+
+
+class Run:
+    """Take the steps of a fit, with a clock, a journal, a progress line and Ctrl-C.
 
     Parameters
     ----------
+    clock : when the fit is stopped.
     journal : where steps are written down, or None.
-    clock : when the search is stopped.
-    say : told what a long search will cost; None for nobody.
+    line : shows how far the fit is, and what a long search will cost; None: nobody is told.
     """
 
     def __init__(
-        self, journal: Journal | None, clock: Clock, say: Callable[[str], None] | None = None
+        self, clock: Clock, journal: Journal | None = None, line: ProgressLine | None = None
     ):
-        self._journal = journal
+        self.clock, self.journal, self.line = clock, journal, line
         self._replay = None if journal is None else Replay(journal)
-        self._clock = clock
-        self.say = say
+        self._waiting = line is not None  # for what the search will cost
         self._warned = False
 
-    def __enter__(self) -> "Driver":
+    def __enter__(self) -> "Run":
         return self
 
     def __exit__(
@@ -363,23 +380,58 @@ class Driver:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._journal is not None:
-            self._journal.close()
+        try:
+            if self.journal is not None:
+                self.journal.close()
+        finally:
+            if self.line is not None:
+                self.line.close()
 
     def verdicts(self, settler: Scorer) -> Scorer:
-        """The same verdicts; where there is a checkpoint, written down and given back."""
+        """Verdicts of a scorer; where there is a checkpoint, written down and given back."""
         return settler if self._replay is None else Replayed(settler, self._replay)
 
-    def drive(
+    def follow(
+        self,
+        steps: Iterable[_Taken],
+        take: Callable[[_Taken], bool],
+        usable: Callable[[], bool],
+        stop: Callable[[], bool] = never,
+    ) -> str | None:
+        """Take all steps, or as many as there is time for; what stopped them, if anything did.
+
+        Parameters
+        ----------
+        steps : one after the other.
+        take : writes one down; False: it came out of the journal, and never ends a fit, so that
+            every run gets on.
+        usable : is there anything to choose from?  Before that, Ctrl-C is an interrupt as any.
+        stop : does a callback ask to end it, without a word?
+        """
+        try:
+            for step in steps:
+                new = take(step)
+                if stop():
+                    return None
+                if new and self.clock.left <= 0:
+                    return f"time_limit={self.clock.limit}"
+        except KeyboardInterrupt:
+            # A second one finds no handler.
+            if not usable():
+                raise
+            return _INTERRUPT
+        return None
+
+    def search(
         self,
         search: Search,
         limits: Limits,
         objective: Objective,
         path: Path,
         sizes: tuple[int, int],
-        stop: Callable[[], bool],
+        stop: Callable[[], bool] = never,
     ) -> None:
-        """Take all steps, or as many as there is time for.
+        """Drive a search of subsets to its end, or as far as there is time for.
 
         Parameters
         ----------
@@ -389,47 +441,51 @@ class Driver:
         stop : does a callback ask to end it?
         """
         forecast = self._listen(search, limits, objective)
-        known = self._replaying
-        try:
-            for _ in search.steps(objective, limits):
-                if self._replay is not None:
-                    self._replay.paused()
-                if stop():
-                    return
-                if forecast is None:
-                    continue
-                # A step out of the journal never ends a search, so that every run gets on.
+        known, halted = self._replaying, False
+
+        def take(_: object) -> bool:
+            nonlocal known, halted
+            if self._replay is not None:
+                self._replay.paused()
+            if self.line is not None:
+                self.line.tick(objective)
+            halted, new = stop(), not known
+            if forecast is not None and not halted:
                 if known:
                     forecast.rest(objective)
                 else:
                     forecast.step(objective)
-                    if self._clock.left <= 0:
-                        break
                     self._look_ahead(forecast, objective)
-                known = self._replaying
-            else:
-                if self._replay is not None:
-                    self._replay.ended()
-                return
-        except KeyboardInterrupt:
-            # Nothing to choose from: an interrupt like any other.  A second one finds no handler.
-            if not _allowed(path, sizes):
-                raise
-            self._say("Ctrl-C", objective, path, sizes, None)
+            known = self._replaying
+            return new
+
+        cause = self.follow(
+            search.steps(objective, limits),
+            take,
+            lambda: _allowed(path, sizes),
+            lambda: halted,
+        )
+        if cause is None:
+            if self._replay is not None and not halted:
+                self._replay.ended()
             return
-        cost = None if forecast is None else forecast.cost(objective)
-        if cost is not None and (cost.bound or cost.seconds <= _LONG):
-            cost = None
-        self._say(f"time_limit={self._clock.limit}", objective, path, sizes, cost)
+        cost = None
+        if forecast is not None and cause != _INTERRUPT:
+            cost = forecast.cost(objective)
+            if cost is not None and (cost.bound or cost.seconds <= _LONG):
+                cost = None
+        self._say(cause, objective, path, sizes, cost)
 
     def _listen(self, search: Search, limits: Limits, objective: Objective) -> Forecast | None:
-        """Who hears of the steps; the forecast among them, where anyone waits for it."""
+        """Let others hear of the steps; the forecast, where anyone waits for it."""
+        if self.line is not None:
+            objective.listeners.append(self.line)
         if self._replay is not None:
             # After the recorder: a record holds the validation part's answers too.
             objective.listeners.append(self._replay.committed)
         if not is_ours(search):
             objective.listeners.append(Revisits())
-        if self.say is None and self._clock.limit is None:
+        if self.line is None and self.clock.limit is None:
             return None
         forecast = Forecast(search, limits)
         objective.listeners.append(forecast)
@@ -437,24 +493,25 @@ class Driver:
 
     def _look_ahead(self, forecast: Forecast, objective: Objective) -> None:
         """Tell what the search will cost as soon as its first steps show that."""
-        waiting = self.say is not None or (self._clock.limit is not None and not self._warned)
-        if not waiting or not forecast.due():
+        if self.clock.left <= 0 or not forecast.due():
+            return
+        if not self._waiting and (self.clock.limit is None or self._warned):
             return
         cost = forecast.cost(objective)
         if cost is None:
             return
-        if self.say is not None and cost.seconds > _LONG:
-            self.say(f"{objective.direction}: {cost}")
-            self.say = None
-        if not self._warned and not cost.bound and cost.seconds > self._clock.left:
+        if self.line is not None and self._waiting and cost.seconds > _LONG:
+            self.line.say(f"{objective.direction}: {cost}")
+            self._waiting = False
+        if not self._warned and not cost.bound and cost.seconds > self.clock.left:
             self._warned = True
             advice = _ADVICE.get(objective.direction, "Give it more time, or use another search.")
             pace = "step" if forecast.steps == 1 else f"{forecast.steps} steps"
             warnings.warn(
-                f"the search cannot end within time_limit={self._clock.limit}: it has {cost}, by "
+                f"the search cannot end within time_limit={self.clock.limit}: it has {cost}, by "
                 f"the pace of its first {pace}. {advice}",
                 ConvergenceWarning,
-                stacklevel=7,
+                stacklevel=9,
             )
 
     @property
@@ -480,8 +537,8 @@ class Driver:
         more = "give it more time"
         if cost is not None and not self._warned:
             more = f"give it more time (it has {cost}, at this pace)"
-        if self._journal is not None:
-            more = f"fit again with checkpoint={str(self._journal.path)!r} to go on"
+        if self.journal is not None:
+            more = f"fit again with checkpoint={str(self.journal.path)!r} to go on"
         if not _allowed(path, sizes):
             raise ValueError(
                 f"{far}; no subset of {in_features(*sizes)} has been visited yet, as "
@@ -646,16 +703,28 @@ def _scoring(task: Task, guiding: Rows) -> Scoring:
 # -- A journal is opened for one search on one table -----------------------------------------------
 
 
-def open_journal(
-    checkpoint: FilePath,
+def open_journal(checkpoint: FilePath, parts: Mapping[str, str], work: str = "search") -> Journal:
+    """The journal of one fit, checked against everything that decides its result.
+
+    Parameters
+    ----------
+    checkpoint : the file.
+    parts : fingerprints of what decides, by the name under which people know it.
+    work : what is written down, in the words of errors.
+    """
+    # Read where it is, not imported: the package's face stands above this room.
+    return Journal(checkpoint, sys.modules[__name__.partition(".")[0]].__version__, parts, work)
+
+
+def search_fingerprints(
     task: Task,
     model: object,
     search: object,
     criterion: object,
     scored: object,
     rows: tuple[Rows, Rows],
-) -> Journal:
-    """The journal of one search, checked against everything that decides its result."""
+) -> dict[str, str]:
+    """Fingerprints of everything that decides the result of a search of subsets."""
     read = task.sample
     if isinstance(read.table, SparseTable):
         matrix = read.table.matrix
@@ -665,7 +734,7 @@ def open_journal(
     else:
         # One by one: a table is not copied to be looked at.
         data = [fingerprint(read.table.column(j)) for j in range(len(read.table.names))]
-    parts = {
+    return {
         "X": fingerprint(data),
         "y": fingerprint(read.targets.classes, read.classes, read.targets.labelled),
         "sample_weight": fingerprint(read.weights, read.rows),
@@ -679,6 +748,3 @@ def open_journal(
         "n_features, max_features or min_features": fingerprint(task.limits, task.sizes),
         "class_weight": fingerprint(task.class_weight),
     }
-    # Read where it is, not imported: the package's face stands above this room.
-    release = sys.modules[__name__.partition(".")[0]].__version__
-    return Journal(checkpoint, release, parts)

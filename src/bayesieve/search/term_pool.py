@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import combinations
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +32,13 @@ from ..engine.weighted import (
 )
 from ..models.base import Floats, Ints, TrainingSets, one_set
 from ..models.columns import Summary, read_column, read_moves
-from ..models.counts import log_shares_of
+from ..models.counts import check_priors, log_shares_of
+from ..models.fitted import FittedBayes
 from ..models.log_ratios import Ratios, column_ratios, pair_ratios, rising
 from ..models.pairs import PairTerms, cells
 from ..models.registry import MODELS
 from .path import LOG_LOSS, Path, WeightState
+from .run import Family
 from .weight_path import GreedyWeights, TermBook, TermPage, WeightedProblem, WeightRules
 
 #: Folds within the training rows that decide how to fit.
@@ -865,3 +868,97 @@ def _unit(rows: CodedRows) -> int:
 
 def _factors(rows: CodedRows) -> Ints:
     return np.maximum(np.rint(rows.class_weight * _unit(rows)), 1.0).astype(np.int64)
+
+
+# -- Weights for columns that a search has chosen --------------------------------------------------
+
+
+def reweigh(
+    sample: Sample,
+    models: Sequence[str],
+    columns: Sequence[int],
+    family: Family,
+    class_weight: Floats,
+    threads: Threads,
+    mates: Ints | None = None,
+) -> FittedBayes:
+    """Weights for columns that somebody chose: all of them stay, and nothing else enters.
+
+    Parameters
+    ----------
+    sample : the rows that are learnt from.
+    models : the feature model of each column.
+    columns : positions, in the order in which they come.
+    family : of the models: smoothing and priors.
+    class_weight : factor on the counts of each class.
+    threads : who runs the kernels.
+    mates : the number of each row's group; None where rows are independent.
+    """
+    order = list(columns)
+    weighing = weighing_of(sample, models, order, family, class_weight, threads, mates)
+    kept = list(range(len(order)))
+    *_, last = weighing.greedy(0.0).steps()
+    place = np.argsort(order).tolist()
+    book = weighing.book([last], kept)
+    priors = read_log_priors(family.priors, len(sample.classes))
+    found = tuple(book.fitted(last, g, kept, priors) for g in range(len(weighing.problems)))
+    labels = tuple(sample.targets.names) if sample.targets.labelled else ()
+    return FittedBayes(found, labels).restrict(place)
+
+
+def weighing_of(
+    sample: Sample,
+    models: Sequence[str],
+    columns: Sequence[int],
+    family: Family,
+    class_weight: Floats,
+    threads: Threads,
+    mates: Ints | None,
+    rows: Ints | None = None,
+) -> Weighing:
+    """The terms of some columns, all of which are in from the start; as in `reweigh`.
+
+    Parameters
+    ----------
+    sample, models, columns : the table, its feature models, and the columns.
+    family, class_weight : smoothing, and what a row of each class counts.
+    threads : who counts.
+    mates : the number of each row's group, or None.
+    rows : these alone; None: all.
+    """
+    coded, every = read_coded(sample, models, list(columns)), np.arange(sample.labels.size)
+    weights = sample.weights.astype(np.int64)
+    problems = [
+        CodedRows(coded, every, labels, weights, sample.classes, class_weight, mates)
+        for labels in np.ascontiguousarray(sample.targets.classes.T)
+    ]
+    if rows is not None and rows.size < every.size:
+        chosen = np.where(np.isin(every, rows), weights, 0)
+        problems = [each.weighted(chosen) for each in problems]
+    kept, pseudo = tuple(range(len(columns))), float(cast(float, family.smoothing))
+    units = tuple((j,) for j in kept)
+    plan = WeightPlan(pseudo, most=len(kept), units=units, kept=kept)
+    return Weighing(problems, plan, 0, threads)
+
+
+def check_tables(models: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse columns without a table of counts, which weighted terms need."""
+    for name, model in zip(names, models, strict=True):
+        if not MODELS[model].discrete:
+            # Models with a number behind them are kinds of the one without.
+            known = [k for k, found in MODELS.items() if found.discrete and not k[-1].isdigit()]
+            raise ValueError(
+                f"column {name!r} is modelled as {model!r}, which has no table of counts; weighted "
+                f"terms need one of {', '.join(map(repr, known))}."
+            )
+
+
+def read_log_priors(given: object, n_classes: int) -> tuple[float, ...] | None:
+    """Validate priors: one probability above 0 a class; None: those of the rows."""
+    priors = check_priors(given, n_classes)
+    if priors is None:
+        return None
+    shares = np.full(n_classes, 1 / n_classes) if isinstance(priors, str) else priors
+    if not (shares > 0).all():
+        raise ValueError(f"priors must be above 0 here; got {shares.tolist()}.")
+    return tuple(shares.tolist())

@@ -268,16 +268,17 @@ class GreedyWeights:
                 return
             yield self._add(unit, gain)
 
-    def resume(self, step: WeightState, units: Sequence[int], open_units: Sequence[int]) -> None:
-        """Go on from a state that was written down."""
+    def resume(self, states: Sequence[WeightState]) -> None:
+        """Go on from states that were written down, at least one."""
+        last = states[-1]
         for problem, weights, constants in zip(
-            self._problems, step.weights, step.constants, strict=True
+            self._problems, last.weights, last.constants, strict=True
         ):
-            problem.restore(step.terms, weights, constants)
+            problem.restore(last.terms, weights, constants)
         self._resumed = True
-        self.units = list(units)
-        self.open = np.zeros_like(self.open)
-        self.open[list(open_units)] = True
+        unit_of = {term: u for u, unit in enumerate(self._rules.units) for term in unit}
+        self.units = list(dict.fromkeys(unit_of[term] for term in last.terms))
+        self.open[[state.unit for state in states if state.unit >= 0]] = False
 
     @property
     def terms(self) -> tuple[int, ...]:

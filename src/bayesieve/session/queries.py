@@ -13,8 +13,8 @@ from ..criteria import CRITERIA
 from ..criteria.base import Criterion, Key
 from ..engine.contract import WHOLE, Ledger, Units
 from ..engine.threads import Threads
-from ..search.forecast import Forecast
 from ..search.objective import Objective, SubsetScorer
+from ..search.progress import Forecast
 from ..search.run import CachedRows, afresh
 from ..search.strategies.base import Limits, Search
 from .state import State

@@ -204,7 +204,7 @@ def _name(term: _Term) -> Feature:
     return term[0] if len(term) == 1 else " x ".join(map(str, term))
 
 
-def _own(step: object) -> list[_Term] | None:
+def _own(step: Any) -> list[_Term] | None:
     """The terms that a step tells itself, in the order of the table: mostly columns."""
     if hasattr(step, "best_estimator_"):
         step = step.best_estimator_

@@ -1,18 +1,35 @@
-"""Inner cross-validation: pairs, their bins, the price of a term, or no term at all."""
+"""Find weighted terms: inner cross-validation decides how, then a path of terms is walked.
+
+Inner folds decide on pairs of columns, their bins, and the price of a term, or on no term at all.
+"""
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event, Lock
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints
-from .path import WeightState
-from .term_pool import MOST_GROUP_FOLDS, CodedRows, Weighing, WeightPlan, fold_weights
+from .checkpoint import TermRecords
+from .path import Path, WeightState
+from .run import Problem, Run
+from .term_pool import (
+    MOST_CELLS,
+    MOST_CLASSES,
+    MOST_GROUP_FOLDS,
+    N_FOLDS,
+    CodedRows,
+    Weighing,
+    WeightPlan,
+    fold_weights,
+)
+from .weight_path import TermBook
 
 #: Numbers in pairs fall into so many bins.
 BINS = (5, 8)
@@ -150,7 +167,7 @@ def is_ahead(losses: Floats, simpler: Floats, grouped: bool) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.search.inner_cv import is_ahead
+    >>> from bayesieve.search.term_search import is_ahead
     >>> lucky = np.array([-9.0, 1.0, 1.0, 1.0])
     >>> is_ahead(lucky, np.zeros(4), False), is_ahead(lucky, np.zeros(4), True)
     (True, False)
@@ -263,3 +280,184 @@ def _walk_all(
         for each in tasks:
             each()
     return not halt.is_set()
+
+
+# -- One path for all problems, or one for each ----------------------------------------------------
+
+
+# Fewer rows than this are too few to be folded.
+_LEAST_ROWS = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermTask(Problem):
+    """A problem of weighted terms: coded rows, what to do with them, and ways to fit.
+
+    Parameters
+    ----------
+    rows : as codes, with the classes of each problem.
+    plan : what to do with them.
+    options : ways to fit, the simplest first.
+    priors : probabilities of the classes, where they are given.
+    shared : one set of terms for all problems?
+    parts : the rows that train and those that decide between options, in place of folds.
+    """
+
+    rows: tuple[CodedRows, ...]
+    plan: WeightPlan
+    options: tuple[Option, ...]
+    priors: tuple[float, ...] | None
+    shared: bool
+    parts: tuple[Ints, Ints] | None = None
+
+    @property
+    def paths(self) -> list[tuple[int, ...]]:
+        """Problems that share each path."""
+        every = tuple(range(len(self.rows)))
+        return [every] if self.shared else [(g,) for g in every]
+
+
+@dataclass(frozen=True)
+class WeightedFit:
+    """One path, what its terms say, and which problems share it."""
+
+    option: Option
+    price: float
+    path: Path
+    book: TermBook
+    problems: tuple[int, ...]
+    stopped: str | None = None
+
+
+def run_weighted(
+    task: TermTask, seeds: Sequence[int], threads: Threads, run: Run
+) -> list[WeightedFit]:
+    """Walk one path for all problems, or one for each.
+
+    Parameters
+    ----------
+    task : what is fitted.
+    seeds : draw the inner folds of each path.
+    threads : who runs the kernels.
+    run : how far there is time for.
+    """
+    if run.line is not None:
+        task = replace(task, plan=replace(task.plan, told=run.line.hear_path))
+    found = [
+        _walk_path(task, part, seed, threads, run)
+        for part, seed in zip(task.paths, seeds, strict=True)
+    ]
+    # Whoever insists on pairs is told where none can be made.
+    if all(option.bins for option in task.options) and not found[0].weighing.pairs:
+        words = f"pairs=True: there are none to offer, {_why_no_pairs(task.rows[0])}."
+        warnings.warn(words, UserWarning, stacklevel=4)
+    # One model reads the columns of all problems.
+    columns = sorted(
+        {
+            j
+            for each in found
+            for state in each.path.states
+            for j in each.path.columns_of(state.terms)
+        }
+    )
+    return [
+        WeightedFit(
+            each.option,
+            each.price,
+            each.path,
+            each.weighing.book(each.path.states, columns),
+            part,
+            each.stopped,
+        )
+        for each, part in zip(found, task.paths, strict=True)
+    ]
+
+
+def _why_no_pairs(rows: CodedRows) -> str:
+    if rows.n_classes > MOST_CLASSES:
+        return (
+            f"since tables of two columns have too many cells for {rows.n_classes} classes (at "
+            f"most {MOST_CLASSES})"
+        )
+    return f"since no two columns that may enter have 4 to {MOST_CELLS} cells together"
+
+
+class _Walked(NamedTuple):
+    """A path, and the rows that it was walked on."""
+
+    option: Option
+    price: float
+    weighing: Weighing
+    path: Path
+    stopped: str | None
+
+
+def _walk_path(
+    task: TermTask, part: tuple[int, ...], seed: int, threads: Threads, run: Run
+) -> _Walked:
+    """Decide how, then walk the path of some problems; a journal's path goes on where it ends."""
+    rows = [task.rows[g] for g in part]
+    records = None if run.journal is None else TermRecords(run.journal, part[0])
+    if records is not None and records.decision is not None:
+        option = Option(*records.decision)
+    else:
+        option = _decide(task, rows, np.random.RandomState(seed), threads, run)
+        # What had no time to be decided is not written down, nor what follows from it.
+        if records is not None and run.clock.left > 0:
+            records.decide(option.bins, option.price)
+    weighing = Weighing(rows, task.plan, option.bins, threads)
+    price = option.amount(weighing.n_candidates, rows[0].groups is not None)
+    greedy, path = weighing.greedy(price), weighing.path(task.table.names)
+    if records is not None and records.states:
+        greedy.resume(records.states)
+        for state in records.states:
+            path.take(state)
+    if run.line is not None:
+        run.line.begin_path(min(task.plan.most, weighing.n_candidates + len(task.plan.kept)))
+
+    def take(state: WeightState) -> bool:
+        path.take(state)
+        if records is not None:
+            records.take(state)
+        return True
+
+    stopped = run.follow(greedy.steps(), take, lambda: bool(path.steps))
+    if run.line is not None:
+        run.line.made()
+    return _Walked(option, price, weighing, path, stopped)
+
+
+def _decide(
+    task: TermTask,
+    rows: Sequence[CodedRows],
+    draw: np.random.RandomState,
+    threads: Threads,
+    run: Run,
+) -> Option:
+    """Choose by folds within the rows, or on a part of them; cautiously where there are few."""
+    first, options = rows[0], task.options
+    if task.parts is not None:
+        # Rows of neither part are left out.
+        used, held_out = np.zeros_like(first.weights), np.zeros_like(first.weights)
+        held_out[task.parts[1]] = first.weights[task.parts[1]]
+        used[np.concatenate(task.parts)] = first.weights[np.concatenate(task.parts)]
+        rows, folds = [each.weighted(used) for each in rows], [held_out[used > 0]]
+    elif first.weights.sum() < _LEAST_ROWS or (
+        first.groups is not None and first.groups.max() + 1 < 2 * N_FOLDS
+    ):
+        cautious = [each for each in options if each.price is None] or list(options)
+        return cautious[0]
+    else:
+        folds = fold_weights(first, task.sample.strata, draw, first.groups)
+    if run.line is not None and len(options) > 1:
+        run.line.begin_folds(len(folds) * len({option.bins for option in options}))
+
+    def late() -> bool:
+        return run.clock.left <= 0
+
+    def pause() -> bool:
+        if run.line is not None:
+            run.line.walked()
+        return late()
+
+    return choose_option(rows, task.plan, options, folds, threads, pause, late)
