@@ -149,14 +149,10 @@ class NomogramDisplay(_Display):
             Its name, such as ``"left x right"``.
         ax : matplotlib axes, optional
         """
-        names = [each.feature for each in self.explanation.features if each.model == "pair"]
-        if pair not in names:
-            raise ValueError(f"pair must be one of the model's pairs {names}; got {pair!r}.")
-        found = next(
-            each
-            for each in self.explanation.features
-            if (each.feature, each.model) == (pair, "pair")
-        )
+        pairs = {each.feature: each for each in self.explanation.features if each.model == "pair"}
+        if pair not in pairs:
+            raise ValueError(f"pair must be one of the model's pairs {list(pairs)}; got {pair!r}.")
+        found = pairs[pair]
         return self._keep(plotting.plot_pair(pair, found.source, self._said(found), ax))
 
 

@@ -147,6 +147,8 @@ def _sentence(error: "ValidationError") -> str:
     if error.validator == "additionalProperties":
         odd = next(name for name in came if name not in error.schema["properties"])
         return f"{where} has {_short(odd)}, which is unknown"
+    if error.validator == "maxProperties":
+        return f"{where} must have at most {allowed} fields; got {_short(', '.join(came))}"
     kinds = allowed if isinstance(allowed, list) else [allowed]
     wanted = {
         "type": f"be {' or '.join(map(str, kinds))}",
@@ -158,7 +160,6 @@ def _sentence(error: "ValidationError") -> str:
         "exclusiveMinimum": f"be above {allowed}",
         "minItems": f"have at least {allowed} elements",
         "maxItems": f"have at most {allowed} elements",
-        "maxProperties": f"have at most {allowed} fields",
     }
     return f"{where} must {wanted[str(error.validator)]}; got {_short(came)}"
 
