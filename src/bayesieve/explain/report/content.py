@@ -1,6 +1,7 @@
 """The content of a report, as plain data."""
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -182,7 +183,7 @@ def gather(
     selector = model if isinstance(model, NaiveBayesSelector) else None
     fitted = fitted_of(model)
     whole, mine = read_table(model, X, reset=False), rows_of(model, X)
-    judged = performance(model, X, y, sample_weight, extras.groups).to_dict()
+    judged = cast(PerformanceData, performance(model, X, y, sample_weight, extras.groups).to_dict())
     around = (
         None if judged["rows"] == "given" else beside(model, X, y, sample_weight, extras.groups)
     )
