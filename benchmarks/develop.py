@@ -55,7 +55,7 @@ def judge(method, X, y, train, test):
     return {
         "accuracy": float(np.mean(model.predict(X[test]) == y[test])),
         "log_loss": float(log_loss(y[test], proba, labels=model.classes_)),
-        "terms": len(getattr(model, "selected_", range(X.shape[1]))),
+        "terms": len(getattr(model, "terms_", range(X.shape[1]))),
         "seconds": seconds,
     }
 

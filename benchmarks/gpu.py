@@ -303,7 +303,7 @@ def fits(args):
         start = time.perf_counter()
         given = {"max_terms": 12, "pairs": False, "price": 1.0}
         model = WeightedNaiveBayes(engine=engine, n_jobs=args.threads, **given).fit(X, y)
-        found[engine] = model.selected_, model.weights_.tolist()
+        found[engine] = model.selected_.tolist(), model.weights_.tolist()
         say(f"weighted fit, engine={engine!r}: {time.perf_counter() - start:.1f} s")
     say("the same terms and weights:", found[None] == found["gpu"])
     free = []

@@ -103,7 +103,7 @@ def measure(X, y, offer):
         shares = np.tile(counts / counts.sum(), (len(test), 1))
         mine = loss_of(model.predict_proba(X.iloc[test]), model.classes_, y[test])
         prior = loss_of(shares, classes, y[test])
-        found.append((mine / prior, len(model.selected_), seconds))
+        found.append((mine / prior, len(model.terms_), seconds))
     ratio, terms, seconds = np.mean(found, 0)
     return {"ratio": ratio, "terms": terms, "seconds": seconds}
 

@@ -222,7 +222,7 @@ def judge(found, data):
     X, y = data["X_test"], data["y_test"]
     if hasattr(found, "predict"):
         accuracy = float(np.mean(np.asarray(found.predict(X)) == y))
-        used = getattr(found, "selected_", range(X.shape[1]))
+        used = getattr(found, "terms_", range(X.shape[1]))
         if hasattr(found, "model_report_"):  # Khiops
             predictors = found.model_report_.modeling_report.trained_predictors
             used = predictors[-1].selected_variables

@@ -73,8 +73,8 @@ def ours(X, y, train, test, sizes=(), **parameters):
     start, spent = time.perf_counter(), time.process_time()
     model = WeightedNaiveBayes(n_jobs=THREADS, **parameters).fit(X.iloc[train], y[train])
     found = {"wall": time.perf_counter() - start, "processor": time.process_time() - spent}
-    found["terms"] = len(model.selected_)
-    found["pairs"] = sum(len(columns) == 2 for columns in model.selected_)
+    found["terms"] = len(model.terms_)
+    found["pairs"] = sum(len(term["columns"]) == 2 for term in model.terms_)
     for size in (None, *sizes):
         cut = model if size is None else model.at(size)
         proba = cut.predict_proba(X.iloc[test])
@@ -240,7 +240,7 @@ def measure_demo():
         calibration = calibration_error(proba, y[test], model.classes_)
         lines.append(
             {"error": 1 - accuracy, "loss": loss, "calibration": calibration,
-             "terms": len(model.selected_)}
+             "terms": len(model.terms_)}
         )  # fmt: skip
     found = mean(lines)
     print("demo", {key: round(value, 4) for key, value in found.items()}, flush=True)
@@ -320,7 +320,7 @@ def many_rows():
         "Path('/proc/self/clear_refs').write_text('5')  # forget the peak so far\n"
         "before, start, spent = most(), time.perf_counter(), time.process_time()\n"
         "model.fit(X, y)\n"
-        "print(json.dumps({'wall': time.perf_counter() - start, 'terms': len(model.selected_),\n"
+        "print(json.dumps({'wall': time.perf_counter() - start, 'terms': len(model.terms_),\n"
         "    'processor': time.process_time() - spent,\n"
         "    'bytes a cell': (most() - before) * 1024 / X.size}))\n"
     )

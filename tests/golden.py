@@ -218,9 +218,9 @@ def describe_weighted(model, X):
     """What must not change: terms, weights, every step to the bit, probabilities, the file."""
     paths = model.path_ if isinstance(model.path_, list) else [model.path_]
     steps = [
-        (step.unit, float(step.gain).hex(), float(step.loss).hex(), step.terms)
+        (state.unit, float(state.gain).hex(), float(state.loss).hex(), state.terms)
         for path in paths
-        for step in path.steps
+        for state in path.states
     ]
     probabilities = model.predict_proba(X)
     with tempfile.TemporaryDirectory() as folder:
@@ -228,7 +228,7 @@ def describe_weighted(model, X):
         save_model(model.estimator_, file)
         content = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     return {
-        "terms": [list(map(int, term)) for term in model.selected_],
+        "terms": [list(map(int, term["columns"])) for term in model.terms_],
         "steps": len(steps),
         "path": hashlib.sha256(repr(steps).encode()).hexdigest()[:16],
         "last": steps[-1][2],

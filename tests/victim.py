@@ -72,8 +72,9 @@ def outcome(model, X):
         paths = model.path_ if isinstance(model.path_, list) else [model.path_]
         whole = np.array(model.weights_, dtype=object)
         return (
-            model.selected_, [np.asarray(each).tolist() for each in whole], model.choice_,
-            [path.to_dict() for path in paths], model.predict_proba(X).tolist(),
+            model.selected_.tolist(), [np.asarray(each).tolist() for each in whole],
+            model.settings_, [str(path.to_dict()) for path in paths],
+            model.predict_proba(X).tolist(),
         )  # fmt: skip
     selector = model
     return (

@@ -110,3 +110,8 @@ def _pair(y, weighing, term, i, shares):
     full = np.array([chance(k, 0) for k in range(shares.size)])
     own = np.array([chance(k, int(k == y[i])) for k in range(shares.size)])
     return np.log(own) - np.log(full @ shares)
+
+
+def terms_of(model):
+    """Columns of each term of a fitted model, in the order in which the terms came."""
+    return [term["columns"] for term in model.terms_]

@@ -151,7 +151,7 @@ def test_all_verbs_on_sparse_files(
                            "--validation", 0.5)  # fmt: skip
     assert code == 0, err
     assert json.loads(said)["selected"] == [column]
-    dropped = pl.read_csv("o/path.csv")["feature"].drop_nulls().to_list()
+    dropped = pl.read_csv("o/path.csv")["term"].drop_nulls().to_list()
     assert {column, *dropped} == {f"{column[0]}{j + (column[0] == 'x')}" for j in range(12)}
     code, said, err = call(monkeypatch, capsys, "rank", name, *target)
     assert code == 0, err

@@ -142,7 +142,7 @@ def test_a_class_within_one_group():
     y = np.where(mates == 4, 2, mates % 2)
     X = np.c_[rng.normal(size=90) + 3 * y, rng.normal(size=90)]
     model = WeightedNaiveBayes().fit(X, y, groups=mates)
-    assert np.isfinite([step.loss for step in model.path_.steps]).all()
+    assert np.isfinite([step.score for step in model.path_.steps]).all()
     assert np.isfinite(model.predict_proba(X)).all()
 
 
@@ -154,7 +154,7 @@ def test_noise_of_groups_stays_out_of_labels():
         mates = np.repeat(np.arange(30), 5)
         y = (rng.random((30, 20)) < 0.4)[mates].astype(int)
         X = rng.normal(size=(150, 6))
-        kept += bool(WeightedNaiveBayes(pairs=False).fit(X, y, groups=mates).selected_)
+        kept += bool(WeightedNaiveBayes(pairs=False).fit(X, y, groups=mates).terms_)
         if seed < 3:
             proven += NaiveBayesSelector().fit(X, y, groups=mates).proof_.holds
     assert kept <= 1

@@ -27,6 +27,7 @@ from bayesieve.plot import NomogramDisplay
 from bayesieve.search import GreedySearch
 from jitless import printed_both_ways
 from plain import plain_selector
+from weighted import terms_of
 
 
 def table(seed=0, n=400):
@@ -57,35 +58,34 @@ def fitted():
 
 def test_terms_weights_and_tables(fitted):
     X, y, model = fitted
-    assert any(len(columns) == 2 for columns in model.selected_)
-    assert model.weights_.shape == (len(model.selected_), 3)
+    assert any(len(columns) == 2 for columns in terms_of(model))
+    assert model.weights_.shape == (len(terms_of(model)), 3)
     assert (model.weights_ * 16 == np.rint(model.weights_ * 16)).all()
     assert model.weights_.min() >= 0
     assert model.weights_.max() <= 1
-    assert [term["columns"] for term in model.terms_] == model.selected_
     pair = next(term for term in model.terms_ if len(term["columns"]) == 2)
     assert pair["table"].ndim == 3
     assert model.score(X, y) > 0.7
-    used = sorted({j for columns in model.selected_ for j in columns})
+    used = sorted({j for columns in terms_of(model) for j in columns})
     assert list(model.get_feature_names_out()) == [X.columns[j] for j in used]
     assert model.path_.to_frame().shape[0] == len(model.path_)
-    assert model.path_.steps[-1].loss < model.path_.steps[0].loss
+    assert model.path_.steps[-1].score < model.path_.steps[0].score
 
 
 def test_two_calls_and_any_number_of_threads_agree(fitted):
     X, y, model = fitted
     for other in (WeightedNaiveBayes(n_jobs=2), WeightedNaiveBayes(n_jobs=-1)):
         other.fit(X, y)
-        assert other.selected_ == model.selected_
+        assert terms_of(other) == terms_of(model)
         assert (other.weights_ == model.weights_).all()
         assert (other.predict_proba(X) == model.predict_proba(X)).all()
 
 
 def test_any_size_on_the_path(fitted):
     X, _y, model = fitted
-    for size in range(len(model.selected_) + 1):
+    for size in range(len(terms_of(model)) + 1):
         small = model.at(size)
-        assert len(small.selected_) <= size
+        assert len(terms_of(small)) <= size
         assert small.predict_proba(X).shape == (len(X), 3)
     assert model.at(0).predict_proba(X).std(0).max() < 1e-12
     assert (model.at(99).predict_proba(X) == model.predict_proba(X)).all()
@@ -152,7 +152,7 @@ def test_calibration_keeps_the_terms(fitted):
     X, _y, model = fitted
     new, truth = table(1)
     calibrated = calibrate(model, new, truth)
-    assert calibrated.selected_ == model.selected_
+    assert terms_of(calibrated) == terms_of(model)
     assert calibrated.estimator_.temperature_ != 1
     assert (calibrated.predict(X) == model.predict(X)).all()
 
@@ -194,10 +194,10 @@ def test_monotone_evidence_never_turns(sign):
 def test_columns_that_are_kept_forbidden_or_grouped(fitted):
     X, y, _model = fitted
     kept = WeightedNaiveBayes(keep=["noise"], forbid=["colour", 0]).fit(X, y)
-    assert (4,) in kept.selected_
-    assert not {0, 1} & {j for columns in kept.selected_ for j in columns}
+    assert (4,) in terms_of(kept)
+    assert not {0, 1} & {j for columns in terms_of(kept) for j in columns}
     both = WeightedNaiveBayes(pairs=False, feature_groups=[["size", "noise"]]).fit(X, y)
-    at = [columns for columns in both.selected_ if columns in ((0,), (4,))]
+    at = [columns for columns in terms_of(both) if columns in ((0,), (4,))]
     assert at == [(0,), (4,)]
 
 
@@ -223,8 +223,8 @@ def test_sparse_tables_give_the_model_of_dense_ones():
     X = (rng.random((600, 30)) < 0.05 + 0.1 * (np.arange(30) < 4) * y[:, None]).astype(float)
     dense = WeightedNaiveBayes().fit(X, y)
     sparse = WeightedNaiveBayes().fit(scipy.sparse.csr_matrix(X), y)
-    assert dense.selected_ == sparse.selected_
-    assert len(dense.selected_) > 2
+    assert terms_of(dense) == terms_of(sparse)
+    assert len(terms_of(dense)) > 2
     assert (dense.weights_ == sparse.weights_).all()
     assert (dense.predict_proba(X) == sparse.predict_proba(scipy.sparse.csr_matrix(X))).all()
 
@@ -346,7 +346,7 @@ def test_many_classes():
     X = np.column_stack([(y >> b) & 1 for b in range(9)]).astype(float)
     model = WeightedNaiveBayes(max_terms=9).fit(X, y)
     assert model.score(X, y) > 0.9
-    assert all(len(columns) == 1 for columns in model.selected_)
+    assert all(len(columns) == 1 for columns in terms_of(model))
 
 
 def test_it_is_among_the_public_names():
@@ -370,7 +370,7 @@ def test_a_stopped_path_goes_on(fitted, tmp_path):
             cut["open"] = sorted(everything - set(gone))
         file.write_text(json.dumps({**whole, "paths": {"0": cut}}))
         again = WeightedNaiveBayes(checkpoint=file).fit(X, y)
-        assert again.selected_ == model.selected_
+        assert terms_of(again) == terms_of(model)
         assert (again.weights_ == model.weights_).all()
         assert (again.predict_proba(X) == model.predict_proba(X)).all()
 
@@ -437,7 +437,8 @@ y = rng.integers(0, 3, 60)
 X = np.column_stack([rng.integers(0, 2, (60, 3)), np.round(rng.normal(size=60) + y, 1), y > 1])
 X[:, 4] = np.where(rng.random(60) < 0.2, 1 - X[:, 4], X[:, 4])
 model = WeightedNaiveBayes().fit(X, y, sample_weight=rng.integers(1, 3, 60))
-print(model.selected_, model.weights_.tolist(), [step.loss.hex() for step in model.path_.steps])
+terms = [term["columns"] for term in model.terms_]
+print(terms, model.weights_.tolist(), [s.score.hex() for s in model.path_.steps])
 print([step.gain for step in model.path_.steps], model.predict_proba(X).tolist())
 """
 

@@ -38,7 +38,7 @@ def test_noise_gives_no_term(kind, n_columns):
     for seed in range(SEEDS):
         X, y = noise(kind, n_columns, seed)
         model = WeightedNaiveBayes().fit(X[:ROWS], y[:ROWS])
-        empty += not model.selected_
+        empty += not model.terms_
         assert worse_than_the_prior(model, X, y) <= 0.02
     assert empty >= 8
 
@@ -48,5 +48,5 @@ def test_a_fixed_low_price_buys_noise(kind, n_columns):
     """It is the folds that refuse: the rows themselves would pay for chance."""
     X, y = noise(kind, n_columns, 0)
     model = WeightedNaiveBayes(pairs=False, price=1.0).fit(X[:ROWS], y[:ROWS])
-    assert model.selected_
+    assert model.terms_
     assert worse_than_the_prior(model, X, y) > 0

@@ -14,7 +14,7 @@ from bayesieve.rankings.families import Families
 from bayesieve.search import inner_cv as inner
 from bayesieve.search.inner_cv import choose_option, fold_weights, options_of
 from bayesieve.search.term_pool import WeightPlan
-from weighted import MODELS_OF_MIXED, coded_rows, mixed
+from weighted import MODELS_OF_MIXED, coded_rows, mixed, terms_of
 
 NAMES = [f"{letter}{i}" for letter in "abcdef" for i in range(3)]
 
@@ -43,8 +43,8 @@ def test_terms_and_pairs_take_one_of_a_family(sparse):
     found = WeightedNaiveBayes(pairs=True, price=1.0, families="auto").fit(given, y)
     leader = find_families(X).leader
     assert np.array_equal(found.families_.leader, leader)
-    assert any(len(term) == 2 for term in found.selected_)
-    used = {j for term in found.selected_ for j in term}
+    assert any(len(term) == 2 for term in terms_of(found))
+    used = {j for term in terms_of(found) for j in term}
     assert used == set(np.flatnonzero(found.support_).tolist())
     assert all(leader[j] == j for j in used)
     # The same as a table of the leaders alone.
@@ -52,7 +52,7 @@ def test_terms_and_pairs_take_one_of_a_family(sparse):
     alone = WeightedNaiveBayes(pairs=True, price=1.0).fit(
         given[:, leaders] if sparse else X.iloc[:, leaders], y
     )
-    assert [tuple(leaders[j] for j in term) for term in alone.selected_] == found.selected_
+    assert [tuple(leaders[j] for j in term) for term in terms_of(alone)] == terms_of(found)
     assert np.array_equal(alone.weights_, found.weights_)
     assert np.array_equal(
         found.predict_proba(given),
@@ -66,8 +66,8 @@ def test_families_are_columns_that_are_forbidden():
     found = WeightedNaiveBayes(families="auto").fit(X, y)
     barred = [name for name in NAMES if not name.endswith("0")]
     same = WeightedNaiveBayes(forbid=barred).fit(X, y)
-    assert found.selected_ == same.selected_
-    assert found.choice_ == same.choice_
+    assert terms_of(found) == terms_of(same)
+    assert found.settings_ == {**same.settings_, "families": "auto"}
     assert np.array_equal(found.predict_proba(X), same.predict_proba(X))
 
 
@@ -76,7 +76,7 @@ def test_kept_columns_lead_and_forbidden_ones_do_not():
     options = {"price": 1.0, "pairs": False, "families": "auto"}
     found = WeightedNaiveBayes(keep=["a1", "b1", "b2"], forbid=["c0"], **options).fit(X, y)
     assert found.families_.leader[:9].tolist() == [1, 1, 1, 4, 4, 5, 7, 7, 7]
-    assert {(1,), (4,), (5,), (7,)} <= set(found.selected_)
+    assert {(1,), (4,), (5,), (7,)} <= set(terms_of(found))
     grouped = WeightedNaiveBayes(feature_groups=[["a0", "b0"]], **options).fit(X, y)
     assert grouped.families_.leader[:6].tolist() == [0, 1, 1, 3, 4, 4]
 
@@ -211,7 +211,7 @@ def test_groups_tell_that_identities_do_not_help():
     fooled = WeightedNaiveBayes(features={"who": "categorical"}).fit(X, y)
     assert fooled.support_[0]
     told = WeightedNaiveBayes(features={"who": "categorical"}).fit(X, y, groups=groups)
-    assert told.selected_ == []
+    assert terms_of(told) == []
 
 
 def test_nested_and_stability_hand_on_groups(seen):
@@ -254,10 +254,10 @@ def test_the_latest_rows_decide(seen):
             assert train.tolist() == list(range(140))
             assert test.tolist() == list(range(140, 200))
         # Terms and weights come from all rows.
-        chosen = found.choice_
+        chosen = found.settings_
         same = WeightedNaiveBayes(pairs=bool(chosen["bins"]), price=chosen["price"], random_state=0)
         if not chosen["bins"]:
-            assert same.fit(X, y).selected_ == found.selected_
+            assert terms_of(same.fit(X, y)) == terms_of(found)
 
 
 def test_a_splitter_decides_by_its_last_split(seen):
@@ -281,7 +281,7 @@ def test_a_share_decides(seen):
     for train, test in seen:
         assert not set(groups[train]) & set(groups[test])
     again = WeightedNaiveBayes(validation=0.4, random_state=3).fit(X, y, groups=groups)
-    assert found.choice_ == again.choice_
+    assert found.settings_ == again.settings_
     for train, test in seen:
         held_out.setdefault(tuple(train.tolist()), set()).update(test.tolist())
     assert len(held_out) == 1
@@ -299,7 +299,7 @@ def test_the_part_decides_as_one_fold_would():
     frame = pd.DataFrame(X)
     named = dict(enumerate(MODELS_OF_MIXED))
     found = WeightedNaiveBayes(features=named, validation=held_out == 1).fit(frame.to_numpy(), y)
-    assert found.choice_["bins"] == expected.bins
+    assert found.settings_["bins"] == expected.bins
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_a_checkpoint_knows_groups_and_families(tmp_path):
     groups = np.arange(120) // 4
     model = WeightedNaiveBayes(checkpoint=file, families="auto")
     first = model.fit(X, y, groups=groups)
-    assert model.fit(X, y, groups=groups).selected_ == first.selected_
+    assert terms_of(model.fit(X, y, groups=groups)) == terms_of(first)
     with pytest.raises(ValueError, match="belongs to another fit: groups differ"):
         model.fit(X, y, groups=groups[::-1])
     with pytest.raises(ValueError, match="belongs to another fit: families differ"):
@@ -338,16 +338,16 @@ def test_a_column_of_a_group_enters_no_pair_without_the_others():
     X, y = twins()
     options = {"pairs": True, "price": 1.0}
     free = WeightedNaiveBayes(**options).fit(X, y)
-    assert any(len(term) == 2 and max(term) > 11 for term in free.selected_)
+    assert any(len(term) == 2 and max(term) > 11 for term in terms_of(free))
     # The pair tells; with the rest of its group, each of its columns tells nothing alone.
     groups = [["e0", "a0"], ["e1", "a1"], ["e2", "a2"]]
     bound = WeightedNaiveBayes(feature_groups=groups, **options).fit(X, y)
-    for term in bound.selected_:
+    for term in terms_of(bound):
         assert len(term) == 1 or not {0, 1, 2, 12, 13, 14} & set(term)
     for first, second in ((0, 12), (1, 13), (2, 14)):
         assert bound.support_[first] == bound.support_[second]
     kept = WeightedNaiveBayes(feature_groups=groups[:1], keep=["e0"], **options).fit(X, y)
-    assert any(len(term) == 2 and 12 in term for term in kept.selected_)
+    assert any(len(term) == 2 and 12 in term for term in terms_of(kept))
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from bayesieve.evaluation.compare.methods import (
 from bayesieve.evaluation.crossfit import fresh_copy
 from comparisons import CLOCKS, DEMSAR, NAMES, SETS, made, without_clocks
 from plain import plain_selector
+from weighted import terms_of
 
 # -- the same by hand ----------------------------------------------------------------------------
 
@@ -236,7 +237,7 @@ def test_weighted_terms_are_compared_as_terms():
     told = [[cell.scores[name] for name in ("n_terms", "n_features")] for cell in found.cells]
     assert told == [[len(each.terms_), each.support_.sum()] for each in fits]
     assert any(n_terms != n_features for n_terms, n_features in told)
-    sets = [{" x ".join(map(str, term)) for term in each.selected_} for each in fits]
+    sets = [{" x ".join(map(str, term)) for term in terms_of(each)} for each in fits]
     assert [set(map(str, cell.selected)) for cell in found.cells] == sets
     assert all("0 x 1" in each for each in sets)
     alike = [len(a & b) / len(a | b) for a, b in combinations(sets, 2)]

@@ -5,6 +5,7 @@ import pytest
 
 from bayesieve import WeightedNaiveBayes, calibrate, explain_model
 from pages import chances, mixed, pick_row
+from weighted import terms_of
 
 CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
@@ -28,7 +29,7 @@ def test_a_page_speaks_weights_and_pairs(open_page, missing):
     X, y = mixed(n=300)
     X["other"] = (X["flag"] ^ (y == "no")).astype(int)
     model = WeightedNaiveBayes(pairs=True, price=1.0, missing=missing).fit(X, y)
-    assert any(len(columns) == 2 for columns in model.selected_)
+    assert any(len(columns) == 2 for columns in terms_of(model))
     page = open_page(model, X, y, include_rows=True)
     wanted = model.predict_proba(X)
     for row in (0, 11, 22, 5):
@@ -67,7 +68,7 @@ def test_pairs_are_heat_maps_that_follow_the_nomogram(open_page):
     X["mirror"] = X["size"] * np.where(y == "it's", -1, 1) + 3 * (y == "yes")
     model = WeightedNaiveBayes(pairs=True, price=1.0, pair_price=0.0).fit(X, y)
     model = calibrate(model, *mixed_again(model, X))
-    assert sum(len(columns) == 2 for columns in model.selected_) > 1
+    assert sum(len(columns) == 2 for columns in terms_of(model)) > 1
     page = open_page(model, X, y)
     check_heat(page, model, 1, 0)
     # The names of the two columns, and of all their values, stand around the cells.
@@ -114,7 +115,7 @@ def test_pairs_alone_have_pickers_of_their_own(open_page):
     X = rng.integers(0, 2, (400, 2))
     y = 2 * (X[:, 0] ^ X[:, 1]) + (rng.random(400) < 0.3)
     model = WeightedNaiveBayes(pairs=True, price=1.0).fit(X, y)
-    assert model.selected_ == [(0, 1)]
+    assert terms_of(model) == [(0, 1)]
     page = open_page(model, X, y)
     assert page.query_selector("[data-nomogram]") is None
     check_heat(page, model, 1, 0)

@@ -193,10 +193,10 @@ def test_bands_of_a_weighted_path(data):
     ax = plot_path(model, X, y).ax_
     found, wanted = edges(ax), {}
     for step in model.path_.steps:
-        proba = model.at(len(step.terms)).predict_proba(X)
+        proba = model.at(step.n_terms).predict_proba(X)
         losses = -np.log(proba[np.arange(len(y)), np.searchsorted(model.classes_, y)])
         spread = 2 * losses.std() / np.sqrt(len(y))
-        wanted.setdefault(len(step.terms), []).extend((step.loss - spread, step.loss + spread))
+        wanted.setdefault(step.n_terms, []).extend((step.score - spread, step.score + spread))
     for size, ends in wanted.items():
         assert found[size] == pytest.approx((min(ends), max(ends)), rel=1e-3)
     mpl.pyplot.close("all")

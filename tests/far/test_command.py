@@ -9,6 +9,7 @@ from clusters import table
 
 from bayesieve import WeightedNaiveBayes, load_model
 from bayesieve.__main__ import main
+from weighted import terms_of
 
 
 def run(*args):
@@ -51,7 +52,7 @@ def test_selecting_from_files(files, tmp_path, client, local):
     assert found.returncode == 0, found.stderr
     X = frame.drop(columns=["target", "group"])
     here = WeightedNaiveBayes(random_state=0).fit(X, frame["target"], groups=frame["group"])
-    expected = [" x ".join(X.columns[list(term)]) for term in here.selected_]
+    expected = [" x ".join(X.columns[list(term)]) for term in terms_of(here)]
     assert json.loads(found.stdout)["selected"] == expected
     model = load_model(tmp_path / "out" / "model.json")
     chosen = X[list(model.feature_names_in_)]

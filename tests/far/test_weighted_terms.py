@@ -27,10 +27,10 @@ def told(model, X):
         "path": repr(
             [
                 (s.unit, s.gain, s.loss, s.terms, [w.tolist() for w in (*s.weights, *s.constants)])
-                for s in model.path_.steps
+                for s in model.path_.states
             ]
         ),
-        "choice": model.choice_,
+        "choice": model.settings_,
         "support": model.support_.tolist(),
         "specs": repr([vars(spec) for spec in model.estimator_.fitted_.specs]),
         "probabilities": model.predict_proba(X).tobytes(),

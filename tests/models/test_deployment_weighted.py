@@ -26,6 +26,7 @@ from bayesieve.explain.report import make_report
 from bayesieve.explain.report.content import Extras, gather
 from bayesieve.export import to_python, to_sql
 from plain import plain_selector
+from weighted import terms_of
 
 
 def table(n_rows=300, n_classes=3, seed=0):
@@ -73,7 +74,7 @@ def fitted():
 @pytest.mark.parametrize("warm", [False, True])
 def test_priors_follow_bayes_rule(fitted, warm):
     X, y, model = fitted
-    assert any(len(term) == 2 for term in model.selected_)
+    assert any(len(term) == 2 for term in terms_of(model))
     if warm:
         model = calibrated(model, X, y)
         assert model.estimator_.temperature_ != 1
@@ -115,7 +116,7 @@ def test_class_weights_are_part_of_what_was_learnt(fitted):
 def test_a_smaller_model_stays_at_its_place(fitted):
     X, _, model = fitted
     found = deploy(model, PLACE).at(1)
-    assert len(found.selected_) == 1
+    assert len(found.terms_) == 1
     assert np.array_equal(found.predict_proba(X), model.at(1).predict_proba(X, PLACE))
 
 

@@ -165,7 +165,7 @@ def test_weights_tell_of_folds_then_of_the_path(monkeypatch):
         r"folds: path 6 of 6, \d+ terms?, log-loss 0\.\d{4}, \d+\.\d s; ~\d+\.\d s left", folds[-1]
     )
     assert len(path) == len(model.path_)
-    loss = f"log-loss {model.path_.steps[-1].loss:.4f}"
+    loss = f"log-loss {model.path_.steps[-1].score:.4f}"
     assert path[-1].startswith(f"path: step {len(path)}, {len(model.terms_)} terms, {loss}")
     assert re.search(r", \d+\.\d s; at most \d+\.\d s left$", path[-1])
     assert lines[-1].startswith(f"{len(model.path_)} steps in ")

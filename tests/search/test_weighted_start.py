@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from bayesieve import WeightedNaiveBayes
 from bayesieve.search.term_pool import WeightPlan
-from weighted import MODELS_OF_MIXED, left_out_ratio, mixed, weighing_of
+from weighted import MODELS_OF_MIXED, left_out_ratio, mixed, terms_of, weighing_of
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
 RIDGE = 4.0
@@ -79,10 +79,12 @@ def test_names_numbers_pairs_and_what_another_model_selected():
     model = WeightedNaiveBayes(start=["f", ("e", "d"), 1], price=0.1, pairs=True).fit(frame, y)
     assert model.path_.to_dict()["term"][2:4] == ["d x e", "b"]
     assert model.path_.to_dict()["gain"][1:4] == [np.inf] * 3
-    again = WeightedNaiveBayes(start=model.selected_, price=1000.0, pairs=True).fit(frame, y)
-    assert set(again.selected_) <= set(model.selected_)
-    assert len(again.path_) == len(model.selected_) + 1
-    assert WeightedNaiveBayes(start=[(3, 4)]).fit(X, y).choice_["bins"] > 0, "a pair asks for pairs"
+    again = WeightedNaiveBayes(start=terms_of(model), price=1000.0, pairs=True).fit(frame, y)
+    assert set(terms_of(again)) <= set(terms_of(model))
+    assert len(again.path_) == len(terms_of(model)) + 1
+    assert WeightedNaiveBayes(start=[(3, 4)]).fit(X, y).settings_["bins"] > 0, (
+        "a pair asks for pairs"
+    )
 
 
 def test_what_gets_no_weight_leaves_again_and_what_is_kept_stays():
@@ -90,9 +92,9 @@ def test_what_gets_no_weight_leaves_again_and_what_is_kept_stays():
     X = np.column_stack([np.tile([0, 0, 1, 1], 30), y ^ (np.arange(120) % 7 == 0)]).astype(float)
     X[0, 0] = 1.0
     found = WeightedNaiveBayes(start=[0], price=1.0).fit(X, y)
-    assert [step.unit for step in found.path_.steps] == [-1, 0, 1]
-    assert found.selected_ == [(1,)]
-    assert WeightedNaiveBayes(start=[0], keep=[0]).fit(X, y).selected_ == [(0,), (1,)]
+    assert [step.units for step in found.path_.steps] == [(), (0,), (1,)]
+    assert terms_of(found) == [(1,)]
+    assert terms_of(WeightedNaiveBayes(start=[0], keep=[0]).fit(X, y)) == [(0,), (1,)]
 
 
 def test_a_pair_that_nobody_would_look_at_is_made():
@@ -102,10 +104,10 @@ def test_a_pair_that_nobody_would_look_at_is_made():
     X[:, 0] = rng.integers(0, 2, 300)
     X[:, 1] = X[:, 0] != (y ^ (rng.random(300) < 0.05))
     unseen = WeightedNaiveBayes(pairs=True, price=1.0).fit(X, y)
-    assert (0, 1) not in unseen.selected_
+    assert (0, 1) not in terms_of(unseen)
     path = WeightedNaiveBayes(start=[(0, 1)], pairs=True, price=1e9).fit(X, y).path_
     assert path.to_dict()["term"] == [None, "x0 x x1"]
-    assert path.steps[1].loss < path.steps[0].loss
+    assert path.steps[1].score < path.steps[0].score
 
 
 def test_a_stopped_path_goes_on_from_anywhere(tmp_path):
@@ -131,7 +133,7 @@ def test_groups_come_whole_and_kept_columns_stay():
     X, y = mixed(n_rows=200)
     model = WeightedNaiveBayes(start=[4, 1], keep=[0], feature_groups=[[2, 4]], price=1e9)
     assert model.fit(X, y).path_.to_dict()["term"] == [None, "x2 + x4", "x1", "x0"]
-    assert (0,) in model.selected_
+    assert (0,) in terms_of(model)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bayesieve.models.log_ratios import SCORE_BITS, TERM_BITS
 from bayesieve.search import inner_cv as inner
 from bayesieve.search.inner_cv import choose_option, fold_weights, options_of, until
 from bayesieve.search.term_pool import CodedColumns, WeightPlan
-from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, weighing_of
+from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, terms_of, weighing_of
 
 
 def last_state(weighing, price=0.2):
@@ -241,7 +241,7 @@ def test_small_tables_share_paths_and_large_ones_do_not_with_the_same_choice(mon
         monkeypatch.setattr("bayesieve.search.inner_cv._SMALL", small)
         model = WeightedNaiveBayes(n_jobs=2).fit(X, y)
         found.append(
-            (model.selected_, model.weights_.tolist(), [step.loss for step in model.path_.steps])
+            (terms_of(model), model.weights_.tolist(), [step.score for step in model.path_.steps])
         )
     assert found[0] == found[1]
 

@@ -23,6 +23,7 @@ from ..data.files.batches import Column, read_batches
 from ..data.files.formats import format_of
 from ..data.files.output import check_folder, check_new, whole_folder
 from ..data.tables import RawTable
+from ..estimators.base import procedure_of
 from ..estimators.deploy import deploy, rows_of, stands_for
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
@@ -35,7 +36,7 @@ from ..explain.modelfile.file import load_model, save_model
 from ..explain.plain import Plain, jsonable
 from ..explain.report import make_report
 from ..models.columns import warn_of_unknown
-from ..rankings.families import Families, count_others
+from ..rankings.families import count_others
 from ..rankings.rank import rank
 from .tables import (
     Problem,
@@ -100,9 +101,7 @@ def check_result(out: Path, force: bool) -> None:
 
 def chosen_names(chooser: Chooser, names: Sequence[str]) -> list[str]:
     """Columns, or terms, in the order in which they were chosen."""
-    if isinstance(chooser, NaiveBayesSelector):
-        return [names[j] for j in chooser.selected_]
-    return [" x ".join(names[j] for j in term) for term in chooser.selected_]
+    return [" x ".join(names[j] for j in term["columns"]) for term in chooser.terms_]
 
 
 def write_rows(path: Path, header: list[str], rows: Iterable[Iterable[object]], safe: bool) -> None:
@@ -147,7 +146,7 @@ def summary(chooser: Chooser, names: Sequence[str], out: Path) -> dict[str, Plai
         path = chooser.path_
         found |= {
             "n_columns": int(chooser.support_.sum()),
-            "leave_one_out_log_loss": path.steps[path.chosen].loss,
+            "leave_one_out_log_loss": path.steps[path.chosen].score,
         }
     return found | {"folder": str(out)}
 
@@ -362,7 +361,7 @@ def select_table(
     chooser.set_params(engine=None)  # what the report asks for is as good without a GPU
     selector = chooser if pages.priors is None else deploy(chooser, pages.priors)
     if scipy.sparse.issparse(problem.X):
-        _name_columns(selector, list(problem.names))
+        procedure_of(selector).rename(list(problem.names))  # a matrix has none
     page = make_report(
         selector,
         problem.X,
@@ -442,19 +441,6 @@ def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: st
         parts = list(read_batches(data, [Column(target, True)]))
         return pl.concat(parts)[target].to_numpy()
     return y.astype(str)
-
-
-def _name_columns(selector: Chooser, names: list[str]) -> None:
-    """Give a model of a sparse matrix the file's names: a matrix has none."""
-    if isinstance(selector, WeightedNaiveBayes):
-        selector.name_columns(names)
-    else:
-        selector.path_.names = names
-    if selector.families_ is not None:
-        selector.families_ = Families(tuple(names), selector.families_.leader)
-    chosen = [names[j] for j in np.flatnonzero(selector.support_)]
-    model = selector.estimator_
-    model.hold(model.fitted_.renamed(chosen))
 
 
 def open_file(path: Path) -> NaiveBayes | SignalPipeline:

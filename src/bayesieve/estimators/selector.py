@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..checks import check_file
 from ..criteria.base import Criterion
@@ -21,6 +21,8 @@ from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
 from ..engine.dask.engine import RemoteTable
 from ..engine.threads import Threads, count_threads
+from ..models.fitted import FittedProblem
+from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, column_ratios
 from ..models.registry import MODELS
 from ..search.hints import RowHints
 from ..search.objective import Objective, SubsetScorer
@@ -307,6 +309,10 @@ class NaiveBayesSelector(
     selected_ : ndarray of int
         Columns chosen, in the order the search ranks them: as they were added; for backward
         phases, the last to be dropped first.
+    terms_ : list of dict
+        The columns chosen as terms, in the same order: ``name``, ``columns`` (one), ``weights`` (by
+        class; 1 without `reweigh`) and ``table`` (log-ratios before weights; None of a density);
+        with labels, lists of weights and tables.
     support_ : ndarray of bool
         Mask of the columns chosen.
     path_ : Path
@@ -398,6 +404,29 @@ class NaiveBayesSelector(
     def __procedure__(self) -> Procedure:
         """Describe this way to choose columns; asked by `procedure_of`."""
         return SubsetSearch(self)
+
+    @property
+    def terms_(self) -> list[dict[str, Any]]:
+        """Columns chosen as terms, in the order in which the search ranks them."""
+        check_is_fitted(self, "path_")
+        model = self.estimator_
+        problems = model.fitted_.problems if isinstance(model, NaiveBayes) else ()
+        weights = [_column_weights(problem) for problem in problems]
+        tables = [_column_tables(problem, model.smoothing) for problem in problems]
+        labelled, place = isinstance(self.classes_, list), np.cumsum(self.support_) - 1
+        found = []
+        for j in self.selected_.tolist():
+            mine = [each[place[j]] for each in weights]
+            said = [each[place[j]] for each in tables]
+            found.append(
+                {
+                    "name": self.path_.name_of(j),
+                    "columns": (j,),
+                    "weights": mine if labelled else next(iter(mine), None),
+                    "table": said if labelled else next(iter(said), None),
+                }
+            )
+        return found
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -516,6 +545,26 @@ class NaiveBayesSelector(
         self.settings_ = {name: getattr(asked, name) for name in SETTINGS}
         self.proof_ = proof
         return self
+
+
+def _column_weights(problem: FittedProblem) -> NDArray[np.float64]:
+    """Weights of all columns of a model, columns x classes: 1 where none were fitted."""
+    if problem.weighting is None:
+        return np.ones((len(problem.columns), len(problem.classes)))
+    return problem.weighting.weights / WEIGHT_STEPS
+
+
+def _column_tables(
+    problem: FittedProblem, smoothing: float | str
+) -> list[NDArray[np.float64] | None]:
+    """Log-ratios of all columns of a model, values x classes; None where there is no table."""
+    specs = problem.summary.specs
+    counted = [j for j, spec in enumerate(specs) if MODELS[spec.model].discrete]
+    found: list[NDArray[np.float64] | None] = [None] * len(specs)
+    ratios = column_ratios(problem.summary.restrict(counted), smoothing)
+    for j, each in zip(counted, ratios, strict=True):
+        found[j] = np.ldexp(each.table[:-1].astype(float), -TERM_BITS)
+    return found
 
 
 class SubsetSearch(Procedure):

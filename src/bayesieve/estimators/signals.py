@@ -21,7 +21,7 @@ from ..data.tables import RawTable, Table, is_frame, read_table
 from ..indicators.indicator import Plain, ScoreFamily
 from ..indicators.transformer import Indicators
 from ..models.fitted import Priors
-from .base import ChosenColumns
+from .base import ChosenColumns, procedure_of
 from .deploy import bayes_of
 from .naive_bayes import NaiveBayes
 from .selector import NaiveBayesSelector
@@ -346,14 +346,6 @@ def named(model: BaseEstimator, names: Sequence[str]) -> BaseEstimator:
         twin.hold(model.fitted_.renamed(names))
         return twin
     assert isinstance(twin, ChosenColumns)
-    twin.path_ = copy.deepcopy(model.path_)
-    if isinstance(twin, WeightedNaiveBayes):
-        twin.name_columns(names)
-    else:
-        twin.path_.names = list(names)
-    twin.estimator_ = named(
-        twin.estimator_, [names[j] for j in np.flatnonzero(model.support_).tolist()]
-    )
-    if model.families_ is not None:
-        twin.families_ = replace(model.families_, names=tuple(names))
+    procedure_of(twin).rename(names)
+    twin.estimator_.feature_names_in_ = twin.feature_names_in_[twin.support_]
     return twin

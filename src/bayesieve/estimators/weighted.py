@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -31,6 +31,7 @@ from ..models.registry import MODELS
 from ..rankings.families import Families
 from ..search.checkpoint import WeightJournal, fingerprint
 from ..search.inner_cv import Option, choose_option, options_of
+from ..search.path import Path
 from ..search.progress import WeightsLine
 from ..search.run import Clock, Family
 from ..search.term_pool import (
@@ -43,7 +44,7 @@ from ..search.term_pool import (
     fold_weights,
     read_coded,
 )
-from ..search.weight_path import TermBook, WeightPath, WeightStep
+from ..search.weight_path import TermBook
 from ._validation import (
     check_gpu_table,
     check_validation,
@@ -52,7 +53,7 @@ from ._validation import (
     settle_weighted,
     with_start_pairs,
 )
-from .base import ChosenColumns, GuidingFigures, Procedure
+from .base import ChosenColumns, GuidingFigures, Procedure, procedure_of
 from .collections import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 
@@ -86,7 +87,7 @@ class Judged:
     priors: tuple[float, ...] | None
     shared: bool
     progress: bool
-    checkpoint: Path | None
+    checkpoint: FilePath | None
     prints: dict[str, str]
     families: Families | None = None
     parts: tuple[Ints, Ints] | None = None
@@ -94,12 +95,11 @@ class Judged:
 
 @dataclass(frozen=True)
 class WeightedFit:
-    """One path: its states, what their terms say, and which problems share it."""
+    """One path, what its terms say, and which problems share it."""
 
     option: Option
     price: float
-    steps: tuple[WeightStep, ...]
-    units: tuple[tuple[int, ...], ...]
+    path: Path
     book: TermBook
     problems: tuple[int, ...]
     stopped: str | None = None
@@ -265,14 +265,20 @@ def run_weighted(
         words = f"pairs=True: there are none to offer, {_why_no_pairs(judged.problems[0])}."
         warnings.warn(words, UserWarning, stacklevel=3)
     # One model reads the columns of all problems.
-    columns = sorted(set().union(*(each.weighing.columns_of(each.steps) for each in found)))
+    columns = sorted(
+        {
+            j
+            for each in found
+            for state in each.path.states
+            for j in each.path.columns_of(state.terms)
+        }
+    )
     return [
         WeightedFit(
             each.option,
             each.price,
-            tuple(each.steps),
-            each.weighing.units,
-            each.weighing.book(each.steps, columns),
+            each.path,
+            each.weighing.book(each.path.states, columns),
             part,
             each.stopped,
         )
@@ -295,7 +301,7 @@ class _Walked(NamedTuple):
     option: Option
     price: float
     weighing: Weighing
-    steps: list[WeightStep]
+    path: Path
     stopped: str | None
 
 
@@ -324,21 +330,23 @@ def _run(
     weighing = Weighing(problems, judged.plan, option.bins, threads)
     price = option.amount(weighing.n_candidates, problems[0].groups is not None)
     greedy = weighing.greedy(price)
-    steps = [] if journal is None else journal.resume(name, greedy)
+    path = weighing.path(judged.sample.table.names)
+    for state in [] if journal is None else journal.resume(name, greedy):
+        path.take(state)
     if line is not None:
         line.begin_path(min(judged.plan.most, weighing.n_candidates + len(judged.plan.kept)))
     stopped = None
     try:
-        for step in greedy.steps():
-            steps.append(step)
+        for state in greedy.steps():
+            path.take(state)
             if journal is not None and journal.option(name) is not None:
-                journal.took(name, steps, greedy)
+                journal.took(name, path.states, greedy)
             if clock.left <= 0:
                 stopped = f"time_limit={clock.limit}"
                 break
     except KeyboardInterrupt:
         # Nothing to choose from: an interrupt like any other.
-        if not steps:
+        if not path.steps:
             raise
         stopped = "Ctrl-C"
     finally:
@@ -346,7 +354,7 @@ def _run(
             journal.close()
     if line is not None:
         line.made()
-    return _Walked(option, price, weighing, steps, stopped)
+    return _Walked(option, price, weighing, path, stopped)
 
 
 def _choose(
@@ -535,26 +543,30 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         default those of the current client), or a GPU; the model is the same.
     start : list, optional
         Terms with which the path begins, in this order and without a price: columns, or pairs of
-        columns, such as ``["age", ("height", "weight")]``, or another model's `selected_`.  What
-        gets no weight leaves again, unlike columns in `keep`.  A pair asks for ``pairs=True``.
+        columns, such as ``["age", ("height", "weight")]``, or the columns of another model's
+        `terms_`.  What gets no weight leaves again, unlike columns in `keep`.  A pair asks for
+        ``pairs=True``.
 
     Attributes
     ----------
-    selected_ : list of tuple of int
-        The terms in the order in which they came: one column, or two.
+    selected_ : ndarray of int
+        Columns that the terms read, in the order in which they came.
     terms_ : list of dict
-        ``name``, ``columns``, ``weights`` (by class) and ``table`` (log-ratios before weights; with
-        ``missing="evidence"``, the last line of a column's is what a missing value says).
+        The terms in the order in which they came: ``name``, ``columns`` (one, or two), ``weights``
+        (by class) and ``table`` (log-ratios before weights; with ``missing="evidence"``, the last
+        line of a column's is what a missing value says); with labels, lists of weights and tables.
     weights_ : ndarray of shape (n_terms, n_classes)
         Weights, multiples of 1/16; with labels, a list of such arrays.
-    path_ : WeightPath
-        Every step: what came, what it promised, and the log-loss of rows (or groups) left out.
+    path_ : Path
+        Every state: what came, what it promised, and the log-loss of rows (or groups) left out; a
+        list of such paths where labels have terms of their own.
     classes_ : ndarray
         The classes; with labels, a list of such arrays.
     families_ : Families or None
         Which column stands for which.
-    choice_ : dict
-        What the folds decided: ``bins`` of numbers in pairs (0: no pairs) and ``price``.
+    settings_ : dict
+        What was decided, by the names of parameters that may be "auto"; and ``bins``, those of
+        numbers in pairs (0: no pairs).
     estimator_ : NaiveBayes
         The model on the columns used.
     support_ : ndarray of bool
@@ -568,18 +580,17 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     >>> from bayesieve import WeightedNaiveBayes
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = WeightedNaiveBayes().fit(X, y)
-    >>> len(model.selected_) < 10, model.score(X, y) > 0.96
+    >>> len(model.terms_) < 10, model.score(X, y) > 0.96
     (True, True)
-    >>> len(model.at(2).selected_)
+    >>> len(model.at(2).terms_)
     2
     """
 
-    selected_: list[tuple[int, ...]]
-    terms_: list[dict[str, Any]]
+    selected_: Ints
     weights_: Any
     path_: Any
     classes_: Any
-    choice_: dict[str, float]
+    settings_: dict[str, Any]
     families_: Families | None
 
     def __init__(  # noqa: PLR0913
@@ -699,8 +710,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         stopped = next((each.stopped for each in fits if each.stopped), None)
         if stopped is not None:
             warnings.warn(
-                f"the path was stopped by {stopped} at {len(fits[-1].steps[-1].terms)} terms; they "
-                "are taken. Give it more time for the rest.",
+                f"the path was stopped by {stopped} at {fits[-1].path.steps[-1].n_terms} terms; "
+                "they are taken. Give it more time for the rest.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -711,9 +722,16 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.families_ = judged.families
         self._priors = judged.priors
         self._labels = tuple(sample.targets.names) if sample.targets.labelled else ()
-        self.column_names = list(sample.table.names)
         self._names = getattr(holder, "feature_names_in_", None)
-        self.__dict__.update(self._learnt([len(each.steps) - 1 for each in fits]))
+        self.settings_ = {
+            "max_terms": asked.max_terms,
+            "pairs": bool(fits[0].option.bins),
+            "bins": fits[0].option.bins,
+            "price": fits[0].price,
+            "families": asked.families,
+            "validation": asked.validation,
+        }
+        self.__dict__.update(self._learnt([each.path for each in fits]))
         return self
 
     def at(self, size: int) -> "WeightedNaiveBayes":
@@ -734,87 +752,66 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         found = copy(self)
         for name in ("calibration_", "decision_"):
             found.__dict__.pop(name, None)
-        places = [
-            max(at for at, step in enumerate(each.steps) if len(step.terms) <= size)
-            for each in self._fits
-        ]
-        learnt = self._learnt(places)
+        paths = [copy(path) for path in procedure_of(self).paths]
+        for path in paths:
+            path.chosen = max(at for at, step in enumerate(path.steps) if step.n_terms <= size)
+        learnt = self._learnt(paths)
         used = [problem.place for problem in self.estimator_.fitted_.problems]
         learnt["estimator_"].hold(learnt["estimator_"].fitted_.deployed(used))
         found.__dict__.update(learnt)
         return found
 
-    def name_columns(self, names: Sequence[str]) -> None:
-        """Give columns that had no names some, as those of a sparse matrix from a file.
-
-        Parameters
-        ----------
-        names : sequence of str
-            One a column of X.
-        """
+    @property
+    def terms_(self) -> list[dict[str, Any]]:
+        """Terms in the order in which they came."""
         check_is_fitted(self, "path_")
-        self.column_names = list(names)
-        paths = self.path_ if isinstance(self.path_, list) else [self.path_]
-        self.__dict__.update(self._learnt([path.chosen for path in paths]))
+        found = []
+        for each, path in zip(self._fits, procedure_of(self).paths, strict=True):
+            state = path.states[path.chosen]
+            for at, term in enumerate(state.terms):
+                weights = [np.ldexp(part[at].astype(float), -4) for part in state.weights]
+                tables = [
+                    np.ldexp(each.book.table(term, g).astype(float), -TERM_BITS)
+                    for g in range(len(each.problems))
+                ]
+                found.append(
+                    {
+                        "name": path.name_of(term),
+                        "columns": tuple(path.columns_of([term])),
+                        "weights": weights if self._labels else weights[0],
+                        "table": tables if self._labels else tables[0],
+                    }
+                )
+        return found
 
-    def _learnt(self, places: Sequence[int]) -> dict[str, Any]:
-        """All that is known after the fit, for the model of these states, one a path."""
-        fits = self._fits
-        steps = [each.steps[place] for each, place in zip(fits, places, strict=True)]
-        columns = sorted(
-            {j for each, step in zip(fits, steps, strict=True) for j in each.book.columns_in(step)}
-        )
+    def _learnt(self, paths: Sequence[Path]) -> dict[str, Any]:
+        """Set all that is known after the fit, for the states chosen on paths."""
+        fits, states = self._fits, [path.states[path.chosen] for path in paths]
+        order = [
+            j
+            for path, state in zip(paths, states, strict=True)
+            for j in path.columns_of(state.terms)
+        ]
+        selected = np.array(list(dict.fromkeys(order)), np.int64)
+        columns = np.sort(selected)
         problems = {}
-        for each, step in zip(fits, steps, strict=True):
+        for each, state in zip(fits, states, strict=True):
             for g, problem in enumerate(each.problems):
-                problems[problem] = each.book.fitted(step, g, columns, self._priors)
+                problems[problem] = each.book.fitted(state, g, columns.tolist(), self._priors)
         fitted = FittedBayes(tuple(problems[g] for g in sorted(problems)), self._labels)
         model = NaiveBayes(self.features, self.smoothing)
         if self._names is not None:
             model.feature_names_in_ = self._names
         model.hold(fitted)
-        restrict_names(model, np.array(columns, np.int64))
+        restrict_names(model, columns)
+        weights = [part / WEIGHT_STEPS for state in states for part in state.weights]
         return {
             "estimator_": model,
             "classes_": model.classes_,
             "support_": np.isin(np.arange(self.n_features_in_), columns),
-            "choice_": {"bins": fits[0].option.bins, "price": fits[0].price},
-            **self._told_of(fits, steps, places),
-        }
-
-    def _told_of(
-        self, fits: Sequence[WeightedFit], steps: Sequence[WeightStep], places: Sequence[int]
-    ) -> dict[str, object]:
-        """What people read: terms, weights and paths."""
-        selected, terms, weights, paths = [], [], [], []
-        for each, step, place in zip(fits, steps, places, strict=True):
-            names = {
-                term: " x ".join(self.column_names[j] for j in each.book.columns_of(term))
-                for one in each.steps
-                for term in one.terms
-            }
-            for at, term in enumerate(step.terms):
-                selected.append(each.book.columns_of(term))
-                lines = [np.ldexp(part[at].astype(float), -4) for part in step.weights]
-                tables = [
-                    np.ldexp(each.book.table(term, g).astype(float), -TERM_BITS)
-                    for g in range(len(each.problems))
-                ]
-                terms.append(
-                    {
-                        "name": names[term],
-                        "columns": each.book.columns_of(term),
-                        "weights": lines if self._labels else lines[0],
-                        "table": tables if self._labels else tables[0],
-                    }
-                )
-            weights += [part / WEIGHT_STEPS for part in step.weights]
-            paths.append(WeightPath(each.steps, names, each.units, place))
-        return {
             "selected_": selected,
-            "terms_": terms,
             "weights_": weights if self._labels else weights[0],
-            "path_": paths[0] if len(paths) == 1 else paths,
+            "path_": paths[0] if len(paths) == 1 else list(paths),
         }
 
 
@@ -832,9 +829,8 @@ class WeightedTerms(Procedure):
 
     def repeatable(self) -> Any:
         """An unfitted copy, with pairs and price as its folds decided them."""
-        decided = self.model.choice_
-        found = clone(self.model)
-        return found.set_params(pairs=bool(decided["bins"]), price=float(decided["price"]))
+        decided = self.model.settings_
+        return clone(self.model).set_params(pairs=decided["pairs"], price=float(decided["price"]))
 
     def chooser(self, criterion: Criterion) -> Criterion:
         """The criterion itself: the last state of the path is taken."""
@@ -846,7 +842,7 @@ class WeightedTerms(Procedure):
         return
 
     @property
-    def paths(self) -> tuple[WeightPath, ...]:
+    def paths(self) -> tuple[Path, ...]:
         """One path, or one a label."""
         path = self.model.path_
         return tuple(path) if isinstance(path, list) else (path,)
@@ -854,7 +850,7 @@ class WeightedTerms(Procedure):
     @property
     def names(self) -> list[str]:
         """Names of all columns of X."""
-        return self.model.column_names
+        return list(self.paths[0].names)
 
     @property
     def term_names(self) -> list[str]:
@@ -863,14 +859,15 @@ class WeightedTerms(Procedure):
 
     def rename_path(self, names: Sequence[str]) -> None:
         """Give the columns of path and terms these names."""
-        model, held = self.model, self.model.estimator_
-        model.name_columns(names)
-        model.estimator_ = held  # with its temperature, rule and place of use
+        paths = [copy(path) for path in self.paths]
+        for path in paths:
+            path.names = list(names)
+        self.model.path_ = paths[0] if len(paths) == 1 else paths
 
     def figures(self) -> GuidingFigures:
         """Figures of the last state: a log-likelihood of rows left out, the mean of all labels."""
         paths = self.paths
-        loss = float(np.mean([path.steps[path.chosen].loss for path in paths]))
+        loss = float(np.mean([path.steps[path.chosen].score for path in paths]))
         labels = self.model.estimator_.fitted_.labels
         if labels and len(paths) == 1:
             loss /= len(labels)  # a shared path adds up the losses of all labels
@@ -881,16 +878,16 @@ class WeightedTerms(Procedure):
         model = self.model
         return {
             "n_columns": int(model.support_.sum()),
-            "leave_one_out_log_loss": model.path_.steps[model.path_.chosen].loss,
+            "leave_one_out_log_loss": model.path_.steps[model.path_.chosen].score,
         }
 
     def settings(self) -> list[tuple[str, object]]:
         """Decisions of the fit, each by the name under which people read it."""
-        decided = self.model.choice_
+        decided = self.model.settings_
         return [
             ("estimator", "WeightedNaiveBayes: terms with weights for each class"),
             ("guided by", "log-loss"),
             ("price of a term", decided["price"]),
-            ("pairs of columns", "yes" if decided["bins"] else "no"),
+            ("pairs of columns", "yes" if decided["pairs"] else "no"),
             ("ridge", f"{self.model.ridge:g}"),
         ]

@@ -1,4 +1,4 @@
-"""Ablation: the model beside all columns, and without each of its own."""
+"""Ablation: the model against one of all columns, and without each of its own terms."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -64,8 +64,8 @@ class Worth:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """A choice beside what might have been.
+class Ablation:
+    """Error with all columns, and the worth of each term of the model.
 
     Attributes
     ----------
@@ -82,10 +82,10 @@ class Beside:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bayesieve import NaiveBayesSelector
-    >>> from bayesieve.evaluation.ablation import beside
+    >>> from bayesieve.evaluation.ablation import ablate
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
-    >>> found = beside(selector, X, y)
+    >>> found = ablate(selector, X, y)
     >>> found.n_columns, len(found.worth) == len(selector.selected_)
     (4, True)
     """
@@ -96,14 +96,14 @@ class Beside:
     worth: list[Worth]
 
 
-def beside(
+def ablate(
     model: object,
     X: object,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-) -> Beside | None:
-    """What all columns would have given, and what each term of the model is worth.
+) -> Ablation | None:
+    """Compare a model with one of all columns, and leave out each of its terms in turn.
 
     Tables come from the guiding rows for the validation rows, or from four fifths of the rows for
     the last fifth; weights, pairs and constants are those of the model.
@@ -117,7 +117,7 @@ def beside(
 
     Returns
     -------
-    found : Beside or None
+    found : Ablation or None
         None where this cannot be told: no columns were chosen, rows have labels, or the table has
         more than 5000 columns.
     """
@@ -146,7 +146,7 @@ def beside(
             trial.add(every, read, test)
     if not total:
         return None
-    return Beside(wrong / total, len(names), trial.rows, trial.worth(names))
+    return Ablation(wrong / total, len(names), trial.rows, trial.worth(names))
 
 
 def _splits(refits: Refits) -> Iterable[tuple[Ints, Ints]]:

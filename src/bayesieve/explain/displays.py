@@ -10,7 +10,6 @@ from ..estimators.weighted import WeightedNaiveBayes
 from ..evaluation._typing import Model, Value
 from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
-from ..search.weight_path import WeightPath
 from . import plots as plotting
 from .evidence import Explanation, explain
 from .model import ModelExplanation, explain_model
@@ -213,10 +212,10 @@ class PathDisplay(_Display):
 
     Parameters
     ----------
-    path : Path or WeightPath
+    path : Path
         The `path_` of a selector, or of a `WeightedNaiveBayes`.
     bands : list of float, optional
-        Standard errors of the states of a `WeightPath`; a `Path` knows its own.
+        Standard errors of the states of weighted terms; a path of subsets knows its own.
 
     Examples
     --------
@@ -229,7 +228,7 @@ class PathDisplay(_Display):
     'number of features'
     """
 
-    def __init__(self, path: Path | WeightPath, bands: list[float] | None = None):
+    def __init__(self, path: Path, bands: list[float] | None = None):
         self.path, self.bands = path, bands
 
     @classmethod
@@ -257,7 +256,7 @@ class PathDisplay(_Display):
 
     def plot(self, ax: "Axes | None" = None) -> "PathDisplay":
         """Draw."""
-        if isinstance(self.path, WeightPath):
+        if self.path.of == "terms":
             return self._keep(plotting.plot_weight_path(self.path, ax, self.bands))
         return self._keep(plotting.plot_path(self.path, ax))
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..evaluation.stability import Stability
     from ..rankings.divergence import RelevanceMatrix
     from ..search.path import Path, Step
-    from ..search.weight_path import WeightPath
     from .evidence import Evidence, Explanation
     from .model import Value, ValueScale
     from .plain import Source
@@ -126,7 +125,7 @@ def weighted_bands(
         return None
     found = []
     for step in path.steps:
-        state = model.at(len(step.terms))
+        state = model.at(step.n_terms)
         rows = rows_of(state, X)
         some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _MOST_ROWS)).astype(np.int64)
         problem = state.estimator_.fitted_.only
@@ -436,7 +435,7 @@ def plot_pair(
 
 
 def plot_weight_path(
-    path: "WeightPath", ax: "Axes | None" = None, bands: "Sequence[float] | None" = None
+    path: "Path", ax: "Axes | None" = None, bands: "Sequence[float] | None" = None
 ) -> "Axes":
     """Leave-one-out log-loss against the number of terms; the chosen state is marked.
 
@@ -447,8 +446,8 @@ def plot_weight_path(
     bands : standard errors of the states, of which two are drawn on either side.
     """
     ax = new_axes(7, 4) if ax is None else ax
-    sizes = [len(step.terms) for step in path.steps]
-    losses = [step.loss for step in path.steps]
+    sizes = [step.n_terms for step in path.steps]
+    losses = [step.score for step in path.steps]
     if bands is not None:
         _band(ax, sizes, losses, bands, _FOR)
     ax.plot(sizes, losses, color=_FOR, marker=".")

@@ -22,7 +22,8 @@ from ..criteria.base import Key
 from ..data.files.atomic import begin_file, remove_left_behind, write_text
 from .inner_cv import Option
 from .objective import Gain, Objective, Scorer, Toggle
-from .weight_path import GreedyWeights, WeightStep
+from .path import WeightState
+from .weight_path import GreedyWeights
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, Fraction)
 
@@ -618,7 +619,7 @@ class WeightJournal:
         self._paths.setdefault(part, {"option": [option.bins, price], "steps": []})
         self._write()
 
-    def resume(self, part: str, greedy: GreedyWeights) -> list[WeightStep]:
+    def resume(self, part: str, greedy: GreedyWeights) -> list[WeightState]:
         """States that were written down; the path is brought to the last of them."""
         known = self._paths.get(part, {})
         steps = [_state(each) for each in known.get("steps", ())]
@@ -626,7 +627,7 @@ class WeightJournal:
             greedy.resume(steps[-1], known["units"], known["open"])
         return steps
 
-    def took(self, part: str, steps: Sequence[WeightStep], greedy: GreedyWeights) -> None:
+    def took(self, part: str, steps: Sequence[WeightState], greedy: GreedyWeights) -> None:
         """Another state: written down, but not every time."""
         known = self._paths[part]
         known["steps"] += [_plain(step) for step in steps[len(known["steps"]) :]]
@@ -645,7 +646,7 @@ class WeightJournal:
         self._written = time.monotonic()
 
 
-def _plain(step: WeightStep) -> dict[str, Any]:
+def _plain(step: WeightState) -> dict[str, Any]:
     return {
         "unit": step.unit,
         "gain": step.gain if np.isfinite(step.gain) else None,
@@ -656,9 +657,9 @@ def _plain(step: WeightStep) -> dict[str, Any]:
     }
 
 
-def _state(data: Mapping[str, Any]) -> WeightStep:
+def _state(data: Mapping[str, Any]) -> WeightState:
     constants = tuple(np.array(part, np.int64) for part in data["constants"])
-    return WeightStep(
+    return WeightState(
         data["unit"],
         np.inf if data["gain"] is None else data["gain"],
         data["loss"],

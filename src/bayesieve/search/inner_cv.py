@@ -11,8 +11,8 @@ from scipy.special import ndtri, stdtrit
 
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints
+from .path import WeightState
 from .term_pool import MOST_GROUP_FOLDS, CodedRows, Weighing, WeightPlan, fold_weights
-from .weight_path import WeightStep
 
 #: Numbers in pairs fall into so many bins.
 BINS = (5, 8)
@@ -82,7 +82,7 @@ def options_of(
     return nothing + [Option(b, each) for b in bins for each in (None, LOW_PRICE)]
 
 
-def until(steps: Sequence[WeightStep], price: float) -> int:
+def until(steps: Sequence[WeightState], price: float) -> int:
     """Where a path would have ended at a higher price: the steps before one that pays less."""
     for at, step in enumerate(steps[1:], 1):
         if step.gain < price:

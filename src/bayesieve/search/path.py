@@ -1,11 +1,12 @@
-"""What a search visited, and the choice among it."""
+"""Every state that a fit visited, of a subset or of weighted terms, and the choice among them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..criteria.base import Key, read_as
 from ..data.result import frame_of, html_table
+from ..models.base import Ints
 from .objective import Objective, Scorer
 from .progress import in_features
 
@@ -13,9 +14,35 @@ from .progress import in_features
 _ROUNDING = 1e-12
 
 
+#: What guides a path of weighted terms: the log-loss of rows left out of their own tables.
+LOG_LOSS = "log-loss"
+
+
+@dataclass(frozen=True)
+class WeightState:
+    """Terms, weights and constants after one step of a path of weighted terms.
+
+    Parameters
+    ----------
+    unit : what was added; -1 at the start.
+    gain : what its Newton step promised, the extra price taken off, in nat.
+    loss : mean leave-one-out log-loss, in nat; of several problems, the sum of theirs.
+    terms : the terms that are in, in the order in which they came.
+    weights : sixteenths of each problem, terms x classes.
+    constants : sixty-fourths of a nat of each problem.
+    """
+
+    unit: int
+    gain: float
+    loss: float
+    terms: tuple[int, ...]
+    weights: tuple[Ints, ...]
+    constants: tuple[Ints, ...]
+
+
 @dataclass(frozen=True)
 class Step:
-    """One committed state of a search."""
+    """One committed state of a fit."""
 
     action: str  #: "start", "add" or "drop"
     units: tuple[int, ...]  #: what moved; for "start", the whole subset
@@ -27,10 +54,25 @@ class Step:
     validation_key: Key | None = None
     #: Error on the validation rows; their score, where the criterion itself chooses (AUC).
     validation_error: float = float("nan")
+    gain: float = float("nan")  #: nats that a weighted term promised
+    state: WeightState | None = None  #: terms and weights, where terms have weights
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms: of columns, unless columns stand in pairs."""
+        return self.n_features if self.state is None else len(self.state.terms)
 
 
 class Path:
-    """Every subset that a search visited, in order.
+    """Every subset, or state of weighted terms, that a fit visited, in order.
+
+    Parameters
+    ----------
+    units : terms that enter and leave together; a term below the number of columns is a column.
+    names : of all columns.
+    criterion : what guides.
+    validation_name : what the figure on the rows that choose is called.
+    pairs : the two columns of each term beyond the columns; None: terms have no weights.
 
     Attributes
     ----------
@@ -45,6 +87,12 @@ class Path:
         to choose; otherwise NaN.
     n_rows : (int, int)
         Rows that guided, and rows that chose; where rows come in groups, the groups of each.
+    of : str
+        What moves: "columns", or "terms" that have weights.
+    names : list of str
+        Of all columns.
+    members : tuple of tuple of int
+        Columns of each unit.
 
     Examples
     --------
@@ -61,35 +109,77 @@ class Path:
 
     def __init__(
         self,
-        members: tuple[tuple[int, ...], ...],
+        units: tuple[tuple[int, ...], ...],
         names: list[str],
         criterion: str,
         validation_name: str = "validation_error",
+        pairs: Mapping[int, tuple[int, int]] | None = None,
     ):
+        self.of = "columns" if pairs is None else "terms"
+        self.pairs = dict(pairs or {})
         self.validation_name = validation_name
         self.steps: list[Step] = []
         self.chosen = self.best = -1
         self.standard_error = float("nan")
         self.criterion = criterion
         self.names = names
-        self.members = members
+        self.units = units
+        self.members = units
+        if self.pairs:
+            self.members = tuple(tuple(self.columns_of(unit)) for unit in units)
 
     def __len__(self) -> int:
         return len(self.steps)
 
     def __repr__(self) -> str:
-        return f"<Path of {len(self)} subsets, criterion {self.criterion!r}>"
+        return f"<Path of {len(self)} {self._visited}, criterion {self.criterion!r}>"
+
+    @property
+    def _visited(self) -> str:
+        return "subsets" if self.of == "columns" else "states"
 
     def _repr_html_(self) -> str:
         columns = self.to_dict()
         if all(step.validation_key is None for step in self.steps):
             del columns[self.validation_name]
+        if self.of == "columns":
+            del columns["n_terms"], columns["gain"]
         chosen = self.steps[self.chosen].n_features if self.chosen >= 0 else None
         said = ""
         if chosen is not None:
             said = f"; chosen: step {self.chosen}, {in_features(chosen)}"
         guide = read_as(self.criterion)
-        return html_table(columns, f"{len(self)} subsets, guided by {guide}{said}")
+        return html_table(columns, f"{len(self)} {self._visited}, guided by {guide}{said}")
+
+    def columns_of(self, terms: Iterable[int]) -> list[int]:
+        """Columns of some terms, each once, in the order in which they come."""
+        return list(dict.fromkeys(j for term in terms for j in self.pairs.get(term, (term,))))
+
+    def name_of(self, term: int) -> str:
+        """The name of a term: that of its column, or those of both."""
+        return " x ".join(self.names[j] for j in self.pairs.get(term, (term,)))
+
+    def take(self, state: WeightState) -> None:
+        """Write down another state of weighted terms; the last one is chosen."""
+        begins = state.unit < 0
+        step = Step(
+            "start" if begins else "add",
+            () if begins else (state.unit,),
+            phase=0,
+            direction="forward",
+            n_features=len(self.columns_of(state.terms)),
+            key=state.loss,
+            score=state.loss,
+            gain=state.gain,
+            state=state,
+        )
+        self.steps.append(step)
+        self.chosen = self.best = len(self.steps) - 1
+
+    @property
+    def states(self) -> list[WeightState]:
+        """The states of weighted terms."""
+        return [step.state for step in self.steps if step.state is not None]
 
     def choose(
         self,
@@ -166,9 +256,11 @@ class Path:
         """Columns of the subset at a step, best first.
 
         Forward phases list them as they joined.  Backward phases list first what was dropped last,
-        since that was missed most.
+        since that was missed most.  Columns of weighted terms come as their terms came.
         """
         step = self.steps[at]
+        if step.state is not None:
+            return self.columns_of(step.state.terms)
         first = max(i for i in range(at + 1) if self.steps[i].action == "start")
         units = dict.fromkeys(self.steps[first].units)
         if self.steps[first - 1].direction == "backward" and first > 0:
@@ -197,22 +289,28 @@ class Path:
         return sorted(units, key=lambda unit: -dropped.get(unit, never))
 
     def to_dict(self) -> dict[str, list[object]]:
-        """The path as columns of plain values."""
-        names = self.names
+        """The path as columns of plain values, the same of subsets and of weighted terms."""
+        seen = {term for state in self.states for term in state.terms}
         return {
             "step": list(range(len(self))),
             "phase": [step.phase for step in self.steps],
             "action": [step.action for step in self.steps],
-            "feature": [
-                None
-                if step.action == "start"
-                else " + ".join(names[c] for c in self.members[step.units[0]])
-                for step in self.steps
-            ],
+            "term": [self._moved(step, seen) for step in self.steps],
+            "n_terms": [step.n_terms for step in self.steps],
             "n_features": [step.n_features for step in self.steps],
+            "gain": [step.gain for step in self.steps],
             "score": [step.score for step in self.steps],
             self.validation_name: [step.validation_error for step in self.steps],
         }
+
+    def _moved(self, step: Step, seen: set[int]) -> str | None:
+        """Names of the terms that came or went in a step; `seen` are those that any state has."""
+        if step.action == "start":
+            return None
+        return " + ".join(
+            self.name_of(term) if step.state is None or term in seen else "(left at once)"
+            for term in self.units[step.units[0]]
+        )
 
     def to_frame(self, backend: Any = None) -> Any:
         """The path as a data frame, one row a step.
@@ -226,7 +324,7 @@ class Path:
         return frame_of(self.to_dict(), backend)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw score and validation error against the number of features.
+        """Draw score and validation error against the number of features, or of terms.
 
         Bands: two standard errors on either side, where the score is a share of rows or a mean of
         probabilities; of the many subsets visited, the best is surely too good.
@@ -240,9 +338,9 @@ class Path:
         -------
         ax : matplotlib axes
         """
-        from ..explain.plots import plot_path
+        from ..explain.plots import plot_path, plot_weight_path
 
-        return plot_path(self, ax)
+        return plot_path(self, ax) if self.of == "columns" else plot_weight_path(self, ax)
 
 
 class Recorder:

@@ -35,7 +35,8 @@ from ..models.counts import log_shares_of
 from ..models.log_ratios import Ratios, column_ratios, pair_ratios, rising
 from ..models.pairs import PairTerms, cells
 from ..models.registry import MODELS
-from .weight_path import GreedyWeights, TermBook, TermPage, WeightedProblem, WeightRules, WeightStep
+from .path import LOG_LOSS, Path, WeightState
+from .weight_path import GreedyWeights, TermBook, TermPage, WeightedProblem, WeightRules
 
 #: Folds within the training rows that decide how to fit.
 N_FOLDS = 3
@@ -647,19 +648,12 @@ class Weighing:
         """How many terms may enter."""
         return int(self._allowed.sum())
 
-    @property
-    def units(self) -> tuple[tuple[int, ...], ...]:
-        """Terms that enter together."""
-        return self._units
+    def path(self, names: list[str]) -> Path:
+        """An empty path of these terms, on columns of these names."""
+        pairs = {self.n_columns + p: pair.columns for p, pair in enumerate(self.pairs)}
+        return Path(self.units, names, LOG_LOSS, pairs=pairs)
 
-    def columns_of(self, steps: Sequence[WeightStep]) -> set[int]:
-        """The columns that models of these states read."""
-        terms = {term for step in steps for term in step.terms}
-        singles = {t for t in terms if t < self.n_columns}
-        paired = [self.pairs[t - self.n_columns] for t in terms if t >= self.n_columns]
-        return singles | {j for pair in paired for j in pair.columns}
-
-    def book(self, steps: Sequence[WeightStep], columns: Sequence[int]) -> TermBook:
+    def book(self, steps: Sequence[WeightState], columns: Sequence[int]) -> TermBook:
         """All that models of these states say, without the rows; on these columns."""
         terms = sorted({term for step in steps for term in step.terms})
         paired = {t: self.pairs[t - self.n_columns] for t in terms if t >= self.n_columns}
@@ -689,7 +683,7 @@ class Weighing:
             price,
             np.repeat([0.0, self.plan.pair_price], [self.n_columns, len(self.pairs)]),
             self.plan.most,
-            self._units,
+            self.units,
             self._allowed,
             self.plan.kept,
             self._start,
@@ -769,7 +763,8 @@ class Weighing:
         return found
 
     @cached_property
-    def _units(self) -> tuple[tuple[int, ...], ...]:
+    def units(self) -> tuple[tuple[int, ...], ...]:
+        """Terms that enter together."""
         units = self.plan.units or tuple((j,) for j in range(self.n_columns))
         return (*units, *((self.n_columns + p,) for p in range(len(self.pairs))))
 
@@ -777,9 +772,9 @@ class Weighing:
     def _start(self) -> tuple[int, ...]:
         """The units with which a path begins."""
         unit_of: dict[tuple[int, ...], int] = {
-            (term,): u for u, unit in enumerate(self._units) for term in unit
+            (term,): u for u, unit in enumerate(self.units) for term in unit
         }
-        first = len(self._units) - len(self.pairs)
+        first = len(self.units) - len(self.pairs)
         unit_of.update({pair.columns: first + p for p, pair in enumerate(self.pairs)})
         return tuple(dict.fromkeys(unit_of[term] for term in self.plan.start))
 
@@ -791,7 +786,7 @@ class Weighing:
         return np.array(
             [
                 not all(silent[t] for t in unit) and forbidden.isdisjoint(unit) and u not in kept
-                for u, unit in enumerate(self._units)
+                for u, unit in enumerate(self.units)
             ],
             bool,
         )
@@ -852,7 +847,7 @@ class HeldOut:
             for ledger in ledgers
         ]
 
-    def losses(self, steps: Sequence[WeightStep]) -> Iterator[float]:
+    def losses(self, steps: Sequence[WeightState]) -> Iterator[float]:
         """Log-loss of all rows after each step, in nat."""
         for step in steps:
             for problem, weights, constants in zip(

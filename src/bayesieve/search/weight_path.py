@@ -4,18 +4,16 @@ Every candidate's gain is that of one Newton step of its weights, from integer s
 is kept only where the exact loss of rows left out, an integer, and the penalty together fall.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, ndtri_exp, stdtr
 
 from ..data.kernels.options import POSTERIOR_BITS
-from ..data.result import frame_of, html_table
 from ..engine.contract import WeightLedger
 from ..models.base import Floats, Ints
 from ..models.columns import Summary
@@ -23,6 +21,7 @@ from ..models.counts import log_shares_of
 from ..models.fitted import FittedProblem
 from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, Ratios, weigh
 from ..models.pairs import PairTerms, Weighting
+from .path import WeightState
 
 # A visit that promises less than this many nat is not worth the steps.
 _LEAST_GAIN = 1e-3
@@ -66,28 +65,6 @@ class WeightRules:
     n_rows: float = 1.0
     shared: int = 1
     clusters: int = 0
-
-
-@dataclass(frozen=True)
-class WeightStep:
-    """One state of the path.
-
-    Parameters
-    ----------
-    unit : what was added; -1 at the start.
-    gain : what its Newton step promised, the extra price taken off, in nat.
-    loss : mean leave-one-out log-loss, in nat; of several problems, the sum of theirs.
-    terms : the terms that are in, in the order in which they came.
-    weights : sixteenths of each problem, terms x classes.
-    constants : sixty-fourths of a nat of each problem.
-    """
-
-    unit: int
-    gain: float
-    loss: float
-    terms: tuple[int, ...]
-    weights: tuple[Ints, ...]
-    constants: tuple[Ints, ...]
 
 
 class WeightedProblem:
@@ -266,7 +243,7 @@ class GreedyWeights:
         self.open = rules.allowed.copy()
         self._resumed = False
 
-    def steps(self) -> Iterator[WeightStep]:
+    def steps(self) -> Iterator[WeightState]:
         """One state after the other, the start first; where it goes on, those that are to come."""
         if not self._resumed:
             yield self.state(-1, 0.0)
@@ -283,7 +260,7 @@ class GreedyWeights:
                 return
             yield self._add(unit, gain)
 
-    def resume(self, step: WeightStep, units: Sequence[int], open_units: Sequence[int]) -> None:
+    def resume(self, step: WeightState, units: Sequence[int], open_units: Sequence[int]) -> None:
         """Go on from a state that was written down."""
         for problem, weights, constants in zip(
             self._problems, step.weights, step.constants, strict=True
@@ -304,13 +281,13 @@ class GreedyWeights:
         """How many there are."""
         return len(self.terms)
 
-    def state(self, unit: int, gain: float) -> WeightStep:
+    def state(self, unit: int, gain: float) -> WeightState:
         """What the path has come to."""
         terms = self.terms
         loss = sum(problem.loss for problem in self._problems) / self._rules.n_rows
         if self._told is not None:
             self._told(len(terms), loss)
-        return WeightStep(
+        return WeightState(
             unit,
             gain,
             loss,
@@ -347,7 +324,7 @@ class GreedyWeights:
             return -1, 0.0
         return int(units[best]), float(each[best] + rules.price * sizes[units[best]])
 
-    def _add(self, unit: int, gain: float) -> WeightStep:
+    def _add(self, unit: int, gain: float) -> WeightState:
         self.units.append(unit)
         self.open[unit] = False
         self._sweep([unit])
@@ -412,13 +389,9 @@ class TermBook:
             return (term,)
         return tuple(self.columns[j] for j in pair.columns)
 
-    def columns_in(self, step: WeightStep) -> list[int]:
-        """The columns that a state reads, ascending."""
-        return sorted({j for term in step.terms for j in self.columns_of(term)})
-
     def fitted(
         self,
-        step: WeightStep,
+        step: WeightState,
         g: int,
         columns: Sequence[int],
         priors: tuple[float, ...] | None = None,
@@ -462,84 +435,3 @@ class TermBook:
         summary = self.pages[g].summary
         shares = log_shares_of(summary.class_count * summary.class_weight)
         return np.rint((np.log(priors) - shares) * _CONSTANTS).astype(np.int64)
-
-
-# -- Every state of a path of weighted terms, for people to look at --------------------------------
-
-
-class WeightPath:
-    """The terms as they came, what each promised, and what was gained.
-
-    Parameters
-    ----------
-    steps : the states, the start first.
-    names : of the terms that ever were in.
-    units : terms that enter together.
-    chosen : the state that the model has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import WeightedNaiveBayes
-    >>> X = np.array([[0], [1]] * 20)
-    >>> path = WeightedNaiveBayes().fit(X, ["a", "b"] * 20).path_
-    >>> path.to_dict()["term"]
-    [None, 'x0']
-    """
-
-    def __init__(
-        self,
-        steps: Sequence[WeightStep],
-        names: Mapping[int, str],
-        units: Sequence[Sequence[int]],
-        chosen: int,
-    ):
-        self.steps, self.names, self.chosen = list(steps), dict(names), chosen
-        self.units = [tuple(unit) for unit in units]
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __repr__(self) -> str:
-        return f"<WeightPath of {len(self)} states, {len(self.steps[self.chosen].terms)} terms>"
-
-    def _repr_html_(self) -> str:
-        return html_table(self.to_dict(), f"{len(self)} states; chosen: {self.chosen}")
-
-    def to_dict(self) -> dict[str, list[object]]:
-        """The path as columns of plain values."""
-        return {
-            "step": list(range(len(self))),
-            "term": [self._name(step) for step in self.steps],
-            "gain": [step.gain for step in self.steps],
-            "loss": [step.loss for step in self.steps],
-            "n_terms": [len(step.terms) for step in self.steps],
-        }
-
-    def _name(self, step: WeightStep) -> str | None:
-        """What came in a step."""
-        if step.unit < 0:
-            return None
-        return " + ".join(self.names.get(term, "(left at once)") for term in self.units[step.unit])
-
-    def to_frame(self, backend: Any = None) -> Any:
-        """The path as a data frame, one row a state.
-
-        Parameters
-        ----------
-        backend : str, optional
-            A data-frame library known to narwhals, such as "pandas" or "polars".
-        """
-        return frame_of(self.to_dict(), backend)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the leave-one-out log-loss against the number of terms.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-        """
-        from ..explain.plots import plot_weight_path
-
-        return plot_weight_path(self, ax)

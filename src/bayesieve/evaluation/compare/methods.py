@@ -156,11 +156,11 @@ class UsedFeatures(NamedTuple):
 def used_features(method: object, n_columns: int) -> UsedFeatures:
     """Features that a fitted method reads.
 
-    The rule, in this order: ``selected_`` (column numbers or names; or terms, each a tuple of
-    columns: a pair is one thing selected, and two features read), ``get_support()``; of a
-    pipeline, the last step that has one of them, its columns followed back through the steps before
-    it; of a search over parameters, its ``best_estimator_``.  A method that has none of these does
-    not select: it reads ``n_features_in_`` columns, or all.
+    The rule, in this order: ``terms_`` of a `WeightedNaiveBayes` (a pair is one thing selected, and
+    two features read), ``selected_`` (column numbers or names), ``get_support()``; of a pipeline,
+    the last step that has one of them, its columns followed back through the steps before it; of a
+    search over parameters, its ``best_estimator_``.  A method that has none of these does not
+    select: it reads ``n_features_in_`` columns, or all.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
     method = getattr(method, "best_estimator_", method)
     steps = [step for _, step in getattr(method, "steps", [("", method)]) if _does(step)]
     selected, last = _of_steps(steps), steps[-1]
-    terms = getattr(last, "terms_", None)
+    terms = None if _moves(last) == "columns" else getattr(last, "terms_", None)
     n_terms = None if terms is None else len(terms)
     if selected is not None:
         columns = {column for term in selected for column in term}
@@ -195,18 +195,24 @@ def _does(step: object) -> bool:
     return step is not None and step != "passthrough"
 
 
+def _moves(step: object) -> str | None:
+    """What moves on the path of a method: "columns", "terms"; None where it has no path."""
+    paths = getattr(step, "path_", None)
+    return getattr(paths[0] if isinstance(paths, list) else paths, "of", None)
+
+
 def _name(term: _Term) -> Feature:
     """A column as it is, several by all their names."""
     return term[0] if len(term) == 1 else " x ".join(map(str, term))
 
 
-def _own(step: object) -> list[_Term] | None:
+def _own(step: Any) -> list[_Term] | None:
     """The terms that a step tells itself, in the order of the table: mostly columns."""
     if hasattr(step, "best_estimator_"):
         step = step.best_estimator_
+    if _moves(step) == "terms":
+        return sorted(term["columns"] for term in step.terms_)
     if hasattr(step, "selected_"):
-        if any(isinstance(term, tuple) for term in step.selected_):
-            return sorted(tuple(int(j) for j in term) for term in step.selected_)
         found = np.asarray(step.selected_)
         if found.dtype == bool:
             found = np.flatnonzero(found)

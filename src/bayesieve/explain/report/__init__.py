@@ -167,8 +167,8 @@ def _as_settled(
     """What is repeated; of a weighted model, with pairs and price as its folds settled them."""
     found = clone(model)
     if isinstance(model, WeightedNaiveBayes):
-        pairs, price = bool(model.choice_["bins"]), model.choice_["price"]
-        found.set_params(pairs=pairs, price=float(price))
+        decided = model.settings_
+        found.set_params(pairs=decided["pairs"], price=float(decided["price"]))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from scipy.stats import binomtest
 
 from ...evaluation._typing import Value
-from ...evaluation.ablation import Beside
+from ...evaluation.ablation import Ablation
 from ...evaluation.performance import ClassPerformanceData, PerformanceData
 from ..text import interval, many, rate_in_words
 from .shape import AgreementData, Bar, Judgement
@@ -50,7 +50,7 @@ class Facts:
     n_columns: int
     classes: list[tuple[Value, float]]
     labelled: bool
-    beside: Beside | None
+    beside: Ablation | None
     stability: AgreementData | None
     names: list[str]
     alone: tuple[str, float] | None

@@ -20,13 +20,13 @@ from ...estimators.deploy import bayes_of, stands_for
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.weighted import WeightedNaiveBayes
 from ...evaluation._typing import Model, Value
-from ...evaluation.ablation import Beside, Worth
+from ...evaluation.ablation import Ablation, Worth
 from ...evaluation.decide import Decision, rule_in_words
 from ...evaluation.drift import drift
 from ...evaluation.performance import PerformanceData
 from ...models.fitted import ASK, FittedBayes, FittedProblem
 from ...rankings.families import count_others
-from ...search.weight_path import WeightPath
+from ...search.path import Path
 from ..plain import FeatureData, ModelData
 from ..plots import weighted_bands
 from ..portable import Portable
@@ -116,7 +116,7 @@ _MOST_SAID, _LITTLE = 4, math.log(1.15)
 class SectionFacts(NamedTuple):
     """What is known of terms beside the model itself."""
 
-    beside: Beside | None
+    beside: Ablation | None
     stories: dict[str, str]
     sentences: dict[str, str]
 
@@ -319,7 +319,7 @@ def path_of(
     """
     if isinstance(model, NaiveBayesSelector):
         return _moves(model)
-    if isinstance(model, WeightedNaiveBayes) and isinstance(model.path_, WeightPath):
+    if isinstance(model, WeightedNaiveBayes) and isinstance(model.path_, Path):
         return _states(model, X, y, groups)
     return None
 
@@ -371,12 +371,12 @@ def _states(
 ) -> PathData:
     """Every state of a path of weighted terms, whole."""
     path = model.path_
-    terms = sorted(path.names)
+    terms = sorted({term for state in path.states for term in state.terms})
     at = {term: i for i, term in enumerate(terms)}
     n_rows = int(sum(np.ravel(model.estimator_.class_count_)))
     return {
         "kind": "terms",
-        "names": [path.names[term] for term in terms],
+        "names": [path.name_of(term) for term in terms],
         "members": [[i] for i in range(len(terms))],
         "criterion": "log-loss",
         "guide": GUIDES["log-loss"],
@@ -389,13 +389,13 @@ def _states(
         "steps": [
             (
                 "t",
-                [at[term] for term in step.terms],
+                [at[term] for term in state.terms],
                 0,
-                len(step.terms),
-                _eight(step.loss),
+                len(state.terms),
+                _eight(state.loss),
                 None,
             )
-            for step in path.steps
+            for state in path.states
         ],
     }
 
@@ -459,7 +459,7 @@ def term_fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
     families, others = getattr(model, "families_", None), stands_for(model)
     found: dict[str, list[str]] = {}
     path = getattr(model, "path_", None)
-    if isinstance(path, WeightPath):
+    if isinstance(path, Path) and path.of == "terms":
         found |= {name: [name, *told] for name, told in _arrivals(path).items()}
     for name, twins in others.items():
         line = found.setdefault(name, [name, "selected", ""])
@@ -472,15 +472,13 @@ def term_fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
     return [*found.values(), *lost]
 
 
-def _arrivals(path: WeightPath) -> dict[str, tuple[str, str]]:
+def _arrivals(path: Path) -> dict[str, tuple[str, str]]:
     """When each term of a path came, and whether the chosen state still has it."""
-    kept = set(path.steps[path.chosen].terms)
+    kept, seen = set(path.states[path.chosen].terms), {t for s in path.states for t in s.terms}
     found: dict[str, tuple[str, str]] = {}
     for i, step in enumerate(path.steps):
-        for term in path.units[step.unit] if step.unit >= 0 else ():
-            came, name = f"was taken as {nth(len(step.terms))} term", path.names.get(term)
-            if name is None:
-                continue
+        for term in [term for unit in step.units for term in path.units[unit] if term in seen]:
+            came, name = f"was taken as {nth(step.n_terms)} term", path.name_of(term)
             if term in kept:
                 found[name] = ("selected", came)
             elif i <= path.chosen:
@@ -517,8 +515,8 @@ def settings_of(model: Model) -> list[tuple[str, str]]:
         found += [
             ("estimator", "WeightedNaiveBayes: terms with weights for each class"),
             ("guided by", GUIDES["log-loss"]),
-            ("price of a term", _price(model.choice_["price"])),
-            ("pairs of columns", "yes" if model.choice_["bins"] else "no"),
+            ("price of a term", _price(model.settings_["price"])),
+            ("pairs of columns", "yes" if model.settings_["pairs"] else "no"),
             ("ridge", f"{model.ridge:g}"),
         ]
     if isinstance(model, ChosenColumns):
