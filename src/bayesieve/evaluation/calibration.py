@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ..checks import Array, check_number, choose, plain_value
@@ -15,15 +15,10 @@ from ..data.sample import Sample, check_class_weight, class_factors, is_label_ma
 from ..data.tables import Table
 from ..estimators.base import ChosenColumns, procedure_of
 from ..estimators.deploy import bayes_of, rows_of
+from ..models.base import Floats, Ints
 from ..models.fitted import FittedBayes
 from ._typing import Model
 from .crossfit import Refits, read_training, trained_on
-
-Floats = NDArray[np.float64]
-
-
-Ints = NDArray[np.int64]
-
 
 _MOST_STEPS = 200
 

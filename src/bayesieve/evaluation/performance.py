@@ -13,17 +13,18 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, plain_value
-from ..criteria.base import Criterion
 from ..data.result import Result
 from ..data.sample import Sample, read_sample, read_weights
 from ..data.split import group_numbers, read_groups_of_rows
 from ..estimators.base import ChosenColumns, procedure_of
 from ..estimators.deploy import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
+from ..models.base import Ints
 from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes
 from ._typing import Model, Value
 from .crossfit import (
+    OutOfFold,
     Refits,
     as_reported,
     log_scores,
@@ -302,14 +303,20 @@ def _of_training_rows(
     mates = None if given is None else group_numbers(given[read.rows])
     refits = Refits(model, X, y, groups=mates, read=read, encode=True)
     fitted, own = model.estimator_.fitted_, own_criterion(model)
+    how, rows, found = "anew", np.arange(read.rows.size), None
     if fitted.specs and (parts is None or not parts[1].size):
-        anew = out_of_fold(refits, scored=own is not None)
-        if anew is not None:
-            found = _judge(
-                "anew", fitted, anew.proba, anew.decided, refits.target, read.weights, mates
-            )
-            return _with_own(found, own, anew.scores, read.labels, read.weights)
-    return None if parts is None else _of_chosen_columns(refits, own)
+        found = out_of_fold(refits, scored=own is not None)
+    if found is None and parts is None:
+        return None
+    if found is None:
+        how, rows, found = _by_chosen_columns(refits, scored=own is not None)
+    mine = None if mates is None else mates[rows]
+    weights = read.weights[rows]
+    judged = _judge(how, fitted, found.proba, found.decided, refits.target[rows], weights, mine)
+    if own is None or found.scores is None:
+        return judged
+    value = as_reported(own, found.scores, read.labels[rows], weights)
+    return replace(judged, criterion=OwnScore(own.name, value, own.greater_is_better))
 
 
 def _read_if_trained_on(
@@ -327,49 +334,33 @@ def _read_if_trained_on(
     return read if same else None
 
 
-def _of_chosen_columns(refits: Refits, own: Criterion | None) -> Performance:
-    """The columns chosen, on validation rows, or in folds that took part in the selection."""
-    read, truth, mates = refits.read, refits.target, refits.mates
-    fitted = refits.last.estimator_.fitted_
+def _by_chosen_columns(refits: Refits, scored: bool) -> tuple[str, Ints, OutOfFold]:
+    """Predict with the columns chosen: validation rows, or folds that took part in the selection.
+
+    Gives what kind of rows they are, which of those read, and the predictions.
+    """
+    truth, fitted = refits.target, refits.last.estimator_.fitted_
     how, parts = "validation", [refits.parts]
     if not fitted.specs:
         everything = np.arange(len(truth))
         how, parts = "given", [(everything, everything)]
     elif not refits.parts[1].size:
-        how, parts = "folds", _folds(truth, mates)
+        how, parts = "folds", _folds(truth, refits.mates)
     temperatures = [each.temperature for each in fitted.problems]
-    said: list[tuple[Array, ...]] = []
-    scores = []
+    proba, decided, scores = [], [], []
     for train, test in parts:
         part = fitted
         if how != "given":  # a temperature is the selector's, not of its tables
             part = refits.chosen_on(train).calibrated(temperatures)
         rows = refits.chosen(test)
-        decided, proba = part.best_and_proba(rows)
-        said.append((proba, decided, truth[test], read.weights[test]))
-        if own is not None:
+        best, chances = part.best_and_proba(rows)
+        decided.append(best)
+        proba.append(chances)
+        if scored:
             scores.append(log_scores(part, rows))
     judged = np.concatenate([test for _, test in parts])
-    apart = None if mates is None else mates[judged]
-    proba, decided, truth, weights = (np.concatenate(each) for each in zip(*said, strict=True))
-    found = _judge(how, fitted, proba, decided, truth, weights, apart)
-    if own is None:
-        return found
-    return _with_own(found, own, np.concatenate(scores), read.labels[judged], read.weights[judged])
-
-
-def _with_own(
-    found: Performance,
-    own: Criterion | None,
-    scores: NDArray[np.float64] | None,
-    classes: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> Performance:
-    """Add the score by a criterion of the user's own, where it guided."""
-    if own is None or scores is None:
-        return found
-    value = as_reported(own, scores, classes, weights)
-    return replace(found, criterion=OwnScore(own.name, value, own.greater_is_better))
+    found = np.concatenate(proba), np.concatenate(decided)
+    return how, judged, OutOfFold(*found, np.concatenate(scores) if scored else None)
 
 
 def _folds(

@@ -26,6 +26,7 @@ from ...data.tables import RawTable, Table, is_frame, read_table
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.weighted import WeightedNaiveBayes
+from ...models.base import Floats
 from ...search.checkpoint import fingerprint
 from ..crossfit import fresh_copy
 
@@ -258,8 +259,6 @@ def _names_of(step: object, columns: Sequence[int]) -> list[Feature]:
 # -- What a comparison measures --------------------------------------------------------------------
 
 
-Floats = NDArray[np.float64]
-
 _BINS = 10
 
 
@@ -451,13 +450,7 @@ def read_sets(data: object, folds: int) -> list[DataSet]:
     found = [_read(name, each) for name, each in _named(data)]
     if not found:
         raise ValueError(f"{_ALLOWED_DATA}; got none. Give at least one.")
-    names = [each.name for each in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(
-            f"data must have names that differ; got {twice!r} twice. Give a dict with a name for "
-            "each."
-        )
+    _check_names("data", [each.name for each in found])
     for each in found:
         if folds > each.smallest:
             raise ValueError(
@@ -465,6 +458,15 @@ def read_sets(data: object, folds: int) -> list[DataSet]:
                 f"{each.name!r}; got {folds}. Use fewer folds, or join rare classes."
             )
     return found
+
+
+def _check_names(parameter: str, names: Sequence[str]) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"{parameter} must have names that differ; got {twice!r} twice. Give a dict with a "
+            "name for each."
+        )
 
 
 def _named(data: object) -> Iterable[tuple[str, Any]]:
@@ -786,13 +788,7 @@ def read_methods(methods: object) -> dict[str, Classifier]:
         given = [(each if isinstance(each, str) else type(each).__name__, each) for each in methods]
     if not given:
         raise ValueError(f"{_ALLOWED_METHODS}; got none. Give at least one.")
-    names = [name for name, _ in given]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(
-            f"methods must have names that differ; got {twice!r} twice. Give a dict with a name "
-            "for each."
-        )
+    _check_names("methods", [name for name, _ in given])
     found = {}
     for name, each in given:
         method = named_method(each) if isinstance(each, str) else each

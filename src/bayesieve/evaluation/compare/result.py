@@ -11,10 +11,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...checks import check_number, choose
 from ...data.result import Result, html_table
+from ...models.base import Floats
 from .methods import SCORES, Cell
 from .statistics import (
     Friedman,
@@ -386,9 +386,6 @@ def _failed(found: "Comparison") -> list[str]:
 
 
 # -- A comparison ----------------------------------------------------------------------------------
-
-
-Floats = NDArray[np.float64]
 
 
 class SetSize(NamedTuple):
