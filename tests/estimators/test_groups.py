@@ -228,7 +228,7 @@ def test_performance_leaves_out_whole_groups(monkeypatch):
             seen.append(set(mates[train]) & set(mates[test]))
             yield train, test
 
-    monkeypatch.setattr(performance_module, "decide_anew", lambda *given, **named: None)
+    monkeypatch.setattr(performance_module, "out_of_fold", lambda *given, **named: None)
     monkeypatch.setattr(performance_module.GroupKFold, "split", split)
     chosen = NaiveBayesSelector().fit(X, y, groups=mates)
     assert performance(chosen, X, y, groups=mates).rows == "folds"

@@ -26,9 +26,9 @@ from bayesieve.evaluation.compare.methods import (
     calibration_error,
     judge_probabilities,
     named_method,
-    seeded,
-    told_features,
+    used_features,
 )
+from bayesieve.evaluation.crossfit import fresh_copy
 from comparisons import CLOCKS, DEMSAR, NAMES, SETS, made, without_clocks
 from plain import plain_selector
 from weighted import terms_of
@@ -121,10 +121,10 @@ def test_the_number_of_workers_and_their_kind_change_nothing():
 
 def test_seeds_go_where_nothing_is_said():
     both = make_pipeline(DecisionTreeClassifier(random_state=3))
-    assert seeded(both, 7).steps[-1][1].random_state == 3
-    assert seeded(make_pipeline(DecisionTreeClassifier()), 7).steps[-1][1].random_state == 7
+    assert fresh_copy(both, 7).steps[-1][1].random_state == 3
+    assert fresh_copy(make_pipeline(DecisionTreeClassifier()), 7).steps[-1][1].random_state == 7
     ours = plain_selector(progress=True, checkpoint="somewhere")
-    mine = seeded(ours, 2)
+    mine = fresh_copy(ours, 2)
     assert (mine.random_state, mine.progress, mine.checkpoint) == (2, False, None)
     assert (ours.random_state, ours.progress) == (None, True)
 
@@ -205,22 +205,22 @@ def test_features_are_told_by_the_last_step_that_can():
         StandardScaler(), SelectKBest(k=10), StandardScaler(), SelectKBest(k=3), GaussianNB()
     ).fit(X, y)
     first = np.flatnonzero(two[1].get_support())
-    told = told_features(two, 30)
+    told = used_features(two, 30)
     assert told.selected == tuple(first[two[3].get_support()])
     assert told.number == 3
     tuned = GridSearchCV(two, {"selectkbest-2__k": [2]}, cv=2).fit(X, y)
-    assert told_features(tuned, 30).number == 2
-    assert told_features(GaussianNB().fit(X, y), 30) == (30, None, None)
+    assert used_features(tuned, 30).number == 2
+    assert used_features(GaussianNB().fit(X, y), 30) == (30, None, None)
     codes = np.column_stack([np.arange(60) % 3, np.arange(60) % 2])
     hot = make_pipeline(OneHotEncoder(), VarianceThreshold(0.23), GaussianNB())
     hot.set_params(onehotencoder__sparse_output=False)
     hot.fit(codes, np.arange(60) % 2)
-    assert told_features(hot, 2).selected == ("x1_0", "x1_1")
+    assert used_features(hot, 2).selected == ("x1_0", "x1_1")
 
     class Terms(GaussianNB):
         terms_ = ("one", "two")
 
-    assert told_features(Terms().fit(X, y), 30).terms == 2
+    assert used_features(Terms().fit(X, y), 30).terms == 2
 
 
 def test_weighted_terms_are_compared_as_terms():
@@ -255,7 +255,7 @@ def test_terms_behind_other_steps_have_the_words_of_the_first():
         StandardScaler(), VarianceThreshold(), SelectKBest(k=6), WeightedNaiveBayes(pairs=True)
     )
     chosen[2].set_params(score_func=lambda X, y: np.array([0, 0, 0, 1, 0, 1.0]), k=2)
-    told = told_features(chosen.fit(X, y), 6)
+    told = used_features(chosen.fit(X, y), 6)
     assert (told.selected, told.number, told.terms) == (("3 x 5",), 2, 1)
 
 

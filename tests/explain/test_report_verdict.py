@@ -16,7 +16,7 @@ from bayesieve import (
     decide,
     drift,
 )
-from bayesieve.evaluation.ablation import beside
+from bayesieve.evaluation.ablation import ablate
 from bayesieve.explain.report import make_report, report_content
 from bayesieve.explain.text import chance_in_words, few_digits, interval, odds_in_words
 from plain import plain_selector
@@ -88,7 +88,7 @@ def test_all_columns_and_the_worth_of_each_by_a_slow_twin():
     selector.set_params(max_features=2).fit(X, y)
     names = list(X.columns[selector.support_])
     assert sorted(names) == ["flag", "speed"]
-    found = beside(selector, X, y)
+    found = ablate(selector, X, y)
     train, test = selector.guiding_rows_, selector.validation_rows_
     every = NaiveBayes("intervals").fit(X.iloc[train], y[train])
     # Cuts of intervals are made from all rows in a search, and from the training rows here.
@@ -98,7 +98,7 @@ def test_all_columns_and_the_worth_of_each_by_a_slow_twin():
     binary = X[["flag"]].assign(other=(X["twin"] > 0.7).astype(int), last=X["flag"] ^ 1)
     selector = plain_selector(random_state=0, n_features=2, keep=["flag", "other"]).fit(binary, y)
     train, test = selector.guiding_rows_, selector.validation_rows_
-    found = beside(selector, binary, y)
+    found = ablate(selector, binary, y)
     assert found.all_error == pytest.approx(
         (
             NaiveBayes().fit(binary.iloc[train], y[train]).predict(binary.iloc[test]) != y[test]

@@ -1,27 +1,21 @@
-"""Ablation: the model beside all columns, and without each of its own."""
+"""Ablation: the model against one of all columns, and without each of its own terms."""
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.base import BaseEstimator
 
 from ..data.sample import Sample, read_sample
 from ..data.split import group_numbers
 from ..data.tables import Table
+from ..estimators.base import ChosenColumns
 from ..estimators.naive_bayes import NaiveBayes
-from ..estimators.selector import NaiveBayesSelector
-from ..estimators.weighted import WeightedNaiveBayes
 from ..models.base import Floats, Ints
-from ..models.columns import share
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.log_ratios import WEIGHT_STEPS
-
-#: What chose columns.
-Chooser = NaiveBayesSelector | WeightedNaiveBayes
+from .crossfit import Refits, fold_splitter, without_warnings
 
 _FOLDS = 5
 
@@ -70,8 +64,8 @@ class Worth:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """A choice beside what might have been.
+class Ablation:
+    """Error with all columns, and the worth of each term of the model.
 
     Attributes
     ----------
@@ -88,10 +82,10 @@ class Beside:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bayesieve import NaiveBayesSelector
-    >>> from bayesieve.evaluation.ablation import beside
+    >>> from bayesieve.evaluation.ablation import ablate
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
-    >>> found = beside(selector, X, y)
+    >>> found = ablate(selector, X, y)
     >>> found.n_columns, len(found.worth) == len(selector.selected_)
     (4, True)
     """
@@ -102,14 +96,14 @@ class Beside:
     worth: list[Worth]
 
 
-def beside(
+def ablate(
     model: object,
     X: object,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-) -> Beside | None:
-    """What all columns would have given, and what each term of the model is worth.
+) -> Ablation | None:
+    """Compare a model with one of all columns, and leave out each of its terms in turn.
 
     Tables come from the guiding rows for the validation rows, or from four fifths of the rows for
     the last fifth; weights, pairs and constants are those of the model.
@@ -123,11 +117,11 @@ def beside(
 
     Returns
     -------
-    found : Beside or None
+    found : Ablation or None
         None where this cannot be told: no columns were chosen, rows have labels, or the table has
         more than 5000 columns.
     """
-    if not isinstance(model, Chooser) or not isinstance(model.estimator_, NaiveBayes):
+    if not isinstance(model, ChosenColumns) or not isinstance(model.estimator_, NaiveBayes):
         return None
     fitted = model.estimator_.fitted_
     read = read_sample(BaseEstimator(), X, y, sample_weight)
@@ -136,57 +130,37 @@ def beside(
         return None
     if not np.array_equal(read.classes, fitted.only.classes):
         return None
-    plain = _plain(model)
-    family = plain.family()
-    table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
-    read = read._replace(table=table)
+    mates = None if groups is None else group_numbers(np.asarray(groups)[read.rows])
+    refits = Refits(model, X, y, groups=mates, read=read, encode=True)
+    read = read._replace(table=refits.table)
     chosen = np.flatnonzero(model.support_)
     wrong, total, trial = 0.0, 0.0, _Trial(fitted, chosen, len(names), len(read.classes))
-    for train, test in _splits(model, read, groups):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit of all rows said what there is to say
-            target = read.classes[read.labels[train]]
-            every = clone(plain).fit(table.take(train), target, sample_weight=read.weights[train])
-        part, truth = table.take(test), read.labels[test]
-        decided = np.searchsorted(read.classes, every.fitted_.best(part))
-        wrong += float(read.weights[test][decided != truth].sum())
-        total += float(read.weights[test].sum())
-        trial.add(every.fitted_, read, test)
+    with without_warnings():
+        for train, test in _splits(refits):
+            if np.unique(read.labels[train]).size < len(read.classes):
+                continue
+            every = refits.on(train, choose=False).model.fitted_
+            decided = np.searchsorted(read.classes, every.best(read.table.take(test)))
+            wrong += float(read.weights[test][decided != read.labels[test]].sum())
+            total += float(read.weights[test].sum())
+            trial.add(every, read, test)
     if not total:
         return None
-    return Beside(wrong / total, len(names), trial.rows, trial.worth(names))
+    return Ablation(wrong / total, len(names), trial.rows, trial.worth(names))
 
 
-def _plain(model: Chooser) -> NaiveBayes:
-    """A model of all columns as it would have been without a choice."""
-    if isinstance(model, WeightedNaiveBayes):
-        return NaiveBayes(model.features, model.smoothing, model.priors)
-    found = model.estimator
-    return NaiveBayes() if found is None else clone(found)
-
-
-def _splits(
-    model: Chooser, read: Sample, groups: ArrayLike | None
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Rows for tables, and rows to be decided; every class among the first."""
-    if isinstance(model, NaiveBayesSelector) and model.validation_rows_.size:
-        parts = [model.guiding_rows_, model.validation_rows_]
-        train, test = (np.flatnonzero(np.isin(read.rows, part)) for part in parts)
-        if np.unique(read.labels[train]).size == len(read.classes):
-            yield train, test
-        return
-    mates = None if groups is None else group_numbers(np.asarray(groups)[read.rows])
-    fewest = int(np.bincount(read.labels).min())
-    n_folds = min(_FOLDS, fewest if mates is None else np.unique(mates).size)
-    if n_folds < 2:
-        return
-    kind = StratifiedKFold if mates is None else StratifiedGroupKFold
-    splitter = kind(n_folds, shuffle=True, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        for train, test in splitter.split(np.zeros(len(read.labels)), read.labels, mates):
-            if np.unique(read.labels[train]).size == len(read.classes):
-                yield train, test
+def _splits(refits: Refits) -> Iterable[tuple[Ints, Ints]]:
+    """Rows for tables, and rows to be decided."""
+    parts = refits.procedure.row_parts
+    if parts is not None and parts[1].size:
+        guiding, choosing = (np.flatnonzero(np.isin(refits.read.rows, part)) for part in parts)
+        return [(guiding, choosing)]
+    labels, mates = refits.read.labels, refits.mates
+    most = int(np.bincount(labels).min()) if mates is None else np.unique(mates).size
+    if min(_FOLDS, most) < 2:
+        return []
+    splitter = fold_splitter(min(_FOLDS, most), mates is not None)
+    return splitter.split(np.zeros(len(labels)), labels, mates)
 
 
 class _Trial:

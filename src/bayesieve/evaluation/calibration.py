@@ -6,25 +6,19 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ..checks import Array, check_number, choose, plain_value
 from ..data.result import Result
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
-from ..estimators.base import ChosenColumns
+from ..estimators.base import ChosenColumns, procedure_of
 from ..estimators.deploy import bayes_of, rows_of
-from ..estimators.selector import NaiveBayesSelector
+from ..models.base import Floats, Ints
 from ..models.fitted import FittedBayes
 from ._typing import Model
-from .crossfit import read_again, trained_on
-
-Floats = NDArray[np.float64]
-
-
-Ints = NDArray[np.int64]
-
+from .crossfit import Refits, read_training, trained_on
 
 _MOST_STEPS = 200
 
@@ -154,23 +148,22 @@ def calibrate(
     choose("rows", rows, ["new", "validation"])
     low, high = _check_bounds(bounds)
     chooser = model if isinstance(model, ChosenColumns) else None
-    selector = model if isinstance(model, NaiveBayesSelector) else None
-    if selector is None and rows == "validation":
-        raise ValueError("rows='validation' is for a NaiveBayesSelector; use rows='new'.")
     final = bayes_of(model)
+    parts = None if chooser is None else procedure_of(chooser).row_parts
     # A temperature is about what was learnt: the place of use is left out, and put in again.
     places = [problem.place for problem in final.fitted_.problems if problem.place is not None]
     fitted = final.fitted_.deployed(None)
     if rows == "validation":
-        assert selector is not None
-        judge, table, target, weights = _guided(selector, X, y, sample_weight)
+        if chooser is None or parts is None:
+            raise ValueError("rows='validation' is for a NaiveBayesSelector; use rows='new'.")
+        judge, table, target, weights = _guided(chooser, X, y, sample_weight)
     else:
         judge, (table, target, weights) = fitted, held_out_rows(model, fitted, X, y, sample_weight)
     if rows == "new" and trained_on(fitted, table, target, weights):
         others = (
-            " Use rows='validation', or rows that are new."
-            if selector is not None
-            else (" Give rows that are new to it.")
+            " Give rows that are new to it."
+            if parts is None
+            else " Use rows='validation', or rows that are new."
         )
         warnings.warn(
             "X and y hold the very counts that the model was fitted on: they seem to be its "
@@ -250,21 +243,22 @@ def _read_known(
 
 
 def _guided(
-    selector: NaiveBayesSelector, X: object, y: ArrayLike, sample_weight: ArrayLike | None
+    selector: ChosenColumns, X: object, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[FittedBayes, Table, Ints, Floats]:
     """A model of the guiding rows, and the validation rows to judge it by."""
-    if not selector.validation_rows_.size:
+    read = read_training(selector, X, y, sample_weight)
+    refits = Refits(selector, X, y, read=read, encode=True)
+    guiding, held = refits.parts
+    if not held.size:
         raise ValueError(
             "rows='validation' needs a selector with a validation part; it was fitted with "
             "validation=None. Give new rows."
         )
-    fitted = read_again(selector, X, y, sample_weight)
-    held = fitted.validation
     return (
-        fitted.model_of(fitted.guiding),
-        fitted.chosen(held),
-        fitted.read.targets.classes[held],
-        fitted.read.weights[held],
+        refits.chosen_on(guiding),
+        refits.chosen(held),
+        read.targets.classes[held],
+        read.weights[held],
     )
 
 

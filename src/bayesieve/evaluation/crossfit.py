@@ -1,11 +1,11 @@
-"""Fit again: resamples, folds and pipelines; out-of-fold predictions of the whole procedure."""
+"""Fit again: the one way to repeat a fit on folds and resamples; out-of-fold predictions."""
 
 import warnings
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,13 +24,9 @@ from ..data.sample import Sample, check_class_weight, class_factors, read_sample
 from ..data.split import group_numbers, read_groups_of_rows, validation_among
 from ..data.tables import Table, read_table
 from ..engine.threads import Threads, count_threads
-from ..estimators._validation import family_of, judge_parameters, settle
-from ..estimators.base import ChosenColumns
-from ..estimators.naive_bayes import NaiveBayes
-from ..estimators.selector import NaiveBayesSelector
+from ..estimators.base import ChosenColumns, procedure_of
 from ..estimators.signals import last_step, table_before
-from ..estimators.weighted import WeightedNaiveBayes
-from ..models.base import Floats, Statistics, one_set
+from ..models.base import Floats, Ints, Statistics, one_set
 from ..models.columns import share
 from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
@@ -38,47 +34,323 @@ from ..models.votes import FittedVotes
 from ..search.run import Family
 from ..search.term_pool import reweigh
 
-# Draws of one sample before we say that the rows do not suit.
-_PATIENCE = 100
+_FOLDS = 5
 
 
-def draw_samples(
-    repeats: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    n_samples: int,
-    least: int,
-    random_state: np.random.RandomState,
-    groups: Array | None = None,
-) -> NDArray[np.int64]:
-    """How often each row is drawn, one line a sample; no sample has fewer than `least` classes.
+def fresh_copy(estimator: Any, seed: int) -> Any:
+    """An unfitted copy in which every `random_state` that is None, in steps too, is the seed.
+
+    It writes no progress and no checkpoint, which belong to the fit of all rows.  `time_limit`
+    stays: a search that is cut short is what is judged.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from bayesieve.evaluation.crossfit import fresh_copy
+    >>> fresh_copy(RandomForestClassifier(), 7).random_state
+    7
+    >>> fresh_copy(RandomForestClassifier(random_state=1), 7).random_state
+    1
+    """
+    copy = clone(estimator)
+    changed: dict[str, object] = {}
+    for name, value in copy.get_params().items():
+        last = name.rpartition("__")[2]
+        if last == "random_state" and value is None:
+            changed[name] = int(seed)
+        elif last == "checkpoint" and value is not None:
+            changed[name] = None
+        elif last == "progress" and value is True:
+            changed[name] = False
+    return copy.set_params(**changed)
+
+
+class Refit(NamedTuple):
+    """A model fitted on some of the rows, and the table that it reads of all of them."""
+
+    model: Any
+    table: Table
+
+    def chosen(self, rows: Ints) -> Table:
+        """Some rows, the columns that were chosen."""
+        return self.table.take(rows).pick(np.flatnonzero(self.model.support_))
+
+
+class Refits:
+    """A selector, or a pipeline that ends in one, to be fitted again on some of its rows.
 
     Parameters
     ----------
-    repeats : how often each row stands in the table.
-    labels : the class of each row.
-    n_samples, least : how many samples, of how many classes at least.
-    random_state : draws.
-    groups : where they are given, whole groups are drawn, as many as there are.
+    model : NaiveBayesSelector or WeightedNaiveBayes, or a Pipeline that ends in one
+        It stays as it is.
+    X, y, sample_weight, groups :
+        As the user gave them.
+    read : Sample, optional
+        The rows, where they were read before; `groups` are of these rows then.
+    encode : bool, default=False
+        Learn levels, resolutions and feature models from all rows at once, rather than from the
+        rows of each fit.
+    hint : str
+        What to do instead with a model that is none of ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.evaluation.crossfit import Refits
+    >>> X, y = load_iris(return_X_y=True)
+    >>> refit = Refits(NaiveBayesSelector(), X, y).on(np.arange(0, 150, 2))
+    >>> refit.table.n_rows, refit.model.estimator_.class_count_
+    (150, array([25., 25., 25.]))
     """
-    drawn = None if groups is None else group_numbers(groups)
-    total = int(repeats.sum()) if drawn is None else int(drawn.max()) + 1
-    shares = repeats / total if drawn is None else np.full(total, 1 / total)
-    samples = np.empty((n_samples, repeats.size), np.int64)
-    for i in range(n_samples):
-        for _ in range(_PATIENCE):
-            counts = random_state.multinomial(total, shares)
-            samples[i] = counts if drawn is None else counts[drawn] * repeats
-            if np.unique(labels[samples[i] > 0]).size >= least:
-                break
-        else:
-            raise ValueError(
-                f"{_PATIENCE} bootstrap samples in a row held fewer than {least} classes of y: "
-                "some class is too rare for resampling. Give more rows of it."
+
+    def __init__(
+        self,
+        model: Any,
+        X: object,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        read: Sample | None = None,
+        encode: bool = False,
+        hint: str = "",
+    ):
+        self._pipeline = model if isinstance(model, Pipeline) else None
+        last = model if self._pipeline is None else last_step(self._pipeline)
+        if not isinstance(last, ChosenColumns):
+            who = "selector" if self._pipeline is None else "the last step of the pipeline"
+            raise TypeError(
+                f"{who} must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
+                f"{type(last).__name__}.{hint}"
             )
-    return samples
+        self.last: Any = last
+        self.procedure = procedure_of(last)
+        self.n_rows = int(_num_samples(X))
+        self._X, self._y, self._weight = X, y, sample_weight
+        self._encode = encode
+        if read is not None:
+            self.read = read
+        self.groups = read_groups_of_rows(groups, self.n_rows if read is None else read.rows.size)
+        self._groups_are_read = read is not None
+
+    @cached_property
+    def read(self) -> Sample:
+        """Classes and weights of the rows; their columns where no step comes before."""
+        X = self._X if self._pipeline is None else np.zeros((self.n_rows, 1))
+        return read_sample(BaseEstimator(), X, self._y, self._weight, whole=True)
+
+    @property
+    def mates(self) -> Array | None:
+        """The groups of the rows that were read."""
+        if self.groups is None or self._groups_are_read:
+            return self.groups
+        return self.groups[self.read.rows]
+
+    @property
+    def target(self) -> Array:
+        """What the rows that were read belong to, as `fit` takes it."""
+        read = self.read
+        return read.targets.classes if read.targets.labelled else read.classes[read.labels]
+
+    @cached_property
+    def family(self) -> Family:
+        """What makes the terms of the columns."""
+        found: Family = self.procedure.base_model().family()
+        return found
+
+    @cached_property
+    def models(self) -> list[str]:
+        """The feature model of every column, by all rows."""
+        return self.family.choose_models(self.read.table)
+
+    @cached_property
+    def table(self) -> Table:
+        """All rows as the fits read them, where no step comes before the model."""
+        return self._ready(self.read.table, self.models) if self._encode else self.read.table
+
+    def table_after(self, rows: Ints) -> Table:
+        """The columns of all rows, by steps of the pipeline that learnt from these rows of X."""
+        if self._pipeline is None:
+            self.table  # noqa: B018  encoded now, before threads would each do it
+            return self.read.table
+        mine = clone(self._pipeline)
+        steps = mine[:-1]
+        if len(steps.steps):
+            steps.fit(*(_safe_indexing(each, rows) for each in (self._X, self._y)))
+        return table_before(mine, self._X).take(self.read.rows)
+
+    def _ready(self, table: Table, models: list[str]) -> Table:
+        return share(table, models, self.family.rounded, self.read.repeats)
+
+    def on(
+        self,
+        rows: Ints | None = None,
+        *,
+        repeats: Ints | None = None,
+        seed: int = 0,
+        alone: bool = True,
+        choose: bool = True,
+        adapt: Callable[[Table], dict[str, object]] | None = None,
+    ) -> Refit:
+        """Fit a copy on some of the rows.
+
+        Parameters
+        ----------
+        rows : positions among the rows that were read; all of them by default.
+        repeats : how often each of these rows counts; its weight by default.
+        seed : where the model has none.
+        alone : does it run by itself?  Else others run beside it, and it takes a single thread.
+        choose : False: fit a model of all columns, without a choice among them.
+        adapt : settings of the copy, made from the table that it will read.
+        """
+        read = self.read
+        at = np.arange(read.rows.size) if rows is None else rows
+        table = self.table_after(
+            read.rows[at] if repeats is None else np.repeat(read.rows[at], repeats)
+        )
+        model = self._copy(read.rows[at], seed, alone) if choose else self.procedure.base_model()
+        if adapt is not None:
+            model.set_params(**adapt(table))
+        if self._pipeline is None:
+            table = self.table
+        elif self._encode:
+            table = self._ready(table, self.family.choose_models(table))
+        given: dict[str, Any] = {"sample_weight": read.weights[at] if repeats is None else repeats}
+        if choose:
+            given["groups"] = None if self.mates is None else self.mates[at]
+        model.fit(table if rows is None else table.take(rows), self.target[at], **given)
+        return Refit(model, table)
+
+    def _copy(self, rows: Ints, seed: int, alone: bool) -> Any:
+        """A copy for a table of these rows of X; those that `validation` names are named anew."""
+        among = validation_among(self.last.validation, rows, self.n_rows)
+        found = fresh_copy(self.last, seed).set_params(validation=among)
+        return found if alone else found.set_params(n_jobs=1)
+
+    def can_fit(self, rows: Ints) -> bool:
+        """Do these rows hold every class, and more of each than rows named by `validation`?"""
+        read = self.read
+        labels = read.labels[rows]
+        n_classes = np.unique(labels).size
+        if not read.targets.labelled and n_classes < len(read.classes):
+            return False
+        chooses = validation_among(self.last.validation, read.rows[rows], self.n_rows)
+        if not isinstance(chooses, np.ndarray):
+            return True
+        return bool(chooses.any()) and np.unique(labels[~chooses]).size == n_classes
+
+    # -- of a selector that is fitted --------------------------------------------------------
+
+    @property
+    def parts(self) -> tuple[Ints, Ints]:
+        """Positions, among the rows that were read, of those that guided and those that chose."""
+        assert self.procedure.row_parts is not None
+        guiding, choosing = self.procedure.row_parts
+        return np.searchsorted(self.read.rows, guiding), np.searchsorted(self.read.rows, choosing)
+
+    def chosen(self, rows: Ints) -> Table:
+        """Some rows, the columns that the fitted selector chose."""
+        return Refit(self.last, self.table).chosen(rows)
+
+    def chosen_on(self, rows: Ints) -> FittedBayes:
+        """A model of the columns that a fitted selector chose, made of some rows as its own was."""
+        selector, sample = self.last, self.read._replace(table=self.table).take(rows)
+        factors = None
+        if not sample.targets.labelled:
+            factors = class_weights(selector, sample.labels, sample.weights, sample.classes)
+        if selector.settings_["reweigh"] and selector.selected_.size:
+            order, plain = selector.selected_.tolist(), np.ones(len(sample.classes))
+            factors = plain if factors is None else factors
+            with Threads(count_threads(selector.n_jobs)) as threads:
+                return reweigh(sample, self.models, order, self.family, factors, threads)
+        fitted = self.family.fit(sample, self.models, factors)
+        columns = np.flatnonzero(selector.support_).tolist()
+        found: FittedBayes = self.family.restrict(fitted, columns, sample)
+        return found
 
 
-# -- A fitted selector judged by its criterion on rows that took no part ---------------------------
+def class_weights(model: ChosenColumns, labels: Ints, weights: Floats, classes: Array) -> Floats:
+    """Factor of each class in the model's fit; "balanced" by these rows."""
+    given = check_class_weight(model.class_weight, classes)
+    return np.array([float(f) for f in class_factors(given, labels, weights, len(classes))])
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Say nothing in fits that repeat another: that one said what there is to say."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def joined_names(tables: Iterable[Sequence[str]]) -> list[str]:
+    """Names of all columns: steps may give other columns to every fit."""
+    return list(dict.fromkeys(name for names in tables for name in names))
+
+
+def fold_splitter(n_folds: int, grouped: bool, seed: int = 0) -> Any:
+    """Shuffled folds that keep classes in balance, and groups whole where rows come in groups."""
+    kind = StratifiedGroupKFold if grouped else StratifiedKFold
+    return kind(n_folds, shuffle=True, random_state=seed)
+
+
+# -- Out-of-fold predictions -----------------------------------------------------------------------
+
+
+class OutOfFold(NamedTuple):
+    """Predictions for every row by a model that was fitted without it."""
+
+    proba: Floats
+    decided: Array
+    scores: Floats | None  #: of the classes, in nat; where they were asked for
+
+
+def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
+    """Predict every row from a fit, selection included, on the other folds.
+
+    Parameters
+    ----------
+    refits : the fit to repeat; rows that its `validation` names choose in the folds that have them.
+    scored : are the scores of the classes asked for, too?
+
+    Returns
+    -------
+    found : OutOfFold or None
+        None where the fit cannot be repeated on other rows: a class has too few of them, groups are
+        too few, or `cv` names rows.
+    """
+    read, groups, target = refits.read, refits.mates, refits.target
+    labelled, strata = read.targets.labelled, read.strata
+    if np.bincount(strata).min() < _FOLDS and not labelled:
+        return None
+    n_folds = _FOLDS if groups is None else min(_FOLDS, np.unique(groups).size)
+    if n_folds < 2 or _names_rows(refits.last):
+        return None
+    splitter = fold_splitter(n_folds, groups is not None)
+    width = len(read.targets.names) if labelled else len(read.classes)
+    proba, decided = np.zeros((len(target), width)), np.empty_like(target)
+    scores = np.zeros((len(target), width)) if scored else None
+    with without_warnings():
+        for train, test in splitter.split(np.zeros(len(target)), strata, groups):
+            if not refits.can_fit(train):
+                return None
+            refit = refits.on(train)
+            chosen, fitted = refit.chosen(test), refit.model.estimator_.fitted_
+            decided[test], proba[test] = fitted.best_and_proba(chosen)
+            if scores is not None:
+                scores[test] = log_scores(fitted, chosen)
+    return OutOfFold(proba, decided, scores)
+
+
+def _names_rows(model: Any) -> bool:
+    """Does `cv` name rows of the whole table, which a part of it does not have?"""
+    cv = getattr(model, "cv", None)
+    return not (cv is None or isinstance(cv, str | Integral) or hasattr(cv, "split"))
+
+
+# -- Held-out rows scored by the criterion that guided ---------------------------------------------
 
 
 def held_out_score(
@@ -109,8 +381,10 @@ def held_out_score(
         ]
         return float(np.average(np.mean(found, axis=0), weights=weights))
     sums, unit = fitted.only.sums(chosen), fitted.only.scale.unit
-    classes = np.searchsorted(fitted.only.classes, target)
-    worth = weights * _factors(selector, *trained)[classes]
+    known = fitted.only.classes
+    classes = np.searchsorted(known, target)
+    learnt = np.searchsorted(known, trained[0])
+    worth = weights * class_weights(selector, learnt, trained[1], known)[classes]
     if not criterion.has_row_values:
         return as_reported(criterion, log_scores(fitted, chosen), classes, worth)
     return float(np.average(criterion.row_values(sums, unit, classes), weights=worth))
@@ -129,9 +403,9 @@ def as_reported(
     return float(sign * criterion.loss(scores, classes, weights))
 
 
-def own_criterion(selector: NaiveBayesSelector) -> Criterion | None:
-    """What guided it, where that is none of this package's and has a loss."""
-    _, criterion = judge_parameters(settle(selector))
+def own_criterion(model: ChosenColumns) -> Criterion | None:
+    """The criterion that guided, where it is none of this package's and has a loss."""
+    criterion = procedure_of(model).validate()
     ours = type(criterion).__module__.partition(".")[0] == "bayesieve"
     return None if ours or type(criterion).loss is Criterion.loss else criterion
 
@@ -141,15 +415,6 @@ def held_out_error(selector: ChosenColumns, table: Table, target: Array, weights
     chosen = table.pick(np.flatnonzero(selector.support_))
     wrong = selector.estimator_.fitted_.best(chosen) != target
     return float(np.average(wrong.reshape(len(target), -1).mean(1), weights=weights))
-
-
-def _factors(selector: ChosenColumns, target: Array, weights: Floats) -> Floats:
-    """Class weights as the training rows balance them."""
-    classes = selector.estimator_.classes_
-    labels = np.searchsorted(classes, target)
-    given = check_class_weight(selector.class_weight, classes)
-    found: list[Fraction] = class_factors(given, labels, weights, len(classes))
-    return np.array([float(factor) for factor in found])
 
 
 def _area(
@@ -190,75 +455,24 @@ def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[NDArray[np.i
     return [sums[:, 1] - sums[:, 0] for sums in fitted.sums(chosen)]
 
 
-# -- Models of some of the rows that a selector was fitted on, made as its search made them --------
+# -- The rows that a model was fitted on -----------------------------------------------------------
 
 
-Ints = NDArray[np.int64]
-
-
-class Reread(NamedTuple):
-    """What a selector was fitted on, read again."""
-
-    selector: NaiveBayesSelector
-    read: Sample
-    models: list[str]
-    guiding: Ints  #: positions among the rows read
-    validation: Ints
-
-    def model_of(self, rows: Ints) -> FittedBayes:
-        """A model of the chosen columns from some of the rows, made as `estimator_` was made."""
-        selector, sample, factors = self.selector, self.read.take(rows), None
-        if not sample.targets.labelled:
-            given = check_class_weight(selector.class_weight, sample.classes)
-            exact = class_factors(given, sample.labels, sample.weights, len(sample.classes))
-            factors = np.array([float(factor) for factor in exact])
-        family = family_of(selector)
-        if selector.settings_["reweigh"] and selector.selected_.size:
-            order, plain = selector.selected_.tolist(), np.ones(len(sample.classes))
-            factors = plain if factors is None else factors
-            with Threads(count_threads(selector.n_jobs)) as threads:
-                return reweigh(sample, self.models, order, family, factors, threads)
-        fitted = family.fit(sample, self.models, factors)
-        columns = np.flatnonzero(selector.support_).tolist()
-        found: FittedBayes = family.restrict(fitted, columns, sample)
-        return found
-
-    def chosen(self, rows: Ints) -> Table:
-        """Some rows, the chosen columns."""
-        return self.read.table.take(rows).pick(np.flatnonzero(self.selector.support_))
-
-
-def read_again(
-    selector: NaiveBayesSelector, X: object, y: ArrayLike, sample_weight: ArrayLike | None
-) -> Reread:
+def read_training(
+    selector: ChosenColumns, X: object, y: ArrayLike, sample_weight: ArrayLike | None
+) -> Sample:
     """The table given to a selector's fit; another one is refused."""
     table = read_table(selector, X, reset=False)
-    last = int(max(part.max(initial=-1) for part in _rows(selector)))
+    parts = procedure_of(selector).row_parts
+    assert parts is not None
+    last = int(max(part.max(initial=-1) for part in parts))
     if table.n_rows <= last:
         raise ValueError(
             f"X must be the table given to fit, of more than {last} rows; got {table.n_rows}."
         )
     read = read_sample(BaseEstimator(), table, y, sample_weight)
-    # Levels and resolutions are those of all rows, as they were in the search.
-    family = family_of(selector)
-    models = family.choose_models(read.table)
-    read = read._replace(table=share(read.table, models, family.rounded, read.repeats))
-    guiding, held = (np.searchsorted(read.rows, part) for part in _rows(selector))
-    if not all(
-        np.array_equal(read.rows[np.minimum(at, read.rows.size - 1)], part)
-        for at, part in zip((guiding, held), _rows(selector), strict=True)
-    ):
+    if not all(np.isin(part, read.rows).all() for part in parts):
         raise ValueError("sample_weight must be as it was in the selector's fit; rows are missing.")
-    _check_counts(selector, read)
-    return Reread(selector, read, models, guiding, held)
-
-
-def _rows(selector: NaiveBayesSelector) -> tuple[Ints, Ints]:
-    return selector.guiding_rows_, selector.validation_rows_
-
-
-def _check_counts(selector: NaiveBayesSelector, read: Sample) -> None:
-    """Do the classes weigh what they weighed in fit?"""
     known = np.atleast_2d(selector.estimator_.class_count_)
     classes = read.targets.classes.T
     same = known.shape == (len(classes), len(read.classes))
@@ -270,6 +484,7 @@ def _check_counts(selector: NaiveBayesSelector, read: Sample) -> None:
             "X, y and sample_weight must be those that the selector was fitted on: the classes "
             "weigh something else here."
         )
+    return read
 
 
 def trained_on(fitted: FittedBayes, table: Table, target: Ints, weights: Floats) -> bool:
@@ -299,169 +514,44 @@ def _same_statistics(one: Statistics, other: Statistics) -> bool:
     return bool(close.all() and np.allclose(squares, other_squares, rtol=1e-9, atol=0))
 
 
-# -- A selector fitted again on some of the rows ---------------------------------------------------
+# -- Bootstrap samples -----------------------------------------------------------------------------
 
 
-#: What chooses columns, and can do so again.
-Chooser = NaiveBayesSelector | WeightedNaiveBayes
+# Draws of one sample before we say that the rows do not suit.
+_PATIENCE = 100
 
 
-class Refits:
-    """A selector or pipeline and rows, of which some are to be fitted again.
+def draw_samples(
+    repeats: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    n_samples: int,
+    least: int,
+    random_state: np.random.RandomState,
+    groups: Array | None = None,
+) -> NDArray[np.int64]:
+    """How often each row is drawn, one line a sample; no sample has fewer than `least` classes.
 
     Parameters
     ----------
-    model : not fitted; it stays as it is.
-    X, y, sample_weight, groups : as the user gave them.
-    hint : what to do instead with a model that is none of ours.
+    repeats : how often each row stands in the table.
+    labels : the class of each row.
+    n_samples, least : how many samples, of how many classes at least.
+    random_state : draws.
+    groups : where they are given, whole groups are drawn, as many as there are.
     """
-
-    def __init__(
-        self,
-        model: Chooser | Pipeline,
-        X: object,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        hint: str = "",
-    ):
-        self._pipeline = model if isinstance(model, Pipeline) else None
-        last = model if self._pipeline is None else last_step(self._pipeline)
-        if not isinstance(last, Chooser):
-            who = "selector" if self._pipeline is None else "the last step of the pipeline"
-            raise TypeError(
-                f"{who} must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
-                f"{type(last).__name__}.{hint}"
+    drawn = None if groups is None else group_numbers(groups)
+    total = int(repeats.sum()) if drawn is None else int(drawn.max()) + 1
+    shares = repeats / total if drawn is None else np.full(total, 1 / total)
+    samples = np.empty((n_samples, repeats.size), np.int64)
+    for i in range(n_samples):
+        for _ in range(_PATIENCE):
+            counts = random_state.multinomial(total, shares)
+            samples[i] = counts if drawn is None else counts[drawn] * repeats
+            if np.unique(labels[samples[i] > 0]).size >= least:
+                break
+        else:
+            raise ValueError(
+                f"{_PATIENCE} bootstrap samples in a row held fewer than {least} classes of y: "
+                "some class is too rare for resampling. Give more rows of it."
             )
-        self.last: Chooser = last
-        self._X, self._y, self._weight = X, y, sample_weight
-        self.n_rows = int(_num_samples(X))
-        self.groups: Array | None = read_groups_of_rows(groups, self.n_rows)
-
-    @cached_property
-    def read(self) -> Sample:
-        """Classes and weights of the rows; their columns where no step comes before."""
-        X = self._X if self._pipeline is None else np.zeros((self.n_rows, 1))
-        return read_sample(BaseEstimator(), X, self._y, self._weight, whole=True)
-
-    def on(self, rows: NDArray[np.int64]) -> Sample:
-        """What the selector reads of all rows, the steps before it learnt from these rows."""
-        if self._pipeline is None:
-            return self.read
-        mine = clone(self._pipeline)
-        steps = mine[:-1]
-        if len(steps.steps):
-            steps.fit(*(_safe_indexing(each, rows) for each in (self._X, self._y)))
-        return self.read._replace(table=table_before(mine, self._X).take(self.read.rows))
-
-
-def copy_for(
-    model: Chooser, rows: NDArray[np.int64], n_rows: int, seed: int, alone: bool = True
-) -> Chooser:
-    """A copy to be fitted on a table of some of the rows.
-
-    It says nothing and keeps no journal, which belong to the fit of all rows.  `time_limit` stays:
-    a search that is cut short is what is judged.
-
-    Parameters
-    ----------
-    model : its settings.
-    rows : which rows the table holds; those that `validation` names are named anew.
-    n_rows : of the whole table.
-    seed : where the model has none.
-    alone : does it run by itself?  Else others run beside it, and it takes a single thread.
-    """
-    among = validation_among(model.validation, rows, n_rows)
-    mine = clone(model).set_params(progress=False, checkpoint=None, validation=among)
-    if mine.random_state is None:
-        mine.set_params(random_state=int(seed))
-    if not alone:
-        mine.set_params(n_jobs=1)
-    return mine
-
-
-def family_for(model: Chooser) -> Family:
-    """What makes the terms of its columns."""
-    if isinstance(model, NaiveBayesSelector):
-        return family_of(model)
-    return NaiveBayes(model.features, model.smoothing, model.priors).family()
-
-
-def joined_names(tables: Iterable[Sequence[str]]) -> list[str]:
-    """Names of all columns: steps may give other columns to every fit."""
-    return list(dict.fromkeys(name for names in tables for name in names))
-
-
-# -- Every row decided by a model that has not seen it ---------------------------------------------
-
-
-_FOLDS = 5
-
-
-class Anew(NamedTuple):
-    """What was said of every row by a model that has not seen it."""
-
-    proba: NDArray[np.float64]
-    decided: Array
-    scores: NDArray[np.float64] | None  #: of the classes, in nat; where they were asked for
-
-
-def decide_anew(
-    model: Chooser, read: Sample, groups: Array | None = None, scored: bool = False
-) -> Anew | None:
-    """Probabilities and decisions of all rows; None where it cannot be done again on other rows:
-    a class has too few of them, groups are too few, or `cv` names rows.
-
-    Parameters
-    ----------
-    model : what is fitted again, in every fold, on the other rows: selection and all.  Rows that
-        its `validation` names, among those that were read, decide in the folds that have them.
-    read : the rows it was fitted on.
-    groups : of these rows; none is on both sides.
-    scored : are the scores of the classes asked for, too?
-    """
-    labelled, strata = read.targets.labelled, read.strata
-    if np.bincount(strata).min() < _FOLDS and not labelled:
-        return None
-    if groups is not None:
-        groups = group_numbers(groups)
-    n_folds = _FOLDS if groups is None else min(_FOLDS, np.unique(groups).size)
-    if n_folds < 2 or _names_rows(model):
-        return None
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-    splitter = kind(n_folds, shuffle=True, random_state=0)
-    family = family_for(model)
-    table = share(read.table, family.choose_models(read.table), family.rounded, read.repeats)
-    target = read.targets.classes if labelled else read.classes[read.labels]
-    width = len(read.targets.names) if labelled else len(read.classes)
-    proba, decided = np.zeros((len(target), width)), np.empty_like(target)
-    scores = np.zeros((len(target), width)) if scored else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what there is to say was said by the fit of all rows
-        for train, test in splitter.split(np.zeros(len(target)), strata, groups):
-            if not labelled and np.unique(read.labels[train]).size < width:
-                return None
-            mine = copy_for(model, train, len(target), seed=0)
-            deciding = mine.validation
-            if isinstance(deciding, np.ndarray) and not _both_sides(deciding, read.labels[train]):
-                return None
-            given = None if groups is None else groups[train]
-            mine.fit(
-                table.take(train), target[train], sample_weight=read.weights[train], groups=given
-            )
-            chosen = table.take(test).pick(np.flatnonzero(mine.support_))
-            decided[test], proba[test] = mine.estimator_.fitted_.best_and_proba(chosen)
-            if scores is not None:
-                scores[test] = log_scores(mine.estimator_.fitted_, chosen)
-    return Anew(proba, decided, scores)
-
-
-def _names_rows(model: Chooser) -> bool:
-    """Does `cv` name rows of the whole table, which a part of it does not have?"""
-    cv = getattr(model, "cv", None)
-    return not (cv is None or isinstance(cv, str | Integral) or hasattr(cv, "split"))
-
-
-def _both_sides(deciding: NDArray[np.bool_], labels: NDArray[np.int64]) -> bool:
-    """Do some rows decide, and rows of every class remain?"""
-    return bool(deciding.any()) and np.unique(labels[~deciding]).size == np.unique(labels).size
+    return samples

@@ -4,13 +4,13 @@ import copy
 import math
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_number, plain_value
-from ..data.result import frame_of, html_table
+from ..data.result import Result
 from ..data.split import group_numbers, middle_rows, read_groups_of_rows
 from ..data.tables import Table
 from ..estimators.deploy import bayes_of, rows_of
@@ -21,14 +21,11 @@ from ..models.novelty import surprise
 from ._typing import Model, Value
 from .calibration import calibrate, held_out_rows
 from .crossfit import trained_on
-from .thresholds import Costs, Rates, Requirements, make_rule, read_wanted
-
-if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
+from .thresholds import Costs, Rates, Requirements, make_rule, read_requirements
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Result):
     """The rule of a model, and what it decided on the rows it was made on.
 
     Attributes
@@ -63,6 +60,7 @@ class Decision:
     words: tuple[str, ...]
     classes: tuple[list[Value], ...]
     tables: tuple[list[list[int]], ...]
+    _texts = ("label", "class", "decision")
 
     @classmethod
     def of(cls, fitted: FittedBayes, rows: Table, target: Ints) -> "Decision":
@@ -88,9 +86,9 @@ class Decision:
         pairs = zip(self.labels, self.words, strict=True)
         return "\n".join(f"{label}: {line}" for label, text in pairs for line in text.split("\n"))
 
-    def to_dict(self) -> dict[str, list[object]]:
-        """Held-out rows by class and decision, as columns of plain values."""
-        found: dict[str, list[object]] = {"class": [], "decision": [], "rows": []}
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Held-out rows by class and decision."""
+        found: dict[str, list[Any]] = {"class": [], "decision": [], "rows": []}
         for g, (names, table) in enumerate(zip(self.classes, self.tables, strict=True)):
             for name, line in zip(names, table, strict=True):
                 for decision, n in zip([*names, ASK], line, strict=False):
@@ -101,22 +99,13 @@ class Decision:
                     found["rows"].append(n)
         return found
 
-    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
-        """Held-out rows by class and decision, as a data frame.
+    def to_dict(self) -> dict[str, Any]:
+        """Held-out rows by class and decision, as columns of plain values."""
+        return self.to_columns()
 
-        Parameters
-        ----------
-        backend : str, optional
-            A data-frame library known to narwhals, such as "pandas" or "polars".
-        """
-        columns: dict[str, list[object]] = {
-            name: values if name == "rows" else [str(each) for each in values]
-            for name, values in self.to_dict().items()
-        }
-        return frame_of(columns, backend)
-
-    def _repr_html_(self) -> str:
-        return html_table(self.to_dict(), self.to_text())
+    def caption(self) -> str:
+        """The rule in words."""
+        return self.to_text()
 
 
 def rule_in_words(problem: FittedProblem) -> list[str]:
@@ -305,7 +294,7 @@ def decide(  # noqa: PLR0913
             "certain. Use 0.99, say."
         )
     fitted = bayes_of(model).fitted_
-    wanted = read_wanted(fitted, costs, abstain, max_false_alarms, min_detections)
+    wanted = read_requirements(fitted, costs, abstain, max_false_alarms, min_detections)
     table, target, weights = held_out_rows(model, fitted, X, y, None)
     _check_classes(fitted, target)
     if trained_on(fitted, table, target, weights):
@@ -420,7 +409,7 @@ def novelty(model: Model, X: object) -> Floats:
 
 
 def novelty_of(fitted: FittedBayes, rows: Table) -> Floats:
-    """The same of a fitted value."""
+    """P-values of rows being like those held out, by a fitted value; see `novelty`."""
     if fitted.usual is None:
         raise ValueError(
             "novelty needs a model with held-out rows to compare with; use decide(model, X, y) "

@@ -1,8 +1,8 @@
 """`drift`: have new rows moved away from those of training?  Exact tests, column by column."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, gammaln, ndtr
@@ -11,17 +11,17 @@ from scipy.stats import t as student
 
 from ..checks import Array, check_number, plain_value
 from ..data.columns import ColumnSpec, encode
-from ..data.result import frame_of, html_table
+from ..data.result import Result
 from ..estimators.deploy import bayes_of, rows_of
 from ..models.base import Floats, Ints, Statistics
 from ..models.gaussian import Mixtures, Moments, plain_squares
 from ..models.novelty import group_of, grouped, surprise
 from ._typing import Model
+from .compare.statistics import holm
 from .decide import novelty_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from narwhals.typing import IntoDataFrame
 
 # Groups of a grid that are compared at most, and rows that a group or level should expect.
 _GROUPS, _EXPECTED = 16, 5.0
@@ -181,7 +181,7 @@ def _of_splits(table: Floats, in_order: bool = False) -> float:
 
 
 def _of_intervals(table: Floats) -> float:
-    """The same of groups whose ends are training rows.
+    """How often chance is as uneven as the new rows in groups whose ends are training rows.
 
     New rows fall between training rows with equal chances: a group with few training rows may be a
     narrow one, so that chance makes the numbers of new rows more uneven than a split of cells does.
@@ -355,7 +355,7 @@ _LEVELS = (0.01, 0.05, 0.1)
 
 
 @dataclass(frozen=True)
-class Drift:
+class Drift(Result):
     """Which columns of new rows are distributed otherwise than in training.
 
     Attributes
@@ -401,6 +401,13 @@ class Drift:
     alpha: float
     novel: dict[float, float] | None = None
     novelty_p: float | None = None
+    _table: ClassVar[Mapping[str, str]] = {
+        "column": "columns",
+        "distance": "distance",
+        "p_value": "p_value",
+        "adjusted": "adjusted",
+        "change": "change",
+    }
 
     @property
     def moved(self) -> list[str]:
@@ -431,25 +438,13 @@ class Drift:
             )
         return found
 
-    def to_dict(self) -> dict[str, list[object]]:
-        """One entry a column, as plain values."""
-        return {
-            "column": [*self.columns],
-            "distance": [*self.distance],
-            "p_value": [*self.p_value],
-            "adjusted": [*self.adjusted],
-            "change": [*self.change],
-        }
+    def to_dict(self) -> dict[str, Any]:
+        """One entry a column of the model, as plain values."""
+        return self.to_columns()
 
-    def to_frame(self, backend: str | None = None) -> "IntoDataFrame":
-        """One row a column, the clearest move first.
-
-        Parameters
-        ----------
-        backend : str, optional
-            A data-frame library known to narwhals, such as "pandas" or "polars".
-        """
-        return frame_of(self.to_dict(), backend)
+    def caption(self) -> str:
+        """The columns that moved, and how novelty moved."""
+        return self.headline()
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw how far the columns moved.
@@ -462,9 +457,6 @@ class Drift:
         from ..explain.plots import plot_drift
 
         return plot_drift(self, ax)
-
-    def _repr_html_(self) -> str:
-        return html_table(self.to_dict(), self.headline())
 
 
 def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
@@ -522,7 +514,7 @@ def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
         for j in range(len(summary.specs))
     ]
     p_values = np.array([move.p_value for move in moves])
-    adjusted = _holm(p_values)
+    adjusted = np.array(holm(p_values.tolist()))
     distance = np.array([move.distance for move in moves])
     order = np.lexsort((-distance, p_values)).tolist()
     novel, novelty_p = None, None
@@ -542,12 +534,3 @@ def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
         novel,
         novelty_p,
     )
-
-
-def _holm(p_values: Floats) -> Floats:
-    """P-values corrected for their number, step by step from the smallest (Holm 1979)."""
-    order = np.argsort(p_values, kind="stable")
-    factors = np.arange(p_values.size, 0, -1)
-    found = np.empty(p_values.size)
-    found[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
-    return found

@@ -7,24 +7,27 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..checks import Array, check_jobs, check_number
-from ..criteria import CRITERIA
 from ..criteria.base import Criterion, read_as
 from ..data.result import Result, undefined_as_none
 from ..data.sample import Sample
 from ..data.split import find_splits
 from ..engine.threads import count_threads
-from ..estimators._validation import chooser_of, judge_parameters, settle, settle_weighted
+from ..estimators.base import procedure_of
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
-from ..estimators.weighted import judge_parameters as judge_weights
-from ..search.path import Path
 from ._typing import Folds, Seed
-from .crossfit import Chooser, Refits, copy_for, held_out_error, held_out_score, joined_names
+from .crossfit import (
+    Refit,
+    Refits,
+    fold_splitter,
+    held_out_error,
+    held_out_score,
+    joined_names,
+)
 
 #: One figure a fold.
 Figures: TypeAlias = Sequence[float] | NDArray[np.float64] | NDArray[np.int64]
@@ -263,23 +266,16 @@ def nested(
     """
     check_jobs(n_jobs)
     refits = Refits(selector, X, y, sample_weight, groups)
-    last, n_rows = refits.last, refits.n_rows
-    if isinstance(last, NaiveBayesSelector):
-        _, criterion = judge_parameters(settle(last))
-    else:
-        judge_weights(settle_weighted(last))
-        criterion = CRITERIA["log-likelihood"]
-    read, draw = refits.read, check_random_state(random_state)
-    splits = _outer_splits(cv, read, refits.groups, draw, n_rows)
+    criterion = refits.procedure.validate()
+    draw = check_random_state(random_state)
+    splits = _outer_splits(cv, refits.read, refits.groups, draw, refits.n_rows)
     seeds = draw.randint(2**31 - 1, size=len(splits))
     n_threads = count_threads(n_jobs)
 
     def judge(g: int) -> tuple[Fold, str, Sequence[str]]:
-        rows = read.rows[splits[g][0]]
-        sample = refits.on(rows)
-        mine = copy_for(last, rows, n_rows, seeds[g], alone=n_threads == 1)
-        fold, chose = _judge(mine, criterion, sample, *splits[g], refits.groups)
-        return fold, chose, sample.table.names
+        train, test = splits[g]
+        refit = refits.on(train, seed=seeds[g], alone=n_threads == 1)
+        return *_judge(refits, refit, criterion, train, test), refit.table.names
 
     found = Parallel(n_threads, prefer="threads")(delayed(judge)(g) for g in range(len(splits)))
     names = joined_names(known for _, _, known in found)
@@ -307,8 +303,7 @@ def _outer_splits(
         )
     if isinstance(cv, int | np.integer):
         check_number("cv", cv, low=2, high=read.labels.size, whole=True)
-        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        cv = kind(int(cv), shuffle=True, random_state=draw.randint(2**31 - 1))
+        cv = fold_splitter(int(cv), groups is not None, draw.randint(2**31 - 1))
     splits = find_splits(cv, read.strata, read.rows, groups, n_rows)
     for g, (train, test) in enumerate(splits):
         if not test.size:
@@ -325,64 +320,28 @@ def _outer_splits(
 
 
 def _judge(
-    selector: Chooser,
+    refits: Refits,
+    refit: Refit,
     criterion: Criterion,
-    read: Sample,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    groups: Array | None,
-) -> tuple[Fold, str]:
-    """Fit on the training rows; score the held-out ones."""
-    labelled = read.targets.labelled
-    target = read.targets.classes if labelled else read.classes[read.labels]
-    selector.fit(
-        read.table.take(train),
-        target[train],
-        sample_weight=read.weights[train],
-        groups=None if groups is None else groups[read.rows[train]],
-    )
-    if isinstance(selector, WeightedNaiveBayes):
-        return _fold_of_weighted(selector, criterion, read, target, train, test)
-    path = selector.path_
-    step = path.steps[path.chosen]
-    table, weights = read.table.take(test), read.weights[test]
-    trained = target[train], read.weights[train]
-    chooser = chooser_of(selector, criterion)
-    fold = Fold(
-        step.score,
-        step.validation_error,
-        held_out_score(selector, criterion, table, target[test], weights, trained),
-        held_out_error(selector, table, target[test], weights),
-        float(weights.sum()),
-        held_out_score(selector, chooser, table, target[test], weights, trained),
-        tuple(selector.selected_.tolist()),
-    )
-    return fold, path.validation_name
-
-
-def _fold_of_weighted(
-    model: WeightedNaiveBayes,
-    criterion: Criterion,
-    read: Sample,
-    target: Array,
     train: NDArray[np.int64],
     test: NDArray[np.int64],
 ) -> tuple[Fold, str]:
-    """The same of weighted terms."""
-    paths = [model.path_] if isinstance(model.path_, Path) else model.path_
-    table, weights = read.table.take(test), read.weights[test]
-    trained = target[train], read.weights[train]
-    held_out = held_out_score(model, criterion, table, target[test], weights, trained)
-    loss = float(np.mean([path.steps[path.chosen].score for path in paths]))
-    if read.targets.labelled and len(paths) == 1:
-        loss /= read.targets.n_groups  # a shared path adds up the losses of all labels
+    """Score the held-out rows; the name of what chose on the path."""
+    model, procedure = refit.model, procedure_of(refit.model)
+    target, weights = refits.target, refits.read.weights
+    trained = target[train], weights[train]
+    held_out = refit.table.take(test), target[test], weights[test]
+    figures, chooser = procedure.figures(), procedure.chooser(criterion)
+    honest = held_out_score(model, criterion, *held_out, trained)
+    # Terms with weights are pairs of columns as well: their columns have no order but the table's.
+    in_order = procedure.row_parts is not None
     fold = Fold(
-        -loss,
-        float("nan"),
-        held_out,
-        held_out_error(model, table, target[test], weights),
-        float(weights.sum()),
-        held_out,
-        tuple(np.flatnonzero(model.support_).tolist()),
+        figures.score,
+        figures.validation_error,
+        honest,
+        held_out_error(model, *held_out),
+        float(weights[test].sum()),
+        honest if chooser is criterion else held_out_score(model, chooser, *held_out, trained),
+        tuple((model.selected_ if in_order else np.flatnonzero(model.support_)).tolist()),
     )
-    return fold, "validation_error"
+    return fold, figures.validation_name

@@ -1,7 +1,8 @@
 """How good a chosen model is: confusion, ROC curves, calibration, rates as the threshold moves."""
 
-from dataclasses import asdict, dataclass, replace
-from typing import TypedDict, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,23 +13,24 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, plain_value
-from ..criteria.base import Criterion
+from ..data.result import Result
 from ..data.sample import Sample, read_sample, read_weights
-from ..data.split import group_numbers, read_groups_of_rows, validation_among
+from ..data.split import group_numbers, read_groups_of_rows
+from ..estimators.base import ChosenColumns, procedure_of
 from ..estimators.deploy import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
-from ..estimators.selector import NaiveBayesSelector
-from ..estimators.weighted import WeightedNaiveBayes
+from ..models.base import Ints
 from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes
 from ._typing import Model, Value
 from .crossfit import (
-    Reread,
+    OutOfFold,
+    Refits,
     as_reported,
-    decide_anew,
     log_scores,
+    out_of_fold,
     own_criterion,
-    read_again,
+    read_training,
     trained_on,
 )
 
@@ -133,7 +135,7 @@ class OwnScore:
 
 
 @dataclass(frozen=True)
-class Performance:
+class Performance(Result):
     """The chosen columns judged on rows that the judged tables do not come from.
 
     Attributes
@@ -186,9 +188,18 @@ class Performance:
     n_groups: int | None = None
     effective_rows: float = 0.0
 
-    def to_dict(self) -> PerformanceData:
-        """Plain data."""
-        return cast(PerformanceData, asdict(self))
+    _table: ClassVar[Mapping[str, str]] = {
+        "class": "verdicts.name",
+        "positives": "verdicts.positives",
+        "negatives": "verdicts.negatives",
+        "auc": "verdicts.auc",
+        "brier": "verdicts.brier",
+    }
+    _texts = ("class",)
+
+    def caption(self) -> str:
+        """Error and log-loss, and how many rows they are of."""
+        return f"error {self.error:.4f}, log-loss {self.log_loss:.4f} on {self.n_rows} rows"
 
 
 def performance(
@@ -228,16 +239,13 @@ def performance(
     >>> found.n_rows == len(selector.validation_rows_), found.error < 0.1
     (True, True)
     """
-    if isinstance(model, NaiveBayesSelector):
+    if isinstance(model, ChosenColumns):
         if not isinstance(model.estimator_, NaiveBayes):
             raise TypeError(
                 "performance needs probabilities: a selector of NaiveBayes; got one of "
                 f"{type(model.estimator_).__name__}."
             )
-        again = read_again(model, X, y, sample_weight)
-        return _of_selector(again, mates_of(groups, again.read, X))
-    if isinstance(model, WeightedNaiveBayes):
-        found = _of_weighted(model, X, y, sample_weight, groups)
+        found = _of_training_rows(model, X, y, sample_weight, groups)
         if found is not None:
             return found
     fitted = fitted_of(model)
@@ -275,88 +283,84 @@ def _known_truth(fitted: FittedBayes, y: ArrayLike) -> Array:
     return truth
 
 
-def _of_weighted(
-    model: WeightedNaiveBayes,
+def _of_training_rows(
+    model: ChosenColumns,
     X: object,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
 ) -> Performance | None:
-    """All of it in folds, where these are the rows that it was fitted on."""
+    """Performance on the rows of the fit; None of other rows, where a model may be given them."""
+    parts = procedure_of(model).row_parts
+    read = (
+        _read_if_trained_on(model, X, y, sample_weight)
+        if parts is None
+        else read_training(model, X, y, sample_weight)
+    )
+    if read is None:
+        return None
+    given = read_groups_of_rows(groups, _num_samples(X))
+    mates = None if given is None else group_numbers(given[read.rows])
+    refits = Refits(model, X, y, groups=mates, read=read, encode=True)
+    fitted, own = model.estimator_.fitted_, own_criterion(model)
+    how, rows, found = "anew", np.arange(read.rows.size), None
+    if fitted.specs and (parts is None or not parts[1].size):
+        found = out_of_fold(refits, scored=own is not None)
+    if found is None and parts is None:
+        return None
+    if found is None:
+        how, rows, found = _by_chosen_columns(refits, scored=own is not None)
+    mine = None if mates is None else mates[rows]
+    weights = read.weights[rows]
+    judged = _judge(how, fitted, found.proba, found.decided, refits.target[rows], weights, mine)
+    if own is None or found.scores is None:
+        return judged
+    value = as_reported(own, found.scores, read.labels[rows], weights)
+    return replace(judged, criterion=OwnScore(own.name, value, own.greater_is_better))
+
+
+def _read_if_trained_on(
+    model: ChosenColumns, X: object, y: ArrayLike, sample_weight: ArrayLike | None
+) -> Sample | None:
+    """The rows, where they are those that the model was fitted on; None where they are not."""
     fitted = model.estimator_.fitted_
     if fitted.labelled:
         return None
-    truth = _known_truth(fitted, y)
-    read = read_sample(clone(model), X, truth, sample_weight)
+    read = read_sample(clone(model), X, _known_truth(fitted, y), sample_weight)
     if not np.array_equal(read.classes, fitted.only.classes):
         return None
     chosen = read.table.pick(np.flatnonzero(model.support_))
-    if not trained_on(fitted, chosen, read.targets.classes, read.weights):
-        return None
-    named = validation_among(model.validation, read.rows, _num_samples(X))
-    asked = clone(model).set_params(validation=named)
-    mates = mates_of(groups, read, X)
-    anew = decide_anew(asked, read, mates)
-    if anew is None:
-        return None
-    truth = read.classes[read.labels]
-    return _judge("anew", fitted, anew.proba, anew.decided, truth, read.weights, mates)
+    same = trained_on(fitted, chosen, read.targets.classes, read.weights)
+    return read if same else None
 
 
-def mates_of(groups: ArrayLike | None, read: Sample, X: object) -> NDArray[np.int64] | None:
-    """Numbers of the groups of the rows that were read."""
-    given = read_groups_of_rows(groups, _num_samples(X))
-    return None if given is None else group_numbers(given[read.rows])
+def _by_chosen_columns(refits: Refits, scored: bool) -> tuple[str, Ints, OutOfFold]:
+    """Predict with the columns chosen: validation rows, or folds that took part in the selection.
 
-
-def _of_selector(again: Reread, mates: NDArray[np.int64] | None) -> Performance:
-    read, fitted = again.read, again.selector.estimator_.fitted_
-    own = own_criterion(again.selector)
-    truth = read.targets.classes
-    truth = truth if fitted.labelled else read.classes[truth[:, 0]]
-    parts = [(again.guiding, again.validation)]
-    how = "validation"
+    Gives what kind of rows they are, which of those read, and the predictions.
+    """
+    truth, fitted = refits.target, refits.last.estimator_.fitted_
+    how, parts = "validation", [refits.parts]
     if not fitted.specs:
         everything = np.arange(len(truth))
         how, parts = "given", [(everything, everything)]
-    elif not again.validation.size:
-        anew = decide_anew(again.selector, read, mates, scored=own is not None)
-        if anew is not None:
-            found = _judge("anew", fitted, anew.proba, anew.decided, truth, read.weights, mates)
-            return _with_own(found, own, anew.scores, read.labels, read.weights)
-        how, parts = "folds", _folds(truth, mates)
-    said: list[tuple[Array, ...]] = []
-    scores = []
+    elif not refits.parts[1].size:
+        how, parts = "folds", _folds(truth, refits.mates)
+    temperatures = [each.temperature for each in fitted.problems]
+    proba, decided, scores = [], [], []
     for train, test in parts:
         part = fitted
         if how != "given":  # a temperature is the selector's, not of its tables
-            part = again.model_of(train).calibrated([each.temperature for each in fitted.problems])
-        rows = again.chosen(test)
-        decided, proba = part.best_and_proba(rows)
-        said.append((proba, decided, truth[test], read.weights[test]))
-        if own is not None:
+            part = refits.chosen_on(train).calibrated(temperatures)
+        rows = refits.chosen(test)
+        best, chances = part.best_and_proba(rows)
+        decided.append(best)
+        proba.append(chances)
+        if scored:
             scores.append(log_scores(part, rows))
     judged = np.concatenate([test for _, test in parts])
-    apart = None if mates is None else mates[judged]
-    proba, decided, truth, weights = (np.concatenate(each) for each in zip(*said, strict=True))
-    found = _judge(how, fitted, proba, decided, truth, weights, apart)
-    if own is None:
-        return found
-    return _with_own(found, own, np.concatenate(scores), read.labels[judged], read.weights[judged])
-
-
-def _with_own(
-    found: Performance,
-    own: Criterion | None,
-    scores: NDArray[np.float64] | None,
-    classes: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> Performance:
-    """The same, with what a criterion of the user's own says of these rows."""
-    if own is None or scores is None:
-        return found
-    value = as_reported(own, scores, classes, weights)
-    return replace(found, criterion=OwnScore(own.name, value, own.greater_is_better))
+    found = np.concatenate(proba), np.concatenate(decided)
+    return how, judged, OutOfFold(*found, np.concatenate(scores) if scored else None)
 
 
 def _folds(

@@ -15,17 +15,14 @@ from sklearn.utils import check_random_state
 
 from ..checks import check_jobs, check_number
 from ..data.result import Result, text_table, undefined_as_none
-from ..data.sample import Sample
 from ..data.tables import Table
 from ..engine.threads import count_threads
-from ..estimators._validation import judge_parameters, read_families, settle, settle_weighted
+from ..estimators._validation import read_families
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
-from ..estimators.weighted import judge_parameters as judge_weights
-from ..models.columns import share
 from ..rankings.families import Families
 from ._typing import Seed
-from .crossfit import Refits, copy_for, draw_samples, family_for, joined_names
+from .crossfit import Refits, draw_samples, joined_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,12 +136,12 @@ class Stability(Result):
 
     @property
     def jaccard(self) -> float:
-        """What two resamples have in common, in the mean."""
+        """Mean share of columns that two resamples have in common."""
         return _mean_jaccard(self.selected)
 
     @property
     def family_jaccard(self) -> float | None:
-        """The same, a column counting as the leader of its family."""
+        """Mean share of families, each told by its leader, that two resamples have in common."""
         if self.families is None:
             return None
         found = np.zeros_like(self.selected)
@@ -390,44 +387,35 @@ def stability(
     check_number("n_resamples", n_resamples, low=2, whole=True)
     check_jobs(n_jobs)
     hint = " For selections made elsewhere use Stability(selected) or nogueira(selected)."
-    refits = Refits(selector, X, y, sample_weight, groups, hint)
-    last = refits.last
-    if isinstance(last, NaiveBayesSelector):
-        judge_parameters(settle(last))
-    else:
-        judge_weights(settle_weighted(last))
-    family, read = family_for(last), refits.read
+    refits = Refits(selector, X, y, sample_weight, groups, encode=True, hint=hint)
+    refits.procedure.validate()
+    last, read = refits.last, refits.read
     repeats = read.weights.astype(np.int64)
     draw = check_random_state(random_state)
-    by_class = isinstance(last.class_weight, Mapping) or np.ndim(family.priors) == 1
+    by_class = isinstance(last.class_weight, Mapping) or np.ndim(refits.family.priors) == 1
     least = len(read.classes) if by_class and not read.targets.labelled else 2
-    mates = None if refits.groups is None else refits.groups[read.rows]
-    samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw, mates)
+    samples = draw_samples(repeats, read.labels, int(n_resamples), least, draw, refits.mates)
     seeds = draw.randint(2**31 - 1, size=int(n_resamples))
-    target = read.targets.classes if read.targets.labelled else read.classes[read.labels]
     n_threads = count_threads(n_jobs)
 
     def families_of(table: Table) -> Families:
         given = "auto" if last.families is None else last.families
         return read_families(given, table, [[j] for j in range(len(table.names))])[0]
 
-    def coded(sample: Sample) -> Table:
-        models = family.choose_models(sample.table)
-        return share(sample.table, models, family.rounded, sample.repeats)
-
     # Found once, among all rows, so that a family is the same in every sample.
-    whole = refits.on(np.repeat(read.rows, repeats))
-    families = families_of(whole.table)
-    table_of_all = coded(whole) if whole is read else None
+    whole = refits.table_after(np.repeat(read.rows, repeats))
+    families = families_of(whole)
+
+    def known_families(table: Table) -> dict[str, object]:
+        if last.families is None:
+            return {}
+        return {"families": families if table is whole else families_of(table)}
 
     def search(at: int) -> tuple[list[str], NDArray[np.bool_]]:
-        sample = refits.on(np.repeat(read.rows, samples[at]))
-        mine = copy_for(last, read.rows, refits.n_rows, seeds[at], alone=n_threads == 1)
-        if mine.families is not None:
-            mine.set_params(families=families if sample is read else families_of(sample.table))
-        table = coded(sample) if table_of_all is None else table_of_all
-        mine.fit(table, target, sample_weight=samples[at], groups=mates)
-        return sample.table.names, mine.support_
+        refit = refits.on(
+            repeats=samples[at], seed=seeds[at], alone=n_threads == 1, adapt=known_families
+        )
+        return refit.table.names, refit.model.support_
 
     # Threads: the kernels release the interpreter's lock, and the table is shared.
     found = Parallel(n_threads, prefer="threads")(delayed(search)(i) for i in range(n_resamples))

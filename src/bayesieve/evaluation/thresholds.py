@@ -116,7 +116,7 @@ class Requirements(NamedTuple):
         return (self.alarms is not None) + len(self.ceilings) + len(self.floors)
 
 
-def read_wanted(
+def read_requirements(
     fitted: FittedBayes, costs: Costs, abstain: Rates, ceilings: Rates, floors: Rates
 ) -> list[Requirements]:
     """One for each problem.
@@ -149,7 +149,7 @@ def read_wanted(
 def _of_labels(
     fitted: FittedBayes, costs: Costs, abstain: Rates, ceilings: Rates, floors: Rates
 ) -> list[Requirements]:
-    """Of each label its own: 0 is no alarm, 1 is one."""
+    """Requirements of each label: 0 is no alarm, 1 is one."""
     labels = list(fitted.labels)
     most = _of_each("max_false_alarms", ceilings, labels)
     least = _of_each("min_detections", floors, labels)

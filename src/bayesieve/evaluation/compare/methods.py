@@ -3,7 +3,7 @@
 import importlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -12,20 +12,23 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import Array, choose
+from ...data.result import Result
 from ...data.sample import is_label_matrix
 from ...data.storage import PackedTable
 from ...data.tables import RawTable, Table, is_frame, read_table
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.weighted import WeightedNaiveBayes
+from ...models.base import Floats
 from ...search.checkpoint import fingerprint
+from ..crossfit import fresh_copy
 
 
 class PlainNumbers(TransformerMixin, BaseEstimator):
@@ -143,7 +146,7 @@ _Term = tuple[Feature, ...]
 
 
 class UsedFeatures(NamedTuple):
-    """What a fitted method tells of its features."""
+    """Features that a fitted method reads, and those that it selected."""
 
     number: int  #: features read
     #: which ones, a pair that speaks as one by both names; None where nothing is selected
@@ -151,7 +154,7 @@ class UsedFeatures(NamedTuple):
     terms: int | None  #: terms of its model, where it tells them
 
 
-def told_features(method: object, n_columns: int) -> UsedFeatures:
+def used_features(method: object, n_columns: int) -> UsedFeatures:
     """Features that a fitted method reads.
 
     The rule, in this order: ``terms_`` of a `WeightedNaiveBayes` (a pair is one thing selected, and
@@ -171,9 +174,9 @@ def told_features(method: object, n_columns: int) -> UsedFeatures:
     >>> from sklearn.feature_selection import SelectKBest
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.pipeline import make_pipeline
-    >>> from bayesieve.evaluation.compare.methods import told_features
+    >>> from bayesieve.evaluation.compare.methods import used_features
     >>> X, y = load_iris(return_X_y=True)
-    >>> told_features(make_pipeline(SelectKBest(k=2), GaussianNB()).fit(X, y), 4)
+    >>> used_features(make_pipeline(SelectKBest(k=2), GaussianNB()).fit(X, y), 4)
     UsedFeatures(number=2, selected=(2, 3), terms=None)
     """
     method = getattr(method, "best_estimator_", method)
@@ -255,8 +258,6 @@ def _names_of(step: object, columns: Sequence[int]) -> list[Feature]:
 
 # -- What a comparison measures --------------------------------------------------------------------
 
-
-Floats = NDArray[np.float64]
 
 _BINS = 10
 
@@ -426,7 +427,7 @@ class DataSet:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for the same values, wherever it is taken."""
+        """A text that equal values share, wherever it is taken."""
         return fingerprint(_parts(self.X), self.y)
 
 
@@ -449,13 +450,7 @@ def read_sets(data: object, folds: int) -> list[DataSet]:
     found = [_read(name, each) for name, each in _named(data)]
     if not found:
         raise ValueError(f"{_ALLOWED_DATA}; got none. Give at least one.")
-    names = [each.name for each in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(
-            f"data must have names that differ; got {twice!r} twice. Give a dict with a name for "
-            "each."
-        )
+    _check_names("data", [each.name for each in found])
     for each in found:
         if folds > each.smallest:
             raise ValueError(
@@ -463,6 +458,15 @@ def read_sets(data: object, folds: int) -> list[DataSet]:
                 f"{each.name!r}; got {folds}. Use fewer folds, or join rare classes."
             )
     return found
+
+
+def _check_names(parameter: str, names: Sequence[str]) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"{parameter} must have names that differ; got {twice!r} twice. Give a dict with a "
+            "name for each."
+        )
 
 
 def _named(data: object) -> Iterable[tuple[str, Any]]:
@@ -572,7 +576,7 @@ class Classifier(Protocol):
 
 @dataclass(frozen=True)
 class CellTask:
-    """What is to be done for a cell."""
+    """A method to be fitted and scored on one fold of a data set."""
 
     method: str
     estimator: Classifier
@@ -588,8 +592,8 @@ class CellTask:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """What came of it.
+class Cell(Result):
+    """A method fitted and scored on one fold of a data set.
 
     Attributes
     ----------
@@ -615,43 +619,11 @@ class Cell:
     selected: tuple[Feature, ...] | None = None
     failure: str = ""
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        return {**asdict(self), "scores": dict(self.scores)}
-
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> "Cell":
         """The cell that `to_dict` was given."""
         chosen = plain["selected"]
         return cls(**{**plain, "selected": None if chosen is None else tuple(chosen)})
-
-
-def seeded(estimator: Classifier, seed: int) -> Classifier:
-    """A copy in which every `random_state` that is None, in steps too, is the seed.
-
-    A checkpoint of its own and a line of progress, which cells would share, are left out.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from bayesieve.evaluation.compare.methods import seeded
-    >>> seeded(RandomForestClassifier(), 7).random_state
-    7
-    >>> seeded(RandomForestClassifier(random_state=1), 7).random_state
-    1
-    """
-    copy = clone(estimator)
-    changed: dict[str, object] = {}
-    for name, value in copy.get_params().items():
-        last = name.rpartition("__")[2]
-        if last == "random_state" and value is None:
-            changed[name] = seed
-        elif last == "checkpoint" and value is not None:
-            changed[name] = None
-        elif last == "progress" and value is True:
-            changed[name] = False
-    found: Classifier = copy.set_params(**changed)
-    return found
 
 
 def split(task: CellTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -682,7 +654,7 @@ def _judge(
     task: CellTask, train: NDArray[np.int64], test: NDArray[np.int64]
 ) -> tuple[dict[str, float | None], tuple[Feature, ...] | None]:
     data = task.data
-    method = seeded(task.estimator, task.seed)
+    method = fresh_copy(task.estimator, task.seed)
     learn, judge, truth = data.rows(train), data.rows(test), data.y[test]
     start = time.perf_counter()
     method.fit(learn, data.y[train])
@@ -695,7 +667,7 @@ def _judge(
         known = list(getattr(method, "classes_", np.unique(data.y[train])))
         proba = align(method.predict_proba(judge), known, data.classes)
         scores |= judge_probabilities(truth, decided, proba, data.classes)
-    told = told_features(method, data.n_columns)
+    told = used_features(method, data.n_columns)
     scores |= {
         "n_features": float(told.number),
         "n_terms": None if told.terms is None else float(told.terms),
@@ -816,13 +788,7 @@ def read_methods(methods: object) -> dict[str, Classifier]:
         given = [(each if isinstance(each, str) else type(each).__name__, each) for each in methods]
     if not given:
         raise ValueError(f"{_ALLOWED_METHODS}; got none. Give at least one.")
-    names = [name for name, _ in given]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(
-            f"methods must have names that differ; got {twice!r} twice. Give a dict with a name "
-            "for each."
-        )
+    _check_names("methods", [name for name, _ in given])
     found = {}
     for name, each in given:
         method = named_method(each) if isinstance(each, str) else each

@@ -1,23 +1,20 @@
 """The result of a comparison: every cell, average ranks, tests, and words for them."""
 
 import csv
-import importlib.util
 import io
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from ...checks import check_number, choose
-from ...data.result import html_table
+from ...data.result import Result, html_table
+from ...models.base import Floats
 from .methods import SCORES, Cell
 from .statistics import (
     Friedman,
@@ -158,6 +155,9 @@ def latex(text: str) -> str:
 
 # Methods from which on they are the rows of the table of sets in a terminal.
 _WIDE = 8
+
+# Which cell it is.
+_PLACE = ("method", "data", "seed", "fold")
 
 
 def listed(names: list[str]) -> str:
@@ -377,18 +377,6 @@ def _pairs(found: "Comparison") -> ResultGrid:
     return ResultGrid((*head, "p", "p Holm"), rows, (*forms, ".2g", ".2g"))
 
 
-def to_text(found: "Comparison") -> str:
-    """The verdict, a table of the methods, one of the sets, the tests, and what failed."""
-    parts = [verdict(found), by_method(found).to_text()]
-    if len(found.sets) > 1:
-        table = by_set(found)
-        parts.append((table.turned() if len(found.methods) > _WIDE else table).to_text())
-    if found.versus:
-        parts.append(_pairs(found).to_text() + "\n" + "\n".join(how_tested(found)))
-    parts += ["\n".join(lines) for lines in [_failed(found)] if lines]
-    return "\n\n".join(parts)
-
-
 def _failed(found: "Comparison") -> list[str]:
     n_fits = len(found.seeds) * found.folds
     return [
@@ -397,44 +385,7 @@ def _failed(found: "Comparison") -> list[str]:
     ]
 
 
-def to_html(found: "Comparison") -> str:
-    """The same for notebooks."""
-    parts = [f"<p><b>{escape(verdict(found))}</b></p>", by_method(found).to_html()]
-    if len(found.sets) > 1:
-        parts.append(by_set(found).to_html())
-    if found.versus:
-        parts.append(_pairs(found).to_html())
-    parts += [f"<p>{escape(line)}</p>" for line in [*how_tested(found), *_failed(found)]]
-    return "".join(parts)
-
-
-def to_dict(found: "Comparison") -> dict[str, object]:
-    """Everything as plain data."""
-    return {
-        "verdict": verdict(found),
-        "metric": found.metric,
-        "alpha": found.alpha,
-        "methods": list(found.methods),
-        "sets": [each._asdict() for each in found.sets],
-        "seeds": list(found.seeds),
-        "folds": found.folds,
-        "best": list(found.best),
-        "ranks": found.ranks,
-        "critical_difference": found.critical_difference,
-        "groups": [list(group) for group in found.groups],
-        "friedman": None if found.friedman is None else found.friedman._asdict(),
-        "versus": [each._asdict() for each in found.versus],
-        "table": [
-            dict(zip(found.to_grid().head, row, strict=True)) for row in found.to_grid().rows
-        ],
-        "cells": [cell.to_dict() for cell in found.cells],
-    }
-
-
 # -- A comparison ----------------------------------------------------------------------------------
-
-
-Floats = NDArray[np.float64]
 
 
 class SetSize(NamedTuple):
@@ -470,7 +421,7 @@ class Versus(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """What `compare` found.
 
     `str` says first which method is best and whether that is more than chance.  All questions are
@@ -517,9 +468,26 @@ class Comparison:
     folds: int
     metric: str = "accuracy"
     alpha: float = 0.05
+    _data = (
+        "verdict",
+        "metric",
+        "alpha",
+        "methods",
+        "sets",
+        "seeds",
+        "folds",
+        "best",
+        "ranks",
+        "critical_difference",
+        "groups",
+        "friedman",
+        "versus",
+        "table",
+        "cells",
+    )
 
     def by(self, metric: str | None = None, *, alpha: float | None = None) -> "Comparison":
-        """The same cells judged by another score, or at another risk."""
+        """Judge the cells by another score, or at another risk."""
         metric = self.metric if metric is None else choose("metric", metric, SCORES)
         alpha = self.alpha if alpha is None else check_number("alpha", alpha, low=1e-6, high=0.5)
         return replace(self, metric=metric, alpha=alpha)
@@ -702,13 +670,26 @@ class Comparison:
 
     def to_text(self) -> str:
         """The verdict, a table of the methods, one of the sets, the tests, and what failed."""
-        return to_text(self)
+        parts = [self.verdict, by_method(self).to_text()]
+        if len(self.sets) > 1:
+            table = by_set(self)
+            parts.append((table.turned() if len(self.methods) > _WIDE else table).to_text())
+        if self.versus:
+            parts.append(_pairs(self).to_text() + "\n" + "\n".join(how_tested(self)))
+        parts += ["\n".join(lines) for lines in [_failed(self)] if lines]
+        return "\n\n".join(parts)
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return to_html(self)
+        parts = [f"<p><b>{escape(self.verdict)}</b></p>", by_method(self).to_html()]
+        if len(self.sets) > 1:
+            parts.append(by_set(self).to_html())
+        if self.versus:
+            parts.append(_pairs(self).to_html())
+        parts += [f"<p>{escape(line)}</p>" for line in [*how_tested(self), *_failed(self)]]
+        return "".join(parts)
 
     def to_csv(self) -> str:
         """One line for each method and set: means and standard deviations of all scores."""
@@ -719,38 +700,24 @@ class Comparison:
         return by_set(self).to_latex()
 
     def to_grid(self) -> ResultGrid:
-        """What `to_csv` writes."""
+        """The lines that `to_csv` writes: means and standard deviations by method and set."""
         return by_method_and_set(self)
 
-    def to_dict(self) -> dict[str, object]:
-        """Everything, cells and tests, as plain data."""
-        return to_dict(self)
+    @property
+    def table(self) -> list[dict[str, Value]]:
+        """The lines of `to_grid`, by the names of its columns."""
+        grid = self.to_grid()
+        return [dict(zip(grid.head, row, strict=True)) for row in grid.rows]
 
     def to_json(self) -> str:
-        """The same as JSON."""
+        """Everything, cells and tests, as JSON."""
         return json.dumps(self.to_dict(), indent=2) + "\n"
 
-    def to_frame(self, backend: Any = None) -> Any:
-        """A data frame, one row a cell.
-
-        Parameters
-        ----------
-        backend : str, optional
-            A data-frame library known to narwhals, such as "pandas" or "polars".  By default the
-            first of these two that is installed.
-        """
-        if backend is None:
-            found = [name for name in ("pandas", "polars") if importlib.util.find_spec(name)]
-            if not found:
-                raise ImportError("to_frame needs pandas or polars; install one, or use to_dict().")
-            backend = found[0]
-        about = ("method", "data", "seed", "fold")
-        columns: dict[str, Sequence[object]] = {
-            name: [getattr(cell, name) for cell in self.cells] for name in about
-        }
-        columns |= {name: [cell.scores[name] for cell in self.cells] for name in SCORES}
-        columns["failure"] = [cell.failure for cell in self.cells]
-        return nw.from_dict(columns, backend=backend).to_native()
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Every cell: its place, its scores, and how it failed where it did."""
+        found = {name: [getattr(cell, name) for cell in self.cells] for name in _PLACE}
+        found |= {name: [cell.scores[name] for cell in self.cells] for name in SCORES}
+        return {**found, "failure": [cell.failure for cell in self.cells]}
 
     def plot(self, ax: object = None) -> Any:
         """Draw the average ranks with the critical difference; of one set, the folds' scores.

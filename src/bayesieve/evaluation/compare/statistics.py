@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-Floats = NDArray[np.float64]
+from ...models.base import Floats
 
 # Decimals beyond which two means of the same folds are equal: sums of floats differ by their order.
 _DECIMALS = 12

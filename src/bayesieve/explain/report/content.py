@@ -12,7 +12,7 @@ from ...data.tables import SparseTable, Table, read_table
 from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.deploy import fitted_of, rows_of
 from ...evaluation._typing import Model, Value
-from ...evaluation.ablation import Beside, beside
+from ...evaluation.ablation import Ablation, ablate
 from ...evaluation.crossfit import trained_on
 from ...evaluation.performance import performance
 from ...evaluation.stability import Stability
@@ -174,9 +174,9 @@ def gather(
     """The content of a report on a selector (or a finished model) and a table."""
     choosing, fitted = choosing_rows(model), fitted_of(model)
     whole, mine = read_table(model, X, reset=False), rows_of(model, X)
-    judged: Section = {**performance(model, X, y, sample_weight, extras.groups).to_dict()}
+    judged: Section = performance(model, X, y, sample_weight, extras.groups).to_dict()
     around = (
-        None if judged["rows"] == "given" else beside(model, X, y, sample_weight, extras.groups)
+        None if judged["rows"] == "given" else ablate(model, X, y, sample_weight, extras.groups)
     )
     agreement = _stability(extras.stability, model)
     spoken = portable(fitted, by_values=True)
@@ -246,7 +246,7 @@ def _sentences(fitted: FittedBayes, extras: Extras) -> dict[str, str]:
 
 
 def _alone(
-    fitted: FittedBayes, rows: Table, y: ArrayLike, around: Beside | None
+    fitted: FittedBayes, rows: Table, y: ArrayLike, around: Ablation | None
 ) -> tuple[str, float] | None:
     """The column that decides most rows rightly by itself, and its error."""
     names = [spec.name for spec in fitted.specs]

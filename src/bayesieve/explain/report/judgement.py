@@ -7,7 +7,7 @@ from typing import NamedTuple
 from scipy.stats import binomtest
 
 from ...evaluation._typing import Value
-from ...evaluation.ablation import Beside
+from ...evaluation.ablation import Ablation
 from ..plain import Section
 from ..text import interval, many, rate_in_words
 
@@ -49,7 +49,7 @@ class Facts:
     n_columns: int
     classes: list[tuple[Value, float]]
     labelled: bool
-    beside: Beside | None
+    beside: Ablation | None
     stability: Section | None
     names: list[str]
     alone: tuple[str, float] | None

@@ -18,7 +18,7 @@ from ...data.tables import SparseTable, Table
 from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.deploy import bayes_of, stands_for
 from ...evaluation._typing import Model, Value
-from ...evaluation.ablation import Beside, Worth
+from ...evaluation.ablation import Ablation, Worth
 from ...evaluation.decide import Decision, rule_in_words
 from ...evaluation.drift import drift
 from ...models.fitted import ASK, FittedBayes, FittedProblem
@@ -94,7 +94,7 @@ _MOST_SAID, _LITTLE = 4, math.log(1.15)
 class SectionFacts(NamedTuple):
     """What is known of terms beside the model itself."""
 
-    beside: Beside | None
+    beside: Ablation | None
     stories: dict[str, str]
     sentences: dict[str, str]
 
