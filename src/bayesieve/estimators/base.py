@@ -1,7 +1,11 @@
 """What estimators share: chosen columns, and predictions on Dask collections."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +20,7 @@ from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes, Priors, at_place
 
 if TYPE_CHECKING:
+    from ..criteria.base import Criterion
     from ..explain.report.page import ReportPage
 
 #: What is said of a row in a number, or a name, rather than in several.
@@ -149,6 +154,10 @@ class ChosenColumns(SelectorMixin):
     estimator_: Any
     class_weight: Any
 
+    def __procedure__(self) -> "Procedure":
+        """Describe this way to choose columns; asked by `procedure_of`."""
+        raise NotImplementedError
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
         return self.support_
@@ -233,3 +242,113 @@ class ChosenColumns(SelectorMixin):
             return lazily(self, "predict_log_proba", X, priors)
         chosen = self._told(X)
         return at_place(self.estimator_.fitted_, priors).log_proba(chosen)
+
+
+# -- What the library asks of either estimator, without asking which it is ------------------------
+
+
+class GuidingFigures(NamedTuple):
+    """Figures of the state chosen, as the fit itself saw them."""
+
+    score: float  #: by the criterion that guided, in its own units
+    validation_error: float  #: on the rows that chose; NaN where there are none
+    validation_name: str  #: what that number is called
+
+
+class Procedure(ABC):
+    """One way to choose columns: how to validate, repeat and describe an estimator that does.
+
+    Parameters
+    ----------
+    model : NaiveBayesSelector or WeightedNaiveBayes
+        Fitted or not; what needs a fitted one says so.
+
+    Examples
+    --------
+    >>> from bayesieve import NaiveBayesSelector, WeightedNaiveBayes
+    >>> from bayesieve.estimators.base import procedure_of
+    >>> procedure_of(NaiveBayesSelector()).validate().name
+    'probability'
+    >>> procedure_of(WeightedNaiveBayes()).validate().name
+    'log-likelihood'
+    """
+
+    def __init__(self, model: Any):
+        self.model = model
+
+    @abstractmethod
+    def validate(self) -> "Criterion":
+        """Validate all parameters that need no data; the criterion by which others may judge it."""
+
+    @abstractmethod
+    def base_model(self) -> Any:
+        """An unfitted model of all columns, as it would be without a choice among them."""
+
+    @abstractmethod
+    def repeatable(self) -> Any:
+        """An unfitted copy for resamples; what inner cross-validation decided stays decided."""
+
+    @abstractmethod
+    def chooser(self, criterion: "Criterion") -> "Criterion":
+        """The criterion that chooses on the path, where this one guides."""
+
+    # -- of a fitted one -----------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def row_parts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Rows that guided and rows that only chose; None where every row takes part in all."""
+
+    @property
+    @abstractmethod
+    def paths(self) -> tuple[Any, ...]:
+        """Paths: one, or one a label."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Names of all columns of X, as the path tells them."""
+
+    @property
+    @abstractmethod
+    def term_names(self) -> list[str]:
+        """Names of the terms, in the order in which they were chosen."""
+
+    def rename(self, names: Sequence[str]) -> None:
+        """Give all columns of X names, such as a sparse matrix has none of.
+
+        Path, terms and families tell them from now on, and the model of the columns chosen; a model
+        that others hold as well is left as it is.
+        """
+        model, chosen = self.model, np.flatnonzero(self.model.support_).tolist()
+        self.rename_path(names)
+        if model.families_ is not None:
+            model.families_ = replace(model.families_, names=tuple(names))
+        model.estimator_ = copy(model.estimator_)
+        model.estimator_.hold(model.estimator_.fitted_.renamed([names[j] for j in chosen]))
+
+    @abstractmethod
+    def rename_path(self, names: Sequence[str]) -> None:
+        """Give the columns of the path, and of the terms, these names."""
+
+    @abstractmethod
+    def figures(self) -> GuidingFigures:
+        """Figures of the state chosen."""
+
+    @abstractmethod
+    def summary(self) -> dict[str, object]:
+        """Figures of the choice as plain data, beyond the names chosen."""
+
+    @abstractmethod
+    def settings(self) -> list[tuple[str, object]]:
+        """Decisions of the fit, each by the name under which people read it."""
+
+
+def procedure_of(model: ChosenColumns) -> Procedure:
+    """Look up how an estimator chooses columns.
+
+    Parameters
+    ----------
+    model : NaiveBayesSelector or WeightedNaiveBayes
+    """
+    return model.__procedure__()

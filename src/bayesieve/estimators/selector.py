@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar
@@ -44,6 +45,7 @@ from ._validation import (
     SETTINGS,
     asks_for_auto,
     chooser_of,
+    family_of,
     folds_of_fewer,
     gpu_of,
     judge_data,
@@ -51,7 +53,7 @@ from ._validation import (
     settle,
     suit_folds,
 )
-from .base import ChosenColumns
+from .base import ChosenColumns, GuidingFigures, Procedure
 from .collections import gathered
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 from .significance import Gains, Paired, among_groups, prove, silent_columns, with_luck
@@ -393,6 +395,10 @@ class NaiveBayesSelector(
         self.engine = engine
         self.start = start
 
+    def __procedure__(self) -> Procedure:
+        """Describe this way to choose columns; asked by `procedure_of`."""
+        return SubsetSearch(self)
+
     # -- fitting -------------------------------------------------------------------------------
 
     @with_callbacks
@@ -510,6 +516,86 @@ class NaiveBayesSelector(
         self.settings_ = {name: getattr(asked, name) for name in SETTINGS}
         self.proof_ = proof
         return self
+
+
+class SubsetSearch(Procedure):
+    """A search of subsets, guided by a criterion."""
+
+    def validate(self) -> Criterion:
+        """Validate all parameters that need no data; the criterion that guides."""
+        return judge_parameters(settle(self.model))[1]
+
+    def base_model(self) -> Any:
+        """An unfitted model of all columns."""
+        family_of(self.model)  # refuses what is no model
+        found = self.model.estimator
+        return NaiveBayes() if found is None else clone(found)
+
+    def repeatable(self) -> Any:
+        """An unfitted copy."""
+        return clone(self.model)
+
+    def chooser(self, criterion: Criterion) -> Criterion:
+        """The criterion that chooses on the path."""
+        return chooser_of(self.model, criterion)
+
+    @property
+    def row_parts(self) -> tuple[Rows, Rows]:
+        """Rows that guided, and rows that chose (none where all guided)."""
+        return self.model.guiding_rows_, self.model.validation_rows_
+
+    @property
+    def paths(self) -> tuple[Path]:
+        """The path."""
+        return (self.model.path_,)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns of X."""
+        return list(self.model.path_.names)
+
+    @property
+    def term_names(self) -> list[str]:
+        """Names of the columns chosen, best first."""
+        return [self.names[j] for j in self.model.selected_.tolist()]
+
+    def rename_path(self, names: Sequence[str]) -> None:
+        """Give the columns of the path these names."""
+        self.model.path_ = copy(self.model.path_)
+        self.model.path_.names = list(names)
+
+    def figures(self) -> GuidingFigures:
+        """Figures of the subset chosen."""
+        path = self.model.path_
+        step = path.steps[path.chosen]
+        return GuidingFigures(step.score, step.validation_error, path.validation_name)
+
+    def summary(self) -> dict[str, object]:
+        """Figures of the choice as plain data."""
+        model, found = self.model, self.figures()
+        return {
+            "criterion": model.path_.criterion,
+            "score": found.score,
+            found.validation_name: found.validation_error,
+            "subsets_tried": model.n_tried_,
+            "proof": None if model.proof_ is None else str(model.proof_),
+        }
+
+    def settings(self) -> list[tuple[str, object]]:
+        """Decisions of the fit, each by the name under which people read it."""
+        model, asked = self.model, self.model.settings_
+        found: list[tuple[str, object]] = [
+            ("search", asked["search"]),
+            ("guided by", model.path_.criterion),
+            ("scored on", asked["cv"]),
+            ("choice", asked["choice"]),
+            ("search rows", model.guiding_rows_.size),
+            ("choice rows", model.validation_rows_.size),
+            ("subsets tried", model.n_tried_),
+        ]
+        if model.proof_ is not None:
+            found.append(("more than chance?", str(model.proof_)))
+        return found
 
 
 @dataclass(frozen=True)

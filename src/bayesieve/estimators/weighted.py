@@ -10,12 +10,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose
+from ..criteria import CRITERIA
+from ..criteria.base import Criterion
 from ..data.sample import Sample, check_class_weight, class_factors, read_sample, read_weights
 from ..data.split import find_parts, read_groups_of_rows, read_mates
 from ..data.tables import is_collection, keep_names
@@ -50,7 +52,7 @@ from ._validation import (
     settle_weighted,
     with_start_pairs,
 )
-from .base import ChosenColumns
+from .base import ChosenColumns, GuidingFigures, Procedure
 from .collections import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 
@@ -634,6 +636,10 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.engine = engine
         self.start = start
 
+    def __procedure__(self) -> Procedure:
+        """Describe this way to choose columns; asked by `procedure_of`."""
+        return WeightedTerms(self)
+
     def fit(
         self, X: object, y: object, sample_weight: object = None, groups: object = None
     ) -> "WeightedNaiveBayes":
@@ -705,7 +711,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.families_ = judged.families
         self._priors = judged.priors
         self._labels = tuple(sample.targets.names) if sample.targets.labelled else ()
-        self._column_names = list(sample.table.names)
+        self.column_names = list(sample.table.names)
         self._names = getattr(holder, "feature_names_in_", None)
         self.__dict__.update(self._learnt([len(each.steps) - 1 for each in fits]))
         return self
@@ -747,7 +753,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             One a column of X.
         """
         check_is_fitted(self, "path_")
-        self._column_names = list(names)
+        self.column_names = list(names)
         paths = self.path_ if isinstance(self.path_, list) else [self.path_]
         self.__dict__.update(self._learnt([path.chosen for path in paths]))
 
@@ -783,7 +789,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         selected, terms, weights, paths = [], [], [], []
         for each, step, place in zip(fits, steps, places, strict=True):
             names = {
-                term: " x ".join(self._column_names[j] for j in each.book.columns_of(term))
+                term: " x ".join(self.column_names[j] for j in each.book.columns_of(term))
                 for one in each.steps
                 for term in one.terms
             }
@@ -810,3 +816,81 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             "weights_": weights if self._labels else weights[0],
             "path_": paths[0] if len(paths) == 1 else paths,
         }
+
+
+class WeightedTerms(Procedure):
+    """Terms with weights, guided by the log-loss of rows left out."""
+
+    def validate(self) -> Criterion:
+        """Validate all parameters that need no data; the criterion that stands for the log-loss."""
+        judge_parameters(settle_weighted(self.model))
+        return CRITERIA["log-likelihood"]
+
+    def base_model(self) -> NaiveBayes:
+        """An unfitted model of all columns."""
+        return NaiveBayes(self.model.features, self.model.smoothing, self.model.priors)
+
+    def repeatable(self) -> Any:
+        """An unfitted copy, with pairs and price as its folds decided them."""
+        decided = self.model.choice_
+        found = clone(self.model)
+        return found.set_params(pairs=bool(decided["bins"]), price=float(decided["price"]))
+
+    def chooser(self, criterion: Criterion) -> Criterion:
+        """The criterion itself: the last state of the path is taken."""
+        return criterion
+
+    @property
+    def row_parts(self) -> None:
+        """None: terms and weights are fitted on all rows."""
+        return
+
+    @property
+    def paths(self) -> tuple[WeightPath, ...]:
+        """One path, or one a label."""
+        path = self.model.path_
+        return tuple(path) if isinstance(path, list) else (path,)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns of X."""
+        return self.model.column_names
+
+    @property
+    def term_names(self) -> list[str]:
+        """Names of the terms, in the order in which they came."""
+        return [term["name"] for term in self.model.terms_]
+
+    def rename_path(self, names: Sequence[str]) -> None:
+        """Give the columns of path and terms these names."""
+        model, held = self.model, self.model.estimator_
+        model.name_columns(names)
+        model.estimator_ = held  # with its temperature, rule and place of use
+
+    def figures(self) -> GuidingFigures:
+        """Figures of the last state: a log-likelihood of rows left out, the mean of all labels."""
+        paths = self.paths
+        loss = float(np.mean([path.steps[path.chosen].loss for path in paths]))
+        labels = self.model.estimator_.fitted_.labels
+        if labels and len(paths) == 1:
+            loss /= len(labels)  # a shared path adds up the losses of all labels
+        return GuidingFigures(-loss, float("nan"), "validation_error")
+
+    def summary(self) -> dict[str, object]:
+        """Figures of the choice as plain data."""
+        model = self.model
+        return {
+            "n_columns": int(model.support_.sum()),
+            "leave_one_out_log_loss": model.path_.steps[model.path_.chosen].loss,
+        }
+
+    def settings(self) -> list[tuple[str, object]]:
+        """Decisions of the fit, each by the name under which people read it."""
+        decided = self.model.choice_
+        return [
+            ("estimator", "WeightedNaiveBayes: terms with weights for each class"),
+            ("guided by", "log-loss"),
+            ("price of a term", decided["price"]),
+            ("pairs of columns", "yes" if decided["bins"] else "no"),
+            ("ridge", f"{self.model.ridge:g}"),
+        ]
