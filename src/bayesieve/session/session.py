@@ -1,12 +1,12 @@
 """`Session`: a person sieves by hand and eye, the model answers at once."""
 
 import inspect
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Real
 from os import PathLike
+from pathlib import Path as FilePath
 from threading import RLock
 from typing import Self, TypeVar, cast
 
@@ -109,44 +109,43 @@ def _line(entry: Entry) -> str:
     return " ".join(" ".join(parts).split())
 
 
-def command_of(
-    selector: NaiveBayesSelector, names: list[str], data: str, target: str, out: str
-) -> str:
-    """The command line that selects the same columns of a file."""
-    options = ["bayesieve", "select", data, f"--target={target}", f"--out={out}"]
-    options += [f"--search={selector.search}", f"--n-features={selector.n_features}"]
-    for key in selector.keep:
-        options.append(f"--keep={key if isinstance(key, str) else names[key]}")
-    if not isinstance(selector.random_state, int):
-        raise ValueError("the command line takes whole numbers for random_state.")
-    options.append(f"--seed={selector.random_state}")
-    plain = {"criterion": selector.criterion, "cv": selector.cv}
-    for name, value in plain.items():
-        if not isinstance(value, str | int):
-            raise ValueError(f"the command line takes {name} by name or number; got {value!r}.")
-        if value != "auto":
-            options.append(f"--{name}={value}")
-    if isinstance(selector.validation, Real):
-        options.append(f"--validation={selector.validation}")
-    elif selector.validation not in (None, "auto"):
-        raise ValueError("the command line takes a share of the rows for validation.")
-    options += _model_options(selector)
-    return " ".join(shlex.quote(option) for option in options)
+def command_settings(selector: NaiveBayesSelector, names: list[str]) -> dict[str, Foreign]:
+    """Options of the command line that choose the columns of `keep`; what it cannot say is refused.
 
-
-def _model_options(selector: NaiveBayesSelector) -> list[str]:
+    Parameters
+    ----------
+    selector : keeps as many columns as it chooses.
+    names : of all columns.
+    """
     model = NaiveBayes() if selector.estimator is None else selector.estimator
     if type(model) is not NaiveBayes or set(_changed(model)) - {"features"}:
         raise ValueError("the command line has no options for this estimator; use the Python code.")
     if not isinstance(model.features, str):
         raise ValueError("the command line has one feature model for all columns; use the code.")
-    found = [] if model.features == "auto" else [f"--model={model.features}"]
-    weights = selector.class_weight
-    if weights is not None and weights != "balanced":
+    if not isinstance(selector.random_state, int):
+        raise ValueError("the command line takes whole numbers for random_state.")
+    for name in ("criterion", "cv"):
+        value = getattr(selector, name)
+        if not isinstance(value, str | int):
+            raise ValueError(f"the command line takes {name} by name or number; got {value!r}.")
+    share = selector.validation
+    if not isinstance(share, Real) and share not in (None, "auto"):
+        raise ValueError("the command line takes a share of the rows for validation.")
+    if selector.class_weight not in (None, "balanced"):
         raise ValueError("the command line takes class_weight='balanced'; use the Python code.")
     if selector.reweigh != "auto":
         raise ValueError("the command line decides itself on reweigh; use the Python code.")
-    return found + ([] if weights is None else ["--class-weight=balanced"])
+    return {
+        "search": selector.search,
+        "n_features": selector.n_features,
+        "keep": [key if isinstance(key, str) else names[key] for key in selector.keep],
+        "seed": selector.random_state,
+        "criterion": None if selector.criterion == "auto" else selector.criterion,
+        "cv": str(selector.cv),
+        "validation": float(share) if isinstance(share, Real) else None,
+        "features": model.features,
+        "class_weight": selector.class_weight,
+    }
 
 
 # -- What an expert does to a subset ---------------------------------------------------------------
@@ -692,7 +691,12 @@ class Session(Edited):
                 f"the command line does not know the {' and '.join(sorted(self.params))} of this "
                 "session; use the Python code."
             )
-        return command_of(self.selector(), self.names, data, target, out)
+        from ..app.options import Settings, command_line
+
+        asked = command_settings(self.selector(), self.names)
+        return command_line(
+            "select", [data], Settings(target=target or None, out=FilePath(out), **asked)
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a project: the table, the settings, the subset and the log, in one file."""
