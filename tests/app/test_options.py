@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from bayesieve.app import cli
-from bayesieve.app.options import ALIKE, SeriesSettings, Settings, command_line, options_page
+from bayesieve.app.options import LIKE_SELECT, SeriesSettings, Settings, command_line, options_page
 from bayesieve.session.session import Session
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
@@ -38,7 +38,7 @@ def settings_of(line):
     return found[0]
 
 
-@pytest.mark.parametrize("verb", ALIKE)
+@pytest.mark.parametrize("verb", LIKE_SELECT)
 def test_every_option_of_select_is_taken_by_those_who_judge_it(verb):
     assert flags("select") <= flags(verb)
     assert {option.flag_of(name) for name, option in Settings.table().items()} <= flags(verb)
@@ -83,10 +83,10 @@ def test_what_a_session_says_on_the_command_line_is_read_back():
 
 def test_what_a_verb_has_no_use_for_is_said_and_left_out(capsys):
     given = Settings(target="y", title="Wine", checkpoint=Path("c"), n_features=2)
-    used = given.judged("nested")
+    used = given.validated("nested")
     assert used == Settings(target="y", n_features=2)
     assert capsys.readouterr().err == "bayesieve: nested has no use for --checkpoint, --title.\n"
-    assert Settings(title="Wine", quiet=True).judged("calibrate") == Settings(quiet=True)
+    assert Settings(title="Wine", quiet=True).validated("calibrate") == Settings(quiet=True)
     assert capsys.readouterr().err == ""
     with pytest.raises(ValueError, match=r"--preset must be one of .* Did you mean 'few'\?"):
-        Settings(preset="fw").judged("report")
+        Settings(preset="fw").validated("report")

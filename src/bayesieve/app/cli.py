@@ -18,7 +18,7 @@ from ..checks import Foreign
 from .commands import datasets, explain, predict, rank, select
 from .demo import demo
 from .evaluate import calibrate, compare, decide, drift, nested, report, stability
-from .options import ALIKE, Argument, Option, Taken, say, send, tell
+from .options import LIKE_SELECT, Argument, Option, OptionTable, say, send, tell
 from .reproduce import reproduce
 from .signals import scores, signals
 from .studio.launch import studio_command
@@ -47,7 +47,9 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
     """
     own = get_type_hints(verb, include_extras=True)
     tables = {
-        key: hint for key, hint in own.items() if isinstance(hint, type) and issubclass(hint, Taken)
+        key: hint
+        for key, hint in own.items()
+        if isinstance(hint, type) and issubclass(hint, OptionTable)
     }
     fields: dict[str, list[str]] = {key: [] for key in tables}
     found = []
@@ -59,7 +61,7 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(tables[key])
         for field, option in tables[key].table().items():
             # A verb's own parameter stands for the table's of that name.
-            if field not in own and (name in option.verbs or name in ALIKE):
+            if field not in own and (name in option.verbs or name in LIKE_SELECT):
                 default = _NONE if name in option.required else tables[key].default(field)
                 found.append(_parameter(name, field, hints[field], option, default))
                 fields[key].append(field)
@@ -68,7 +70,7 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
     def call(**values: Foreign) -> None:
         for key, table in tables.items():
             given = {field: values.pop(field) for field in fields[key]}
-            values[key] = table(**given).judged(name)
+            values[key] = table(**given).validated(name)
         verb(**values)
 
     call.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
@@ -107,7 +109,7 @@ def _parameter(
 def _completion(
     names: Callable[[], Iterable[str]] | None,
 ) -> Callable[[str], list[str]] | None:
-    """What the shell completes: the last name of a list, where commas separate several."""
+    """Complete a name in the shell: the last of a list, where commas separate several."""
     if names is None:
         return None
 
@@ -199,12 +201,12 @@ for _name, _verb in VERBS.items():
 
 
 class _UsageError(Protocol):
-    """What Typer raises where it does not understand a command."""
+    """An error of Typer, which does not understand a command."""
 
     exit_code: int
 
     def format_message(self) -> str:
-        """What is wrong."""
+        """Say what is wrong."""
 
 
 def run() -> None:
@@ -239,7 +241,7 @@ def run() -> None:
     except Exception as error:
         if state["debug"]:
             traceback.print_exc()
-        code = _judge(error)
+        code = _exit_of(error)
         if isinstance(error, OSError):
             _hush()
     if code == INTERRUPTED:
@@ -247,10 +249,10 @@ def run() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _judge(error: Exception) -> int:
+def _exit_of(error: Exception) -> int:
     """Say in one sentence what went wrong; whose fault it was is the exit code."""
     if hasattr(error, "format_message"):
-        return _judge_usage(cast(_UsageError, error))
+        return _usage_exit(cast(_UsageError, error))
     text = " ".join(str(error).split())
     if isinstance(error, ValueError):
         # The library's own words for bad input.
@@ -267,8 +269,8 @@ def _judge(error: Exception) -> int:
     return FAILURE
 
 
-def _judge_usage(error: _UsageError) -> int:
-    """What Typer has to say about options and arguments."""
+def _usage_exit(error: _UsageError) -> int:
+    """Say in one sentence which option or argument Typer does not understand."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         # With rich, the help was printed when the error was made.
@@ -283,7 +285,7 @@ def _judge_usage(error: _UsageError) -> int:
 
 
 def _hush() -> None:
-    """Nobody reads standard output any more, or it is full: drop what is left of it."""
+    """Drop what is left of standard output: nobody reads it any more, or it is full."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

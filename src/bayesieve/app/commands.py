@@ -129,7 +129,7 @@ def check_result(out: Path, force: bool) -> None:
 
 
 def prepare(rows: Rows, settings: Settings) -> Chooser:
-    """What chooses among the columns of rows, as the settings say; remarks on them are told."""
+    """Make the estimator that the settings ask for, and tell what is odd about the rows."""
     problem, share = rows.problem, settings.validation
     remarks = [
         f"column {name!r} names every row: left out (--identifiers keeps it)"
@@ -148,7 +148,7 @@ def prepare(rows: Rows, settings: Settings) -> Chooser:
 def make_chooser(
     settings: Settings, problem: Problem, validation: object = "auto", engine: object = None
 ) -> Chooser:
-    """What chooses: terms with weights, or a search of columns where anything asks for one.
+    """Make an estimator: weighted terms, or a search of columns where anything asks for one.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def as_json(value: object) -> str:
 
 
 def summary(chooser: Chooser, out: Path) -> dict[str, Plain]:
-    """What was chosen, as plain data."""
+    """The columns (or terms) chosen and their figures, as plain data."""
     about = procedure_of(chooser)
     found: dict[str, object] = {"selected": about.term_names}
     if chooser.families_ is not None:

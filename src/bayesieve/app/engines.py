@@ -64,7 +64,7 @@ def no_report(settings: "Settings") -> str:
 
 
 def _refusal(why: str) -> ValueError:
-    """What is raised at bad use; whoever only lists the options needs no reader of files."""
+    """Bad use, as an error; listing the options must not import readers of files."""
     from ..data.files.base import BadUseError
 
     return BadUseError(why)

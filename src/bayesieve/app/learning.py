@@ -388,7 +388,7 @@ def learn(
 
 
 def told(result: dict[str, Plain]) -> str:
-    """What was found, for people."""
+    """The terms found, and their out-of-fold error, in words."""
     sentences, unit = result["sentences"], result["unit"]
     assert isinstance(sentences, list)
     what = "term" if "criterion" not in result else "indicator"
@@ -555,7 +555,7 @@ def in_sentences(pipeline: SignalPipeline, found: Explanation) -> Explanation:
 
 
 def _yes_or_no(value: Value | None) -> str:
-    """What an indicator, or each of a pair, says."""
+    """The value of an indicator (or of both of a pair) as yes or no."""
     words = {"1": "yes", "0": "no"}
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return (

@@ -22,7 +22,7 @@ from ..search import SEARCHES
 from .engines import ENGINES, FILES, KEEPER, SCHEDULER
 
 #: Verbs that take every option of `select`: what was selected is judged with the same words.
-ALIKE = ("select", "nested", "stability", "calibrate", "report")
+LIKE_SELECT = ("select", "nested", "stability", "calibrate", "report")
 
 # Verbs that choose columns of a table; and these with what chooses indicators of series.
 _CHOOSE = ("select", "nested", "stability")
@@ -36,7 +36,7 @@ _LISTED = (
 
 
 class Option(NamedTuple):
-    """What a flag of the command line means.
+    """An option of the command line.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def option(default: Foreign, *told: Foreign, **more: Foreign) -> Foreign:
 
 
 class Argument(NamedTuple):
-    """What stands on a command line without a flag."""
+    """An argument of the command line, which has no flag."""
 
     help: str
     metavar: str | None = None
@@ -81,7 +81,7 @@ class Argument(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Taken:
+class OptionTable:
     """A table of options; the values of one call are its fields."""
 
     @classmethod
@@ -92,10 +92,10 @@ class Taken:
 
     @classmethod
     def default(cls, name: str) -> object:
-        """What a parameter is where nobody gives it."""
+        """The default of a parameter."""
         return next(each.default for each in fields(cls) if each.name == name)
 
-    def judged(self, verb: str) -> Self:
+    def validated(self, verb: str) -> Self:
         """The values that a verb uses; wrong names are refused, what it has no use for is told."""
         unused = {}
         for name, option in self.table().items():
@@ -111,8 +111,8 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Settings(Taken):
-    """What a selection is told: the options of `select`, which the verbs that judge it share.
+class Settings(OptionTable):
+    """Options of a selection: those of `select`, which the verbs that judge it share.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Settings(Taken):
     target: str | None = option(
         None,
         "Column with the classes; svmlight and npz files hold theirs.",
-        (*ALIKE, "rank", "decide", "signals", "compare", "studio"),
+        (*LIKE_SELECT, "rank", "decide", "signals", "compare", "studio"),
         says={
             "signals": "Column with the classes, of DATA or of --labels.",
             "compare": "Column with the classes, in every table given.",
@@ -139,7 +139,7 @@ class Settings(Taken):
     labels: str | None = option(
         None,
         "Columns of 0 and 1, separated by commas.",
-        (*ALIKE, "rank", "decide"),
+        (*LIKE_SELECT, "rank", "decide"),
         says={"report": "Columns of 0 and 1, by commas; of series, a table of classes."},
     )
     preset: str | None = option(
@@ -194,7 +194,7 @@ class Settings(Taken):
     groups: str | None = option(
         None,
         "Column that rows of one series, patient or machine share.",
-        (*ALIKE, "decide", "signals"),
+        (*LIKE_SELECT, "decide", "signals"),
         says={
             "decide": "Column of what rows share (a patient, a machine): shares then hold for "
             "rows of new ones, and rest on one row of each.",
@@ -202,7 +202,7 @@ class Settings(Taken):
             "never on both sides of a split.",
         },
     )
-    time: str | None = option(None, "Column with the time: the later rows validate.", ALIKE)
+    time: str | None = option(None, "Column with the time: the later rows validate.", LIKE_SELECT)
     n_features: int | None = option(None, "Exactly so many.", _CHOOSE, low=1, searches=True)
     min_features: int | None = option(None, "At least so many.", _CHOOSE, low=0, searches=True)
     max_features: int | None = option(
@@ -268,7 +268,9 @@ class Settings(Taken):
     )
     engine: str = option("threads", KEEPER, ("select",), names=lambda: ENGINES, only=True)
     scheduler: str | None = option(None, SCHEDULER, ("select",))
-    quiet: bool = option(False, "Say nothing but errors.", (*ALIKE, "signals", "decide", "compare"))
+    quiet: bool = option(
+        False, "Say nothing but errors.", (*LIKE_SELECT, "signals", "decide", "compare")
+    )
     as_json: bool = option(
         False,
         "JSON on standard output, for machines.",
@@ -307,7 +309,7 @@ _OF_SERIES = ("signals", "studio")
 
 
 @dataclass(frozen=True)
-class SeriesSettings(Taken):
+class SeriesSettings(OptionTable):
     """How time series lie in files."""
 
     series_id: str | None = option(
@@ -365,7 +367,7 @@ OwnScores = Annotated[
 # -- What is made from the table -------------------------------------------------------------------
 
 
-def command_line(verb: str, words: Iterable[str], settings: Taken) -> str:
+def command_line(verb: str, words: Iterable[str], settings: OptionTable) -> str:
     """A command of the shell that gives a verb these settings.
 
     Parameters
@@ -387,7 +389,7 @@ def command_line(verb: str, words: Iterable[str], settings: Taken) -> str:
 
 
 def metavar_of(hint: object) -> str:
-    """What the value of an option is called where options are listed; "" for a switch."""
+    """Name the value of an option where options are listed; "" for a switch."""
     kinds = [each for each in get_args(hint) or (hint,) if each is not type(None)]
     kind = get_args(kinds[0])[0] if get_origin(kinds[0]) is list else kinds[0]
     return {bool: "", int: "N", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")

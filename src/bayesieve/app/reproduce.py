@@ -67,10 +67,7 @@ def _check_figure(path: Path) -> None:
     """Can a figure be written there?"""
     if path.suffix not in (".png", ".svg", ".pdf"):
         raise BadUseError(f"--figure must end in .png, .svg or .pdf; got {str(path)!r}.")
-    if path.is_dir():
-        raise BadUseError(f"--figure: {str(path)!r} is a folder; name a file.")
-    if not path.parent.is_dir():
-        raise BadUseError(f"--figure: the folder {str(path.parent)!r} does not exist.")
+    check_file(path, option="--figure")
     if importlib.util.find_spec("matplotlib") is None:
         raise BadUseError("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
 

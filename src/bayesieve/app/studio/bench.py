@@ -66,7 +66,7 @@ _PAUSE = 0.05
 
 
 class Telling:
-    """Tells all who listen of every change, of steps of a search, and of what takes longer."""
+    """Events: sends every change, step of a search and late result to all listeners."""
 
     def __init__(self) -> None:
         self.listeners: list[Told] = []
@@ -103,17 +103,17 @@ class Telling:
         self._later()
 
     def welcome(self, listener: Told) -> None:
-        """Somebody listens from now on, and is told what takes longer."""
+        """Add a listener, and send it what takes longer to compute."""
         self.listeners.append(listener)
         self._later()
 
     def _later(self) -> None:
-        """What takes longer follows: losses, substitutes."""
+        """Compute losses and substitutes in the background, and send them."""
         if self.session is not None:
             self._beside(self._extras, self.version, self.session)
 
     def _beside(self, work: Callable[..., None], *given: object) -> None:
-        """Begin with something that takes longer, once the page has what it waits for."""
+        """Start background work, once the page has what it waits for."""
         timer = Timer(_PAUSE, work, given)
         timer.daemon = True
         timer.start()
@@ -223,7 +223,7 @@ def chosen_models(session: Session) -> dict[str, str]:
 
 
 def learner(session: Session | None, features: dict[str, str] | None) -> BaseEstimator | None:
-    """Who learns from now on: as in a session, but for the feature models of columns.
+    """The naive Bayes of the next session: that of the last, with other feature models.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def compared_view(session: Session, sample: Sample, other: Sequence[int]) -> dic
 
 @dataclass(frozen=True)
 class Wish:
-    """What a person asks of decisions.
+    """Requirements on decisions: costs, a person to ask, a ceiling on false alarms.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ class Wish:
         return cls(int(alarm), 1.0 if cost is None else cost, ask, number("ceiling", 0.0, 1.0))
 
     def arguments(self, classes: list[Value]) -> dict[str, Foreign]:
-        """What `decide` takes."""
+        """Arguments of `decide`."""
         found: dict[str, Foreign] = {}
         if self.cost != 1:
             every = range(len(classes))
@@ -428,7 +428,7 @@ class Wish:
 
     @classmethod
     def from_text(cls, text: str, session: Session) -> "Wish | None":
-        """The same, read back; None for no wish."""
+        """Requirements that `to_text` wrote; None for an empty text."""
         found = json.loads(text) if text else None
         return cls.read(found, len(classes_of(session))) if isinstance(found, dict) else None
 
@@ -828,7 +828,7 @@ class Bench(Telling):
         return plain(found)
 
     def model(self, rows: list[int] | None = None) -> dict[str, Plain]:
-        """What the model of the present subset says, and some rows to look at.
+        """The model of the present subset, and some rows to look at.
 
         Parameters
         ----------

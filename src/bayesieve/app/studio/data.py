@@ -124,7 +124,7 @@ _MOST_ROWS = 10**7
 
 @dataclass
 class Chosen:
-    """What can be learnt from.
+    """A table to learn from, as a user chose it.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Chosen:
 
     @property
     def about(self) -> dict[str, str]:
-        """What a project must know to make its columns again."""
+        """Recipe by which a project makes its columns again."""
         return {}
 
     @property
@@ -235,17 +235,17 @@ class Chosen:
 
     @property
     def indicators(self) -> Indicators | None:
-        """What made the columns from series."""
+        """The indicators that made the columns from series; None for a table."""
         return None
 
     @property
     def sentences(self) -> list[str]:
-        """What each column says; none where its name says it."""
+        """A sentence for each column; none where its name says it."""
         return []
 
     @property
     def notes(self) -> list[str]:
-        """What people should know of the rows."""
+        """Remarks on the rows, for people."""
         return []
 
     @property
@@ -259,12 +259,12 @@ class Chosen:
 
     @property
     def groups(self) -> Array | None:
-        """What rows share that never stand on both sides of a split."""
+        """Groups of the rows: none stands on both sides of a split."""
         return self.together
 
     @property
     def groups_name(self) -> str:
-        """What they are called in code."""
+        """Name of the groups in code that is written."""
         return "None" if self.groups is None else "groups"
 
     def weights(self, n_rows: int) -> NDArray[np.int64] | None:
@@ -354,7 +354,7 @@ def read_rows(text: str) -> list[int]:
 
 
 def write_rows(rows: list[int]) -> str:
-    """The same the other way round.
+    """Rows as people write them, which `read_rows` reads.
 
     Examples
     --------
@@ -385,7 +385,7 @@ def open_table(path: Path, name: str) -> Chosen:
 def given_table(
     X: Foreign, y: Foreign, weights: Foreign = None, name: str = "the table of the notebook"
 ) -> Chosen:
-    """What a notebook holds; rows without weight are left out."""
+    """A table of a notebook; rows without weight are left out."""
     read_table(BaseEstimator(), X, reset=True)
     found = Chosen(name, None, [], X, y)
     if weights is not None:
@@ -397,7 +397,7 @@ def given_table(
 
 
 def saved_table(session: Session) -> Chosen:
-    """What a project holds; of the rows without weight, some are kept aside."""
+    """The table of a project; of the rows without weight, some are kept aside."""
     about, weights = session.about, session.params.get("sample_weight")
     found = given_table(session.X, session.y, weights, about.get("name", "a project"))
     groups = session.params.get("groups")
@@ -467,12 +467,12 @@ class ChosenSeries(Chosen):
 
     @property
     def indicators(self) -> Indicators | None:
-        """What makes the columns."""
+        """The indicators that make the columns."""
         return None if self.pipeline is None else self.pipeline.indicators
 
     @property
     def sentences(self) -> list[str]:
-        """What each indicator says."""
+        """The sentence of each indicator."""
         if self.indicators is None:
             return []
         known = {each.id: each.sentence for each in self.indicators.indicators_}
@@ -485,7 +485,7 @@ class ChosenSeries(Chosen):
 
     @property
     def notes(self) -> list[str]:
-        """What people should know of the series."""
+        """Remarks on the series, for people."""
         return [] if self.learning is None else self.learning.words
 
     def whole(self, model: NaiveBayesSelector) -> NaiveBayesSelector | SignalPipeline:
@@ -554,7 +554,7 @@ def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
 
 
 def read_as(table: Chosen, form: SeriesForm | None, n_jobs: int | None) -> Chosen:
-    """The same file, read as series that lie in it in this form, or as a table."""
+    """A file that was chosen, read as series that lie in it in this form, or as a table."""
     if isinstance(table, ChosenSeries) and table.form == form:
         return table
     held = {each.name: getattr(table, each.name) for each in fields(Chosen)}
@@ -563,7 +563,7 @@ def read_as(table: Chosen, form: SeriesForm | None, n_jobs: int | None) -> Chose
 
 
 def with_labels(table: Chosen, labels: Path, name: str) -> Chosen:
-    """The same series, whose classes another table has."""
+    """Series that were chosen, with their classes in another table."""
     if table.path is None:
         raise BadUseError("choose a file of series first, then the table of their classes.")
     table.labels, table.labels_name = labels, name
@@ -574,7 +574,7 @@ def with_labels(table: Chosen, labels: Path, name: str) -> Chosen:
 
 
 def saved(session: Session) -> Chosen:
-    """What a project holds: a table, or indicators with their recipe."""
+    """The data of a project: a table, or indicators with their recipe."""
     found, text = saved_table(session), session.about.get("signals", "")
     if not text:
         return found

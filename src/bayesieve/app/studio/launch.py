@@ -158,7 +158,7 @@ def studio_command(
 
 
 def _beginning(file: Path | None, project: Path | None) -> Path | None:
-    """What to open first; a project that is there is gone on with, and never written over."""
+    """The file to open first: an existing project is continued, and never written over."""
     if project is None:
         return file
     if not project.parent.is_dir():
@@ -258,7 +258,7 @@ class RunningStudio:
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """Address of the page, for a browser."""
         return self.keys.address
 
     def watch(self) -> None:
