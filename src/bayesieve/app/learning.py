@@ -21,6 +21,7 @@ from ..data.files.series import (
     table_names,
 )
 from ..data.series import Interval, SeriesTable, Windows, cut_windows, intervals_of, labels_of
+from ..data.tables import RawTable
 from ..estimators.base import procedure_of
 from ..estimators.deploy import deploy
 from ..estimators.signals import SignalPipeline
@@ -324,6 +325,18 @@ def _check_clock(
         )
 
 
+def score_series(pipeline: SignalPipeline, learning: Learning) -> RawTable:
+    """Indicators of series, which the pipeline learns to make; it keeps how they lie in files."""
+    pipeline.form_ = learning.form.to_dict()
+    X = pipeline.fit_columns(learning.table)
+    if not X.shape[1] or bool(np.isnan(X.columns).all()):
+        raise BadUseError(
+            "no score has an answer on any of the series: they are shorter than all windows, or "
+            "all have missing points."
+        )
+    return X
+
+
 def learn(
     pipeline: SignalPipeline,
     learning: Learning,
@@ -343,14 +356,8 @@ def learn(
     """
     table, y, groups = learning.table, learning.y, learning.groups
     out, place = cast(Path, settings.out), read_priors(settings.priors)
-    pipeline.form_ = learning.form.to_dict()
     remark(f"scoring {len(table)} series")
-    X = pipeline.fit_columns(table)
-    if not X.shape[1] or bool(np.isnan(X.columns).all()):
-        raise BadUseError(
-            "no score has an answer on any of the series: they are shorter than all windows, or "
-            "all have missing points."
-        )
+    X = score_series(pipeline, learning)
     remark(f"choosing among {X.shape[1]} indicators")
     chooser = pipeline.fit_estimator(X, y, groups=groups)
     final = chooser if place is None else deploy(chooser, place)

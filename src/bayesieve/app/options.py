@@ -202,7 +202,12 @@ class Settings(OptionTable):
             "never on both sides of a split.",
         },
     )
-    time: str | None = option(None, "Column with the time: the later rows validate.", LIKE_SELECT)
+    time: str | None = option(
+        None,
+        "Column with the time: the later rows validate.",
+        LIKE_SELECT,
+        says=dict.fromkeys(("calibrate", "report"), "Column with the time, which is no feature."),
+    )
     n_features: int | None = option(None, "Exactly so many.", _CHOOSE, low=1, searches=True)
     min_features: int | None = option(None, "At least so many.", _CHOOSE, low=0, searches=True)
     max_features: int | None = option(
@@ -218,12 +223,7 @@ class Settings(OptionTable):
     )
     jobs: int = option(-1, "Threads; -1 for all cores.", (*_LEARN, "compare", "studio"))
     seed: int = option(0, "Source of randomness.", _LEARN, low=0)
-    identifiers: bool = option(
-        False,
-        "Keep text columns with as many values as rows.",
-        _CHOOSE,
-        "--identifiers/--no-identifiers",
-    )
+    identifiers: bool = option(False, "Keep text columns with as many values as rows.", _CHOOSE)
     checkpoint: Path | None = option(
         None,
         "Write down here how far the search came.",

@@ -25,7 +25,7 @@ from ...estimators.selector import NaiveBayesSelector
 from ...estimators.signals import SignalPipeline, signals
 from ...indicators.transformer import Indicators
 from ...session.session import Session
-from ..learning import Learning, read_learning
+from ..learning import Learning, read_learning, score_series
 from ..tables import Problem, is_moment, read_problem
 
 
@@ -442,13 +442,7 @@ class ChosenSeries(Chosen):
         if self.learning is None or self.made is None or self.target != target:
             learning = read_learning(self.path, self.form, target, self.labels)
             pipeline = signals(n_jobs=self.n_jobs)
-            pipeline.form_ = learning.form.to_dict()
-            made = pipeline.fit_columns(learning.table)
-            if not made.shape[1] or bool(np.isnan(made.columns).all()):
-                raise BadUseError(
-                    "no score has an answer on any of the series: they are shorter than all "
-                    "windows, or all have missing points."
-                )
+            made = score_series(pipeline, learning)
             self.learning, self.made, self.pipeline, self.target = learning, made, pipeline, target
         return self.made, self.learning.y
 
