@@ -5,7 +5,7 @@ What most people need is here.  `bayesieve.export` writes models in other langua
 `bayesieve.search` and `bayesieve.criteria` their members.
 """
 
-from .app.studio.notebook import studio
+from .app.studio.launch import studio
 from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes

@@ -15,6 +15,8 @@ from sklearn.datasets import dump_svmlight_file
 from bayesieve import NaiveBayes, load_model, rank
 from bayesieve.__main__ import main
 from bayesieve.app import commands
+from bayesieve.app.options import Settings
+from bayesieve.app.tables import Problem, Rows
 from plain import plain_selector
 
 ODD = ["a\"b'c", "<script>", "naïve 🎲", "x" * 200]
@@ -311,10 +313,11 @@ def test_formulas_in_csv_files_for_people(safe, tmp_path):
     rng = np.random.default_rng(0)
     y = np.array(["=cmd()", "-b"] * 20)
     X = pd.DataFrame(rng.integers(0, 2, (40, len(FORMULAS))), columns=FORMULAS)
-    problem = commands.Problem(pl.from_pandas(X), FORMULAS, y)
-    out, pages = tmp_path / "out", commands.Pages("t", n_resamples=0)
+    problem = Problem(pl.from_pandas(X), FORMULAS, y)
+    out = tmp_path / "out"
     selector = plain_selector(validation=None, n_features=5)
-    commands.select_table(selector, problem, out, pages, safe_csv=safe)
+    settings = Settings(out=out, resamples=0, safe_csv=safe, quiet=True)
+    commands.select_rows(selector, Rows(problem, [], problem.X, problem.y), settings, "t")
     with (out / "selected.csv").open(newline="") as file:
         found = [row[1] for row in csv.reader(file)][1:]
     wanted = [FORMULAS[j] for j in selector.selected_]

@@ -478,8 +478,9 @@ def test_a_column_number_of_any_size(tmp_path):
 @pytest.mark.parametrize("number", [2_000_001, 2**31 - 1])
 def test_more_columns_than_can_be_learnt_from(number, tmp_path):
     from bayesieve import NaiveBayesSelector
-    from bayesieve.app.commands import Pages, rank_problem, select_table
-    from bayesieve.app.tables import read_problem
+    from bayesieve.app.commands import rank_problem, select_rows
+    from bayesieve.app.options import Settings
+    from bayesieve.app.tables import Rows, read_problem
 
     path = tmp_path / "huge.svm"
     path.write_text(f"1 1:1\n-1 {number}:1\n" * 9)
@@ -487,8 +488,9 @@ def test_more_columns_than_can_be_learnt_from(number, tmp_path):
     problem, _ = read_problem(path, None, [], identifiers=False)
     with pytest.raises(BadUseError, match=words):
         rank_problem(problem, "chi2")
+    rows = Rows(problem, [], problem.X, problem.y)
     with pytest.raises(BadUseError, match=words):
-        select_table(NaiveBayesSelector(), problem, tmp_path / "out", Pages("t"))
+        select_rows(NaiveBayesSelector(), rows, Settings(out=tmp_path / "out"), "t")
     with pytest.raises(BadUseError, match=words):
         read_problem(path, "x1", [], identifiers=False)
     shape = np.array([2, number])

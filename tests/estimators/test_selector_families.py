@@ -141,7 +141,7 @@ def test_texts_say_whom_a_column_stands_for(tmp_path):
     told = {each: (fate, story) for each, fate, story in fates(found, {})}
     assert told[name][1].endswith(f"stands for {others}")
     assert told[f"{name[0]}1"] == ("never chosen", f"{name} stands for it")
-    data = summary(found, list(X.columns), tmp_path)
+    data = summary(found, tmp_path)
     assert data["stands_for"][name] == [f"{name[0]}1", f"{name[0]}2"]
     assert f"{name} stands for {others}\n" in in_words(data, 15)
     page = make_report(found, X, y, n_resamples=3)

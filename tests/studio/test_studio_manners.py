@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import bayesieve
 from bayesieve import Session
 from bayesieve.app.cli import app
-from bayesieve.app.studio.command import _asked_to_end
+from bayesieve.app.studio.launch import _asked_to_end
 from studios import client, opened, rows, upload
 
 

@@ -1,67 +1,262 @@
-"""What the verbs of the command line do: select, predict, explain, report; and what they print."""
+"""The verbs that make and use models of tables: select, rank, predict, explain, datasets."""
 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple, NotRequired, TypedDict, cast
+from typing import Annotated, NamedTuple, cast
 
 import numpy as np
 import polars as pl
 import scipy.sparse
 from numpy.typing import ArrayLike
 
-from ..checks import Array
+from ..checks import Array, Foreign
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
 from ..criteria.base import read_as
 from ..data.files.atomic import write_text
 from ..data.files.base import BadUseError, check_width, some
 from ..data.files.formats import Column, format_of, read_batches
-from ..data.files.output import check_folder, check_new, whole_folder
+from ..data.files.output import check_file, check_folder, check_new, whole_file, whole_folder
 from ..data.tables import RawTable
+from ..datasets.loading import BUNDLED, REGISTRY
 from ..estimators.base import procedure_of
 from ..estimators.deploy import deploy, rows_of, stands_for
 from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes
-from ..evaluation._typing import Model
-from ..evaluation.drift import Drift, drift
-from ..explain.evidence import Explanation, explain
+from ..explain.evidence import Explanation
+from ..explain.evidence import explain as explain_table
 from ..explain.modelfile.file import load_model, save_model
 from ..explain.plain import Plain, jsonable
 from ..explain.report import make_report
+from ..explain.report.page import explanations_page
 from ..models.columns import warn_of_unknown
 from ..rankings.families import count_others
-from ..rankings.rank import rank
+from ..rankings.rank import rank as rank_table
+from ..rankings.rank import ranking_names
+from .options import Data, Model, Option, OwnScores, Settings, Tables, say, tell
 from .tables import (
     Problem,
+    Rows,
     check_place,
-    groups_of,
+    has_labels,
     later_part,
     numbers_with_texts,
+    rare_labels,
     read_class_weight,
     read_priors,
     read_problem,
+    read_rows,
 )
 
 #: What chooses columns or terms.
 Chooser = NaiveBayesSelector | WeightedNaiveBayes
 
+#: The files of a result.
+RESULT = ("model.json", "selected.csv", "path.csv", "report.html")
 
 # What a spreadsheet takes for the beginning of a formula, or skips before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
-
-#: The files of a result.
-RESULT = ("model.json", "selected.csv", "path.csv", "report.html")
-
-
 # Names of columns shown to people.
 _SHOWN = 20
+
+# Share of the rows that validate where a time says which.
+_LATER = 0.3
+
+# Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
+_RESAMPLES, _MOST_CELLS = 20, 2_000_000
+
+
+# -- select: choose columns, and write the model down ----------------------------------------------
+
+
+def select(tables: Tables, settings: Settings) -> None:
+    """Choose the columns of a table that make a readable model, and write it down."""
+    check_writing(settings)
+    # One table in the memory of this process needs no engine.
+    usual = (len(tables), settings.engine, settings.scheduler) == (1, "threads", None)
+    if usual:
+        found: Foreign = nullcontext(read_rows(tables[0], settings))
+    else:
+        from .engines import open_rows
+
+        found = open_rows(tables, settings)
+    with found as rows:
+        chosen = select_rows(prepare(rows, settings), rows, settings, tables[0].name)
+    result, n_columns = summary(chosen, cast(Path, settings.out)), len(rows.problem.names)
+    tell_result(settings, lambda: result, lambda: in_words(result, n_columns))
+
+
+def check_writing(settings: Settings) -> None:
+    """Refuse, before any work, what would fail at its end."""
+    if settings.validation is not None and not 0 <= settings.validation < 1:
+        raise BadUseError(
+            f"--validation must be at least 0 and below 1; got {settings.validation}."
+        )
+    if settings.resamples == 1:
+        raise BadUseError("--resamples must be 0 (none) or at least 2; got 1.")
+    check_resume(settings.checkpoint, settings.resume)
+    check_result(cast(Path, settings.out), settings.force or settings.resume)
+
+
+def check_resume(checkpoint: Path | None, resume: bool) -> None:
+    """A checkpoint is written over by nobody: an old one is gone on from, if that is asked for."""
+    if resume and checkpoint is None:
+        raise BadUseError("--resume needs --checkpoint FILE, the file to go on from.")
+    if checkpoint is not None and checkpoint.exists() and not resume:
+        raise BadUseError(
+            f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
+            "another file."
+        )
+    if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
+        raise BadUseError(
+            f"--checkpoint: the folder {str(checkpoint.parent)!r} does not exist; make it first."
+        )
+
+
+def check_result(out: Path, force: bool) -> None:
+    """Can a result be written there, and is there none yet?"""
+    check_folder(out)
+    check_new([out / name for name in RESULT], force)
+
+
+def prepare(rows: Rows, settings: Settings) -> Chooser:
+    """Make the estimator that the settings ask for, and tell what is odd about the rows."""
+    problem, share = rows.problem, settings.validation
+    remarks = [
+        f"column {name!r} names every row: left out (--identifiers keeps it)"
+        for name in rows.dropped
+    ]
+    if rows.here:
+        remarks += [*numbers_with_texts(problem), *rare_labels(problem)]
+    for line in [] if settings.quiet else remarks:
+        tell(line)
+    held: object = "auto" if share is None else share or None
+    if settings.time is not None:
+        held = later_part(problem.aside[settings.time], _LATER if share is None else share)
+    return make_chooser(settings, problem, held, rows.engine)
+
+
+def make_chooser(
+    settings: Settings, problem: Problem, validation: object = "auto", engine: object = None
+) -> Chooser:
+    """Make an estimator: weighted terms, or a search of columns where anything asks for one.
+
+    Parameters
+    ----------
+    settings : options.
+    problem : whose classes have weights, and whose labels ask for a search.
+    validation : rows that choose.
+    engine : who keeps the rows.
+    """
+    labelled, flag, kind = has_labels(problem), settings.asks_for_search, settings.estimator
+    if kind == "auto":
+        kind = "selector" if flag or labelled else "weighted"
+    shared: dict[str, Foreign] = {
+        "class_weight": read_class_weight(settings.class_weight, problem),
+        "random_state": settings.seed,
+        "n_jobs": settings.jobs,
+        "progress": settings.progress,
+        "checkpoint": settings.checkpoint,
+        "time_limit": settings.time_limit,
+        "families": "auto" if settings.families else None,
+        "preset": settings.preset,
+        "engine": engine,
+        "keep": settings.keep or (),
+        "forbid": settings.forbid or (),
+    }
+    if kind == "weighted":
+        if flag:
+            raise BadUseError(
+                f"{flag} is an option of searches; leave it out, or use --estimator selector."
+            )
+        held = None if isinstance(validation, str) else validation
+        return WeightedNaiveBayes(features=settings.features, validation=held, **shared)
+    criterion = settings.criterion or ("auc" if labelled else "probability")
+    least = settings.min_features
+    return NaiveBayesSelector(
+        estimator=NaiveBayes(features=settings.features),
+        search=settings.search,
+        criterion=criterion_for(criterion, problem),
+        cv=int(settings.cv) if settings.cv.isdigit() else settings.cv,
+        choice=settings.choice,
+        validation=validation,
+        n_features=settings.n_features,
+        min_features=1 if least is None else least,
+        max_features=settings.max_features,
+        **shared,
+    )
+
+
+def criterion_for(name: str, problem: Problem) -> str | AUC:
+    """The criterion; AUC leaves out labels without a positive row, which `rare_labels` told."""
+    known = CRITERIA.get(name)
+    if isinstance(known, AUC) and has_labels(problem):
+        return AUC(known.penalty, undefined="skip")
+    return name
+
+
+def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
+    """Bootstrap samples: those asked for, or a few, unless the table is large."""
+    if asked is not None:
+        return asked
+    return _RESAMPLES if shape[0] * shape[1] <= _MOST_CELLS else 0
+
+
+def select_rows(chooser: Chooser, rows: Rows, settings: Settings, name: str) -> Chooser:
+    """Select, and write model.json, selected.csv, path.csv and, of rows at hand, report.html.
+
+    Parameters
+    ----------
+    chooser : what selects.
+    rows : from what.
+    settings : where to, and what the report is to hold.
+    name : of the table.
+    """
+    problem, place = rows.problem, read_priors(settings.priors)
+    remark = tell if settings.progress else None
+    check_width(len(problem.names))
+    if rows.here:
+        check_place(place, problem.y)
+    chooser.fit(rows.X, rows.y, groups=rows.groups)
+    chooser.set_params(engine=None)  # what follows is as good without
+    selector = chooser if place is None else deploy(chooser, place)
+    page = None
+    if rows.here:
+        if scipy.sparse.issparse(problem.X):
+            procedure_of(selector).rename(list(problem.names))
+        page = make_report(
+            selector,
+            problem.X,
+            problem.y,
+            title=settings.title or f"Selection from {name}",
+            include_rows=settings.include_rows,
+            n_resamples=resamples_for(problem.X.shape, settings.resamples),
+            left_out=dict.fromkeys(rows.dropped, "left out before the search: it names every row"),
+            groups=rows.groups,
+            n_jobs=chooser.n_jobs,
+            remark=remark,
+        )
+    out = cast(Path, settings.out)
+    if remark is not None:
+        remark(f"writing {out}")
+    chosen = {"feature": procedure_of(selector).term_names}
+    write_result(out, selector, chosen, selector.path_.to_dict(), page, settings.safe_csv)
+    if remark is not None and not rows.here:
+        from .engines import no_report
+
+        remark(no_report(settings))
+    return selector
+
+
+# -- What a selection writes and says --------------------------------------------------------------
 
 
 def write_result(
@@ -92,17 +287,6 @@ def write_result(
             write_text(folder / "report.html", page)
 
 
-def check_result(out: Path, force: bool) -> None:
-    """Can a result be written there, and is there none yet?  Asked before any work."""
-    check_folder(out)
-    check_new([out / name for name in RESULT], force)
-
-
-def chosen_names(chooser: Chooser, names: Sequence[str]) -> list[str]:
-    """Columns, or terms, in the order in which they were chosen."""
-    return [" x ".join(names[j] for j in term["columns"]) for term in chooser.terms_]
-
-
 def write_rows(path: Path, header: list[str], rows: Iterable[Iterable[object]], safe: bool) -> None:
     """A CSV file; a `safe` one holds no text that a spreadsheet takes for a formula."""
     text = io.StringIO(newline="")
@@ -125,29 +309,13 @@ def as_json(value: object) -> str:
     return json.dumps(jsonable(value), indent=2)
 
 
-def summary(chooser: Chooser, names: Sequence[str], out: Path) -> dict[str, Plain]:
-    """What was chosen, as plain data."""
-    others = stands_for(chooser)
-    found: dict[str, Plain] = {
-        "selected": cast(Plain, chosen_names(chooser, names)),
-        **({"stands_for": cast(Plain, others)} if chooser.families_ is not None else {}),
-    }
-    if isinstance(chooser, NaiveBayesSelector):
-        step = chooser.path_.steps[chooser.path_.chosen]
-        found |= {
-            "criterion": chooser.path_.criterion,
-            "score": step.score,
-            chooser.path_.validation_name: step.validation_error,
-            "subsets_tried": chooser.n_tried_,
-            "proof": None if chooser.proof_ is None else str(chooser.proof_),
-        }
-    else:
-        path = chooser.path_
-        found |= {
-            "n_columns": int(chooser.support_.sum()),
-            "leave_one_out_log_loss": path.steps[path.chosen].score,
-        }
-    return found | {"folder": str(out)}
+def summary(chooser: Chooser, out: Path) -> dict[str, Plain]:
+    """The columns (or terms) chosen and their figures, as plain data."""
+    about = procedure_of(chooser)
+    found: dict[str, object] = {"selected": about.term_names}
+    if chooser.families_ is not None:
+        found["stands_for"] = stands_for(chooser)
+    return cast("dict[str, Plain]", found | about.summary() | {"folder": str(out)})
 
 
 def in_words(result: dict[str, Plain], n_columns: int) -> str:
@@ -173,303 +341,120 @@ def in_words(result: dict[str, Plain], n_columns: int) -> str:
     return f"{first}\n{told_of}{last}; written to {result['folder']}\n"
 
 
-# -- What the command line does with a table in a file ---------------------------------------------
+def tell_result(settings: Settings, data: Callable[[], object], words: Callable[[], str]) -> None:
+    """Say what was found: as JSON, in words, or not at all."""
+    if settings.as_json:
+        say(as_json(data()) + "\n")
+    elif not settings.quiet:
+        say(words())
 
 
-__all__ = [
-    "BadUseError",
-    "as_json",
-    "check_place",
-    "groups_of",
-    "in_words",
-    "later_part",
-    "numbers_with_texts",
-    "read_class_weight",
-    "read_priors",
-    "read_problem",
-    "summary",
-]
+# -- rank, predict, explain and datasets -----------------------------------------------------------
 
 
-# Positive (or negative) rows below which a label is told to be rare.
-_RARE = 10
-
-
-# Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
-_RESAMPLES, _MOST_CELLS = 20, 2_000_000
-
-
-def check_resume(checkpoint: Path | None, resume: bool) -> None:
-    """A checkpoint is written over by nobody: an old one is gone on from, if that is asked for."""
-    if resume and checkpoint is None:
-        raise BadUseError("--resume needs --checkpoint FILE, the file to go on from.")
-    if checkpoint is not None and checkpoint.exists() and not resume:
-        raise BadUseError(
-            f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
-            "another file."
-        )
-    if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
-        raise BadUseError(
-            f"--checkpoint: the folder {str(checkpoint.parent)!r} does not exist; make it first."
-        )
-
-
-def criterion_for(name: str, problem: Problem) -> str | AUC:
-    """The criterion; AUC leaves out labels without a positive row, which `rare_labels` told."""
-    known = CRITERIA.get(name)
-    if isinstance(known, AUC) and has_labels(problem):
-        return AUC(known.penalty, undefined="skip")
-    return name
-
-
-def rare_labels(problem: Problem) -> Iterator[str]:
-    """A word on labels that some part of the rows may lack."""
-    if isinstance(problem.y, pl.DataFrame):
-        counts = dict(zip(problem.y.columns, problem.y.sum().row(0), strict=True))
-        n_rows = len(problem.y)
-        rare = [name for name, n in counts.items() if min(n, n_rows - n) < _RARE]
-        if rare:
-            yield (
-                f"{len(rare)} of {len(counts)} labels are very rare or very common, such as "
-                f"{rare[0]!r} ({counts[rare[0]]} rows): their AUC is left out where a part of the "
-                "rows has none"
-            )
-
-
-class Pages(NamedTuple):
-    """What the report of a selection is to hold."""
-
-    title: str
-    include_rows: bool = False
-    n_resamples: int | None = None  #: None: a few, unless the table is large
-    left_out: Mapping[str, str] = MappingProxyType({})
-    groups: Array | None = None  #: of the rows: resamples are drawn by group
-    priors: str | dict[str, float] | None = None  #: of the place where the model will be used
-    remark: Callable[[str], None] | None = None  #: told how far the work is
-
-
-class SharedOptions(TypedDict):
-    """Parameters of both estimators that the command line offers."""
-
-    class_weight: str | dict[object, float] | None
-    random_state: int
-    n_jobs: int | None
-    progress: bool
-    checkpoint: Path | None
-    time_limit: float | None
-    families: str | None
-    preset: str | None
-    engine: str | None  #: who keeps the rows of a table in memory
-    keep: NotRequired[Sequence[str]]
-    forbid: NotRequired[Sequence[str]]
-
-
-class SearchOptions(TypedDict):
-    """Parameters of searches that the command line offers."""
-
-    search: str
-    criterion: str | None
-    cv: int | str
-    choice: str
-    n_features: int | None
-    min_features: int | None
-    max_features: int | None
-
-
-# What an option of searches is where nobody asks for anything.
-_UNASKED = (None, "auto")
-
-
-def make_chooser(
-    estimator: str,
-    features: str,
-    validation: object,
-    shared: SharedOptions,
-    searching: SearchOptions,
-    problem: Problem,
-) -> Chooser:
-    """What chooses: terms with weights, or a search of columns where anything asks for one.
-
-    Parameters
-    ----------
-    estimator : "auto", "weighted" or "selector".
-    features : feature model of the columns.
-    validation : rows that choose.
-    shared, searching : options.
-    problem : whose labels ask for a search.
-    """
-    asked = [name for name, value in searching.items() if value not in _UNASKED]
-    if estimator == "auto":
-        estimator = "selector" if asked or has_labels(problem) else "weighted"
-    if estimator == "weighted":
-        if asked:
-            raise BadUseError(
-                f"--{asked[0].replace('_', '-')} is an option of searches; leave it out, or use "
-                "--estimator selector."
-            )
-        held = None if isinstance(validation, str) else validation
-        return WeightedNaiveBayes(features=features, validation=held, **shared)
-    criterion = searching["criterion"]
-    if criterion is None:
-        criterion = "auc" if has_labels(problem) else "probability"
-    least = searching["min_features"]
-    return NaiveBayesSelector(
-        estimator=NaiveBayes(features=features),
-        search=searching["search"],
-        criterion=criterion_for(criterion, problem),
-        cv=searching["cv"],
-        choice=searching["choice"],
-        validation=validation,
-        n_features=searching["n_features"],
-        min_features=1 if least is None else least,
-        max_features=searching["max_features"],
-        **shared,
-    )
-
-
-def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
-    """Bootstrap samples: those asked for, or a few, unless the table is large."""
-    if asked is not None:
-        return asked
-    return _RESAMPLES if shape[0] * shape[1] <= _MOST_CELLS else 0
-
-
-def select_table(
-    chooser: Chooser,
-    problem: Problem,
-    out: Path,
-    pages: Pages,
-    *,
-    safe_csv: bool = False,
-    remark: Callable[[str], None] | None = None,
+def rank(
+    data: Data,
+    settings: Settings,
+    method: Annotated[
+        str, Option("Name of the ranking.", names=ranking_names)
+    ] = "mutual-information",
 ) -> None:
-    """Select, and write model.json, selected.csv, path.csv and report.html.
+    """Rank the columns of a table without a model."""
+    problem, _ = read_problem(data, settings.target, settings.label_names, identifiers=True)
+    for line in numbers_with_texts(problem):
+        tell(line)
+    found = rank_problem(problem, method)
+    tell_result(
+        settings,
+        lambda: [{"feature": name, "score": score} for name, score in found],
+        lambda: "".join(f"{i + 1:5d}  {s:10.6g}  {n}\n" for i, (n, s) in enumerate(found)),
+    )
 
-    Parameters
-    ----------
-    chooser : what selects.
-    problem : from what.
-    out : folder to write to.
-    pages : what the report is to hold.
-    safe_csv : no text that a spreadsheet takes for a formula.
-    remark : told how far the work is, until the last file is written.
-    """
+
+def rank_problem(problem: Problem, method: str) -> list[tuple[str, float]]:
+    """Columns and scores, best first."""
     check_width(len(problem.names))
-    check_place(pages.priors, problem.y)
-    chooser.fit(problem.X, problem.y, groups=pages.groups)
-    chooser.set_params(engine=None)  # what the report asks for is as good without a GPU
-    selector = chooser if pages.priors is None else deploy(chooser, pages.priors)
-    if scipy.sparse.issparse(problem.X):
-        procedure_of(selector).rename(list(problem.names))  # a matrix has none
-    page = make_report(
-        selector,
-        problem.X,
-        problem.y,
-        title=pages.title,
-        include_rows=pages.include_rows,
-        n_resamples=resamples_for(problem.X.shape, pages.n_resamples),
-        left_out=dict(pages.left_out),
-        groups=pages.groups,
-        n_jobs=chooser.n_jobs,
-        remark=remark,
+    found = rank_table(problem.X, problem.y, method)
+    return [(problem.names[j], float(found.scores[j])) for j in found.order]
+
+
+def predict(
+    model: Model,
+    data: Data,
+    settings: Settings,
+    out: Annotated[Path | None, Option("Write CSV here instead of printing.")] = None,
+    batch: Annotated[int, Option("Rows held in memory, at most.", low=1)] = 2**16,
+    scores: OwnScores = None,
+) -> None:
+    """Predict every row of a table, or every series: class (or labels) and probabilities.
+
+    CSV, TSV, Parquet and Arrow files may be larger than the memory.
+    """
+    from . import learning
+
+    place = read_priors(settings.priors)
+    if out is not None:
+        check_file(out, (model, data))
+    found = learning.open_series(model, scores)
+    if found is None:
+        parts = predict_file(model, data, batch, place)
+    else:
+        parts = learning.predict_series(found, data, batch, place)
+    if out is None:
+        for part in parts:
+            say(part)
+        return
+    with whole_file(out) as file:
+        for part in parts:
+            file.write(part.encode())
+
+
+def explain(
+    model: Model,
+    data: Data,
+    settings: Settings,
+    row: Annotated[list[int] | None, Option("Row number, from 0; repeatable.")] = None,
+    html: Annotated[Path | None, Option("Write a page here instead.")] = None,
+    scores: OwnScores = None,
+) -> None:
+    """Show the evidence behind the decision on single rows, as bars of text or as a page."""
+    from . import learning
+
+    if html is not None:
+        check_file(html, (model, data), "--html")
+    pipeline = learning.open_series(model, scores)
+    if pipeline is not None:
+        decided = learning.explain_series(pipeline, data, row or [0])
+        title = f"Decisions on series of {data.name}"
+        _show(
+            (settings, html),
+            lambda: learning.decisions_page(pipeline, decided, title),
+            lambda: [learning.decision_data(pipeline, each) for each in decided],
+            lambda: "".join(f"{learning.in_lines(pipeline, each)}\n" for each in decided),
+        )
+        return
+    found = explain_rows(model, data, row or [0])
+    _show(
+        (settings, html),
+        lambda: explanations_page(found, f"Decisions on rows of {data.name}"),
+        lambda: [{**each.to_dict(), "row": i} for i, each in found],
+        lambda: "".join(f"row {i}: {e.to_text().split(': ', 1)[1]}\n\n" for i, e in found),
     )
-    if remark is not None:
-        remark(f"writing {out}")
-    chosen = {"feature": chosen_names(chooser, problem.names)}
-    write_result(out, selector, chosen, selector.path_.to_dict(), page, safe_csv)
 
 
-def report_on_model(
-    model_file: Path, data: Path, problem: Problem, pages: Pages, target: str | None
-) -> str:
-    """The report of a finished model on a table, read as `predict` reads it."""
-    model, X, y = open_on_table(model_file, data, problem, target)
-    return make_report(
-        model, X, y, title=pages.title, include_rows=pages.include_rows, remark=pages.remark
-    )
-
-
-def drift_of_file(model_file: Path, data: Path, alpha: float) -> Drift:
-    """Which columns of a file moved away from a model's training."""
-    model, columns = open_model(model_file)
-    X = _all_rows(data, columns)
-    _fit_names(model, X)
-    return drift(model, X, alpha=alpha)
-
-
-def _all_rows(data: Path, columns: list[Column]) -> pl.DataFrame | scipy.sparse.sparray:
-    """The rows of a file, with these columns only."""
-    parts = list(read_batches(data, columns))
-    frames = isinstance(parts[0], pl.DataFrame)
-    return pl.concat(parts) if frames else scipy.sparse.vstack(parts, format="csr")
-
-
-def open_on_table(
-    model_file: Path, data: Path, problem: Problem, target: str | None
-) -> tuple[NaiveBayes, pl.DataFrame | scipy.sparse.sparray, ArrayLike]:
-    """A model, the columns of a table that it reads, and the target in the model's kind."""
-    model, columns = open_model(model_file)
-    y = problem.y
-    labels = list(model.fitted_.labels)
-    given = y.columns if isinstance(y, pl.DataFrame) else None
-    if given != (labels or None):
-        wanted = f"labels {some(labels)}" if labels else "classes"
-        raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
-    if not labels:
-        y = _in_the_model_s_kind(model, data, y, target)
-        check_known(model, y)
-    X = _all_rows(data, columns)
-    _fit_names(model, X)
-    return model, X, y
-
-
-def check_known(model: NaiveBayes, y: Array) -> None:
-    """Does a model know the classes?"""
-    odd = sorted(set(y.tolist()) - set(model.classes_.tolist()), key=str)
-    if odd:
-        known = some([str(c) for c in model.classes_])
-        raise BadUseError(f"the target has the class {odd[0]!r}; the model knows {known}.")
-
-
-def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: str | None) -> Array:
-    """Classes as text where the model's are: a file with numbers only reads 01 as 1."""
-    y = np.asarray(y)
-    if model.classes_.dtype.kind not in "OU" or y.dtype.kind in "OU":
-        return y
-    if target is not None and format_of(data).separator is not None:
-        parts = list(read_batches(data, [Column(target, True)]))
-        return pl.concat(parts)[target].to_numpy()
-    return y.astype(str)
-
-
-def open_file(path: Path) -> NaiveBayes | SignalPipeline:
-    """A model of tables, or of series."""
-    if not path.is_file():
-        raise BadUseError(f"the model file {str(path)!r} does not exist (or is not a file).")
-    try:
-        return load_model(path)
-    except UnicodeError as error:
-        raise BadUseError(f"{path} is not a model file: it is not text.") from error
-
-
-def open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
-    """A model of tables, and the columns it reads."""
-    model = open_file(path)
-    if isinstance(model, SignalPipeline):
-        raise BadUseError(f"the model in {str(path)!r} reads series, and no table.")
-    columns = [
-        Column(spec.name, spec.levels is not None and spec.levels.dtype == object)
-        for spec in model.fitted_.specs
-    ]
-    return model, columns
-
-
-def _fit_names(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray) -> None:
-    """The columns were matched by name: the model expects names where there are some."""
-    if isinstance(X, pl.DataFrame):
-        model.feature_names_in_ = np.array(X.columns, dtype=object)
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
+def _show(
+    how: tuple[Settings, Path | None],
+    page: Callable[[], str],
+    data: Callable[[], object],
+    words: Callable[[], str],
+) -> None:
+    """Decisions as a page, where one is asked for, as JSON or in words."""
+    settings, html = how
+    if html is None:
+        tell_result(settings, data, words)
+        return
+    with whole_file(html) as file:
+        file.write(page().encode())
 
 
 def predict_file(
@@ -510,7 +495,7 @@ def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[in
     for X in read_batches(data, columns):
         _fit_names(model, X)
         for row in sorted({r for r in rows if n_rows <= r < n_rows + X.shape[0]}):
-            found[row] = explain(model, X[row - n_rows : row - n_rows + 1])
+            found[row] = explain_table(model, X[row - n_rows : row - n_rows + 1])
         n_rows += X.shape[0]
         if len(found) == len(set(rows)):
             break
@@ -520,13 +505,116 @@ def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[in
     return [(row, each) for row in rows for each in found[row]]
 
 
-def rank_problem(problem: Problem, method: str) -> list[tuple[str, float]]:
-    """Columns and scores, best first."""
-    check_width(len(problem.names))
-    found = rank(problem.X, problem.y, method)
-    return [(problem.names[j], float(found.scores[j])) for j in found.order]
+def datasets(settings: Settings) -> None:
+    """List the named data sets and where each can be had."""
+    found = []
+    for name, entry in REGISTRY.items():
+        openml = f"OpenML {entry.openml}" if entry.openml else "a folder"
+        found.append(
+            {
+                "name": name,
+                "rows": entry.rows,
+                "columns": entry.columns,
+                "labels" if entry.labels else "classes": entry.classes,
+                "sparse": entry.sparse,
+                "source": "scikit-learn" if name in BUNDLED else openml,
+            }
+        )
+
+    def line(each: dict[str, Foreign]) -> str:
+        kind = "labels" if "labels" in each else "classes"
+        return (
+            f"{each['name']:24s} {each['rows']:6d} rows {each['columns']:6d} columns "
+            f"{each[kind]:3d} {kind:7s}  {each['source']}\n"
+        )
+
+    tell_result(settings, lambda: found, lambda: "".join(map(line, found)))
 
 
-def has_labels(problem: Problem) -> bool:
-    """Labels, or classes?"""
-    return isinstance(problem.y, pl.DataFrame)
+# -- Finished models, and the tables that they read ------------------------------------------------
+
+
+def open_file(path: Path) -> NaiveBayes | SignalPipeline:
+    """A model of tables, or of series."""
+    if not path.is_file():
+        raise BadUseError(f"the model file {str(path)!r} does not exist (or is not a file).")
+    try:
+        return load_model(path)
+    except UnicodeError as error:
+        raise BadUseError(f"{path} is not a model file: it is not text.") from error
+
+
+def open_model(path: Path) -> tuple[NaiveBayes, list[Column]]:
+    """A model of tables, and the columns it reads."""
+    model = open_file(path)
+    if isinstance(model, SignalPipeline):
+        raise BadUseError(f"the model in {str(path)!r} reads series, and no table.")
+    columns = [
+        Column(spec.name, spec.levels is not None and spec.levels.dtype == object)
+        for spec in model.fitted_.specs
+    ]
+    return model, columns
+
+
+def _fit_names(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray) -> None:
+    """The columns were matched by name: the model expects names where there are some."""
+    if isinstance(X, pl.DataFrame):
+        model.feature_names_in_ = np.array(X.columns, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
+
+
+def open_with_columns(
+    model_file: Path, data: Path
+) -> tuple[NaiveBayes, pl.DataFrame | scipy.sparse.sparray]:
+    """A model, and the columns of a table that it reads."""
+    model, columns = open_model(model_file)
+    parts = list(read_batches(data, columns))
+    frames = isinstance(parts[0], pl.DataFrame)
+    X = pl.concat(parts) if frames else scipy.sparse.vstack(parts, format="csr")
+    _fit_names(model, X)
+    return model, X
+
+
+class OnTable(NamedTuple):
+    """A model, and rows to judge it by."""
+
+    model: NaiveBayes
+    X: Foreign
+    y: ArrayLike  #: in the model's kind
+    groups: Array | None = None
+
+
+def open_on_table(model_file: Path, data: Path, settings: Settings) -> OnTable:
+    """A model, the columns of a table that it reads, and the target in the model's kind."""
+    problem = read_rows(data, replace(settings, identifiers=True))
+    model, X = open_with_columns(model_file, data)
+    y = problem.y
+    labels = list(model.fitted_.labels)
+    given = y.columns if isinstance(y, pl.DataFrame) else None
+    if given != (labels or None):
+        wanted = f"labels {some(labels)}" if labels else "classes"
+        raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
+    if not labels:
+        y = _in_the_model_s_kind(model, data, y, settings.target)
+        check_known(model, y)
+    return OnTable(model, X, y, problem.groups)
+
+
+def check_known(model: NaiveBayes, y: Array) -> None:
+    """Does a model know the classes?"""
+    odd = sorted(set(y.tolist()) - set(model.classes_.tolist()), key=str)
+    if odd:
+        known = some([str(c) for c in model.classes_])
+        raise BadUseError(f"the target has the class {odd[0]!r}; the model knows {known}.")
+
+
+def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: str | None) -> Array:
+    """Classes as text where the model's are: a file with numbers only reads 01 as 1."""
+    y = np.asarray(y)
+    if model.classes_.dtype.kind not in "OU" or y.dtype.kind in "OU":
+        return y
+    if target is not None and format_of(data).separator is not None:
+        parts = list(read_batches(data, [Column(target, True)]))
+        return pl.concat(parts)[target].to_numpy()
+    return y.astype(str)

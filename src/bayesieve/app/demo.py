@@ -2,14 +2,17 @@
 
 import time
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from rich.console import Console
 
+from ..data.files.output import check_folder, check_new
 from ..datasets.simulated import make_signals
 from ..estimators.selector import NaiveBayesSelector
 from ..explain.model import explain_model
 from ..indicators.transformer import Indicators
+from .options import Option, Settings
 
 _STRONGEST = 10
 
@@ -18,6 +21,20 @@ _RESAMPLES = 4  # for the report: a few seconds
 
 
 _TITLE = "Signals, simulated"
+
+
+def demo(
+    settings: Settings,
+    seed: Annotated[int, Option("Source of randomness.", low=0, high=10**6)] = 0,
+    quick: Annotated[bool, Option("A tenth of the signals.", flag="--quick/--no-quick")] = False,
+    out: Annotated[Path | None, Option("Folder for report.html.")] = None,
+) -> None:
+    """Simulate signals, score them, sieve the indicators, and show the model in words."""
+    if out is not None:
+        check_folder(out)
+        check_new([out / "report.html"], settings.force or is_own(out / "report.html"))
+    # Soft: lines are not broken where the output is piped.
+    run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick, out=out)
 
 
 def is_own(path: Path) -> bool:

@@ -28,26 +28,28 @@ from ..data.series import (
     intervals_of,
     labels_of,
 )
+from ..data.tables import RawTable
+from ..estimators.base import procedure_of
 from ..estimators.deploy import deploy
 from ..estimators.signals import SignalPipeline
 from ..evaluation._typing import Value
 from ..explain.evidence import Explanation, explain
 from ..explain.plain import Plain
-from ..explain.report import make_report, report_content
+from ..explain.report import report_content
 from ..explain.report.page import Picture, explanations_page, render
 from ..indicators.indicator import Indicator, Spans
 from ..indicators.scores import read_scores
 from .commands import (
-    Pages,
+    OnTable,
     check_known,
-    chosen_names,
     open_file,
     predicted,
     resamples_for,
     summary,
     write_result,
 )
-from .tables import classes_of, groups_of
+from .options import Settings
+from .tables import classes_of, groups_of, read_priors
 
 #: Classes that a person can still tell apart in a report.
 MOST_CLASSES = 20
@@ -330,12 +332,23 @@ def _check_clock(
         )
 
 
+def score_series(pipeline: SignalPipeline, learning: Learning) -> RawTable:
+    """Indicators of series, which the pipeline learns to make; it keeps how they lie in files."""
+    pipeline.form_ = learning.form.to_dict()
+    X = pipeline.fit_columns(learning.table)
+    if not X.shape[1] or bool(np.isnan(X.columns).all()):
+        raise BadUseError(
+            "no score has an answer on any of the series: they are shorter than all windows, or "
+            "all have missing points."
+        )
+    return X
+
+
 def learn(
     pipeline: SignalPipeline,
     learning: Learning,
-    out: Path,
-    pages: Pages,
-    safe_csv: bool,
+    settings: Settings,
+    title: str,
     remark: Callable[[str], None],
 ) -> dict[str, Plain]:
     """Fit, report and write; gives what was found as plain data.
@@ -344,31 +357,25 @@ def learn(
     ----------
     pipeline : what learns.
     learning : from what.
-    out : folder to write to.
-    pages : what the report is to hold.
-    safe_csv : no text that a spreadsheet takes for a formula.
+    settings : where to write, and what the report is to hold.
+    title : its headline.
     remark : told how far the work is.
     """
     table, y, groups = learning.table, learning.y, learning.groups
-    pipeline.form_ = learning.form.to_dict()
+    out, place = cast(Path, settings.out), read_priors(settings.priors)
     remark(f"scoring {len(table)} series")
-    X = pipeline.fit_columns(table)
-    if not X.shape[1] or bool(np.isnan(X.columns).all()):
-        raise BadUseError(
-            "no score has an answer on any of the series: they are shorter than all windows, or "
-            "all have missing points."
-        )
+    X = score_series(pipeline, learning)
     remark(f"choosing among {X.shape[1]} indicators")
     chooser = pipeline.fit_estimator(X, y, groups=groups)
-    final = chooser if pages.priors is None else deploy(chooser, pages.priors)
+    final = chooser if place is None else deploy(chooser, place)
     remark(f"judging it on {learning.unit} that take no part")
     content = report_content(
         final,
         X,
         y,
-        title=pages.title,
-        include_rows=pages.include_rows,
-        n_resamples=resamples_for(X.shape, pages.n_resamples),
+        title=title,
+        include_rows=settings.include_rows,
+        n_resamples=resamples_for(X.shape, settings.resamples),
         groups=groups,
         signals=table,
         indicators=pipeline.indicators,
@@ -376,13 +383,14 @@ def learn(
         remark=remark,
     )
     remark(f"writing {out}")
-    names = chosen_names(chooser, X.names)
+    names = procedure_of(chooser).term_names
     sentences = [speak(pipeline, name) for name in names]
     chosen = {"feature": names, "sentence": sentences}
     path = chooser.path_.to_dict()
-    write_result(out, pipeline.with_estimator(final), chosen, path, render(content), safe_csv)
+    whole, page = pipeline.with_estimator(final), render(content)
+    write_result(out, whole, chosen, path, page, settings.safe_csv)
     judged = content["performance"]
-    return summary(chooser, X.names, out) | {
+    return summary(chooser, out) | {
         "sentences": [*sentences],
         "n_series": len(table),
         "n_indicators": X.shape[1],
@@ -394,7 +402,7 @@ def learn(
 
 
 def told(result: dict[str, Plain]) -> str:
-    """What was found, for people."""
+    """The terms found, and their out-of-fold error, in words."""
     sentences, unit = result["sentences"], result["unit"]
     assert isinstance(sentences, list)
     what = "term" if "criterion" not in result else "indicator"
@@ -561,7 +569,7 @@ def in_sentences(pipeline: SignalPipeline, found: Explanation) -> Explanation:
 
 
 def _yes_or_no(value: Value | None) -> str:
-    """What an indicator, or each of a pair, says."""
+    """The value of an indicator (or of both of a pair) as yes or no."""
     words = {"1": "yes", "0": "no"}
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return (
@@ -636,20 +644,13 @@ def decisions_page(pipeline: SignalPipeline, found: Sequence[SeriesDecision], ti
     return explanations_page(spoken, title, names=names, pictures=pictures)
 
 
-def report_series(
-    pipeline: SignalPipeline, data: Path, target: str | None, labels: Path | None, pages: Pages
-) -> str:
-    """The report of a finished model on series of a file."""
+def series_of(
+    pipeline: SignalPipeline, data: Path, target: str | None, labels: Path | None
+) -> OnTable:
+    """A model of series, and series of a file to judge it by, with their classes."""
     learning = read_learning(data, form_of(pipeline, data), target, labels)
     model, y = pipeline.estimator, learning.y
     if model.classes_.dtype.kind in "OU" and y.dtype.kind not in "OU":
         y = y.astype(str)
     check_known(model, y)
-    return make_report(
-        pipeline,
-        learning.table,
-        y,
-        title=pages.title,
-        include_rows=pages.include_rows,
-        remark=pages.remark,
-    )
+    return OnTable(model, learning.table, y, learning.groups)

@@ -1,59 +1,421 @@
-"""Options that several verbs share, and how the command line speaks: messages, errors, progress."""
+"""One table of options: parameter, flag, type, meaning, and the verbs that use it.
 
-import contextlib
-import os
+The fields of `Settings` are the table.  The command line takes its flags from it (`cli.as_typer`),
+the studio writes its command with it (`command_line`), and the documentation lists it
+(`options_page`).  What only the command line needs is not needed to read it.
+"""
+
+import shlex
 import sys
-import traceback
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Protocol, cast
+from types import MappingProxyType
+from typing import Annotated, NamedTuple, Self, get_args, get_origin, get_type_hints
 
-import typer
-from typer import Typer
-from typer.core import TyperCommand, TyperGroup
+from ..checks import Foreign, choose
+from ..criteria import CRITERIA
+from ..estimators._validation import PRESETS
+from ..models.registry import MODELS
+from ..search import SEARCHES
+from .engines import ENGINES, FILES, KEEPER, SCHEDULER
 
-_PACKAGE = Path(__file__).parents[1]
+#: Verbs that take every option of `select`: what was selected is judged with the same words.
+LIKE_SELECT = ("select", "nested", "stability", "calibrate", "report")
 
-#: Exit codes.
-FAILURE, BAD_USE, INTERRUPTED = 1, 2, 130
+# Verbs that choose columns of a table; and these with what chooses indicators of series.
+_CHOOSE = ("select", "nested", "stability")
+_LEARN = (*_CHOOSE, "signals")
 
-
-class _UsageError(Protocol):
-    """What Typer raises where it does not understand a command."""
-
-    exit_code: int
-
-    def format_message(self) -> str:
-        """What is wrong."""
-
-
-class _PlainFlags:
-    """Help in which a flag is its name: it takes no value, and so shows no type."""
-
-    def get_params(self, ctx: Any) -> Any:
-        """Arguments and options, as help shows them."""
-        found = super().get_params(ctx)  # type: ignore[misc]
-        for each in found:
-            if getattr(each, "is_flag", False) and each.metavar is None:
-                each.metavar = ""
-        return found
+# Others whose results machines read.
+_LISTED = (
+    *("calibrate", "decide", "compare", "drift"),
+    *("rank", "explain", "datasets", "scores", "reproduce"),
+)
 
 
-class PlainCommand(_PlainFlags, TyperCommand):
-    """A verb."""
+class Option(NamedTuple):
+    """An option of the command line.
+
+    Parameters
+    ----------
+    help : what it does, in a sentence.
+    verbs : that use it.
+    flag : where it is not the parameter's name; "--x/--no-x" for a switch with two sides.
+    low, high : bounds of a number.
+    names : gives the names that the shell completes.
+    only : must it be one of these names?
+    searches : does it ask for a search of columns?
+    required : verbs that cannot do without it.
+    says : other words for the help of some verbs.
+    """
+
+    help: str
+    verbs: tuple[str, ...] = ()
+    flag: str = ""
+    low: float | None = None
+    high: float | None = None
+    names: Callable[[], Iterable[str]] | None = None
+    only: bool = False
+    searches: bool = False
+    required: tuple[str, ...] = ()
+    says: Mapping[str, str] = MappingProxyType({})
+
+    def flag_of(self, name: str) -> str:
+        """The flag of a parameter, as it is written."""
+        return self.flag.partition("/")[0] or f"--{name.replace('_', '-')}"
 
 
-class PlainGroup(_PlainFlags, TyperGroup):
-    """All verbs."""
+def option(default: Foreign, *told: Foreign, **more: Foreign) -> Foreign:
+    """A field of a table of options: its default, and what `Option` tells of it."""
+    return field(default=default, metadata={"option": Option(*told, **more)})
+
+
+class Argument(NamedTuple):
+    """An argument of the command line, which has no flag."""
+
+    help: str
+    metavar: str | None = None
+    names: Callable[[], Iterable[str]] | None = None
+
+
+@dataclass(frozen=True)
+class OptionTable:
+    """A table of options; the values of one call are its fields."""
+
+    @classmethod
+    @cache
+    def table(cls) -> dict[str, Option]:
+        """Every parameter with its option."""
+        return {each.name: each.metadata["option"] for each in fields(cls)}
+
+    @classmethod
+    def default(cls, name: str) -> object:
+        """The default of a parameter."""
+        return next(each.default for each in fields(cls) if each.name == name)
+
+    def validated(self, verb: str) -> Self:
+        """The values that a verb uses; wrong names are refused, what it has no use for is told."""
+        unused = {}
+        for name, option in self.table().items():
+            value, usual = getattr(self, name), self.default(name)
+            if option.only and option.names is not None and value is not None:
+                choose(option.flag_of(name), value, option.names())
+            if verb not in option.verbs and value != usual:
+                unused[name] = usual
+        if unused and not getattr(self, "quiet", False):
+            flags = ", ".join(self.table()[name].flag_of(name) for name in unused)
+            tell(f"bayesieve: {verb} has no use for {flags}.")
+        return replace(self, **unused)
+
+
+@dataclass(frozen=True)
+class Settings(OptionTable):
+    """Options of a selection: those of `select`, which the verbs that judge it share.
+
+    Examples
+    --------
+    >>> from bayesieve.app.options import Settings, command_line
+    >>> command_line("select", ["t.csv"], Settings(target="y", keep=["a"], n_features=2))
+    'bayesieve select t.csv --target=y --n-features=2 --keep=a'
+    """
+
+    out: Path | None = option(
+        None,
+        "Folder for model.json, *.csv and report.html.",
+        ("select", "signals"),
+        required=("select", "signals"),
+    )
+    target: str | None = option(
+        None,
+        "Column with the classes; svmlight and npz files hold theirs.",
+        (*LIKE_SELECT, "rank", "decide", "signals", "compare", "studio"),
+        says={
+            "signals": "Column with the classes, of DATA or of --labels.",
+            "compare": "Column with the classes, in every table given.",
+        },
+    )
+    labels: str | None = option(
+        None,
+        "Columns of 0 and 1, separated by commas.",
+        (*LIKE_SELECT, "rank", "decide"),
+        says={"report": "Columns of 0 and 1, by commas; of series, a table of classes."},
+    )
+    preset: str | None = option(
+        None,
+        "'few' (at most 10 terms), 'balanced' or 'accurate'.",
+        _LEARN,
+        names=lambda: PRESETS,
+        only=True,
+    )
+    estimator: str = option(
+        "auto",
+        "'weighted' (terms with weights, WeightedNaiveBayes) or 'selector' (a search of "
+        "columns). By default weighted, unless labels, or an option of searches, are given.",
+        _LEARN,
+        names=lambda: ["auto", "weighted", "selector"],
+        only=True,
+        says={"signals": "'weighted' (terms with weights) or 'selector' (a search)."},
+    )
+    search: str = option(
+        "auto", "Name of the search; auto.", _CHOOSE, names=lambda: SEARCHES, searches=True
+    )
+    criterion: str | None = option(
+        None,
+        "What guides it; 'probability' for classes, 'auc' for labels by default.",
+        _CHOOSE,
+        names=lambda: CRITERIA,
+        searches=True,
+    )
+    cv: str = option("auto", "'auto', 'train', 'loo' or a number of folds.", _CHOOSE, searches=True)
+    choice: str = option(
+        "auto",
+        "Which subset visited is taken: 'auto', 'best', 'one-se' or 'proven'.",
+        _CHOOSE,
+        names=lambda: ["auto", "best", "one-se", "proven"],
+        only=True,
+        searches=True,
+    )
+    features: str = option(
+        "auto",
+        "Feature model of the columns: auto, categorical, density, gaussian ...",
+        _CHOOSE,
+        "--model",
+        names=lambda: ["auto", *MODELS],
+        only=True,
+    )
+    validation: float | None = option(
+        None,
+        "Share of the rows kept to choose the subset; 0: none. By default none, with --time "
+        "the later 0.3.",
+        _CHOOSE,
+    )
+    groups: str | None = option(
+        None,
+        "Column that rows of one series, patient or machine share.",
+        (*LIKE_SELECT, "decide", "signals"),
+        says={
+            "decide": "Column of what rows share (a patient, a machine): shares then hold for "
+            "rows of new ones, and rest on one row of each.",
+            "signals": "Column of DATA or --labels that series share (a machine, a person): "
+            "never on both sides of a split.",
+        },
+    )
+    time: str | None = option(
+        None,
+        "Column with the time: the later rows validate.",
+        LIKE_SELECT,
+        says=dict.fromkeys(("calibrate", "report"), "Column with the time, which is no feature."),
+    )
+    n_features: int | None = option(None, "Exactly so many.", _CHOOSE, low=1, searches=True)
+    min_features: int | None = option(None, "At least so many.", _CHOOSE, low=0, searches=True)
+    max_features: int | None = option(
+        None,
+        "At most so many.",
+        _LEARN,
+        low=1,
+        searches=True,
+        says={"signals": "At most so many, by a search."},
+    )
+    class_weight: str | None = option(
+        None, "'balanced': every class weighs the same; or CLASS=NUMBER,...", _LEARN
+    )
+    jobs: int = option(-1, "Threads; -1 for all cores.", (*_LEARN, "compare", "studio"))
+    seed: int = option(0, "Source of randomness.", _LEARN, low=0)
+    identifiers: bool = option(False, "Keep text columns with as many values as rows.", _CHOOSE)
+    checkpoint: Path | None = option(
+        None,
+        "Write down here how far the search came.",
+        ("select", "signals", "compare"),
+        says={"compare": "Write every fit down here as it is done."},
+    )
+    resume: bool = option(False, "Go on from --checkpoint.", ("select", "signals", "compare"))
+    time_limit: float | None = option(None, "Stop after so many seconds.", _LEARN, low=0)
+    families: bool = option(
+        False,
+        "Of columns that are nearly the same, one at most.",
+        _LEARN,
+        says={"signals": "Of indicators that are nearly the same, one."},
+    )
+    keep: list[str] | None = option(None, "A column that stays; repeatable.", _CHOOSE)
+    forbid: list[str] | None = option(None, "A column that is never chosen; repeatable.", _CHOOSE)
+    priors: str | None = option(
+        None,
+        "Of the place of use: CLASS=NUMBER,... for every class, or 'uniform'.",
+        ("select", "signals", "predict"),
+    )
+    include_rows: bool = option(
+        False,
+        "Put rows of the table into the report (at most 1000).",
+        ("select", "signals", "report"),
+    )
+    resamples: int | None = option(
+        None,
+        "Bootstrap samples for the stability of the choice; 0: none. 20 by default, none for "
+        "more than two million cells.",
+        ("select", "signals", "stability"),
+        low=0,
+    )
+    title: str | None = option(None, "Headline of the report.", ("select", "signals", "report"))
+    force: bool = option(
+        False, "Write over an existing result.", ("select", "signals", "report", "demo")
+    )
+    safe_csv: bool = option(
+        False,
+        "Names that a spreadsheet takes for formulas get a ' in *.csv.",
+        ("select", "signals"),
+    )
+    engine: str = option("threads", KEEPER, ("select",), names=lambda: ENGINES, only=True)
+    scheduler: str | None = option(None, SCHEDULER, ("select",))
+    quiet: bool = option(
+        False, "Say nothing but errors.", (*LIKE_SELECT, "signals", "decide", "compare")
+    )
+    as_json: bool = option(
+        False,
+        "JSON on standard output, for machines.",
+        (*_LEARN, *_LISTED),
+        "--json",
+        says={"reproduce": "Everything as JSON, for machines."},
+    )
+
+    @property
+    def label_names(self) -> list[str]:
+        """Columns of `labels`."""
+        return self.labels.split(",") if self.labels else []
+
+    @property
+    def aside(self) -> list[str]:
+        """Columns that say something about the rows, and are none to learn from."""
+        return list(dict.fromkeys(name for name in (self.groups, self.time) if name is not None))
+
+    @property
+    def progress(self) -> bool:
+        """Is a person told how far the work is?"""
+        return not self.quiet and not self.as_json
+
+    @property
+    def asks_for_search(self) -> str | None:
+        """The flag of the first option given that only a search of columns has."""
+        given = (
+            option.flag_of(name)
+            for name, option in self.table().items()
+            if option.searches and getattr(self, name) not in (None, "auto")
+        )
+        return next(given, None)
+
+
+_OF_SERIES = ("signals", "studio")
+
+
+@dataclass(frozen=True)
+class SeriesSettings(OptionTable):
+    """How time series lie in files."""
+
+    series_id: str | None = option(
+        None, "Column that says which series a row belongs to.", _OF_SERIES, "--id"
+    )
+    time: str | None = option(None, "Column that says when.", _OF_SERIES)
+    value: list[str] | None = option(
+        None, "Column of values, a channel each; repeatable. All others by default.", _OF_SERIES
+    )
+    channel: str | None = option(None, "Column that names the channel of a row.", _OF_SERIES)
+    wide: bool = option(False, "One row is a whole series.", _OF_SERIES)
+    labels: Path | None = option(
+        None, "Table of classes: (id, class), or (id, start, end, class).", _OF_SERIES
+    )
+    window: int | None = option(
+        None, "Cut long records into windows of so many points.", _OF_SERIES, low=2
+    )
+    stride: int | None = option(
+        None, "Points from one window to the next; a window's.", _OF_SERIES, low=1
+    )
+
+    @property
+    def given(self) -> bool:
+        """Does any of it say that a file holds series?"""
+        return any(getattr(self, name) for name in self.table())
+
+
+# -- Arguments that several verbs share ------------------------------------------------------------
+
+
+_TABLE = (
+    "A table: .csv, .tsv, .arff, .svm, .svmlight, .libsvm (all also .gz), .parquet, .arrow, .npz; "
+)
+
+Data = Annotated[
+    Path, Argument(f"{_TABLE}for a model of series, series of the form it was learnt from.")
+]
+
+Tables = Annotated[list[Path], Argument(_TABLE + FILES, "DATA...")]
+
+NewData = Annotated[Path, Argument("A table of rows that did not train the model.")]
+
+Model = Annotated[Path, Argument("A model file, as written by select.")]
+
+OwnScores = Annotated[
+    list[Path] | None,
+    Option(
+        "Of series: the Python file with the scores that the model was learnt with, which is RUN. "
+        "Repeatable.",
+        flag="--scores",
+    ),
+]
+
+
+# -- What is made from the table -------------------------------------------------------------------
+
+
+def command_line(verb: str, words: Iterable[str], settings: OptionTable) -> str:
+    """A command of the shell that gives a verb these settings.
+
+    Parameters
+    ----------
+    verb, words : what stands on the line before the options.
+    settings : of which those are written that are not as by default.
+    """
+    parts = ["bayesieve", verb, *words]
+    for name, option in settings.table().items():
+        value = getattr(settings, name)
+        if value == settings.default(name):
+            continue
+        flag = option.flag_of(name)
+        if value is True:
+            parts.append(flag)
+        else:
+            parts += [f"{flag}={each}" for each in (value if isinstance(value, list) else [value])]
+    return " ".join(map(shlex.quote, parts))
+
+
+def metavar_of(hint: object) -> str:
+    """Name the value of an option where options are listed; "" for a switch."""
+    kinds = [each for each in get_args(hint) or (hint,) if each is not type(None)]
+    kind = get_args(kinds[0])[0] if get_origin(kinds[0]) is list else kinds[0]
+    return {bool: "", int: "N", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+
+
+def options_page() -> Iterator[str]:
+    """The options of `select` as lines of a Markdown table, with the verbs that use each."""
+    yield "| option | meaning | used by |"
+    yield "| --- | --- | --- |"
+    hints = get_type_hints(Settings)
+    for name, option in Settings.table().items():
+        written = f"{option.flag_of(name)} {metavar_of(hints[name])}".rstrip()
+        verbs = ", ".join(option.verbs)
+        yield f"| `{written}` | {option.help} | {verbs} |"
+
+
+# -- What the command line says --------------------------------------------------------------------
 
 
 def say(text: str) -> None:
     """Write results to standard output."""
-    _send(lambda: sys.stdout.write(text))
+    send(lambda: sys.stdout.write(text))
 
 
-def _send(action: Callable[[], object]) -> None:
+def send(action: Callable[[], object]) -> None:
+    """Do what writes to standard output; where that fails it is named."""
     try:
         action()
     except BrokenPipeError:
@@ -67,189 +429,3 @@ def tell(line: str) -> None:
     """Write a remark to standard error."""
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
-
-
-def guarded(app: Typer) -> None:
-    """Run a Typer application and leave with an exit code; never with a traceback, unless asked.
-
-    Parameters
-    ----------
-    app : Typer
-        Its callback sets ``context.obj["debug"]`` where tracebacks are wanted.
-    """
-    state = {"debug": False}
-
-    def remark(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: object = None,
-        line: str | None = None,
-    ) -> None:
-        # No file and no line of ours; what other libraries tell programmers is for --debug.
-        if state["debug"] or Path(filename).is_relative_to(_PACKAGE):
-            tell(f"bayesieve: {message}")
-
-    warnings.showwarning = remark
-    try:
-        # Not alone: Typer would draw panels.  It returns an exit code where it would have left.
-        code = app(standalone_mode=False, prog_name="bayesieve", obj=state)
-        _send(sys.stdout.flush)
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    except BrokenPipeError:
-        code = FAILURE
-        _hush()
-    except Exception as error:
-        if state["debug"]:
-            traceback.print_exc()
-        code = _judge(error)
-        if isinstance(error, OSError):
-            _hush()
-    if code == INTERRUPTED:
-        tell("bayesieve: interrupted.")
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-def _judge(error: Exception) -> int:
-    """Say in one sentence what went wrong; whose fault it was is the exit code."""
-    if hasattr(error, "format_message"):
-        return _judge_usage(cast(_UsageError, error))
-    text = " ".join(str(error).split())
-    if isinstance(error, ValueError):
-        # The library's own words for bad input.
-        tell(f"bayesieve: {text}")
-        return BAD_USE
-    if isinstance(error, MemoryError) and "GB" not in text:  # where we refuse, bytes are named
-        text = "the memory does not suffice; use fewer rows or columns"
-    elif isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        text = f"{where}{error.strerror.lower()}"
-    elif not isinstance(error, OSError | ImportError | MemoryError):
-        text = f"{type(error).__name__}: {text} (bayesieve --debug shows where)"
-    tell(f"bayesieve: {text.rstrip('.')}.")
-    return FAILURE
-
-
-def _judge_usage(error: _UsageError) -> int:
-    """What Typer has to say about options and arguments."""
-    context = getattr(error, "ctx", None)
-    if type(error).__name__ == "NoArgsIsHelpError":
-        # With rich, the help was printed when the error was made.
-        if help_text := error.format_message().strip():
-            tell(help_text)
-        return BAD_USE
-    text = " ".join(error.format_message().split()).removeprefix("Invalid value: ").rstrip(".")
-    text += " See" if text.endswith("?") else "; see"
-    where = context.command_path if context is not None else "bayesieve"
-    tell(f"bayesieve: {text[:1].lower()}{text[1:]} '{where} --help'.")
-    return int(error.exit_code)
-
-
-def _hush() -> None:
-    """Nobody reads standard output any more, or it is full: drop what is left of it."""
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-# -- Arguments and options that several verbs share ------------------------------------------------
-
-
-Data = Annotated[
-    Path,
-    typer.Argument(
-        help="A table: .csv, .tsv, .arff, .svm, .svmlight, .libsvm (all also .gz), .parquet, "
-        ".arrow, .npz; for a model of series, series of the form it was learnt from.",
-    ),
-]
-
-
-Target = Annotated[
-    str | None,
-    typer.Option(help="Column with the classes; svmlight and npz files hold theirs."),
-]
-
-
-Labels = Annotated[str | None, typer.Option(help="Columns of 0 and 1, separated by commas.")]
-
-
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, for machines.")]
-
-
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
-
-
-IncludeRows = Annotated[
-    bool,
-    typer.Option("--include-rows", help="Put rows of the table into the report (at most 1000)."),
-]
-
-
-Force = Annotated[bool, typer.Option("--force", help="Write over an existing result.")]
-
-
-Title = Annotated[str | None, typer.Option(help="Headline of the report.")]
-
-
-Priors = Annotated[
-    str | None,
-    typer.Option(help="Of the place of use: CLASS=NUMBER,... for every class, or 'uniform'."),
-]
-
-
-Model = Annotated[Path, typer.Argument(help="A model file, as written by select.")]
-
-
-Scores = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="A TOML file that says which scores, over which grid; or a Python file with "
-        "register_score, which is RUN, with all that a program may do. Repeatable."
-    ),
-]
-
-
-OwnScores = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--scores",
-        help="Of series: the Python file with the scores that the model was learnt with, which is "
-        "RUN. Repeatable.",
-    ),
-]
-
-
-def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def known_searches(incomplete: str) -> list[str]:
-    """Names of searches that begin so."""
-    from ..search import SEARCHES
-
-    return _starting(incomplete, SEARCHES)
-
-
-def known_criteria(incomplete: str) -> list[str]:
-    """Names of criteria that begin so."""
-    from ..criteria import CRITERIA
-
-    return _starting(incomplete, CRITERIA)
-
-
-def known_methods(incomplete: str) -> list[str]:
-    """Names of rankings that begin so."""
-    from ..rankings.rank import ranking_names
-
-    return _starting(incomplete, ranking_names())
-
-
-def known_models(incomplete: str) -> list[str]:
-    """Names of feature models that begin so."""
-    from ..models.registry import MODELS
-
-    return _starting(incomplete, ["auto", *MODELS])

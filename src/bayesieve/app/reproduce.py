@@ -6,59 +6,51 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import bayesieve_papers as papers
 
 from ..checks import choose
-from .options import say, tell
-
-
-def _papers(incomplete: str) -> list[str]:
-    return [name for name in papers.PAPERS if name.startswith(incomplete)]
+from ..data.files.base import BadUseError
+from ..data.files.output import check_file, whole_file
+from .options import Argument, Option, Settings, say, tell
 
 
 def reproduce(
     paper: Annotated[
-        str,
-        typer.Argument(help=f"One of: {', '.join(papers.PAPERS)}.", autocompletion=_papers),
+        str, Argument(f"One of: {', '.join(papers.PAPERS)}.", names=lambda: papers.PAPERS)
     ],
-    quick: Annotated[bool, typer.Option(help="Smaller data, fewer replications.")] = False,
-    seed: Annotated[int, typer.Option(help="Source of randomness.", min=0, max=10**6)] = 0,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder with the data files, where the paper needs any.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Everything as JSON, for machines.")
+    settings: Settings,
+    quick: Annotated[
+        bool, Option("Smaller data, fewer replications.", flag="--quick/--no-quick")
     ] = False,
+    seed: Annotated[int, Option("Source of randomness.", low=0, high=10**6)] = 0,
+    data: Annotated[
+        Path | None, Option("Folder with the data files, where the paper needs any.")
+    ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw the figure into this file (.png, .svg or .pdf).")
+        Path | None, Option("Draw the figure into this file (.png, .svg or .pdf).")
     ] = None,
     as_csv: Annotated[
-        Path | None, typer.Option("--csv", help="Write every figure into this file, a line each.")
+        Path | None, Option("Write every figure into this file, a line each.", flag="--csv")
     ] = None,
     as_latex: Annotated[
-        Path | None, typer.Option("--latex", help="Write the tables into this file, for booktabs.")
+        Path | None, Option("Write the tables into this file, for booktabs.", flag="--latex")
     ] = None,
 ) -> None:
     """Give a paper's tables back, ours beside the paper's."""
-    from ..data.files.output import check_file
-
     # Bad use is said before any work.
-    try:
-        choose("paper", paper, papers.PAPERS)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+    choose("paper", paper, papers.PAPERS)
     if data is not None and not data.is_dir():
-        raise typer.BadParameter(f"--data: {str(data)!r} is not a folder (or does not exist).")
+        raise BadUseError(f"--data: {str(data)!r} is not a folder (or does not exist).")
     if figure is not None:
         _check_figure(figure)
     for option, path in (("--csv", as_csv), ("--latex", as_latex)):
         if path is not None:
             check_file(path, option=option)
     start = time.perf_counter()
-    found = papers.run(paper, quick=quick, seed=seed, folder=data, tell=None if as_json else tell)
-    if as_json:
+    found = papers.run(
+        paper, quick=quick, seed=seed, folder=data, tell=None if settings.as_json else tell
+    )
+    if settings.as_json:
         say(json.dumps(found.to_dict(), indent=2) + "\n")
     else:
         say(found.to_text())
@@ -74,19 +66,14 @@ def reproduce(
 def _check_figure(path: Path) -> None:
     """Can a figure be written there?"""
     if path.suffix not in (".png", ".svg", ".pdf"):
-        raise typer.BadParameter(f"--figure must end in .png, .svg or .pdf; got {str(path)!r}.")
-    if path.is_dir():
-        raise typer.BadParameter(f"--figure: {str(path)!r} is a folder; name a file.")
-    if not path.parent.is_dir():
-        raise typer.BadParameter(f"--figure: the folder {str(path.parent)!r} does not exist.")
+        raise BadUseError(f"--figure must end in .png, .svg or .pdf; got {str(path)!r}.")
+    check_file(path, option="--figure")
     if importlib.util.find_spec("matplotlib") is None:
-        raise typer.BadParameter("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
+        raise BadUseError("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
 
 
 def _save(found: papers.Reproduction, path: Path) -> None:
     from matplotlib.figure import Figure
-
-    from ..data.files.output import whole_file
 
     picture = Figure(figsize=found.figure_size, layout="constrained")
     if found.draw is not None:
@@ -96,7 +83,5 @@ def _save(found: papers.Reproduction, path: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    from ..data.files.output import whole_file
-
     with whole_file(path) as file:
         file.write(text.encode())

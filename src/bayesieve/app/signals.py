@@ -1,263 +1,317 @@
-"""The verbs `signals` and `scores`: time series in files, and what can be seen in them."""
+"""The verbs `signals` and `scores`: learn from time series in files, and see what scores find."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, NamedTuple
 
-import typer
+import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import choose
-from .options import Force, IncludeRows, Json, Priors, Quiet, Scores, Title, say, tell
-
-if TYPE_CHECKING:
-    from ..data.series import SeriesForm
-    from ..estimators.signals import SignalPipeline
-    from ..indicators.scores import ScoreSettings
+from ..data.files.base import BadUseError
+from ..data.files.output import check_file, whole_file
+from ..data.series import SeriesForm
+from ..estimators.signals import signals as make_pipeline
+from ..explain.plain import Plain
+from ..indicators.indicator import Indicator, Spans
+from ..indicators.scores import LIBRARY, SCORES, Score, ScoreSettings, read_scores
+from ..indicators.transformer import Indicators
+from . import learning
+from .commands import check_writing, make_chooser, tell_result
+from .options import Argument, Option, SeriesSettings, Settings, say, tell
+from .tables import Problem, check_place, read_priors
 
 
 def signals(
     data: Annotated[
         Path,
-        typer.Argument(
-            help="A long table (--id), a wide one (--wide), or a folder with a file a series."
-        ),
+        Argument("A long table (--id), a wide one (--wide), or a folder with a file a series."),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for model.json, *.csv and report.html.")],
-    target: Annotated[
-        str | None, typer.Option(help="Column with the classes, of DATA or of --labels.")
-    ] = None,
-    series_id: Annotated[
-        str | None, typer.Option("--id", help="Column that says which series a row belongs to.")
-    ] = None,
-    time: Annotated[str | None, typer.Option(help="Column that says when.")] = None,
-    value: Annotated[
-        list[str] | None,
-        typer.Option(help="Column of values, a channel each; repeatable. All others by default."),
-    ] = None,
-    channel: Annotated[
-        str | None, typer.Option(help="Column that names the channel of a row.")
-    ] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="One row is a whole series.")] = False,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="Table of classes: (id, class), or (id, start, end, class)."),
-    ] = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of DATA or --labels that series share (a machine, a person): never on "
-            "both sides of a split."
+    settings: Settings,
+    series: SeriesSettings,
+    scores: Annotated[
+        list[Path] | None,
+        Option(
+            "A TOML file that says which scores, over which grid; or a Python file with "
+            "register_score, which is RUN, with all that a program may do. Repeatable."
         ),
     ] = None,
-    window: Annotated[
-        int | None, typer.Option(help="Cut long records into windows of so many points.", min=2)
-    ] = None,
-    stride: Annotated[
-        int | None, typer.Option(help="Points from one window to the next; a window's.", min=1)
-    ] = None,
-    scores: Scores = None,
-    preset: Annotated[
-        str | None, typer.Option(help="'few' (at most 10 terms), 'balanced' or 'accurate'.")
-    ] = None,
-    estimator: Annotated[
-        str, typer.Option(help="'weighted' (terms with weights) or 'selector' (a search).")
-    ] = "auto",
-    max_features: Annotated[
-        int | None, typer.Option(help="At most so many, by a search.", min=1)
-    ] = None,
-    families: Annotated[
-        bool, typer.Option("--families", help="Of indicators that are nearly the same, one.")
-    ] = False,
-    class_weight: Annotated[
-        str | None, typer.Option(help="'balanced', or CLASS=NUMBER,...: weights of the classes.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
-    seed: Annotated[int, typer.Option(help="Source of randomness.", min=0)] = 0,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Write down here how far the search came.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint.")] = False,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds.", min=0)
-    ] = None,
-    priors: Priors = None,
-    include_rows: IncludeRows = False,
-    resamples: Annotated[
-        int | None, typer.Option(help="Bootstrap samples for the stability; 0: none.", min=0)
-    ] = None,
-    title: Title = None,
-    force: Force = False,
-    safe_csv: Annotated[
-        bool,
-        typer.Option("--safe-csv", help="No text in *.csv that a spreadsheet takes for a formula."),
-    ] = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
 ) -> None:
     """Learn a readable model from time series in files, and write it down.
 
     Windows of one record never stand on both sides of a split.  predict, explain and report then
     take series of the same form.
     """
-    from ..estimators._validation import PRESETS
-    from ..estimators.signals import signals as make_pipeline
-    from . import commands, learning
-    from .commands import check_result
-    from .tables import Problem
-
-    choose("--estimator", estimator, ["auto", "weighted", "selector"])
-    if preset is not None:
-        choose("--preset", preset, PRESETS)
-    if resamples == 1:
-        raise typer.BadParameter("--resamples must be 0 (none) or at least 2; got 1.")
-    commands.check_resume(checkpoint, resume)
-    check_result(out, force or resume)
-    place = commands.read_priors(priors)
-    form = series_form(data, series_id, time, channel, value, wide, (window, stride))
-    asked = read_asked(scores or [], quiet)
-    if not quiet and not as_json:
+    check_writing(settings)
+    place = read_priors(settings.priors)
+    form = series_form(data, series)
+    asked = read_asked(scores or [], settings.quiet)
+    if settings.progress:
         tell(f"reading {data}")
-    found = learning.read_learning(data, form, target, labels, groups)
-    for line in [] if quiet else found.words:
+    target, labels = settings.target, series.labels
+    found = learning.read_learning(data, form, target, labels, settings.groups)
+    for line in [] if settings.quiet else found.words:
         tell(line)
-    problem = Problem(found.table, [], found.y)
-    commands.check_place(place, found.y)
-    shared = commands.SharedOptions(
-        class_weight=commands.read_class_weight(class_weight, problem),
-        random_state=seed,
-        n_jobs=jobs,
-        progress=not quiet and not as_json,
-        checkpoint=checkpoint,
-        time_limit=time_limit,
-        families="auto" if families else None,
-        preset=preset,
-        engine=None,
-    )
-    searching = commands.SearchOptions(
-        search="auto",
-        criterion=None,
-        cv="auto",
-        choice="auto",
-        n_features=None,
-        min_features=None,
-        max_features=max_features,
-    )
-    chooser = commands.make_chooser(estimator, "auto", "auto", shared, searching, problem)
-    pipeline = make_pipeline(chooser, asked.scores, drop=asked.drop, n_jobs=jobs)
+    check_place(place, found.y)
+    chooser = make_chooser(settings, Problem(found.table, [], found.y))
+    pipeline = make_pipeline(chooser, asked.scores, drop=asked.drop, n_jobs=settings.jobs)
     if asked.quantiles is not None:
         pipeline.indicators.set_params(quantiles=asked.quantiles)
-    pages = commands.Pages(title or f"Signals of {data.name}", include_rows, resamples)
-    remark = tell if shared["progress"] else _silent
-    result = learning.learn(pipeline, found, out, pages._replace(priors=place), safe_csv, remark)
-    if as_json:
-        say(commands.as_json(result) + "\n")
-    elif not quiet:
-        say(learning.told(result))
+    title = settings.title or f"Signals of {data.name}"
+    remark = tell if settings.progress else _silent
+    result = learning.learn(pipeline, found, settings, title, remark)
+    tell_result(settings, lambda: result, lambda: learning.told(result))
 
 
 def _silent(line: str) -> None:
     """Nothing is said."""
 
 
-def series_form(
-    data: Path,
-    series_id: str | None,
-    time: str | None,
-    channel: str | None,
-    value: list[str] | None,
-    wide: bool,
-    cut: tuple[int | None, int | None],
-) -> "SeriesForm":
+def series_form(data: Path, asked: SeriesSettings) -> SeriesForm:
     """How series lie in a file, as the options say."""
-    from ..data.files.base import BadUseError
-    from ..data.series import SeriesForm
-
-    window, stride = cut
-    if stride is not None and window is None:
+    if asked.stride is not None and asked.window is None:
         raise BadUseError("--stride needs --window POINTS, the length of a window.")
     if not data.exists():
         raise BadUseError(f"{str(data)!r} does not exist; name a table or a folder.")
-    kind = "folder" if data.is_dir() else "wide" if wide else "long"
+    kind = "folder" if data.is_dir() else "wide" if asked.wide else "long"
     every: dict[str, dict[str, str | bool | None]] = {
-        "folder": {"--id": series_id, "--channel": channel, "--wide": wide or None},
-        "wide": {"--time": time, "--channel": channel},
+        "folder": {
+            "--id": asked.series_id,
+            "--channel": asked.channel,
+            "--wide": asked.wide or None,
+        },
+        "wide": {"--time": asked.time, "--channel": asked.channel},
         "long": {},
     }
     odd = next((name for name, given in every[kind].items() if given is not None), None)
     if odd is not None:
         what = "a folder, whose files are the series" if kind == "folder" else "a wide table"
         raise BadUseError(f"{odd} does not go with {what}; leave it out.")
-    if kind == "long" and series_id is None:
+    if kind == "long" and asked.series_id is None:
         raise BadUseError(
             f"say how the series lie in {data.name}: --id COLUMN for a long table (one row a "
             "point), or --wide (one row a series)."
         )
-    values = tuple(value) if value else None
-    return SeriesForm(kind, series_id, time, channel, values, window, stride)
+    values = tuple(asked.value) if asked.value else None
+    names = (asked.series_id, asked.time, asked.channel, values)
+    return SeriesForm(kind, *names, asked.window, asked.stride)
 
 
-def read_asked(paths: list[Path], quiet: bool = False) -> "ScoreSettings":
+def read_asked(paths: list[Path], quiet: bool = False) -> ScoreSettings:
     """Scores of files; that a Python file is run is said first."""
-    from ..indicators.scores import read_scores
-
     for path in [] if quiet else paths:
         if path.suffix == ".py":
             tell(f"{path} is run: a Python file may do all that a program may")
     return read_scores(paths)
 
 
-def explain_signals(
-    pipeline: "SignalPipeline", data: Path, rows: list[int], html: Path | None, as_json: bool
-) -> None:
-    """The evidence behind decisions on series, as text, JSON or a page with pictures."""
-    from ..data.files.output import whole_file
-    from . import commands as results
-    from . import learning as series
-
-    found = series.explain_series(pipeline, data, rows)
-    if html is not None:
-        page = series.decisions_page(pipeline, found, f"Decisions on series of {data.name}")
-        with whole_file(html) as file:
-            file.write(page.encode())
-    elif as_json:
-        say(results.as_json([series.decision_data(pipeline, each) for each in found]) + "\n")
-    else:
-        for each in found:
-            say(series.in_lines(pipeline, each) + "\n")
+# -- Scores shown on examples: a series in which each of them fires, and where ---------------------
 
 
 def scores(
-    name: Annotated[str | None, typer.Argument(help="The score to draw; all are listed.")] = None,
+    settings: Settings,
+    name: Annotated[str | None, Argument("The score to draw; all are listed.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Draw into this file (.png, .svg) instead of as text.")
+        Path | None, Option("Draw into this file (.png, .svg) instead of as text.")
     ] = None,
     own: Annotated[
         list[Path] | None,
-        typer.Option("--scores", help="A Python file with register_score, which is RUN."),
+        Option("A Python file with register_score, which is RUN.", flag="--scores"),
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """List what can be seen in series, or draw one score on an example."""
-    from . import gallery
-
     read_asked(own or [])
     if name is None:
         if out is not None:
-            raise typer.BadParameter("--out needs the NAME of a score to draw.")
-        listed = gallery.listed()
-        if as_json:
-            from .commands import as_json as in_json
-
-            say(in_json(listed) + "\n")
-            return
-        for each in listed:
-            say(f"{each['name']:20s} {each['title']}: {each['measure']}\n")
+            raise BadUseError("--out needs the NAME of a score to draw.")
+        found = listed_scores()
+        tell_result(
+            settings,
+            lambda: found,
+            lambda: "".join(f"{e['name']:20s} {e['title']}: {e['measure']}\n" for e in found),
+        )
         return
-    shown = gallery.example(name)
+    shown = example_of(name)
     if out is None:
-        say(gallery.as_text(shown))
+        say(example_text(shown))
         return
-    from ..data.files.output import check_file
-
     check_file(out)
-    gallery.draw(shown, out)
+    draw_example(shown, out)
     say(f"{out}\n")
+
+
+_POINTS = 144
+_COLUMNS, _LINES = 72, 9
+
+# What shows a score best; a step of the level shows the others.
+_EXAMPLES = {
+    "f-test": "jump",
+    "levene": "jump",
+    "mann-kendall": "trend",
+    "slope": "trend",
+    "drift": "trend",
+    "spikes": "spike",
+    "hampel": "spike",
+    "stuck": "stuck",
+    "dropouts": "gap",
+    "periodicity": "wave",
+    "autocorrelation": "wave",
+    "total-variation": "jump",
+    "reference-energy": "jump",
+    "lowest": "dip",
+    "permutation-entropy": "trend",
+}
+
+
+class Shown(NamedTuple):
+    """A score on an example."""
+
+    name: str
+    indicator: Indicator
+    series: NDArray[np.float64]  #: channels x points
+    spans: Spans
+    holds: bool  #: if not, the spans are what speaks against it
+
+
+def listed_scores() -> list[dict[str, Plain]]:
+    """Every score: name, what it finds, what it measures, its parameters."""
+    found: list[dict[str, Plain]] = []
+    grid: dict[str, Plain]
+    for name, score in SCORES.items():
+        if name in LIBRARY:
+            trace = LIBRARY[name]
+            grid = {key: [*values] for key, values in trace.grid.items()}
+            words = (trace.title, _without_braces(trace.measure), trace.unit)
+        elif isinstance(score, Score):
+            grid = {key: [str(value) for value in values] for key, values in score.grid.items()}
+            words = ("Your own", score.label, score.unit)
+        else:
+            grid, words = {}, _TESTS[name]
+        found.append(
+            {
+                "name": name,
+                "title": words[0],
+                "measure": words[1],
+                "unit": words[2],
+                "parameters": grid,
+                "channels": int(getattr(score, "n_channels", 1)),
+            }
+        )
+    return found
+
+
+_TESTS = {
+    "windows": ("Changes", "U, KS and F tests, confirmed over successive windows", ""),
+    "u-test": ("Level steps", "Mann-Whitney test on both halves of a window", ""),
+    "ks-test": ("Distribution changes", "Kolmogorov-Smirnov test on both halves", ""),
+    "f-test": ("Variance jumps", "F test on both halves of a window", ""),
+}
+
+
+def _without_braces(text: str) -> str:
+    return text.replace(":g}", "}").replace("{", "").replace("}", "")
+
+
+def example_of(name: str) -> Shown:
+    """A score on a series in which it fires, beside one in which nothing happens.
+
+    Parameters
+    ----------
+    name : of a score.
+    """
+    choose("NAME", name, SCORES)
+    score = SCORES[name]
+    n_channels = int(getattr(score, "n_channels", 1))
+    quiet = np.random.default_rng(0).normal(size=(2, _POINTS))
+    eventful = _series(_EXAMPLES.get(name, "step"), quiet[0].copy())
+    if n_channels > 1:
+        quiet[1] = quiet[0] + 0.2 * quiet[1]
+        both = [quiet + 5, np.stack([_series("jump", quiet[0].copy()), quiet[1]]) + 5]
+    else:
+        both = [quiet[:1], eventful[None]]
+    made = Indicators([name], quantiles=(0.5,)).fit(both)
+    values = made.transform(both)
+    # What must hold everywhere is shown where it does not.
+    holds = made.indicators_[0].rule != "smallest"
+    fired = np.flatnonzero((values[1] == holds) & (values[0] != holds))
+    fired = fired if fired.size else np.flatnonzero(values[1] == holds)
+    at = int(fired[fired.size // 2]) if fired.size else 0
+    wanted = made.names_[at]
+    spans = made.fired(both[1][0] if n_channels == 1 else both[1], [wanted])[wanted]
+    return Shown(name, made.indicators_[at], both[1], spans, holds)
+
+
+def _series(kind: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Noise to which something happens in the middle."""
+    half = _POINTS // 2
+    if kind == "step":
+        x[half:] += 3
+    elif kind == "jump":
+        x[half:] *= 4
+    elif kind == "trend":
+        x[half:] += 6 * np.arange(1, _POINTS - half + 1) / (_POINTS - half)
+    elif kind == "spike":
+        x[[half, half + 30]] += 12
+    elif kind == "stuck":
+        x[half : half + 40] = x[half]
+    elif kind == "dip":
+        x[half : half + 20] -= 6
+    elif kind == "gap":
+        x[half : half + 20] = np.nan
+    else:
+        x = 0.3 * x + 2 * np.sin(2 * np.pi * np.arange(_POINTS) / 16)
+    return x
+
+
+def example_text(shown: Shown) -> str:
+    """The series as letters, and below it where the score fired."""
+    lines = [_headline(shown), ""]
+    for x in shown.series:
+        lines += [*_plot(x), ""]
+    marks = np.zeros(shown.series.shape[1], bool)
+    for first, last in shown.spans:
+        marks[first : last + 1] = True
+    places = np.array_split(marks, _COLUMNS)
+    fired = "".join("^" if part.any() else " " for part in places).rstrip()
+    lines[-1] = f"  {fired or '(nowhere)'}"
+    return "\n".join(lines) + "\n"
+
+
+def _headline(shown: Shown) -> str:
+    but = "" if shown.holds else " (not in this series, because of what is marked)"
+    return f"{shown.name}: {shown.indicator.sentence}{but}"
+
+
+def _plot(x: NDArray[np.float64]) -> list[str]:
+    """One letter for some points, from the lowest to the highest of them."""
+    low, high = np.nanmin(x), np.nanmax(x)
+    level = np.rint((x - low) / max(high - low, 1e-300) * (_LINES - 1))
+    grid = np.full((_LINES, _COLUMNS), " ")
+    for j, part in enumerate(np.array_split(level, _COLUMNS)):
+        known = part[~np.isnan(part)]
+        for i in known.astype(int):
+            grid[_LINES - 1 - i, j] = "*"
+    return ["  " + "".join(row).rstrip() for row in grid]
+
+
+def draw_example(shown: Shown, path: Path) -> None:
+    """Draw a score on an example into a file.
+
+    Parameters
+    ----------
+    shown : what `example_of` gave.
+    path : of the picture; its ending says the format.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 2 * len(shown.series) + 1), layout="constrained")
+    panels = figure.subplots(len(shown.series), 1, squeeze=False, sharex=True)[:, 0]
+    figure.suptitle(_headline(shown), fontsize=10)
+    for panel, x in zip(panels, shown.series, strict=True):
+        panel.plot(x, color="black", linewidth=0.8)
+        for first, last in shown.spans:
+            panel.axvspan(first - 0.5, last + 0.5, color="tab:orange", alpha=0.3)
+    kind = path.suffix[1:].lower()
+    known = figure.canvas.get_supported_filetypes()
+    choose("the ending of --out", kind, sorted(known))
+    with whole_file(path) as file:
+        figure.savefig(file, format=kind)

@@ -13,7 +13,7 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..checks import Array
+from ..checks import Array, Foreign
 from ..data.files.base import BadUseError, Content, check_width, some, unpacked_size, whole_numbers
 from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
@@ -22,6 +22,7 @@ from ..data.pack import pack
 from ..data.split import later_rows
 from ..data.storage import PackedTable
 from ..models.fitted import ASK, shares_of_classes, shares_of_labels
+from .options import Settings
 
 # Wider tables are no points of series, and smaller ones could be anything.
 MOST_COLUMNS, _FEWEST_ROWS = 50, 20
@@ -116,6 +117,10 @@ def refuse_moments(frame: pl.DataFrame) -> None:
 _MOSTLY = 0.5
 
 
+# Positive (or negative) rows below which a label is told to be rare.
+_RARE = 10
+
+
 # Texts that sort by time.
 _ISO = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"
 
@@ -145,6 +150,39 @@ class Problem(NamedTuple):
     names: Sequence[str]
     y: Target
     aside: Mapping[str, pl.Series] = MappingProxyType({})
+
+
+def has_labels(problem: Problem) -> bool:
+    """Labels, or classes?"""
+    return isinstance(problem.y, pl.DataFrame)
+
+
+class Rows(NamedTuple):
+    """The rows of a selection, wherever they are."""
+
+    problem: Problem  #: columns and target; of rows that are elsewhere, what is known of them here
+    dropped: Sequence[str]  #: text columns that name every row, and were left out
+    X: Foreign  #: what an estimator is fitted to
+    y: Foreign
+    groups: Foreign = None
+    engine: Foreign = None  #: who keeps the rows; None: this process
+    here: bool = True  #: can they be read once more, for a report?
+
+
+def read_rows(path: Path, settings: Settings) -> Rows:
+    """The rows of one table, in memory.
+
+    Parameters
+    ----------
+    path : of the table.
+    settings : target, and columns that are none to learn from.
+    """
+    names = settings.label_names
+    problem, dropped = read_problem(
+        path, settings.target, names, settings.identifiers, settings.aside
+    )
+    groups = None if settings.groups is None else groups_of(problem.aside[settings.groups])
+    return Rows(problem, dropped, problem.X, problem.y, groups)
 
 
 def read_problem(
@@ -424,6 +462,20 @@ def numbers_with_texts(problem: Problem) -> Iterator[str]:
             yield (
                 f"column {column.name!r} is read as text: {len(odd)} of {len(known)} cells are no "
                 f"numbers, such as {odd[0]!r}; leave a cell empty where its value is missing"
+            )
+
+
+def rare_labels(problem: Problem) -> Iterator[str]:
+    """A word on labels that some part of the rows may lack."""
+    if isinstance(problem.y, pl.DataFrame):
+        counts = dict(zip(problem.y.columns, problem.y.sum().row(0), strict=True))
+        n_rows = len(problem.y)
+        rare = [name for name, n in counts.items() if min(n, n_rows - n) < _RARE]
+        if rare:
+            yield (
+                f"{len(rare)} of {len(counts)} labels are very rare or very common, such as "
+                f"{rare[0]!r} ({counts[rare[0]]} rows): their AUC is left out where a part of the "
+                "rows has none"
             )
 
 

@@ -5,7 +5,8 @@ import json
 import zipfile
 import zlib
 from os import PathLike
-from typing import NotRequired, TypedDict, cast
+from types import UnionType
+from typing import NotRequired, TypedDict, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 import scipy.sparse
@@ -40,7 +41,7 @@ _NONSENSE = (
 
 
 class ProjectData(TypedDict):
-    """What a project holds beside arrays."""
+    """Data of a project, but for arrays."""
 
     format: str
     version: int
@@ -204,7 +205,7 @@ def _rebuilt(data: ProjectData, arrays: dict[str, Array]) -> Session:
     )
     _judge_columns(data, len(session.names))
     for entry in data["log"]:
-        _judge_shape("log", entry, _ENTRY)
+        _judge_shape("log", entry, Entry)
     state = State(
         tuple(data["subset"]),
         frozenset(data["pinned"]),
@@ -215,36 +216,20 @@ def _rebuilt(data: ProjectData, arrays: dict[str, Array]) -> Session:
     return session.resume(state, data["log"], data["points"])
 
 
-_ENTRY: dict[str, tuple[type, ...]] = {
-    "time": (str,),
-    "action": (str,),
-    "columns": (list,),
-    "note": (str,),
-    "n_features": (int,),
-    "score": (int, float, type(None)),
-}
-_POINT: dict[str, tuple[type, ...]] = {
-    "n_features": (int,),
-    "score": (int, float),
-    "error": (int, float),
-    "spread": (int, float),
-    "columns": (list,),
-    "action": (str,),
-}
-
-
-def _judge_shape(name: str, found: object, wanted: dict[str, tuple[type, ...]]) -> None:
-    """A line of the log, or a step of a search."""
+def _judge_shape(name: str, found: object, shape: type) -> None:
+    """Validate a line of the log, or a step of a search, by the type that declares its fields."""
+    wanted = get_type_hints(shape)
     if not isinstance(found, dict) or set(found) != set(wanted):
         raise ValueError(f"this is not a project: a part of its {name} is {found!r}.")
-    for key, kinds in wanted.items():
-        if not isinstance(found[key], kinds):
+    for key, hint in wanted.items():
+        kinds = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
+        if not isinstance(found[key], (*kinds, int) if float in kinds else kinds):
             raise ValueError(f"this is not a project: {key} in its {name} is {found[key]!r}.")
 
 
 def _judge_columns(data: ProjectData, n: int) -> None:
     for point in data["points"]:
-        _judge_shape("points", point, _POINT)
+        _judge_shape("points", point, Point)
     lists = (*data["groups"], data["pinned"], data["struck"], data["subset"])
     every = [j for part in (*lists, *(point["columns"] for point in data["points"])) for j in part]
     if not all(isinstance(j, int) and 0 <= j < n for j in every):

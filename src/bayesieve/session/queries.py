@@ -1,4 +1,4 @@
-"""What a session answers: losses, substitutes, and searches in the background."""
+"""Queries of a session: scores, losses, substitutes, and searches in the background."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ class Answer(NamedTuple):
 
 
 class Desk:
-    """Subsets in, scores out; the sums follow from subset to subset.
+    """Scores subsets, one after the other; running sums follow from each to the next.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class Desk:
     def regroup(self, units: Units) -> None:
         """Other columns move together; the subset stays."""
         with self._lock:
-            self._settler = SubsetScorer(self._ledger, self._criterion, units)
+            self._scorer = SubsetScorer(self._ledger, self._criterion, units)
             self._units = units
-            self._settler_inside()
+            self._empty()
 
-    def _settler_inside(self) -> None:
-        """A new settler begins with nothing in: so does the ledger."""
+    def _empty(self) -> None:
+        """Take all columns out of the ledger: a new scorer begins with none."""
         self._ledger.apply(sorted(self._inside), -WHOLE)
         self._inside = set()
 
@@ -59,13 +59,13 @@ class Desk:
         """The score of a subset."""
         with self._lock:
             self._move(set(columns))
-            key = self._settler.now()
-            return Answer(key, self._settler.value(key))
+            key = self._scorer.now()
+            return Answer(key, self._scorer.value(key))
 
     def standard_error(self, columns: Sequence[int]) -> float:
         """How far the score of a subset may be off by the luck of the rows."""
         with self._lock:
-            return self._settler.standard_error(columns)
+            return self._scorer.standard_error(columns)
 
     def probabilities(self, columns: Sequence[int]) -> tuple[Array, NDArray[np.float64]]:
         """Rows and probabilities of their classes; of labels, of the first."""
@@ -85,19 +85,19 @@ class Desk:
         """The scores of a subset after each unit alone joins (1) or leaves (-1)."""
         with self._lock:
             self._move(set(columns))
-            keys = self._settler.keys(units, sign)
-            return [Answer(key, self._settler.value(key)) for key in keys]
+            keys = self._scorer.keys(units, sign)
+            return [Answer(key, self._scorer.value(key)) for key in keys]
 
     def best(self, columns: Sequence[int], units: Sequence[int]) -> tuple[int, Answer]:
         """The unit that does a subset most good by joining it."""
         with self._lock:
             self._move(set(columns))
-            unit, key = self._settler.best(units, 1)
-            return unit, Answer(key, self._settler.value(key))
+            unit, key = self._scorer.best(units, 1)
+            return unit, Answer(key, self._scorer.value(key))
 
     def _move(self, wanted: set[int]) -> None:
-        self._settler.apply(sorted(self._inside - wanted), -1)
-        self._settler.apply(sorted(wanted - self._inside), 1)
+        self._scorer.apply(sorted(self._inside - wanted), -1)
+        self._scorer.apply(sorted(wanted - self._inside), 1)
         self._inside = wanted
 
 
@@ -105,7 +105,7 @@ class Desk:
 
 
 class Effect(NamedTuple):
-    """What a column would do, in the criterion's own units."""
+    """Effect of a column that joins or leaves, in the criterion's own units."""
 
     column: int
     amount: float
@@ -150,7 +150,7 @@ class Answers:
         return self._aside
 
     def another_error_desk(self, units: Units) -> Desk | None:
-        """Who tells the share of wrong rows; None for models that know no probabilities."""
+        """Scores subsets by the share of wrong rows; None for models without probabilities."""
         task = self._held.task
         if task is None or task.family.form == "moves":
             return None
@@ -208,13 +208,13 @@ class Answers:
         return [Effect(each.column, -each.amount) for each in found]
 
     def substitutes(self, state: State, column: int, most: int) -> list[Effect]:
-        """What could take a column's place; the amount is the loss."""
+        """Columns that could take another's place; the amount is the loss."""
         now, rest = self._now.ask(state.subset), state.without([column])
         units = [u for u in self._outside(rest) if u != self._unit_of[column]]
         return self._ranked(rest.subset, units, now, most)
 
     def best_substitute(self, state: State, column: int) -> Effect | None:
-        """The same for the best alone, which a fast scan shortlists."""
+        """The best column to take another's place, which a fast scan shortlists."""
         now, rest = self._now.ask(state.subset), state.without([column])
         units = [u for u in self._outside(rest) if u != self._unit_of[column]]
         if not units:
@@ -275,7 +275,7 @@ class CancelledError(Exception):
 
 
 class Running:
-    """What is known of a search under way, and who may halt it.
+    """A search under way: its steps, and how to pause, stop or cancel it.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """`Session`: a person sieves by hand and eye, the model answers at once."""
 
 import inspect
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Real
 from os import PathLike
+from pathlib import Path as FilePath
 from threading import RLock
 from typing import Self, TypeVar, cast
 
@@ -109,57 +109,56 @@ def _line(entry: Entry) -> str:
     return " ".join(" ".join(parts).split())
 
 
-def command_of(
-    selector: NaiveBayesSelector, names: list[str], data: str, target: str, out: str
-) -> str:
-    """The command line that selects the same columns of a file."""
-    options = ["bayesieve", "select", data, f"--target={target}", f"--out={out}"]
-    options += [f"--search={selector.search}", f"--n-features={selector.n_features}"]
-    for key in selector.keep:
-        options.append(f"--keep={key if isinstance(key, str) else names[key]}")
-    if not isinstance(selector.random_state, int):
-        raise ValueError("the command line takes whole numbers for random_state.")
-    options.append(f"--seed={selector.random_state}")
-    plain = {"criterion": selector.criterion, "cv": selector.cv}
-    for name, value in plain.items():
-        if not isinstance(value, str | int):
-            raise ValueError(f"the command line takes {name} by name or number; got {value!r}.")
-        if value != "auto":
-            options.append(f"--{name}={value}")
-    if isinstance(selector.validation, Real):
-        options.append(f"--validation={selector.validation}")
-    elif selector.validation not in (None, "auto"):
-        raise ValueError("the command line takes a share of the rows for validation.")
-    options += _model_options(selector)
-    return " ".join(shlex.quote(option) for option in options)
+def command_settings(selector: NaiveBayesSelector, names: list[str]) -> dict[str, Foreign]:
+    """Options of the command line that choose the columns of `keep`; what it cannot say is refused.
 
-
-def _model_options(selector: NaiveBayesSelector) -> list[str]:
+    Parameters
+    ----------
+    selector : keeps as many columns as it chooses.
+    names : of all columns.
+    """
     model = NaiveBayes() if selector.estimator is None else selector.estimator
     if type(model) is not NaiveBayes or set(_changed(model)) - {"features"}:
         raise ValueError("the command line has no options for this estimator; use the Python code.")
     if not isinstance(model.features, str):
         raise ValueError("the command line has one feature model for all columns; use the code.")
-    found = [] if model.features == "auto" else [f"--model={model.features}"]
-    weights = selector.class_weight
-    if weights is not None and weights != "balanced":
+    if not isinstance(selector.random_state, int):
+        raise ValueError("the command line takes whole numbers for random_state.")
+    for name in ("criterion", "cv"):
+        value = getattr(selector, name)
+        if not isinstance(value, str | int):
+            raise ValueError(f"the command line takes {name} by name or number; got {value!r}.")
+    share = selector.validation
+    if not isinstance(share, Real) and share not in (None, "auto"):
+        raise ValueError("the command line takes a share of the rows for validation.")
+    if selector.class_weight not in (None, "balanced"):
         raise ValueError("the command line takes class_weight='balanced'; use the Python code.")
     if selector.reweigh != "auto":
         raise ValueError("the command line decides itself on reweigh; use the Python code.")
-    return found + ([] if weights is None else ["--class-weight=balanced"])
+    return {
+        "search": selector.search,
+        "n_features": selector.n_features,
+        "keep": [key if isinstance(key, str) else names[key] for key in selector.keep],
+        "seed": selector.random_state,
+        "criterion": None if selector.criterion == "auto" else selector.criterion,
+        "cv": str(selector.cv),
+        "validation": float(share) if isinstance(share, Real) else None,
+        "features": model.features,
+        "class_weight": selector.class_weight,
+    }
 
 
-# -- What an expert does to a subset ---------------------------------------------------------------
+# -- Session ---------------------------------------------------------------------------------------
 
 
 _Method = TypeVar("_Method", bound=Callable[..., Foreign])
 
 
 def atomic(method: _Method) -> _Method:
-    """No search beside changes the subset between the beginning of a method and its end."""
+    """Make a method atomic: no search in the background changes the subset while it runs."""
 
     @wraps(method)
-    def alone(self: "Edited", *args: Foreign, **named: Foreign) -> Foreign:
+    def alone(self: "Session", *args: Foreign, **named: Foreign) -> Foreign:
         with self._lock:
             found = method(self, *args, **named)
         # Without the lock: one that was given up may be waiting for it.
@@ -170,23 +169,114 @@ def atomic(method: _Method) -> _Method:
     return cast(_Method, alone)
 
 
-class Edited:
-    """A subset of columns, with what is pinned, struck and grouped.
+#: What `configure` may change while the table stays.
+CHANGEABLE = (
+    "search",
+    "criterion",
+    "preset",
+    "choice",
+    "families",
+    "n_features",
+    "max_features",
+    "min_features",
+    "time_limit",
+    "reweigh",
+    "n_jobs",
+)
 
-    Mixed in by whoever has the rows.
+
+class Session:
+    """A table that stays in memory while an expert adds, drops, pins and strikes columns.
+
+    Every question is answered from running sums that are kept: nothing is read or fitted again.
+    What a search finds from here, and the model of the columns chosen, are those of
+    `NaiveBayesSelector`, to the bit.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
+    selector : NaiveBayesSelector, optional
+        The settings: model, search, criterion, cv and so on.  Its `keep`, `forbid`,
+        `feature_groups` and `start` are where the session begins.
+    sample_weight, groups : array-like of shape (n_samples,), optional
+        As in the selector's `fit`.
 
     Attributes
     ----------
-    X : the table as it was given.
-    names : of all columns.
+    names : list of str
+        Names of all columns.
+    log : list of dict
+        What was changed, when, and why.
+    path : Path or None
+        What the last search visited.
+    settings : dict
+        Parameters of the selector.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import Session
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> session = Session(X, y).add("petal length (cm)")
+    >>> before = session.score()
+    >>> session.strike("sepal width (cm)", note="the ruler was bent").search().columns
+    ['petal length (cm)', 'petal width (cm)']
+    >>> session.score() < before, session.undo().columns
+    (True, ['petal length (cm)'])
+    >>> session.log[1]["note"]
+    'the ruler was bent'
     """
 
-    X: object
-    names: list[str]
-    _history: History
-    _answers: Answers | None
-    _running: Running | None
-    _lock: RLock  #: held while the subset changes, by whoever changes it
+    def __init__(
+        self,
+        X: object,
+        y: object,
+        selector: NaiveBayesSelector | None = None,
+        *,
+        sample_weight: object = None,
+        groups: object = None,
+    ):
+        selector = NaiveBayesSelector() if selector is None else selector
+        self.settings: dict[str, Foreign] = clone(selector).get_params(deep=False)
+        if self.settings["engine"] not in (None, "threads"):
+            raise ValueError(
+                "engine: a session keeps its rows in this process; got "
+                f"{self.settings['engine']!r}. Use engine=None."
+            )
+        if self.settings["random_state"] is None:
+            self.settings["random_state"] = 0  # so that others find the same
+        given = {"sample_weight": sample_weight, "groups": groups}
+        params = {name: value for name, value in given.items() if value is not None}
+        sample = read_sample(NaiveBayes(), X, y, sample_weight, whole=True)
+        self.X, self.y, self.params = X, y, params
+        self.names = list(sample.table.names)
+        self._held = CachedRows(X, sample, params)
+        self._answers: Answers | None = None
+        self._running: Running | None = None
+        self._lock = RLock()
+        self._models: tuple[State, NaiveBayesSelector] | None = None
+        self.heard: Callable[[], None] | None = None  #: called after each step of a search
+        self.path: Path | None = None
+        self.about: dict[str, str] = {}  #: where the rows come from, in words
+        self._points: list[Point] = []
+        taken = {name: self.settings.pop(name) for name in _STATE}
+        self._history = History(State())
+        self._prepare()
+        self._begin(taken)
+
+    def _begin(self, taken: dict[str, Foreign]) -> None:
+        """Where the selector's own parameters have the session begin."""
+        find = self._history.indices
+        groups = read_groups(taken["feature_groups"], self.names)
+        state = State(groups=tuple(tuple(group) for group in groups if len(group) > 1))
+        pinned, struck = (
+            frozenset(state.whole(find(self.names, taken[name]))) for name in ("keep", "forbid")
+        )
+        start = [*find(self.names, taken["start"] or ()), *sorted(pinned)]
+        state = replace(state.with_columns(start), pinned=pinned, struck=struck)
+        self._history = History(state.judge(self.names))
+        self.answers.regroup(self._units())
 
     # -- the subset -----------------------------------------------------------------------------
 
@@ -212,12 +302,12 @@ class Edited:
 
     @property
     def state(self) -> State:
-        """The same by position."""
+        """The subset and what is pinned, struck and grouped, by position."""
         return self._history.state
 
     @property
     def log(self) -> list[Entry]:
-        """What was changed, when, and why."""
+        """Every change, with its time and its reason."""
         return list(self._history.log)
 
     @property
@@ -227,7 +317,7 @@ class Edited:
 
     @property
     def answers(self) -> Answers:
-        """Who answers questions about subsets."""
+        """Answers to questions about subsets."""
         assert self._answers is not None
         return self._answers
 
@@ -326,165 +416,6 @@ class Edited:
         """Make the change again that was taken back last."""
         return self._travel("redo", self._history.after())
 
-    # -- within ---------------------------------------------------------------------------------
-
-    def _units(self) -> Units:
-        return Units(self.state.units(self.names))
-
-    def _keys(self, columns: Iterable[int]) -> list[Foreign]:
-        """Columns as users name them: by name where they have names of their own."""
-        named = hasattr(self.X, "columns") or hasattr(self.X, "names")
-        return [self.names[j] if named else int(j) for j in columns]
-
-    def _find(self, columns: Iterable[str | int]) -> list[int]:
-        return self._history.indices(self.names, columns)
-
-    def _allowed(self, columns: list[int]) -> None:
-        struck = [j for j in self.state.whole(columns) if j in self.state.struck]
-        if struck:
-            raise ValueError(f"column {self.names[struck[0]]!r} is struck; release it first.")
-
-    def _loose(self, columns: list[int]) -> None:
-        pinned = [j for j in self.state.whole(columns) if j in self.state.pinned]
-        if pinned:
-            raise ValueError(f"column {self.names[pinned[0]]!r} is pinned; release it first.")
-
-    def _score_of(self, state: State) -> float | None:
-        return self.answers.score(state.subset) if state.subset else None
-
-    def _change(self, action: str, columns: list[int], note: str, state: State) -> Self:
-        self._give_up_search()
-        regrouped = state.groups != self.state.groups
-        names = [self.names[j] for j in columns]
-        self._history.change(action, names, note, state, self._score_of(state))
-        if regrouped:
-            self.answers.regroup(self._units())
-        return self
-
-    def _travel(self, action: str, state: State) -> Self:
-        self._give_up_search()
-        self._history.travel(action, state, self._score_of(state))
-        self.answers.regroup(self._units())
-        return self
-
-    def _give_up_search(self) -> None:
-        """A change while a search runs: nothing that it finds from now on is kept."""
-        if self._running is not None and self._running.active:
-            self._running.give_up()
-
-
-# -- Session ---------------------------------------------------------------------------------------
-
-
-#: What `configure` may change while the table stays.
-CHANGEABLE = (
-    "search",
-    "criterion",
-    "preset",
-    "choice",
-    "families",
-    "n_features",
-    "max_features",
-    "min_features",
-    "time_limit",
-    "reweigh",
-    "n_jobs",
-)
-
-
-class Session(Edited):
-    """A table that stays in memory while an expert adds, drops, pins and strikes columns.
-
-    Every question is answered from running sums that are kept: nothing is read or fitted again.
-    What a search finds from here, and the model of the columns chosen, are those of
-    `NaiveBayesSelector`, to the bit.
-
-    Parameters
-    ----------
-    X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
-    selector : NaiveBayesSelector, optional
-        The settings: model, search, criterion, cv and so on.  Its `keep`, `forbid`,
-        `feature_groups` and `start` are where the session begins.
-    sample_weight, groups : array-like of shape (n_samples,), optional
-        As in the selector's `fit`.
-
-    Attributes
-    ----------
-    names : list of str
-        Names of all columns.
-    log : list of dict
-        What was changed, when, and why.
-    path : Path or None
-        What the last search visited.
-    settings : dict
-        Parameters of the selector.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import Session
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> session = Session(X, y).add("petal length (cm)")
-    >>> before = session.score()
-    >>> session.strike("sepal width (cm)", note="the ruler was bent").search().columns
-    ['petal length (cm)', 'petal width (cm)']
-    >>> session.score() < before, session.undo().columns
-    (True, ['petal length (cm)'])
-    >>> session.log[1]["note"]
-    'the ruler was bent'
-    """
-
-    def __init__(
-        self,
-        X: object,
-        y: object,
-        selector: NaiveBayesSelector | None = None,
-        *,
-        sample_weight: object = None,
-        groups: object = None,
-    ):
-        selector = NaiveBayesSelector() if selector is None else selector
-        self.settings: dict[str, Foreign] = clone(selector).get_params(deep=False)
-        if self.settings["engine"] not in (None, "threads"):
-            raise ValueError(
-                "engine: a session keeps its rows in this process; got "
-                f"{self.settings['engine']!r}. Use engine=None."
-            )
-        if self.settings["random_state"] is None:
-            self.settings["random_state"] = 0  # so that others find the same
-        given = {"sample_weight": sample_weight, "groups": groups}
-        params = {name: value for name, value in given.items() if value is not None}
-        sample = read_sample(NaiveBayes(), X, y, sample_weight, whole=True)
-        self.X, self.y, self.params = X, y, params
-        self.names = list(sample.table.names)
-        self._held = CachedRows(X, sample, params)
-        self._answers: Answers | None = None
-        self._running: Running | None = None
-        self._lock = RLock()
-        self._models: tuple[State, NaiveBayesSelector] | None = None
-        self.heard: Callable[[], None] | None = None  #: called after each step of a search
-        self.path: Path | None = None
-        self.about: dict[str, str] = {}  #: where the rows come from, in words
-        self._points: list[Point] = []
-        taken = {name: self.settings.pop(name) for name in _STATE}
-        self._history = History(State())
-        self._prepare()
-        self._begin(taken)
-
-    def _begin(self, taken: dict[str, Foreign]) -> None:
-        """Where the selector's own parameters have the session begin."""
-        find = self._history.indices
-        groups = read_groups(taken["feature_groups"], self.names)
-        state = State(groups=tuple(tuple(group) for group in groups if len(group) > 1))
-        pinned, struck = (
-            frozenset(state.whole(find(self.names, taken[name]))) for name in ("keep", "forbid")
-        )
-        start = [*find(self.names, taken["start"] or ()), *sorted(pinned)]
-        state = replace(state.with_columns(start), pinned=pinned, struck=struck)
-        self._history = History(state.judge(self.names))
-        self.answers.regroup(self._units())
-
     # -- questions ------------------------------------------------------------------------------
 
     def score(self, columns: Iterable[str | int] | None = None) -> float:
@@ -538,7 +469,7 @@ class Session(Edited):
         return self._named(self.answers.gains(self.state, most))
 
     def substitutes(self, column: str | int, most: int = 5) -> list[tuple[str, float]]:
-        """What could take a column's place, best first, and how much worse the score gets."""
+        """Columns that could take another's place, best first, and the loss of each."""
         most = check_number("most", most, low=1, whole=True)
         found = self._find([column])
         if found[0] not in self.state.subset:
@@ -603,7 +534,7 @@ class Session(Edited):
 
     @property
     def points(self) -> list[Point]:
-        """What the last search has visited, also while it runs."""
+        """Subsets that the last search has visited, also while it runs."""
         active = self._running is not None and self._running.active
         return list(self._running.points if active and self._running else self._points)
 
@@ -692,7 +623,12 @@ class Session(Edited):
                 f"the command line does not know the {' and '.join(sorted(self.params))} of this "
                 "session; use the Python code."
             )
-        return command_of(self.selector(), self.names, data, target, out)
+        from ..app.options import Settings, command_line
+
+        asked = command_settings(self.selector(), self.names)
+        return command_line(
+            "select", [data], Settings(target=target or None, out=FilePath(out), **asked)
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a project: the table, the settings, the subset and the log, in one file."""
@@ -729,6 +665,50 @@ class Session(Edited):
 
     # -- within ---------------------------------------------------------------------------------
 
+    def _units(self) -> Units:
+        return Units(self.state.units(self.names))
+
+    def _keys(self, columns: Iterable[int]) -> list[Foreign]:
+        """Columns as users name them: by name where they have names of their own."""
+        named = hasattr(self.X, "columns") or hasattr(self.X, "names")
+        return [self.names[j] if named else int(j) for j in columns]
+
+    def _find(self, columns: Iterable[str | int]) -> list[int]:
+        return self._history.indices(self.names, columns)
+
+    def _allowed(self, columns: list[int]) -> None:
+        struck = [j for j in self.state.whole(columns) if j in self.state.struck]
+        if struck:
+            raise ValueError(f"column {self.names[struck[0]]!r} is struck; release it first.")
+
+    def _loose(self, columns: list[int]) -> None:
+        pinned = [j for j in self.state.whole(columns) if j in self.state.pinned]
+        if pinned:
+            raise ValueError(f"column {self.names[pinned[0]]!r} is pinned; release it first.")
+
+    def _score_of(self, state: State) -> float | None:
+        return self.answers.score(state.subset) if state.subset else None
+
+    def _change(self, action: str, columns: list[int], note: str, state: State) -> Self:
+        self._give_up_search()
+        regrouped = state.groups != self.state.groups
+        names = [self.names[j] for j in columns]
+        self._history.change(action, names, note, state, self._score_of(state))
+        if regrouped:
+            self.answers.regroup(self._units())
+        return self
+
+    def _travel(self, action: str, state: State) -> Self:
+        self._give_up_search()
+        self._history.travel(action, state, self._score_of(state))
+        self.answers.regroup(self._units())
+        return self
+
+    def _give_up_search(self) -> None:
+        """A change while a search runs: nothing that it finds from now on is kept."""
+        if self._running is not None and self._running.active:
+            self._running.give_up()
+
     def _prepare(self) -> None:
         """Read and count what the settings ask for, unless that was done before."""
         judge_parameters(settle(NaiveBayesSelector(**self.settings)))
@@ -738,7 +718,7 @@ class Session(Edited):
         self._models = None
 
     def _bounds(self) -> dict[str, Foreign]:
-        """What the expert asks of a search."""
+        """Constraints on a search: what is pinned, struck and grouped."""
         state = self.state
         free = [group for group in state.groups if not state.struck.intersection(group)]
         groups = [self._keys(group) for group in free] or None

@@ -1,4 +1,4 @@
-"""What an expert has decided so far, and the history of it."""
+"""State of a session: the subset, what is pinned and struck, and the history of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -67,7 +67,7 @@ class State:
         return list(found)
 
     def judge(self, names: list[str]) -> "State":
-        """Itself, where its parts do not contradict each other."""
+        """Validate: the state itself, unless its parts contradict each other."""
         inside = set(self.subset)
         self.units(names)
         halved = [j for j in self.whole(list(self.subset)) if j not in inside]

@@ -65,7 +65,7 @@ _PAUSE = 0.05
 
 
 class Telling:
-    """Tells all who listen of every change, of steps of a search, and of what takes longer."""
+    """Events: sends every change, step of a search and late result to all listeners."""
 
     def __init__(self) -> None:
         self.listeners: list[Told] = []
@@ -102,17 +102,17 @@ class Telling:
         self._later()
 
     def welcome(self, listener: Told) -> None:
-        """Somebody listens from now on, and is told what takes longer."""
+        """Add a listener, and send it what takes longer to compute."""
         self.listeners.append(listener)
         self._later()
 
     def _later(self) -> None:
-        """What takes longer follows: losses, substitutes."""
+        """Compute losses and substitutes in the background, and send them."""
         if self.session is not None:
             self._beside(self._extras, self.version, self.session)
 
     def _beside(self, work: Callable[..., None], *given: object) -> None:
-        """Begin with something that takes longer, once the page has what it waits for."""
+        """Start background work, once the page has what it waits for."""
         timer = Timer(_PAUSE, work, given)
         timer.daemon = True
         timer.start()
@@ -222,7 +222,7 @@ def chosen_models(session: Session) -> dict[str, str]:
 
 
 def learner(session: Session | None, features: dict[str, str] | None) -> BaseEstimator | None:
-    """Who learns from now on: as in a session, but for the feature models of columns.
+    """The naive Bayes of the next session: that of the last, with other feature models.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ def compared_view(session: Session, sample: Sample, other: Sequence[int]) -> dic
 
 @dataclass(frozen=True)
 class Wish:
-    """What a person asks of decisions.
+    """Requirements on decisions: costs, a person to ask, a ceiling on false alarms.
 
     Parameters
     ----------
@@ -400,7 +400,7 @@ class Wish:
         return cls(int(alarm), 1.0 if cost is None else cost, ask, number("ceiling", 0.0, 1.0))
 
     def arguments(self, classes: list[Value]) -> dict[str, Foreign]:
-        """What `decide` takes."""
+        """Arguments of `decide`."""
         found: dict[str, Foreign] = {}
         if self.cost != 1:
             every = range(len(classes))
@@ -427,7 +427,7 @@ class Wish:
 
     @classmethod
     def from_text(cls, text: str, session: Session) -> "Wish | None":
-        """The same, read back; None for no wish."""
+        """Requirements that `to_text` wrote; None for an empty text."""
         found = json.loads(text) if text else None
         return cls.read(found, len(classes_of(session))) if isinstance(found, dict) else None
 
@@ -468,13 +468,6 @@ def ruled(session: Session, table: Chosen, wish: Wish) -> NaiveBayesSelector:
 # -- What comes out of a session, by name ----------------------------------------------------------
 
 
-class Ruling(NamedTuple):
-    """The model of the screen."""
-
-    model: Callable[[], NaiveBayesSelector]
-    wish: Wish | None
-
-
 class Export(NamedTuple):
     """A file to hand over."""
 
@@ -488,76 +481,6 @@ def _written(write: Callable[[Path], object], name: str) -> bytes:
         path = folder / name
         write(path)
         return path.read_bytes()
-
-
-def _report(session: Session, table: Chosen, model: NaiveBayesSelector) -> bytes:
-    given: Foreign = session.params
-    page = make_report(
-        model,
-        session.X,
-        cast(Foreign, session.y),
-        title=f"Selection from {table.name}",
-        n_resamples=0,
-        left_out=dict(table.left_out),
-        signals=table.signals,
-        indicators=table.indicators,
-        **given,
-    )
-    return page.encode()
-
-
-def code(session: Session, table: Chosen, target: str | None, wish: Wish | None) -> str:
-    """The whole program."""
-    parts = [table.code(target), session.to_code()]
-    if wish is not None:
-        parts.append(wish.code(classes_of(session)))
-    return "\n\n".join([*parts, *table.code_after]) + "\n"
-
-
-def command(session: Session, table: Chosen, target: str | None) -> str:
-    """The command line, or why there is none."""
-    if table.path is None:
-        return "# The table came from a notebook: the command line reads files."
-    if table.signals is not None:
-        return "# bayesieve signals chooses among indicators itself: use the code."
-    if table.rows_out or table.aside:
-        return "# The command line cannot leave out rows: use the code."
-    odd = [name for name, why in table.left_out.items() if "moments" in why]
-    if odd:
-        return f"# The command line refuses tables with moments, such as {odd[0]!r}: use the code."
-    try:
-        return session.to_command(table.name, target or "")
-    except ValueError as error:
-        return "# " + " ".join(str(error).split())
-
-
-def export(
-    kind: str, session: Session, table: Chosen, target: str | None, ruling: Ruling
-) -> Export:
-    """One of the things that come out.
-
-    Parameters
-    ----------
-    kind : which.
-    session, table, target : of what.
-    ruling : the model as the screen shows it, and the wish behind its rule.
-    """
-    if kind == "code":
-        content = code(session, table, target, ruling.wish).encode()
-        return Export("select.py", "text/plain", content)
-    if kind == "project":
-        content = _written(session.save, "project")
-        return Export("project.bayesieve", "application/zip", content)
-    choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
-    model = ruling.model()
-    if kind == "report":
-        return Export("report.html", "text/html", _report(session, table, model))
-    if kind == "model":
-        content = _written(lambda path: save_model(table.whole(model), path), "model.json")
-        return Export("model.json", "application/json", content)
-    if kind == "sql":
-        return Export("model.sql", "text/plain", to_sql(model).encode())
-    return Export("model.py", "text/plain", to_python(model).encode())
 
 
 # -- The workbench ---------------------------------------------------------------------------------
@@ -700,9 +623,7 @@ class Bench(Telling):
 
     def _describe(self) -> None:
         """A project knows where its rows come from, and what is asked of decisions."""
-        session, table = self.session, self.table
-        assert session is not None
-        assert table is not None
+        session, table = self._opened_table()
         session.about = {
             **table.about,
             "name": table.name,
@@ -736,6 +657,11 @@ class Bench(Telling):
         if self.session is None or self._sample is None:
             raise BadUseError("choose a file and its target first.")
         return self.session, self._sample
+
+    def _opened_table(self) -> tuple[Session, Chosen]:
+        session, _ = self._open()
+        assert self.table is not None
+        return session, self.table
 
     # -- what pages ask -------------------------------------------------------------------------
 
@@ -827,14 +753,13 @@ class Bench(Telling):
         return plain(found)
 
     def model(self, rows: list[int] | None = None) -> dict[str, Plain]:
-        """What the model of the present subset says, and some rows to look at.
+        """The model of the present subset, and some rows to look at.
 
         Parameters
         ----------
         rows : that somebody wants to look at; others are drawn.
         """
-        session, sample = self._open()
-        assert self.table is not None
+        (session, sample), (_, table) = self._open(), self._opened_table()
         said = ""
         with self._models:
             try:
@@ -845,18 +770,17 @@ class Bench(Telling):
                 fitted, said = session.model(), f"No rule: {error}"
             if self._whole is None:
                 self._whole = whole_table(session, sample)
-            found = model_view(fitted, self._whole, session.y, self.table, rows or [])
+            found = model_view(fitted, self._whole, session.y, table, rows or [])
         return plain(found | {"said": said})
 
     def _ruled_model(self) -> NaiveBayesSelector:
         """The model as it decides: with its rule, where there is one."""
-        session, _ = self._open()
-        assert self.table is not None
+        session, table = self._opened_table()
         if self.wish is None:
             return session.model()
         asked = (session.model(), self.wish)
         if self._ruled is None or self._ruled[0] != asked:
-            self._ruled = asked, ruled(session, self.table, self.wish)
+            self._ruled = asked, ruled(session, table, self.wish)
         found = self._ruled[1]
         found.log_ = found.estimator_.log_ = session.log  # which goes on while the rule stays
         return found
@@ -882,23 +806,73 @@ class Bench(Telling):
     def texts(self) -> dict[str, Plain]:
         """The code and the command line, to copy."""
         session, _ = self._open()
-        assert self.table is not None
         if not session.state.subset:
             return {"code": "", "command": ""}
-        return {
-            "code": code(session, self.table, self.target, self.wish),
-            "command": command(session, self.table, self.target),
-        }
+        return {"code": self._code(), "command": self._command()}
+
+    def _code(self) -> str:
+        """The whole program."""
+        session, table = self._opened_table()
+        parts = [table.code(self.target), session.to_code()]
+        if self.wish is not None:
+            parts.append(self.wish.code(classes_of(session)))
+        return "\n\n".join([*parts, *table.code_after]) + "\n"
+
+    def _command(self) -> str:
+        """The command line, or why there is none."""
+        session, table = self._opened_table()
+        if table.path is None:
+            return "# The table came from a notebook: the command line reads files."
+        if table.signals is not None:
+            return "# bayesieve signals chooses among indicators itself: use the code."
+        if table.rows_out or table.aside:
+            return "# The command line cannot leave out rows: use the code."
+        odd = [name for name, why in table.left_out.items() if "moments" in why]
+        if odd:
+            return (
+                f"# The command line refuses tables with moments, such as {odd[0]!r}: use the code."
+            )
+        try:
+            return session.to_command(table.name, self.target or "")
+        except ValueError as error:
+            return "# " + " ".join(str(error).split())
 
     def export(self, kind: str) -> Export:
-        """Something to take away."""
-        session, _ = self._open()
-        assert self.table is not None
+        """One of the things to take away, by name."""
         with self._models:
-            ruling = Ruling(self._ruled_model, self.wish)
-            found = export(kind, session, self.table, self.target, ruling)
+            found = self._export(kind)
         self.unsaved = self.unsaved and kind != "project"
         return found
+
+    def _export(self, kind: str) -> Export:
+        session, table = self._opened_table()
+        if kind == "code":
+            return Export("select.py", "text/plain", self._code().encode())
+        if kind == "project":
+            content = _written(session.save, "project")
+            return Export("project.bayesieve", "application/zip", content)
+        choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
+        model = self._ruled_model()
+        if kind == "model":
+            content = _written(lambda path: save_model(table.whole(model), path), "model.json")
+            return Export("model.json", "application/json", content)
+        if kind == "sql":
+            return Export("model.sql", "text/plain", to_sql(model).encode())
+        if kind == "python":
+            return Export("model.py", "text/plain", to_python(model).encode())
+        given: Foreign = session.params
+        page = make_report(
+            model,
+            session.X,
+            cast(Foreign, session.y),
+            title=f"Selection from {table.name}",
+            n_resamples=0,
+            left_out=dict(table.left_out),
+            signals=table.signals,
+            indicators=table.indicators,
+            **given,
+        )
+        return Export("report.html", "text/html", page.encode())
 
     # -- what pages change ----------------------------------------------------------------------
 
@@ -924,11 +898,10 @@ class Bench(Telling):
         The rule is made on rows that the model has not seen: a third of them is kept aside.
         """
         with self._lock:
-            session, _ = self._open()
-            assert self.table is not None
+            session, table = self._opened_table()
             wish = None if asked is None else Wish.read(asked, len(classes_of(session)))
-            before = session, self.table, self.wish
-            if wish is not None and not self.table.aside:
+            before = session, table, self.wish
+            if wish is not None and not table.aside:
                 self.open_target(self.target, aside=True)
             self.wish = wish
             try:

@@ -24,7 +24,7 @@ from ...estimators.selector import NaiveBayesSelector
 from ...estimators.signals import SignalPipeline, signals
 from ...indicators.transformer import Indicators
 from ...session.session import Session
-from ..learning import Learning, read_learning
+from ..learning import Learning, read_learning, score_series
 from ..tables import Problem, is_moment, read_problem
 
 
@@ -123,7 +123,7 @@ _MOST_ROWS = 10**7
 
 @dataclass
 class Chosen:
-    """What can be learnt from.
+    """A table to learn from, as a user chose it.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Chosen:
 
     @property
     def about(self) -> dict[str, str]:
-        """What a project must know to make its columns again."""
+        """Recipe by which a project makes its columns again."""
         return {}
 
     @property
@@ -234,17 +234,17 @@ class Chosen:
 
     @property
     def indicators(self) -> Indicators | None:
-        """What made the columns from series."""
+        """The indicators that made the columns from series; None for a table."""
         return None
 
     @property
     def sentences(self) -> list[str]:
-        """What each column says; none where its name says it."""
+        """A sentence for each column; none where its name says it."""
         return []
 
     @property
     def notes(self) -> list[str]:
-        """What people should know of the rows."""
+        """Remarks on the rows, for people."""
         return []
 
     @property
@@ -258,12 +258,12 @@ class Chosen:
 
     @property
     def groups(self) -> Array | None:
-        """What rows share that never stand on both sides of a split."""
+        """Groups of the rows: none stands on both sides of a split."""
         return self.together
 
     @property
     def groups_name(self) -> str:
-        """What they are called in code."""
+        """Name of the groups in code that is written."""
         return "None" if self.groups is None else "groups"
 
     def weights(self, n_rows: int) -> NDArray[np.int64] | None:
@@ -353,7 +353,7 @@ def read_rows(text: str) -> list[int]:
 
 
 def write_rows(rows: list[int]) -> str:
-    """The same the other way round.
+    """Rows as people write them, which `read_rows` reads.
 
     Examples
     --------
@@ -384,7 +384,7 @@ def open_table(path: Path, name: str) -> Chosen:
 def given_table(
     X: Foreign, y: Foreign, weights: Foreign = None, name: str = "the table of the notebook"
 ) -> Chosen:
-    """What a notebook holds; rows without weight are left out."""
+    """A table of a notebook; rows without weight are left out."""
     read_table(BaseEstimator(), X, reset=True)
     found = Chosen(name, None, [], X, y)
     if weights is not None:
@@ -396,7 +396,7 @@ def given_table(
 
 
 def saved_table(session: Session) -> Chosen:
-    """What a project holds; of the rows without weight, some are kept aside."""
+    """The table of a project; of the rows without weight, some are kept aside."""
     about, weights = session.about, session.params.get("sample_weight")
     found = given_table(session.X, session.y, weights, about.get("name", "a project"))
     groups = session.params.get("groups")
@@ -441,13 +441,7 @@ class ChosenSeries(Chosen):
         if self.learning is None or self.made is None or self.target != target:
             learning = read_learning(self.path, self.form, target, self.labels)
             pipeline = signals(n_jobs=self.n_jobs)
-            pipeline.form_ = learning.form.to_dict()
-            made = pipeline.fit_columns(learning.table)
-            if not made.shape[1] or bool(np.isnan(made.columns).all()):
-                raise BadUseError(
-                    "no score has an answer on any of the series: they are shorter than all "
-                    "windows, or all have missing points."
-                )
+            made = score_series(pipeline, learning)
             self.learning, self.made, self.pipeline, self.target = learning, made, pipeline, target
         return self.made, self.learning.y
 
@@ -466,12 +460,12 @@ class ChosenSeries(Chosen):
 
     @property
     def indicators(self) -> Indicators | None:
-        """What makes the columns."""
+        """The indicators that make the columns."""
         return None if self.pipeline is None else self.pipeline.indicators
 
     @property
     def sentences(self) -> list[str]:
-        """What each indicator says."""
+        """The sentence of each indicator."""
         if self.indicators is None:
             return []
         known = {each.id: each.sentence for each in self.indicators.indicators_}
@@ -484,7 +478,7 @@ class ChosenSeries(Chosen):
 
     @property
     def notes(self) -> list[str]:
-        """What people should know of the series."""
+        """Remarks on the series, for people."""
         return [] if self.learning is None else self.learning.words
 
     def whole(self, model: NaiveBayesSelector) -> NaiveBayesSelector | SignalPipeline:
@@ -553,7 +547,7 @@ def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
 
 
 def read_as(table: Chosen, form: SeriesForm | None, n_jobs: int | None) -> Chosen:
-    """The same file, read as series that lie in it in this form, or as a table."""
+    """A file that was chosen, read as series that lie in it in this form, or as a table."""
     if isinstance(table, ChosenSeries) and table.form == form:
         return table
     held = {each.name: getattr(table, each.name) for each in fields(Chosen)}
@@ -562,7 +556,7 @@ def read_as(table: Chosen, form: SeriesForm | None, n_jobs: int | None) -> Chose
 
 
 def with_labels(table: Chosen, labels: Path, name: str) -> Chosen:
-    """The same series, whose classes another table has."""
+    """Series that were chosen, with their classes in another table."""
     if table.path is None:
         raise BadUseError("choose a file of series first, then the table of their classes.")
     table.labels, table.labels_name = labels, name
@@ -573,7 +567,7 @@ def with_labels(table: Chosen, labels: Path, name: str) -> Chosen:
 
 
 def saved(session: Session) -> Chosen:
-    """What a project holds: a table, or indicators with their recipe."""
+    """The data of a project: a table, or indicators with their recipe."""
     found, text = saved_table(session), session.about.get("signals", "")
     if not text:
         return found

@@ -1,27 +1,198 @@
-"""Start the studio: a server on this machine, and the benches that it opens."""
+"""Start the studio: from the command line, from a notebook, and on what it opens first."""
 
+import contextlib
 import errno
+import os
 import shlex
+import signal
 import socket
+import threading
 import time
-from collections.abc import Callable
+import webbrowser
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ...data.files.base import BadUseError
-from ...data.series import SeriesForm
+from ...checks import Foreign
+from ...estimators.selector import NaiveBayesSelector
 from ...session.session import Session
-from .bench import Bench
+from ..options import Argument, Option, SeriesSettings, Settings, say, tell
 
+# What the studio needs beyond the package is imported when it starts.
 if TYPE_CHECKING:
+    from ...data.series import SeriesForm
+    from .bench import Bench
     from .server import Keys
+
+MISSING = (
+    "the studio needs starlette and uvicorn, and what the command line needs: pip install "
+    "'bayesieve[studio]'."
+)
+
+# Where a password may come from, for machines without a keyboard.
+_PASSWORD = "BAYESIEVE_STUDIO_PASSWORD"
 
 # Seconds without a page after which the server ends; seconds between two looks.
 _IDLE, _LOOK = 600.0, 0.25
 
 Say = Callable[[str], None]
+
+
+def studio(
+    X: Foreign, y: Foreign, *, port: int = 0, open_browser: bool = True, n_jobs: int | None = None
+) -> "RunningStudio":
+    """Open a page on which a table is sieved by hand and eye.
+
+    The server runs on this machine, in a thread of this process, and answers this machine's own
+    browser alone.  From a notebook on another machine, use its proxy, or a tunnel to the port.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    port : int, default=0
+        0: one that is free.
+    open_browser : bool, default=True
+        Otherwise open ``address`` yourself.
+    n_jobs : int, optional
+        Threads of the kernels.
+
+    Returns
+    -------
+    running : object with ``address``, ``bench.session`` (a `Session`) and ``close()``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import studio
+    >>> running = studio(*load_iris(return_X_y=True, as_frame=True), open_browser=False)
+    >>> running.address.startswith("http://127.0.0.1:")
+    True
+    >>> running.bench.session.add("petal width (cm)").columns
+    ['petal width (cm)']
+    >>> running.close(save=False)
+    """
+    try:
+        from .bench import Bench
+        from .data import given_table
+        from .server import Keys
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+
+    bench = Bench(n_jobs)
+    table = given_table(X, y)
+    bench.hold(Session(X, y, NaiveBayesSelector(preset="balanced", n_jobs=n_jobs)), table, None)
+    place = listen("127.0.0.1", port)
+    found = RunningStudio(bench, Keys(place.getsockname()[1]), place).start()
+    bench.unsaved = False
+    if open_browser:
+        _browse(found.address)
+    return found
+
+
+def _browse(address: str) -> bool:
+    """Open a page in a browser, if there is one."""
+    with contextlib.suppress(webbrowser.Error):
+        return webbrowser.open(address)
+    return False
+
+
+def studio_command(
+    settings: Settings,
+    series: SeriesSettings,
+    file: Annotated[
+        Path | None,
+        Argument(
+            "A table, series (--id, --wide, or a folder), or a project (.bayesieve).", "[FILE]"
+        ),
+    ] = None,
+    port: Annotated[int, Option("0: one that is free.", low=0, high=65535)] = 0,
+    host: Annotated[
+        str, Option("Where to listen; other machines may connect where it is not this.")
+    ] = "127.0.0.1",
+    project: Annotated[Path | None, Option("Save the work here, after every change.")] = None,
+    browser: Annotated[
+        bool, Option("Open the page in a browser.", flag="--browser/--no-browser")
+    ] = True,
+    idle: Annotated[float, Option("Minutes without a page until it ends.", low=0)] = 10,
+) -> None:
+    """Open a page on this machine: search, pin, strike and swap columns, live."""
+    import typer
+
+    try:
+        from .bench import Bench
+        from .server import Keys
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+
+    form = None
+    if file is not None and (series.given or file.is_dir()):
+        from ..signals import series_form
+
+        form = series_form(file, series)
+    password = None
+    if host not in ("127.0.0.1", "localhost", "::1"):
+        tell(
+            f"bayesieve: at {host} other machines can reach the studio and all that it shows, over "
+            "a line that is not encrypted: they must know a password."
+        )
+        password = os.environ.get(_PASSWORD) or typer.prompt("password", hide_input=True)
+    bench = Bench(settings.jobs)
+    file = _beginning(file, project)
+    open_bench(bench, file, settings.target, form, series.labels)
+    bench.unsaved = False
+    place = listen(host, port)
+    keys = Keys(place.getsockname()[1], host, password)
+    running = RunningStudio(bench, keys, place, idle=60 * idle, project=project, say=tell).start()
+    address = keys.address if password is None else keys.address.split("?")[0]
+    say(f"bayesieve studio: {address}\n(Ctrl-C ends it)\n")
+    if browser and not _browse(address):
+        tell("no browser was found: open the address above in one.")
+    try:
+        with _asked_to_end():
+            running.watch()
+    except KeyboardInterrupt:
+        running.close()
+
+
+def _beginning(file: Path | None, project: Path | None) -> Path | None:
+    """The file to open first: an existing project is continued, and never written over."""
+    if project is None:
+        return file
+    if not project.parent.is_dir():
+        raise ValueError(f"--project {project}: the folder {project.parent} does not exist.")
+    if not project.exists():
+        return file
+    if file is not None and not (file.exists() and file.samefile(project)):
+        raise ValueError(
+            f"--project {project} holds other work: leave {file} out to go on with it, or name "
+            "another project."
+        )
+    return project
+
+
+@contextlib.contextmanager
+def _asked_to_end() -> Iterator[None]:
+    """A terminal that is closed, or a kill, ends the studio as Ctrl-C does: the work is saved.
+
+    What whoever started it has told it to ignore, as `nohup` does, it ignores.
+    """
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    names = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    known = [each for each in names if each and signal.getsignal(each) is not signal.SIG_IGN]
+    if threading.current_thread() is not threading.main_thread():
+        known = []
+    before = {each: signal.signal(each, end) for each in known}
+    try:
+        yield
+    finally:
+        for each, old in before.items():
+            signal.signal(each, old)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -34,10 +205,10 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         if error.errno == errno.EADDRINUSE:
-            raise BadUseError(
+            raise ValueError(
                 f"--port {port} is taken by another program; name another one, or leave it out."
             ) from error
-        raise BadUseError(f"--host {host!r} cannot be listened at: {error.strerror}.") from error
+        raise ValueError(f"--host {host!r} cannot be listened at: {error.strerror}.") from error
     return found
 
 
@@ -56,7 +227,7 @@ class RunningStudio:
 
     def __init__(
         self,
-        bench: Bench,
+        bench: "Bench",
         keys: "Keys",
         place: socket.socket,
         *,
@@ -87,7 +258,7 @@ class RunningStudio:
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """Address of the page, for a browser."""
         return self.keys.address
 
     def watch(self) -> None:
@@ -136,7 +307,7 @@ class RunningStudio:
         self._say(f"your work is in {told}: bayesieve studio {told} opens it again.")
 
 
-def open_saved(bench: Bench, path: Path, name: str) -> None:
+def open_saved(bench: "Bench", path: Path, name: str) -> None:
     """A session that was saved; its file is not needed any more."""
     session = Session.load(path)
     session.about.setdefault("name", name)
@@ -144,10 +315,10 @@ def open_saved(bench: Bench, path: Path, name: str) -> None:
 
 
 def open_bench(
-    bench: Bench,
+    bench: "Bench",
     file: Path | None,
     target: str | None,
-    form: SeriesForm | None = None,
+    form: "SeriesForm | None" = None,
     labels: Path | None = None,
 ) -> None:
     """Begin with a file, or a project.

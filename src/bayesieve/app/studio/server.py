@@ -64,7 +64,7 @@ _OWN = ("same-origin", "none")
 
 @dataclass(frozen=True)
 class Keys:
-    """What opens the studio.
+    """Credentials of the studio: token, cookie and password.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Keys:
 
     @property
     def cookie_name(self) -> str:
-        """Of this port."""
+        """Name of the cookie, which the port is part of."""
         return f"bayesieve_{self.port}"
 
     @property
@@ -492,7 +492,7 @@ async def _body(request: Request) -> bytes:
 
 
 async def _answered(ask: Callable[[], dict[str, Plain]] | None) -> Response:
-    """What a function of the workbench gives; what it refuses, in a sentence."""
+    """The answer to a request; a refusal is a sentence."""
     if ask is None:
         return JSONResponse({"refused": "there is no such page."}, 404)
 
@@ -508,7 +508,7 @@ async def _answered(ask: Callable[[], dict[str, Plain]] | None) -> Response:
 
 
 def _sorry(error: BaseException, status: int = 200) -> Response:
-    """What is refused, in a sentence: an answer, which leaves nothing in a browser's console."""
+    """A refusal in a sentence: an answer, which leaves nothing in a browser's console."""
     text = " ".join(str(error).split())
     if isinstance(error, MemoryError) and " GB " in text:  # where we refuse, bytes are named
         pass
