@@ -175,8 +175,7 @@ def test_the_keyboard_reaches_everything(open_page):
     assert probability(page) != before
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_every_section_on_every_screen(open_page, width, scheme):
     X, y = mixed(3)
     X["a rather long name of a column that has to be broken"] = X["size"].fillna(0) + 1
