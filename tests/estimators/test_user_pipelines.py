@@ -162,7 +162,7 @@ NOTHING = ["passthrough", FunctionTransformer(feature_names_out="one-to-one")]
 
 @pytest.mark.parametrize(
     ("step", "grouped"),
-    zip(NOTHING, [True, False], strict=True),
+    [(NOTHING[0], True), (NOTHING[1], False)],
     ids=["passthrough", "identity"],
 )
 @pytest.mark.parametrize(
