@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = "tests/test_golden.py"
+LONGEST = 3600  # seconds: a search that goes round in circles is noticed too
 
 
 class Mutation(NamedTuple):
@@ -129,8 +130,11 @@ MUTATIONS = (
         "key, unit = min(zip(keys, (-int(unit) for unit in units), strict=True)); unit = -unit",
         SEARCHES,
     ),
-    Mutation(  # 14: an equal loss is a gain
-        "search/objective.py", "if key < now:", "if key <= now:", SEARCHES
+    Mutation(  # 14: the column that gains was not asked
+        "search/objective.py",
+        "return Gain(at + i, key, tried + i + 1, max(LEAST_BLOCK, 2 * (i + 1)))",
+        "return Gain(at + i, key, tried + i, max(LEAST_BLOCK, 2 * (i + 1)))",
+        SEARCHES,
     ),
     Mutation(  # 15: the best subset seen is the last of equals
         "search/strategies/greedy.py",
@@ -322,14 +326,18 @@ def is_caught(mutation: Mutation, root: Path) -> tuple[bool, str]:
         told = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": ""}
         options = ["-q", "-x", "--no-header", "-p", "no:cacheprovider"]
         # The golden file first: it is quick, and most mistakes end there.
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, GOLDEN, *mutation.tests],
-            cwd=root,
-            env=told,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            ran = subprocess.run(
+                [sys.executable, "-m", "pytest", *options, GOLDEN, *mutation.tests],
+                cwd=root,
+                env=told,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=LONGEST,
+            )
+        except subprocess.TimeoutExpired:
+            return True, "the tests came to no end"
     if ran.returncode not in (0, 1):
         raise SystemExit(f"the tests could not run:\n{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}")
     said = [line for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
