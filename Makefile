@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Bytecode is kept, even where the environment says otherwise: tests start a hundred processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test slow lint format bench parts docs package clean
+.PHONY: demo test slow mutations lint format bench parts docs package clean
 
 demo: .venv/ready
 	$(BIN)/bayesieve demo --out build/demo
@@ -14,6 +14,10 @@ test: .venv/ready
 
 slow: .venv/ready
 	$(BIN)/python -m pytest -m slow
+
+# Forty small mistakes in the core, one after the other: do the tests notice?
+mutations: .venv/ready
+	$(BIN)/python tests/mutations.py
 
 lint: .venv/ready
 	$(BIN)/ruff check .

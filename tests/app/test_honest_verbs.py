@@ -19,7 +19,8 @@ from bayesieve.app.cli import app
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    frame = pl.DataFrame(X.iloc[:, :6]).with_columns(
+    X, y = X.iloc[::2, :4], y[::2]
+    frame = pl.DataFrame(X).with_columns(
         kind=pl.Series(np.where(y, "benign", "malignant")),
         patient=pl.Series([f"p{i % 60}" for i in range(len(y))]),
     )
@@ -75,13 +76,13 @@ def test_stability_is_the_function_s(table):
 def test_a_model_is_calibrated_on_other_rows(table, tmp_path):
     _, frame = table
     train, later = tmp_path / "train.csv", tmp_path / "later.csv"
-    frame.drop("patient")[:300].write_csv(train)
-    frame.drop("patient")[300:].write_csv(later)
+    frame.drop("patient")[:150].write_csv(train)
+    frame.drop("patient")[150:].write_csv(later)
     run("select", train, "--target", "kind", "--out", tmp_path / "out", "--resamples", 0)
     model, out = tmp_path / "out" / "model.json", tmp_path / "sure.json"
     said = run("calibrate", model, later, "--target", "kind", "--out", out)
     assert said.startswith("temperature ")
-    rows = frame[300:]
+    rows = frame[150:]
     loaded = load_model(model)
     named = rows.select(loaded.feature_names_in_.tolist())
     expected = calibrate(loaded, named, rows["kind"].to_numpy())

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -63,8 +64,9 @@ def call(monkeypatch, capsys, *words):
     return stop.value.code or 0, found.out, found.err
 
 
+@lru_cache(maxsize=8)
 def long_frame(seed, n=(60, 20)):
-    """Engines with names that a reader of numbers would spoil."""
+    """Engines with names that a reader of numbers would spoil; not to be changed."""
     known = make_signals(*n, random_state=seed)
     parts = [
         pd.DataFrame({"engine": f"{i:04d}", "second": np.arange(x.size), "oil": x, "state": state})
@@ -73,13 +75,18 @@ def long_frame(seed, n=(60, 20)):
     return pd.concat(parts, ignore_index=True), known
 
 
+@lru_cache(maxsize=8)
+def long_csv(seed):
+    return long_frame(seed)[0].to_csv(index=False)
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scores.toml").write_text(TOML)
     (tmp_path / "own.py").write_text(OWN)
     for seed, name in ((0, "old"), (1, "new")):
-        long_frame(seed)[0].to_csv(f"{name}.csv", index=False)
+        (tmp_path / f"{name}.csv").write_text(long_csv(seed))
     return tmp_path
 
 
@@ -307,7 +314,7 @@ def test_several_channels_and_one(place, monkeypatch, capsys):
 # -- records and groups --------------------------------------------------------------------------
 
 
-def records(n_records=24, size=600, seed=0):
+def records(n_records=24, size=300, seed=0):
     """Records with levels of their own, and classes that have nothing to do with them."""
     rng = np.random.default_rng(seed)
     rows, labels = [], []
@@ -330,7 +337,7 @@ def test_windows_of_a_record_are_never_on_both_sides(place, monkeypatch, capsys)
     (place / "leaky.toml").write_text('[[scores]]\nscore = "highest"\nthresholds = [0.3]\n')
     code, said, err = call(monkeypatch, capsys, *words)
     assert code == 0, err
-    assert "672 windows of 24 record(s)" in err
+    assert "312 windows of 24 record(s)" in err
     honest = json.loads(said)["error"]
     # The twin: the same pipeline in folds that split records.
     table = SeriesTable.from_long(frame, id="id", time="t")

@@ -73,12 +73,12 @@ X = np.column_stack([(rng.random((45, 3)) < 0.3 + 0.2 * (y == 1)[:, None]).astyp
                      rng.integers(0, 4, (45, 2)), rng.normal(size=(45, 2)) + y[:, None]])
 features = {3: "categorical", 4: "categorical"}
 found = []
-for search in ("forward", "backward-forward", "sffs"):
-    for criterion in ("error", "probability", "log-likelihood"):
-        for cv in ("train", "loo", 3):
-            selector = NaiveBayesSelector(NaiveBayes(features), search, criterion, cv,
-                                          random_state=0).fit(X, y)
-            found.append([selector.selected_.tolist(), [s.key for s in selector.path_.steps]])
+for i, search in enumerate(("forward", "backward-forward", "sffs")):
+    for j, criterion in enumerate(("error", "probability", "log-likelihood")):
+        cv = ("train", "loo", 3)[(i + j) % 3]  # all pairs
+        selector = NaiveBayesSelector(NaiveBayes(features), search, criterion, cv,
+                                      random_state=0).fit(X, y)
+        found.append([selector.selected_.tolist(), [s.key for s in selector.path_.steps]])
 # Sums near a tie, on which a scan in another order of summation errs differently.
 y = np.repeat([0, 1], 512)
 X = np.zeros((1024, 2), int)
@@ -123,15 +123,15 @@ def test_hundreds_of_copies_of_one_feature(criterion):
 
 
 def test_the_same_features_as_scikit_learns_sequential_selector():
-    X, y = binary_table(300, 15, 2)
-    everything = np.arange(300)
+    X, y = binary_table(200, 9, 2)
+    everything = np.arange(200)
     for direction in ("forward", "backward"):
         for cv in ([(everything, everything)], StratifiedKFold(5)):
             peer = SequentialFeatureSelector(
-                BernoulliNB(), n_features_to_select=6, direction=direction, cv=cv
+                BernoulliNB(), n_features_to_select=4, direction=direction, cv=cv
             ).fit(X, y)
             ours = plain_selector(
-                search=direction, criterion="error", cv=cv, validation=None, n_features=6
+                search=direction, criterion="error", cv=cv, validation=None, n_features=4
             ).fit(X, y)
             assert np.flatnonzero(peer.get_support()).tolist() == sorted(ours.selected_.tolist())
 
@@ -303,13 +303,11 @@ def test_interruption_leaves_a_clean_state():
     assert selector.n_features_in_ == 40
 
 
-def test_importing_does_not_import_numba():
-    code = "import sys, bayesieve; sys.exit('numba' in sys.modules or 'matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_importing_and_fitting_need_no_extra(tmp_path):
-    """What `pip install bayesieve` leaves out is not needed to fit, save, export and explain."""
+    """What `pip install bayesieve` leaves out is not needed to fit, save, export and explain.
+
+    Importing compiles nothing, and no file appears where the user works but the one asked for.
+    """
     code = """
 import sys
 class Without:
@@ -319,26 +317,21 @@ class Without:
         ):
             raise ImportError(name)
 sys.meta_path.insert(0, Without())
+import bayesieve
+assert "numba" not in sys.modules
 import numpy as np
-from bayesieve import WeightedNaiveBayes, explain, load_model, save_model
+from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, explain, load_model, save_model
 from bayesieve.export import to_python, to_sql
 X = np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0)
 model = WeightedNaiveBayes(pairs=False, price=1.0).fit(X, X[:, 0])
 save_model(model, "model.json")
 assert (load_model("model.json").predict(X[:, :1]) == X[:, 0]).all()
 explain(model, X[:1]), to_sql(model, "t"), to_python(model)
+rng = np.random.default_rng(0)
+NaiveBayesSelector().fit(rng.integers(0, 2, (50, 4)), rng.integers(0, 2, 50))
 """
     done = subprocess.run(
         [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_no_file_is_written_where_the_user_works(tmp_path):
-    code = (
-        "import numpy as np; from bayesieve import NaiveBayesSelector; "
-        "rng = np.random.default_rng(0); X = rng.integers(0, 2, (50, 4)); "
-        "NaiveBayesSelector().fit(X, rng.integers(0, 2, 50))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
-    assert list(Path(tmp_path).iterdir()) == []
+    assert [each.name for each in Path(tmp_path).iterdir()] == ["model.json"]

@@ -29,7 +29,8 @@ def worse_than_the_prior(model, X, y):
     [
         ("binary", 20),
         ("continuous", 20),
-        ("binary", 1000),
+        ("binary", 300),
+        pytest.param("binary", 1000, marks=pytest.mark.slow),
         pytest.param("continuous", 1000, marks=pytest.mark.slow),
     ],
 )

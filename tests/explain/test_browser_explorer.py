@@ -289,7 +289,7 @@ def test_what_would_flip_a_decision_does(open_page):
     for model in (NaiveBayes().fit(X, y), WeightedNaiveBayes(pairs=True, price=1.0).fit(X, y)):
         page = open_page(model, X, y, include_rows=True)
         names = [each["name"] for each in page.evaluate("window.report.data.portable.features")]
-        for row in range(12):
+        for row in range(6):
             pick_row(page, row)
             flips = page.evaluate(
                 """() => { const {state, features, problem} = window.report.explorer;

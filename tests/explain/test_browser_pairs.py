@@ -97,8 +97,7 @@ def mixed_again(model, X):
     return other[list(X)], y
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1280, False)])
 def test_heat_maps_can_be_read_on_any_screen(open_page, width, dark):
     X, y = mixed(n=300)
     X["mirror"] = X["size"] * np.where(y == "no", -1, 1)

@@ -32,8 +32,9 @@ _TRY_FLIPS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("far", [0, 30_000])
-@pytest.mark.parametrize("features", ["auto", {"size": "gaussian", "steps": "kernel"}])
+@pytest.mark.parametrize(
+    ("features", "far"), [("auto", 30_000), ({"size": "gaussian", "steps": "kernel"}, 0)]
+)
 def test_what_would_change_the_decision_does(open_page, features, far):
     X, y = mixed(0, 200)
     X["size"] += far

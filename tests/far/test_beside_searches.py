@@ -31,9 +31,19 @@ def test_models_of_collections(features):
     assert here.class_count_.tolist() == there.class_count_.tolist()
 
 
-@pytest.mark.parametrize("n_features", [None, 4])
 @pytest.mark.parametrize(
-    "method", ["mutual-information", "chi2", "mrmr", "mifs", "cmim", "icap", "jmim", "njmim"]
+    ("method", "n_features"),
+    [
+        ("mutual-information", None),
+        ("chi2", 4),
+        ("mrmr", None),
+        ("mrmr", 4),
+        ("mifs", None),
+        ("cmim", 4),
+        ("icap", None),
+        ("jmim", 4),
+        ("njmim", None),
+    ],
 )
 def test_rankings_of_collections(method, n_features):
     frame, _, _ = table()

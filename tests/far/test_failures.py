@@ -58,7 +58,7 @@ def kill_after(client, seconds):
     return timer
 
 
-def wide(n_columns=60):
+def wide(n_columns=30):
     """A search that lasts."""
     frame, _, _ = table(2000)
     rng = np.random.default_rng(1)

@@ -262,8 +262,7 @@ def test_bad_files_are_told(open_page, start, tmp_path):
     assert "one value only" in page.inner_text("#message")
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_every_screen_can_be_used_by_all(open_page, start, csv, width, scheme):
     running = start()
     page = open_page(running, width, scheme)

@@ -83,7 +83,9 @@ def test_other_work_is_not_written_over(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 @pytest.mark.usefixtures("usual_signals")
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "sign", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_a_kill_saves_the_work_and_leaves_nothing(tmp_path, sign):
     temporary, home = tmp_path / "temporary", tmp_path / "home"
     temporary.mkdir()
