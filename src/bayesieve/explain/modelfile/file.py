@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
-from ...data.files.form import SeriesForm
+from ...data.series import SeriesForm
 from ...estimators.base import ChosenColumns
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.signals import SignalPipeline, follow, warn_of_steps
