@@ -249,25 +249,25 @@ MUTATIONS = (
     ),
     # Weighted terms.
     Mutation(  # 34: squared weights cost nothing
-        "search/weight_path.py",
+        "search/path.py",
         "penalty = self._rules.ridge * squares / (2 * WEIGHT_STEPS**2)",
         "penalty = 0.0 * squares / (2 * WEIGHT_STEPS**2)",
         WEIGHTED,
     ),
     Mutation(  # 35: constants that make it worse are kept
-        "search/weight_path.py",
+        "search/path.py",
         "if self._ledger.loss() >= before:",
         "if self._ledger.loss() < before:",
         WEIGHTED,
     ),
     Mutation(  # 36: folds of groups count as if they were independent
-        "search/weight_path.py",
+        "search/path.py",
         "spread = np.sqrt(2 * n_folds) * moved.std(1, ddof=1)",
         "spread = np.sqrt(n_folds) * moved.std(1, ddof=1)",
         (*WEIGHTED, "tests/estimators/test_weighted_rows.py", "tests/estimators/test_groups.py"),
     ),
     Mutation(  # 37: the price of a term is not asked for
-        "search/weight_path.py",
+        "search/path.py",
         "net = self.gains(terms) - rules.extra[terms] - rules.price",
         "net = self.gains(terms) - rules.extra[terms]",
         WEIGHTED,

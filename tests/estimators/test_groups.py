@@ -14,8 +14,8 @@ from bayesieve.evaluation import performance as performance_module
 from bayesieve.evaluation.performance import effective_rows, performance
 from bayesieve.explain.modelfile.file import model_to_dict
 from bayesieve.explain.text import interval
+from bayesieve.search.path import clustered_gains, surest
 from bayesieve.search.term_search import is_ahead
-from bayesieve.search.weight_path import clustered_gains, surest
 
 # Every kind of fact and number of groups, each at least once; few groups where terms have weights,
 # which takes longest.  Presets of these differ by numbers that the others have too.

@@ -10,8 +10,8 @@ from bayesieve.engine.contract import Partitioned
 from bayesieve.engine.gpu.weights import GpuWeightLedger
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT
+from bayesieve.search.path import GreedyWeights, WeightedProblem
 from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
-from bayesieve.search.weight_path import GreedyWeights, WeightedProblem
 from ledgers import check_alike, same_answers, single
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 

@@ -105,7 +105,8 @@ def judge_weighted(
     exact = class_factors(class_weight, sample.labels, sample.weights, n_classes)
     factors = np.array([float(factor) for factor in exact])
     columns = read_coded(sample, models)
-    every, mates = np.arange(sample.labels.size), read_mates(groups, sample.rows)
+    every = np.arange(sample.labels.size)
+    mates = None if groups is None else read_mates(groups, sample.rows)
     numbers = any(spec.on_grid for spec in columns.specs)
     options = options_of(model.pairs, model.price, numbers, mates is not None)
     plan, limits = read_plan(model, sample, models, n_classes)
@@ -376,7 +377,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     ) -> "WeightedNaiveBayes":
         n_rows = _num_samples(X)
         draw = check_random_state(self.random_state)
-        task = judge_weighted(asked, sample, read_groups_of_rows(groups, n_rows), n_rows, draw)
+        mates = None if groups is None else read_groups_of_rows(groups, n_rows)
+        task = judge_weighted(asked, sample, mates, n_rows, draw)
         gpu = gpu_of(self.engine)
         if gpu is not None:
             check_gpu_table(sample, [])

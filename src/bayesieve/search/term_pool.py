@@ -37,9 +37,17 @@ from ..models.fitted import FittedBayes
 from ..models.log_ratios import Ratios, column_ratios, pair_ratios, rising
 from ..models.pairs import PairTerms, cells
 from ..models.registry import MODELS
-from .path import LOG_LOSS, Path, WeightState
+from .path import (
+    LOG_LOSS,
+    GreedyWeights,
+    Path,
+    TermBook,
+    TermPage,
+    WeightedProblem,
+    WeightRules,
+    WeightState,
+)
 from .run import Family
-from .weight_path import GreedyWeights, TermBook, TermPage, WeightedProblem, WeightRules
 
 #: Folds within the training rows that decide how to fit.
 N_FOLDS = 3
@@ -901,9 +909,8 @@ def reweigh(
     place = np.argsort(order).tolist()
     book = weighing.book([last], kept)
     priors = read_log_priors(family.priors, len(sample.classes))
-    found = tuple(book.fitted(last, g, kept, priors) for g in range(len(weighing.problems)))
-    labels = tuple(sample.targets.names) if sample.targets.labelled else ()
-    return FittedBayes(found, labels).restrict(place)
+    found = tuple(book.fitted(last, g, place, priors) for g in range(len(weighing.problems)))
+    return FittedBayes(found, tuple(sample.targets.names) if sample.targets.labelled else ())
 
 
 def weighing_of(

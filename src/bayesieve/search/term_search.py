@@ -17,7 +17,7 @@ from scipy.special import ndtri, stdtrit
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints
 from .checkpoint import TermRecords
-from .path import Path, WeightState
+from .path import Path, TermBook, WeightState
 from .run import Problem, Run
 from .term_pool import (
     MOST_CELLS,
@@ -29,7 +29,6 @@ from .term_pool import (
     WeightPlan,
     fold_weights,
 )
-from .weight_path import TermBook
 
 #: Numbers in pairs fall into so many bins.
 BINS = (5, 8)
