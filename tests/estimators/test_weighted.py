@@ -127,7 +127,7 @@ def test_files_hold_weights_and_pairs(fitted):
     used = X.columns[model.support_]
     assert (again.predict_proba(X[used]) == model.predict_proba(X)).all()
     data["models"][0]["weighting"]["weights"][0][0] = 17
-    with pytest.raises(ValueError, match="whole sixteenths"):
+    with pytest.raises(ValueError, match=r"weights\[0\]\[0\] must be at most 16; got 17"):
         model_from_dict(data)
 
 
