@@ -9,7 +9,7 @@ import polars as pl
 
 from ..checks import Foreign, choose
 from ..data.files.base import BadUseError, some
-from ..engine.registry import RemoteEngine, accelerator, check_address
+from ..engine.registry import AcceleratorEngine, RemoteEngine, check_address
 from ..engine.threads import count_threads
 from ..estimators.deploy import deploy
 from ..explain.plain import Plain
@@ -192,7 +192,7 @@ def check_engine(
 def _check_gpu() -> None:
     """Refuse a machine without a GPU before the table is read."""
     try:
-        accelerator().judged()
+        AcceleratorEngine().judged()
     except (ImportError, RuntimeError) as error:
         raise BadUseError(str(error)) from error
 
