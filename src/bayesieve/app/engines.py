@@ -72,10 +72,10 @@ def _refusal(why: str) -> ValueError:
 
 def _check_gpu() -> None:
     """Refuse a machine without a GPU before the table is read."""
-    from ..engine.registry import accelerator
+    from ..engine.registry import AcceleratorEngine
 
     try:
-        accelerator().judged()
+        AcceleratorEngine().judged()
     except (ImportError, RuntimeError) as error:
         raise _refusal(str(error)) from error
 

@@ -9,7 +9,7 @@ sixteenths; a column that is simply in has weight sixteen.  A ledger declares wh
 let whole columns join and leave, some know the weights between.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -220,6 +220,10 @@ class Ledger(Protocol):
         raise _whole_columns_alone("steps of constants")
 
 
+#: Do whole columns join (1) or leave (-1)?  By the steps of their weights.
+SIGNS = {WHOLE: 1, -WHOLE: -1}
+
+
 def sign_of(steps: int | Ints) -> int:
     """Do whole columns join (1) or leave (-1)?  For ledgers that know no weights between.
 
@@ -229,9 +233,9 @@ def sign_of(steps: int | Ints) -> int:
     >>> sign_of(WHOLE), sign_of(-WHOLE)
     (1, -1)
     """
-    only = [steps] if isinstance(steps, int) else np.unique(steps).tolist()
-    if len(only) == 1 and abs(only[0]) == WHOLE:
-        return int(only[0]) // WHOLE
+    only = np.unique(steps).tolist()
+    if len(only) == 1 and only[0] in SIGNS:
+        return SIGNS[only[0]]
     raise _whole_columns_alone(f"steps of {np.asarray(steps).tolist()}")
 
 
@@ -248,29 +252,6 @@ def tables_of(ledger: Ledger) -> "TermTables":
     if found is None:
         raise _whole_columns_alone("a question about weights")
     return found
-
-
-def losses_by_moving(
-    ledger: Ledger, now: Callable[[], Ints], units: Units, which: Ints, steps: int
-) -> Ints:
-    """Exact losses of units, there and back again: for ledgers that know no shorter way.
-
-    Parameters
-    ----------
-    ledger, units, which, steps : see `Ledger.losses`.
-    now : the cells of the ledger as it is.
-    """
-    found: list[Ints] = []
-    for unit in np.asarray(which).tolist():
-        if unit == AS_IT_IS:
-            found.append(now())
-            continue
-        ledger.apply(units.members[unit], steps)
-        try:
-            found.append(now())
-        finally:
-            ledger.apply(units.members[unit], -steps)
-    return np.array(found, np.int64)
 
 
 # -- Rows in several ledgers -----------------------------------------------------------------------

@@ -27,6 +27,7 @@ from ..models.columns import build_columns, spoken_tables
 from ..models.counts import left_out_priors, prior_terms
 from .contract import (
     ROW_MEASURES,
+    SIGNS,
     Bounds,
     Ledger,
     Measure,
@@ -349,12 +350,13 @@ class DenseLedger(Ledger):
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
         """Let columns join or leave; exact, so leaving undoes joining to the bit."""
-        self._move(self._sums, terms, sign_of(steps))
+        sign = SIGNS.get(steps) if isinstance(steps, int) else None
+        self._move(self._sums, terms, sign or sign_of(steps))
         self._derived.clear()
 
     def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Exact loss by class, by the quickest exact way."""
-        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), sign_of(steps)
+        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), SIGNS[steps]
         which = np.asarray(which, np.int64)
         if kind != ERROR:
             return self._settle(kind, measure.bits, units, which, sign)
@@ -369,7 +371,7 @@ class DenseLedger(Ledger):
 
     def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
         """Losses in single precision for columns of few values, and how far each may be off."""
-        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), sign_of(steps)
+        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), SIGNS[steps]
         which = np.asarray(which, np.int64)
         found = Bounds(np.zeros(which.size), np.full(which.size, np.inf))
         fast = slots.linear[which]

@@ -31,7 +31,7 @@ from ..models.columns import build_columns
 from ..models.counts import binary_mean, prior_terms
 from ..models.registry import MODELS
 from ..models.votes import count_votes, votes_for, voting_problems
-from .contract import ROW_MEASURES, Ledger, Measure, Offers, Outline, Scores, Units, sign_of
+from .contract import ROW_MEASURES, SIGNS, Ledger, Measure, Offers, Outline, Scores, Units, sign_of
 from .kernels.arrays import EntryArrays, StrataArrays, UnitArrays
 from .threads import Threads
 
@@ -578,7 +578,8 @@ class SparseLedger(MovedLines):
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
         """Let columns join or leave; exact, so leaving undoes joining to the bit."""
-        self._offset = self._move(self._sums, self._offset, terms, sign_of(steps))
+        sign = SIGNS.get(steps) if isinstance(steps, int) else None
+        self._offset = self._move(self._sums, self._offset, terms, sign or sign_of(steps))
         pointers = self._entries.pointers
         self._moved += [self._entries.lines[pointers[f] : pointers[f + 1]] for f in terms]
 
@@ -604,7 +605,7 @@ class SparseLedger(MovedLines):
 
     def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Exact losses: by class, or doubled concordant pairs of each problem and fold."""
-        which, flat, sign = np.asarray(which, np.int64), UnitArrays(*units.flat), sign_of(steps)
+        which, flat, sign = np.asarray(which, np.int64), UnitArrays(*units.flat), SIGNS[steps]
         if measure.kind == "pairs":
             return self._scan_pairs(flat, which, sign)
         by_class = self._scan_odds if self._targets.odds else self._scan_classes

@@ -87,9 +87,6 @@ class Accelerator(Protocol):
 class Opens(Protocol):
     """Has an accelerator for as long as a fit lasts."""
 
-    def judged(self) -> object:
-        """Something, or an error that says what is missing on this machine."""
-
     def opened(self) -> AbstractContextManager[Accelerator]:
         """The accelerator."""
 

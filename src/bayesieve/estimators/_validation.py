@@ -19,8 +19,7 @@ from ..criteria.base import Criterion, has_standard_error
 from ..criteria.rows import RowCriterion
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..data.tables import SparseTable, Table
-from ..engine.registry import RemoteTable, gpu_of
-from ..engine.threads import Opens
+from ..engine.registry import AcceleratorEngine, RemoteTable
 from ..models.registry import MODELS
 from ..rankings.collections import find_remote_families
 from ..rankings.families import Families, Nearness, find_in_table
@@ -180,7 +179,7 @@ def read_class_weight(
 _PAYS = 330_000
 
 
-def check_gpu(engine: Opens, estimator: object, criterion: Criterion) -> None:
+def check_gpu(engine: AcceleratorEngine, estimator: object, criterion: Criterion) -> None:
     """Refuse what no GPU could do, and a machine without one.
 
     Parameters
@@ -231,6 +230,18 @@ def check_gpu_table(sample: Sample, models: Sequence[str]) -> None:
 
 
 # -- What a selector is asked for, judged before any work ------------------------------------------
+
+
+def gpu_of(engine: object) -> AcceleratorEngine | None:
+    """The engine, where it is a GPU.
+
+    Parameters
+    ----------
+    engine : as users give it.
+    """
+    if isinstance(engine, str) and engine == "gpu":
+        return AcceleratorEngine()
+    return engine if isinstance(engine, AcceleratorEngine) else None
 
 
 def check_repeatable(random_state: object, split: bool, search: Search) -> None:

@@ -19,7 +19,6 @@ from ..engine.registry import (
     RemoteEngine,
     RemoteTable,
     check_mergeable,
-    gpu_of,
     remote_engine,
     remote_sample,
 )
@@ -33,7 +32,7 @@ from ..search.run import Family
 from ..search.strategies.base import Search
 from ..search.strategies.dependency import DependencySearch
 from ..search.strategies.ranked import SCORE, RankedSearch, ShortlistSearch
-from ._validation import judge_parameters, read_forbidden
+from ._validation import gpu_of, judge_parameters, read_forbidden
 from .naive_bayes import NaiveBayes
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp, stdtr
 from ..criteria.base import Key, read_as
 from ..data.kernels.options import POSTERIOR_BITS
 from ..data.result import frame_of, html_table
-from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger, tables_of
+from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger, Measure
 from ..models.base import Floats, Ints
 from ..models.columns import Summary
 from ..models.counts import log_shares_of
@@ -471,7 +471,9 @@ class WeightedProblem:
     """
 
     def __init__(self, ledger: Ledger, constants: Ints, rules: WeightRules):
-        self._ledger, self._rules, self._tables = ledger, rules, tables_of(ledger)
+        assert ledger.offers.tables is not None
+        self._ledger, self._rules, self._tables = ledger, rules, ledger.offers.tables
+        self._measure = Measure("log-likelihood", ledger.offers.bits)
         self.weights = np.zeros((self._tables.n_terms, self._tables.n_classes), np.int64)
         self.constants = np.zeros(self._tables.n_classes, np.int64)
         self._scale = 2.0**-POSTERIOR_BITS / rules.shared
@@ -554,7 +556,7 @@ class WeightedProblem:
 
     def _loss(self) -> int:
         """Leave-one-out log-loss of all lines, in units of the ledger."""
-        return int(self._ledger.losses(self._ledger.offers.measure, NO_UNITS, _NOW, WHOLE)[0, 0])
+        return int(self._ledger.losses(self._measure, NO_UNITS, _NOW, WHOLE)[0, 0])
 
     def _apply(self, term: int, steps: Ints) -> None:
         if steps.any():

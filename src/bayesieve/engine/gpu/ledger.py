@@ -11,6 +11,7 @@ from ...models.base import Floats, Ints
 from ..contract import (
     AS_IT_IS,
     ROW_MEASURES,
+    SIGNS,
     WHOLE,
     Bounds,
     Ledger,
@@ -128,7 +129,7 @@ class GpuLedger(Ledger):
 
     def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Exact loss by class, by the quickest exact way."""
-        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), sign_of(steps)
+        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), SIGNS[steps]
         which = np.asarray(which, np.int64)
         quick = np.zeros(which.size, bool)
         if kind == ERROR and self._counts_by_rank:
@@ -144,7 +145,7 @@ class GpuLedger(Ledger):
 
     def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
         """Losses in single precision, and how far each may be off."""
-        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), sign_of(steps)
+        kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), SIGNS[steps]
         which = np.asarray(which, np.int64)
         fast = slots.linear[which]
         n_fast = int(np.count_nonzero(fast))
