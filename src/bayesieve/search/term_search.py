@@ -166,7 +166,7 @@ def is_ahead(losses: Floats, simpler: Floats, grouped: bool) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.search.inner_cv import is_ahead
+    >>> from bayesieve.search.term_search import is_ahead
     >>> lucky = np.array([-9.0, 1.0, 1.0, 1.0])
     >>> is_ahead(lucky, np.zeros(4), False), is_ahead(lucky, np.zeros(4), True)
     (True, False)
