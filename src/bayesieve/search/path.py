@@ -409,8 +409,8 @@ class Recorder:
 
 # -- The greedy path of weighted terms: add the best, visit all, let go of what has no weight ------
 
-# Every candidate's gain is that of one Newton step of its weights, from integer sums by code; a
-# step is kept only where the exact loss of rows left out, an integer, and the penalty fall together.
+# Every candidate's gain is that of one Newton step of its weights, from integer sums by code.  A
+# step is kept only where the exact loss of rows left out, an integer, falls with the penalty.
 
 
 # A visit that promises less than this many nat is not worth the steps.
