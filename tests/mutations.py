@@ -142,10 +142,10 @@ MUTATIONS = (
         "if self.rank is not None and not rank <= self.rank:",
         SEARCHES,
     ),
-    Mutation(  # 16: the step just made is taken back
+    Mutation(  # 16: a step that gains nothing is made
         "search/strategies/greedy.py",
-        "if unit == moved or not (size not in best or key < best[size]):",
-        "if not (size not in best or key <= best[size]):",
+        "if until_worse and objective.size >= limits.least and not key < objective.score():",
+        "if until_worse and objective.size >= limits.least and not key <= objective.score():",
         SEARCHES,
     ),
     Mutation(  # 17: patience ends one step late

@@ -46,7 +46,17 @@ def _id(page):
     return page.relative_to(DOCS).as_posix()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if find_blocks(page)], ids=_id)
+# Pages about papers fit for as long as all others together; they say nothing new about calls.
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow, id=_id(page))
+        if page.parent.name == "papers"
+        else pytest.param(page, id=_id(page))
+        for page in PAGES
+        if find_blocks(page)
+    ],
+)
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page):
     fenced = [block for block in find_blocks(page) if not block.language.startswith("{")]
     n_run = run_page(page)

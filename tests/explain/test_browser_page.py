@@ -11,7 +11,7 @@ from pages import ODD, chances, mixed, pick_row, probability
 from plain import plain_selector
 
 
-@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("width", [pytest.param(1200, marks=pytest.mark.slow), 390])
 def test_odd_names_change_nothing_but_the_text(open_page, width):
     rng = np.random.default_rng(8)
     y = rng.choice(ODD[:3], 120)
@@ -72,6 +72,7 @@ def test_columns_and_classes_named_as_parts_of_objects(browser, open_page):
     assert page.inner_text("#path-subset").split(", ") == [names[j] for j in selector.selected_]
 
 
+@pytest.mark.slow
 def test_labels_named_as_parts_of_objects(browser, open_page):
     names = names_of_objects(browser)
     rng = np.random.default_rng(1)

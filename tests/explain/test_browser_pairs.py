@@ -24,7 +24,7 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("missing", ["silent", "evidence"])
+@pytest.mark.parametrize("missing", [pytest.param("silent", marks=pytest.mark.slow), "evidence"])
 def test_a_page_speaks_weights_and_pairs(open_page, missing):
     X, y = mixed(n=300)
     X["other"] = (X["flag"] ^ (y == "no")).astype(int)

@@ -92,6 +92,7 @@ def test_one_decision_is_one_page_with_its_bars(printed):
         assert len(bars(pixels, other)) == sum(r / longest < -0.06 for r in strongest)
 
 
+@pytest.mark.slow
 def test_the_model_is_two_pages(printed):
     X, y = mixed(2)
     sheets, pixels = printed(report(plain_selector(random_state=0).fit(X, y), X, y), "model")
@@ -116,6 +117,7 @@ def test_the_whole_report_is_printed_open(printed, open_page):
     assert page.locator("details[open]").count() == 0
 
 
+@pytest.mark.slow
 def test_a_signal_is_on_its_sheet(printed):
     signals = make_signals(30, 10, random_state=0)
     indicators = Indicators()

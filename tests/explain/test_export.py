@@ -219,7 +219,7 @@ def wide(n_columns, n_classes, n_rows=60):
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(n_columns)]), y
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_five_thousand_columns_in_duckdb(n_classes):
     table, y = wide(5000 if n_classes == 2 else 1200, n_classes)
     model = NaiveBayes(smoothing=0.001).fit(table, y)

@@ -31,8 +31,9 @@ def files(tmp_path):
     return frame, sorted(tmp_path.glob("*.parquet"))
 
 
+@pytest.mark.slow
 def test_selecting_from_files(files, tmp_path):
-    """On a cluster of its own; on one that is there already, see below."""
+    """On a cluster of its own, in processes of its own; on one that is there already, see below."""
     frame, names = files
     found = run(
         *names,

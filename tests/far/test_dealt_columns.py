@@ -179,7 +179,18 @@ def problem(kind, target):
     return X, y, in_chunks(X, [40, 40, 100]), weights
 
 
-@pytest.mark.parametrize("case", CASES)
+# Each criterion and kind of table once; the others with `-m slow`.
+OFTEN = {
+    "AUC, backward, folds", "AUC of sparse labels", "votes for each label", "errors of labels",
+    "probabilities of sparse rows", "log-likelihood of sparse rows", "errors of sparse values",
+    "ranked sparse rows",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case if case in OFTEN else pytest.param(case, marks=pytest.mark.slow) for case in CASES],
+)
 def test_the_same_search(case):
     kind, target, settings = CASES[case]
     settings = dict(settings)

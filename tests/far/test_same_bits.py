@@ -128,7 +128,17 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+# Each way of judging, each kind of table and of search, once; the others with `-m slow`.
+OFTEN = {
+    "as it comes", "leaving one out", "a validation part", "groups", "columns together",
+    "class weights", "intervals", "ranked", "all subsets",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case if case in OFTEN else pytest.param(case, marks=pytest.mark.slow) for case in CASES],
+)
 def test_the_same_search(case):
     n_parts, settings = CASES[case]
     settings = dict(settings)

@@ -1,5 +1,7 @@
 """The smallest subset within one standard error of the best."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -8,7 +10,9 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from bayesieve import FeatureVotes, NaiveBayes
 from bayesieve.criteria import Criterion
+from bayesieve.search import Limits
 from bayesieve.search.path import Path, Step
+from bayesieve.search.strategies.greedy import Best
 from plain import plain_selector
 from tables import binary_table
 
@@ -199,3 +203,22 @@ def test_continuous_columns_and_several_classes_in_sparse_tables():
     p = one.path_.steps[one.path_.best].validation_error
     n = one.validation_rows_.size
     assert one.path_.standard_error == pytest.approx(np.sqrt(p * (1 - p) / n), rel=1e-12)
+
+
+def test_phases_go_on_from_the_first_of_subsets_as_good():
+    """Lowest loss, then fewest columns, then first seen."""
+    best = Best(Limits(1, 3))
+
+    def sees(loss, *units):
+        subset = SimpleNamespace(size=len(units), score=lambda: loss, snapshot=lambda: units)
+        return best.see(subset)
+
+    assert sees(5, 0, 1)
+    assert not sees(5, 2, 3)
+    assert best.units == (0, 1)
+    assert sees(5, 4)
+    assert not sees(5, 5)
+    assert not sees(4, 0, 1, 2, 3)  # more columns than are allowed
+    assert not sees(6, 0)
+    assert sees(4, 1, 2, 3)
+    assert (best.units, best.rank) == ((1, 2, 3), (4, 3))
