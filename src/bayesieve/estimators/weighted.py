@@ -40,7 +40,7 @@ from ._validation import (
     settle_weighted,
     with_start_pairs,
 )
-from .base import ChosenColumns, GuidingFigures, Procedure, procedure_of
+from .base import ChosenColumns, GuidingFigures, Procedure
 from .collections import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 
@@ -439,7 +439,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         found = copy(self)
         for name in ("calibration_", "decision_"):
             found.__dict__.pop(name, None)
-        paths = [copy(path) for path in procedure_of(self).paths]
+        paths = [copy(path) for path in self._paths]
         for path in paths:
             path.chosen = max(at for at, step in enumerate(path.steps) if step.n_terms <= size)
         learnt = self._learnt(paths)
@@ -449,11 +449,15 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         return found
 
     @property
+    def _paths(self) -> list[Path]:
+        return self.path_ if isinstance(self.path_, list) else [self.path_]
+
+    @property
     def terms_(self) -> list[dict[str, Any]]:
         """Terms in the order in which they came."""
         check_is_fitted(self, "path_")
         found = []
-        for each, path in zip(self._fits, procedure_of(self).paths, strict=True):
+        for each, path in zip(self._fits, self._paths, strict=True):
             state = path.states[path.chosen]
             for at, term in enumerate(state.terms):
                 weights = [np.ldexp(part[at].astype(float), -4) for part in state.weights]
