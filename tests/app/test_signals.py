@@ -64,9 +64,14 @@ def call(monkeypatch, capsys, *words):
     return stop.value.code or 0, found.out, found.err
 
 
-@lru_cache(maxsize=8)
 def long_frame(seed, n=(60, 20)):
-    """Engines with names that a reader of numbers would spoil; not to be changed."""
+    """Engines with names that a reader of numbers would spoil; a table of one's own."""
+    frame, known = drawn_once(seed, n)
+    return frame.copy(), known
+
+
+@lru_cache(maxsize=8)
+def drawn_once(seed, n):
     known = make_signals(*n, random_state=seed)
     parts = [
         pd.DataFrame({"engine": f"{i:04d}", "second": np.arange(x.size), "oil": x, "state": state})

@@ -10,7 +10,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from bayesieve import FeatureVotes, NaiveBayes
 from bayesieve.criteria import Criterion
-from bayesieve.search import Limits
+from bayesieve.search import GreedySearch, Limits
 from bayesieve.search.path import Path, Step
 from bayesieve.search.strategies.greedy import Best
 from plain import plain_selector
@@ -222,3 +222,11 @@ def test_phases_go_on_from_the_first_of_subsets_as_good():
     assert not sees(6, 0)
     assert sees(4, 1, 2, 3)
     assert (best.units, best.rank) == ((1, 2, 3), (4, 3))
+
+
+def test_a_step_that_gains_nothing_is_not_made():
+    y = np.array([0, 1] * 20)
+    search = GreedySearch("forward", stop="no-improvement")
+    selector = plain_selector(search=search, criterion="error", cv="train", validation=None)
+    path = selector.fit(np.c_[y, y], y).path_
+    assert [(step.action, step.units) for step in path.steps] == [("start", ()), ("add", (0,))]
