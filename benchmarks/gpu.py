@@ -124,7 +124,7 @@ def same_weights(args):
     for n_classes, weighted in ((2, False), (3, True), (5, False), (35, True)):
         tables, lines, cells = weighted_parts(args.small_rows // 4, 40, n_classes, weighted)
         with Threads(args.threads, GpuEngine()) as threads:
-            given = tables, lines, cells, 2.0**36, threads
+            given = tables, lines, cells, 36, threads
             ledgers = (
                 WeightedLedger(*given),
                 GpuWeightLedger(*given, threads.accelerator.devices[0]),
@@ -166,7 +166,7 @@ def steps(args):
                 say(f"  {name}: step {1e3 * step:.2f} ms; the scan {1e3 * scan:.2f} ms ({size})")
             rule = CRITERIA["probability"].rule(ledger)
             for n in (1, 16):
-                ask = partial(ledger.losses, rule, units, np.arange(n), 1)
+                ask = partial(ledger.losses, rule, units, np.arange(n), WHOLE)
                 say(f"  settle of {n}: {1e3 * median(ask, args.repeats):.2f} ms")
             say(f"  bytes {used / 1e9:.3f} GB, {used / plain:.3f} of the plain formula")
             compare_threads(args, given, codes, units, told)
@@ -275,7 +275,7 @@ def weights(args):
         rules = WeightRules(4.0, 0.1, np.zeros(n), 30, units, free, n_rows=args.weighted_rows)
         with Threads(args.threads, GpuEngine()) as threads:
             start = time.perf_counter()
-            given = tables, lines, cells, 2.0**30, threads
+            given = tables, lines, cells, 30, threads
             ledger = GpuWeightLedger(*given, threads.accelerator.devices[0])
             log_loss(ledger)
             upload = time.perf_counter() - start
@@ -317,14 +317,14 @@ def fits(args):
         say(f"weighted fit, engine={engine!r}: {time.perf_counter() - start:.1f} s")
     say("the same terms and weights:", found[None] == found["gpu"])
     free = []
-    with GpuEngine().opened() as (gpu,), warnings.catch_warnings(action="ignore"):
+    with GpuEngine().opened() as gpus, warnings.catch_warnings(action="ignore"):
         for i in range(args.fits):
             quick = {"pairs": False, "price": 1.0, "max_terms": 4, "engine": "gpu"}
             model = WeightedNaiveBayes(**quick)
             if i % 2:
                 model = NaiveBayesSelector(engine="gpu", choice="best", cv=3)
             model.fit(X[:500, :8], y[:500])
-            free.append(gpu.free_bytes())
+            free.append(gpus.devices[0].free_bytes())
     say(f"{args.fits} fits: free bytes after the third {free[2]}, after the last {free[-1]}")
 
 
