@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypedDict
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,43 +44,6 @@ _MOST_POINTS = 200  # of a ROC curve
 
 
 _FOLDS = 5
-
-
-class ClassPerformanceData(TypedDict):
-    """`ClassPerformance` as plain data."""
-
-    name: Value
-    positives: float
-    negatives: float
-    auc: float
-    roc: list[list[float]]
-    brier: float
-    calibration: list[list[float]]
-    thresholds: list[list[float]]
-
-
-class OwnScoreData(TypedDict):
-    """`OwnScore` as plain data."""
-
-    name: str
-    value: float
-    greater_is_better: bool
-
-
-class PerformanceData(TypedDict):
-    """`Performance` as plain data."""
-
-    rows: str
-    n_rows: int
-    error: float
-    log_loss: float
-    brier: float
-    classes: list[Value]
-    confusion: list[list[float]] | None
-    verdicts: list[ClassPerformanceData]
-    criterion: OwnScoreData | None
-    n_groups: int | None
-    effective_rows: float
 
 
 @dataclass(frozen=True)
