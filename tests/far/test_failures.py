@@ -409,7 +409,7 @@ def test_a_worker_that_is_killed_while_others_read(tmp_path, monkeypatch):
 
         def holders():
             held = client.has_what().items()
-            return [who for who, keys in held if any("told_of" in key for key in keys)]
+            return [who for who, keys in held if any("summary_of" in key for key in keys)]
 
         until(holders, thread)
         (holder,) = holders()
