@@ -65,20 +65,20 @@ def test_the_loss_of_a_path_is_that_of_groups_left_out():
     X = (rng.random((200, 3)) < 0.3 + 0.3 * y[:, None] * [1, 1, 0]).astype(float)
     model = WeightedNaiveBayes(pairs=False, price=0.5, features="bernoulli")
     path = model.fit(X, y, groups=mates).path_
-    step = path.steps[-1]
+    state = path.states[-1]
     total = 0.0
     for i in range(200):
         others = mates != mates[i]
         count = np.bincount(y[others], minlength=2)
         shares = (count + 1) / (count.sum() + 2)
-        scores = step.constants[0] / 64
-        for term, weights in zip(step.terms, step.weights[0] / 16, strict=True):
+        scores = state.constants[0] / 64
+        for term, weights in zip(state.terms, state.weights[0] / 16, strict=True):
             alike = others & (X[:, term] == X[i, term])
             chance = (np.bincount(y[alike], minlength=2) + 1) / (count + 2)
             scores = scores + weights * np.log(chance / (chance @ shares))
         total -= scores[y[i]] - np.logaddexp(*scores)
-    assert len(step.terms) >= 2
-    assert step.loss == pytest.approx(total / 200, abs=1e-9)
+    assert len(state.terms) >= 2
+    assert path.steps[-1].score == pytest.approx(total / 200, abs=1e-9)
 
 
 def test_standard_errors_are_those_of_groups():

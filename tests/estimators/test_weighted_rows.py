@@ -325,9 +325,9 @@ def test_a_checkpoint_knows_groups_and_families(tmp_path):
     model = WeightedNaiveBayes(checkpoint=file, families="auto")
     first = model.fit(X, y, groups=groups)
     assert terms_of(model.fit(X, y, groups=groups)) == terms_of(first)
-    with pytest.raises(ValueError, match="belongs to another fit: groups differ"):
+    with pytest.raises(ValueError, match="belongs to another fit: it differs in groups"):
         model.fit(X, y, groups=groups[::-1])
-    with pytest.raises(ValueError, match="belongs to another fit: families differ"):
+    with pytest.raises(ValueError, match="belongs to another fit: it differs in families"):
         model.set_params(families=None).fit(X, y, groups=groups)
 
 

@@ -267,7 +267,8 @@ def _of_training_rows(
     refits = Refits(model, X, y, groups=mates, read=read, encode=True)
     fitted, own = model.estimator_.fitted_, own_criterion(model)
     how, rows, found = "anew", np.arange(read.rows.size), None
-    if fitted.specs and (parts is None or not parts[1].size):
+    # Terms are sought again in every fold, also where all rows gave none.
+    if parts is None or (fitted.specs and not parts[1].size):
         found = out_of_fold(refits, scored=own is not None)
     if found is None and parts is None:
         return None
