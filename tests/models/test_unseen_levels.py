@@ -99,8 +99,8 @@ def test_the_only_row_of_a_level_is_left_out_silently():
     column[0] = "only"
     X = pd.DataFrame({"c": column})
     model = WeightedNaiveBayes(pairs=False, price=0.0, missing="evidence").fit(X, y)
-    step = model.path_.steps[-1]
-    scores = np.tile(step.constants[0] / 64, (120, 1))
+    path = model.path_
+    scores = np.tile(path.states[-1].constants[0] / 64, (120, 1))
     counts = np.bincount(y)
     shares = (counts + 1) / 122
     gone = X["c"].isna().to_numpy()
@@ -119,4 +119,4 @@ def test_the_only_row_of_a_level_is_left_out_silently():
         own = np.array([chance(k, others if k == y[i] else every) for k in range(2)])
         scores[i] += model.weights_[0] * (np.log(own) - np.log(full @ shares))
     losses = np.logaddexp(*scores.T) - scores[np.arange(120), y]
-    assert step.loss == pytest.approx(losses.mean(), abs=1e-9)
+    assert path.steps[-1].score == pytest.approx(losses.mean(), abs=1e-9)

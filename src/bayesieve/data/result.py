@@ -5,14 +5,20 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..checks import plain_value
+from ..checks import Foreign, plain_value
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
+
+#: What a result holds, by the name of each field, as JSON has it.
+Fields: TypeAlias = dict[str, Foreign]
+
+#: The table of a result: the values of each column, by its head.
+Columns: TypeAlias = dict[str, list[Foreign]]
 
 _MOST_ROWS = 60
 
@@ -68,7 +74,7 @@ class Result:
     _texts: ClassVar[tuple[str, ...]] = ()
     _html_rows: ClassVar[int] = _MOST_ROWS
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Everything as plain data, as JSON has it."""
         names = self._data
         if not names and is_dataclass(self):
@@ -77,7 +83,7 @@ class Result:
             return self.to_columns()
         return {name: plain(getattr(self, name)) for name in names}
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """The table as columns of plain values."""
         found = {}
         for head, attribute in self._table.items():
@@ -120,7 +126,7 @@ class Result:
         return self.to_columns()
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> Foreign:
     """Plain data, as JSON has it: dicts, lists, texts, numbers, None.
 
     Data classes and named tuples become dicts, other sequences and arrays lists.
@@ -145,7 +151,7 @@ def plain(value: object) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else plain_value(value)
 
 
-def undefined_as_none(value: Any) -> Any:
+def undefined_as_none(value: Foreign) -> Foreign:
     """Plain data in which NaN, which JSON does not have, is None.
 
     Examples
@@ -201,7 +207,7 @@ def html_table(
     return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
-def frame_of(columns: Mapping[str, Sequence[object]], backend: Any = None) -> "IntoDataFrame":
+def frame_of(columns: Mapping[str, Sequence[object]], backend: Foreign = None) -> "IntoDataFrame":
     """Columns as a data frame of this library; of pandas or polars, whichever is there."""
     import narwhals as nw
 

@@ -6,13 +6,13 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import DTypeLike, NDArray
 
-from ..checks import Array, Bools, Bytes, Floats, Ints
+from ..checks import Array, Bools, Bytes, Floats, Foreign, Ints
 from .columns import MOST_CODES
 
 #: The code of a missing value in a binary column.
@@ -384,7 +384,7 @@ class PackedTable(TableShape):
     n_rows: int
     packed: tuple[PackedColumn, ...]
     room: Room = IN_MEMORY
-    target: Any = None
+    target: Foreign = None
     identifiers: tuple[str, ...] = ()
     rows: Ints | None = None  #: rows of `packed` that are in the table; None: all
 
@@ -470,7 +470,7 @@ class Moves:
     codes : code of each delta row.
     """
 
-    entries: Any
+    entries: Foreign
     first: Ints
     usual: Ints
     codes: Ints
@@ -518,7 +518,7 @@ class Entries:
     kinds: Array
 
 
-def present(matrix: Any) -> Moves:
+def present(matrix: Foreign) -> Moves:
     """A sparse matrix read by presence: every stored value moves its row."""
     n_columns = matrix.shape[1]
     entries = scipy.sparse.csc_array(

@@ -3,14 +3,14 @@
 import copy
 import warnings
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ..checks import Array, check_number, choose, plain_value
-from ..data.result import Result
+from ..data.result import Columns, Result
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
 from ..estimators.base import ChosenColumns, procedure_of
@@ -59,7 +59,7 @@ class Calibration(Result):
     weight: float
     note: str
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """Both losses before and after."""
         before, after = zip(self.log_loss, self.brier, strict=True)
         return {"": ["log-loss", "Brier"], "before": [*before], "after": [*after]}

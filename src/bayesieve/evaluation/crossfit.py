@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from ..checks import Array
+from ..checks import Array, Foreign
 from ..criteria.auc import AUC
 from ..criteria.base import Criterion
 from ..criteria.rows import auc_parts
@@ -37,7 +37,7 @@ from ..search.term_pool import reweigh
 _FOLDS = 5
 
 
-def fresh_copy(estimator: Any, seed: int) -> Any:
+def fresh_copy(estimator: Foreign, seed: int) -> Foreign:
     """An unfitted copy in which every `random_state` that is None, in steps too, is the seed.
 
     It writes no progress and no checkpoint, which belong to the fit of all rows.  `time_limit`
@@ -68,7 +68,7 @@ def fresh_copy(estimator: Any, seed: int) -> Any:
 class Refit(NamedTuple):
     """A model fitted on some of the rows, and the table that it reads of all of them."""
 
-    model: Any
+    model: Foreign
     table: Table
 
     def chosen(self, rows: Ints) -> Table:
@@ -107,7 +107,7 @@ class Refits:
 
     def __init__(
         self,
-        model: Any,
+        model: Foreign,
         X: object,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
@@ -125,7 +125,7 @@ class Refits:
                 f"{who} must be a NaiveBayesSelector or a WeightedNaiveBayes; got "
                 f"{type(last).__name__}.{hint}"
             )
-        self.last: Any = last
+        self.last: Foreign = last
         self.procedure = procedure_of(last)
         self.n_rows = int(_num_samples(X))
         self._X, self._y, self._weight = X, y, sample_weight
@@ -217,13 +217,15 @@ class Refits:
             table = self.table
         elif self._encode:
             table = self._ready(table, self.family.choose_models(table))
-        given: dict[str, Any] = {"sample_weight": read.weights[at] if repeats is None else repeats}
+        given: dict[str, Foreign] = {
+            "sample_weight": read.weights[at] if repeats is None else repeats
+        }
         if choose:
             given["groups"] = None if self.mates is None else self.mates[at]
         model.fit(table if rows is None else table.take(rows), self.target[at], **given)
         return Refit(model, table)
 
-    def _copy(self, rows: Ints, seed: int, alone: bool) -> Any:
+    def _copy(self, rows: Ints, seed: int, alone: bool) -> Foreign:
         """A copy for a table of these rows of X; those that `validation` names are named anew."""
         among = validation_among(self.last.validation, rows, self.n_rows)
         found = fresh_copy(self.last, seed).set_params(validation=among)
@@ -290,7 +292,7 @@ def joined_names(tables: Iterable[Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(name for names in tables for name in names))
 
 
-def fold_splitter(n_folds: int, grouped: bool, seed: int = 0) -> Any:
+def fold_splitter(n_folds: int, grouped: bool, seed: int = 0) -> Foreign:
     """Shuffled folds that keep classes in balance, and groups whole where rows come in groups."""
     kind = StratifiedGroupKFold if grouped else StratifiedKFold
     return kind(n_folds, shuffle=True, random_state=seed)
@@ -344,7 +346,7 @@ def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
     return OutOfFold(proba, decided, scores)
 
 
-def _names_rows(model: Any) -> bool:
+def _names_rows(model: Foreign) -> bool:
     """Does `cv` name rows of the whole table, which a part of it does not have?"""
     cv = getattr(model, "cv", None)
     return not (cv is None or isinstance(cv, str | Integral) or hasattr(cv, "split"))

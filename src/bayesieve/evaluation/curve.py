@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from ..checks import check_flag, check_jobs, check_number, choose
 from ..data.columns import is_missing
-from ..data.result import Result
+from ..data.result import Columns, Result
 from ..data.sample import Sample, read_sample
 from ..data.split import read_rows
 from ..data.tables import SparseTable
@@ -57,7 +57,7 @@ class RankingEvaluation(Result):
         """Mean over folds at the sizes chosen."""
         return float(self.chosen.mean())
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """Mean accuracy and its spread over folds with the first 1, 2, ... features."""
         folds = self.accuracies
         spread = folds.std(0, ddof=1) if len(folds) > 1 else np.zeros(folds.shape[1])

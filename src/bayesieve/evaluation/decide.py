@@ -4,13 +4,13 @@ import copy
 import math
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_number, plain_value
-from ..data.result import Result
+from ..data.result import Columns, Fields, Result
 from ..data.split import group_numbers, middle_rows, read_groups_of_rows
 from ..data.tables import Table
 from ..estimators.deploy import bayes_of, rows_of
@@ -86,9 +86,9 @@ class Decision(Result):
         pairs = zip(self.labels, self.words, strict=True)
         return "\n".join(f"{label}: {line}" for label, text in pairs for line in text.split("\n"))
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """Held-out rows by class and decision."""
-        found: dict[str, list[Any]] = {"class": [], "decision": [], "rows": []}
+        found: Columns = {"class": [], "decision": [], "rows": []}
         for g, (names, table) in enumerate(zip(self.classes, self.tables, strict=True)):
             for name, line in zip(names, table, strict=True):
                 for decision, n in zip([*names, ASK], line, strict=False):
@@ -99,7 +99,7 @@ class Decision(Result):
                     found["rows"].append(n)
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Held-out rows by class and decision, as columns of plain values."""
         return self.to_columns()
 

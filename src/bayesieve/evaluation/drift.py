@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, gammaln, ndtr
@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from ..checks import Array, check_number, plain_value
 from ..data.columns import ColumnSpec, encode
-from ..data.result import Result
+from ..data.result import Fields, Result
 from ..estimators.deploy import bayes_of, rows_of
 from ..models.base import Floats, Ints, Statistics
 from ..models.gaussian import Mixtures, Moments, plain_squares
@@ -438,7 +438,7 @@ class Drift(Result):
             )
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """One entry a column of the model, as plain values."""
         return self.to_columns()
 

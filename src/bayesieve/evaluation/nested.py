@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ..checks import Array, check_jobs, check_number
 from ..criteria.base import Criterion, read_as
-from ..data.result import Result, undefined_as_none
+from ..data.result import Columns, Fields, Result, undefined_as_none
 from ..data.sample import Sample
 from ..data.split import find_splits
 from ..engine.threads import count_threads
@@ -153,7 +153,7 @@ class Nested(Result):
             ]
         return [*rows, ("error", self.error), ("n_features", self.sizes.astype(np.float64))]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Everything as plain data; undefined numbers as None."""
         found = {
             "criterion": self.criterion,
@@ -175,9 +175,9 @@ class Nested(Result):
                 for name, values in self._rows()
             },
         }
-        return cast("dict[str, Any]", undefined_as_none(found))
+        return cast(Fields, undefined_as_none(found))
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """One row a fold: what guided, what held-out rows say, and the columns chosen."""
         rows = {name: values.tolist() for name, values in self._rows()}
         rows["n_features"] = self.sizes.tolist()

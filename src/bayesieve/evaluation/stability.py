@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..checks import check_jobs, check_number
-from ..data.result import Result, text_table, undefined_as_none
+from ..data.result import Columns, Fields, Result, text_table, undefined_as_none
 from ..data.tables import Table
 from ..engine.threads import count_threads
 from ..estimators._validation import read_families
@@ -174,7 +174,7 @@ class Stability(Result):
         half = float(norm.ppf(0.5 + confidence / 2)) * float(np.sqrt(_variance(self.selected)))
         return self.measure - half, self.measure + half
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """Features and how often each was selected, the most frequent first."""
         order = np.argsort(-self.frequency, kind="stable").tolist()
         return {
@@ -195,7 +195,7 @@ class Stability(Result):
         low, high = self.interval()
         return f"{what}; stability {self.measure:.2f} (95 %: {low:.2f} to {high:.2f})"
 
-    def _shown(self) -> dict[str, list[Any]]:
+    def _shown(self) -> Columns:
         chosen = int((self.frequency > 0).sum())
         return {name: values[:chosen] for name, values in self.to_columns().items()}
 
@@ -218,7 +218,7 @@ class Stability(Result):
         more = [f"... and {chosen - most} more"] if chosen > most else []
         return "\n".join([self.caption(), text_table(shown), *more])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Everything as plain data; undefined numbers as None."""
         return {
             "n_resamples": self.n_resamples,

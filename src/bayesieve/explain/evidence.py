@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, SupportsIndex, cast, overload
+from typing import NamedTuple, SupportsIndex, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import encode
-from ..data.result import Result, html_table
+from ..data.result import Columns, Fields, Result, html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
 from ..estimators.deploy import bayes_of, rows_of
@@ -224,7 +224,7 @@ class Explanation(Result):
 
     _texts = ("value",)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Everything as plain data; of a model without a rule, without a verdict."""
         found = super().to_dict()
         if self.verdict is None:
@@ -270,7 +270,7 @@ class Explanation(Result):
             likely += "" if self.log_odds > 0 else f" is {self.against}"
         return f"{chance}{chance_in_words(self.probability)}, {likely}"
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """One row a bar: what is seen, and how many times as likely it makes the target."""
         with np.errstate(over="ignore"):
             times = np.exp([bar.log_ratio for bar in self.evidence]).tolist()
@@ -287,7 +287,7 @@ class Explanation(Result):
         decided = "" if self.verdict is None else f"; decision: {self.verdict.to_text()}"
         return f"{self._headline()}{decided}"
 
-    def _shown(self) -> dict[str, list[Any]]:
+    def _shown(self) -> Columns:
         shown = self.to_columns()
         shown["times as likely"] = [_factor(bar.log_ratio, False) for bar in self.evidence]
         del shown["log-ratio"]
@@ -336,9 +336,9 @@ class Explanations(list[Explanation], Result):
         more = [f"... and {len(self) - most} more"] if len(self) > most else []
         return "\n\n".join([*(each.to_text() for each in self[:most]), *more])
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """One row a bar, with the row it speaks of."""
-        found: dict[str, list[Any]] = {"row": [], "target": [], "against": []}
+        found: Columns = {"row": [], "target": [], "against": []}
         for each in self:
             size = len(each.evidence)
             whose = {"row": each.row, "target": each.target, "against": each.against}
@@ -353,7 +353,7 @@ class Explanations(list[Explanation], Result):
 
     def _repr_html_(self) -> str:
         shown = self[:_MOST_SHOWN]
-        columns: dict[str, list[Any]] = {
+        columns: Columns = {
             "row": [each.row for each in shown],
             "decision": [each.target for each in shown],
             "probability": [chance_in_words(each.probability) for each in shown],

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
-from ..data.result import Result
+from ..data.result import Columns, Result
 from ..estimators.deploy import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value
@@ -214,7 +214,7 @@ class ModelExplanation(Result):
             )
         return self.classes.index(wanted)
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> Columns:
         """Features by importance, in words and in nat."""
         names, scores = zip(*self.ranked(), strict=True) if self.features else ((), ())
         said = [f"{odds_in_words(score)} as likely" for score in scores]

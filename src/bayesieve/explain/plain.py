@@ -1,12 +1,14 @@
 """Results as data that JSON can hold."""
 
 import math
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
+from ..data.result import Fields
+
 #: A model, or a part of a report, as plain data: what each name holds.
-Section: TypeAlias = dict[str, Any]
+Section: TypeAlias = Fields
 
 #: What JSON can hold.
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ...checks import listed_names
+from ...checks import Foreign, listed_names
 from ...models.registry import MODELS
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
 
 #: A part of a model file, or all of it: what the schema says.
-FileData: TypeAlias = dict[str, Any]
+FileData: TypeAlias = dict[str, Foreign]
 
 # Letters of a value that an error shows.
 _MOST_LETTERS = 60
@@ -137,8 +137,8 @@ def _sentence(error: "ValidationError") -> str:
     """The place in the file, what is allowed there, and what came."""
     keys = [f"[{key}]" if isinstance(key, int) else f".{key}" for key in error.absolute_path]
     where = "".join(keys).removeprefix(".") or "the file"
-    allowed: Any = error.validator_value
-    came: Any = error.instance
+    allowed: Foreign = error.validator_value
+    came: Foreign = error.instance
     if error.validator == "oneOf":
         firsts = {each.schema_path[0]: each for each in reversed(error.context or [])}
         return "; or ".join(dict.fromkeys(_sentence(firsts[at]) for at in sorted(firsts)))
@@ -177,7 +177,7 @@ def _need(fits: bool, where: str, what: str) -> None:
         raise ValueError(f"{where} must hold {what}.")
 
 
-def _ascending(values: list[Any]) -> bool:
+def _ascending(values: list[Foreign]) -> bool:
     """Strictly, and all texts, all numbers or all booleans."""
     kinds = {"text" if isinstance(v, str) else type(v) is bool for v in values}
     return len(kinds) < 2 and all(a < b for a, b in pairwise(values))
