@@ -223,7 +223,7 @@ MUTATIONS = (
         CRITERIA,
     ),
     Mutation(  # 29: groups are as many as they are, not one fewer
-        "criteria/standard_error.py",
+        "criteria/base.py",
         "few = by_group.size / max(by_group.size - 1, 1)",
         "few = 1.0",
         (*CRITERIA, "tests/estimators/test_groups.py"),
@@ -256,8 +256,8 @@ MUTATIONS = (
     ),
     Mutation(  # 35: constants that make it worse are kept
         "search/path.py",
-        "if self._ledger.loss() >= before:",
-        "if self._ledger.loss() < before:",
+        "if self._loss() >= before:",
+        "if self._loss() < before:",
         WEIGHTED,
     ),
     Mutation(  # 36: folds of groups count as if they were independent
