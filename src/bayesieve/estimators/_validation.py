@@ -29,7 +29,7 @@ from ..search.strategies.base import Limits, OwnSearch, Search, Steps
 from ..search.strategies.greedy import PhaseSearch
 from ..search.strategies.ranked import ShortlistSearch
 from ..search.term_pool import MOST_CELLS, MOST_CLASSES, CodedColumns, WeightPlan, most_cells
-from ..search.term_search import Option
+from ..search.term_search import FitOption
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
 
@@ -738,8 +738,8 @@ def _check_room(
 
 
 def with_start_pairs(
-    plan: WeightPlan, options: Sequence[Option], columns: CodedColumns, n_classes: int
-) -> tuple[Option, ...]:
+    plan: WeightPlan, options: Sequence[FitOption], columns: CodedColumns, n_classes: int
+) -> tuple[FitOption, ...]:
     """Those ways to fit that know the pairs with which the path begins.
 
     Parameters

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 
-class Rows(Protocol):
+class TableLike(Protocol):
     """A table that gives some of its rows: an array or a data frame."""
 
     def __getitem__(self, rows: list[int], /) -> object:
@@ -215,7 +215,7 @@ class RelevanceDisplay(_Display):
 
 def plot_evidence(
     model: Model,
-    X: Rows,
+    X: TableLike,
     row: int = 0,
     *,
     target: Value | None = None,

@@ -47,7 +47,7 @@ _SMALL = 1 << 21
 
 
 @dataclass(frozen=True)
-class Option:
+class FitOption:
     """One way to fit.
 
     Parameters
@@ -77,7 +77,7 @@ def strict_price(candidates: int, grouped: bool = False) -> float:
 
 def options_of(
     pairs: bool | str, price: float | str, numbers: bool = True, grouped: bool = False
-) -> list[Option]:
+) -> list[FitOption]:
     """What there is to choose between, the simplest first.
 
     Parameters
@@ -91,11 +91,11 @@ def options_of(
     if pairs is not True:
         bins = (0,) if pairs is False else (0, *bins)
     if not isinstance(price, str):
-        return [Option(b, float(price)) for b in bins]
+        return [FitOption(b, float(price)) for b in bins]
     if grouped:
-        return [Option(b, None) for b in bins]
-    nothing = [Option(0, math.inf)] if 0 in bins else []
-    return nothing + [Option(b, each) for b in bins for each in (None, LOW_PRICE)]
+        return [FitOption(b, None) for b in bins]
+    nothing = [FitOption(0, math.inf)] if 0 in bins else []
+    return nothing + [FitOption(b, each) for b in bins for each in (None, LOW_PRICE)]
 
 
 def until(steps: Sequence[WeightState], price: float) -> int:
@@ -109,12 +109,12 @@ def until(steps: Sequence[WeightState], price: float) -> int:
 def choose_option(
     problems: Sequence[CodedRows],
     plan: WeightPlan,
-    options: Sequence[Option],
+    options: Sequence[FitOption],
     folds: Sequence[Ints],
     threads: Threads,
     pause: Callable[[], bool],
     late: Callable[[], bool] = lambda: False,
-) -> Option:
+) -> FitOption:
     """The option whose models foretell held-out rows best; a simpler one if it is nearly as good.
 
     Parameters
@@ -206,7 +206,7 @@ class _Walk:
 
     fold: _Fold
     bins: int
-    options: dict[int, Option]
+    options: dict[int, FitOption]
     losses: dict[int, list[float]] = field(default_factory=dict)
 
     def go(self, plan: WeightPlan, threads: Threads) -> None:
@@ -304,7 +304,7 @@ class TermTask(Problem):
 
     rows: tuple[CodedRows, ...]
     plan: WeightPlan
-    options: tuple[Option, ...]
+    options: tuple[FitOption, ...]
     priors: tuple[float, ...] | None
     shared: bool
     parts: tuple[Ints, Ints] | None = None
@@ -320,7 +320,7 @@ class TermTask(Problem):
 class WeightedFit:
     """One path, what its terms say, and which problems share it."""
 
-    option: Option
+    option: FitOption
     price: float
     path: Path
     book: TermBook
@@ -384,7 +384,7 @@ def _why_no_pairs(rows: CodedRows) -> str:
 class _Walked(NamedTuple):
     """A path, and the rows that it was walked on."""
 
-    option: Option
+    option: FitOption
     price: float
     weighing: Weighing
     path: Path
@@ -398,7 +398,7 @@ def _walk_path(
     rows = [task.rows[g] for g in part]
     records = None if run.journal is None else TermRecords(run.journal, part[0])
     if records is not None and records.decision is not None:
-        option = Option(*records.decision)
+        option = FitOption(*records.decision)
     else:
         option = _decide(task, rows, np.random.RandomState(seed), threads, run)
         # What had no time to be decided is not written down, nor what follows from it.
@@ -432,7 +432,7 @@ def _decide(
     draw: np.random.RandomState,
     threads: Threads,
     run: Run,
-) -> Option:
+) -> FitOption:
     """Choose by folds within the rows, or on a part of them; cautiously where there are few."""
     first, options = rows[0], task.options
     if task.parts is not None:
