@@ -61,6 +61,20 @@ def _replicates(x, y, mates, taught):
     return ttest_1samp(by_group, 0.0, alternative="greater").pvalue < 0.05
 
 
+def table_of(fact, n_groups, real, seed):
+    """The draws of a seed: its generator, and a table, its classes and its groups."""
+    rng = np.random.default_rng([seed, n_groups, real, sorted(FACTS).index(fact)])
+    return rng, *draw(rng, fact, n_groups, real)
+
+
+def seeds_of_oracle(fact, n_groups, begin):
+    """Seeds from `begin` on, up to 5000, whose real column the oracle finds."""
+    for seed in range(begin, 5000):
+        _, X, y, mates = table_of(fact, n_groups, True, seed)
+        if oracle_finds(X["c0"].to_numpy(), y, mates):
+            yield seed
+
+
 def columns_of(model):
     """Positions of all columns that a model reads."""
     return set(np.flatnonzero(model.support_).tolist())
@@ -68,8 +82,7 @@ def columns_of(model):
 
 def tried(setting, fact, n_groups, real, seed):
     """What a fit kept, what the oracle finds, and how far log-loss on new groups is above none."""
-    rng = np.random.default_rng([seed, n_groups, real, sorted(FACTS).index(fact)])
-    X, y, mates = draw(rng, fact, n_groups, real)
+    rng, X, y, mates = table_of(fact, n_groups, real, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = SETTINGS[setting]().fit(X, y, groups=mates)

@@ -1,4 +1,4 @@
-"""Paths: every state that a fit visited, the choice among them, and how weighted terms walk."""
+"""Paths: every state that a fit visited, and the choice among them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri, ndtri_exp, stdtr
+from scipy.special import gammaln, log_ndtr, ndtri, ndtri_exp, stdtr
 
 from ..criteria.base import Key, read_as
 from ..data.kernels.options import POSTERIOR_BITS
@@ -240,7 +240,7 @@ class Path:
     def _choose_paired(
         self, order: list[int], paired: Callable[[list[int], list[int]], float]
     ) -> None:
-        """The first of these that is not told apart from the best."""
+        """Choose the first of these steps that is not distinguishable from the best."""
         best = self.subset(self.best)
         seen: set[int] = set()
         for i in order:
@@ -445,6 +445,7 @@ class WeightRules:
     n_rows : weight of all rows.
     shared : what a row of weight 1 counts in the ledgers.
     clusters : folds of whole groups by which gains are judged; 0: rows are independent.
+    ceiling : no gain counts for more.
     """
 
     ridge: float
@@ -458,6 +459,7 @@ class WeightRules:
     n_rows: float = 1.0
     shared: int = 1
     clusters: int = 0
+    ceiling: float = np.inf
 
 
 class WeightedProblem:
@@ -507,7 +509,9 @@ class WeightedProblem:
             where = tables.first[some], tables.n_codes[some]
             units = tables.full, self._scale, 2.0**-TERM_BITS, self._rules.ridge
             gains(*told, *where, *units, 0, some.size, found[lo:hi], moved[lo:hi])
-        return np.minimum(found, clustered_gains(moved)) if n_folds else found
+        if n_folds:
+            found = np.minimum(found, clustered_gains(moved))
+        return np.minimum(found, self._rules.ceiling)
 
     def visit(self, term: int) -> None:
         """A Newton step of one term's weights, on the grid, if the loss falls by it."""
@@ -596,6 +600,35 @@ def clustered_gains(moved: Floats) -> Floats:
     t[(spread == 0) & (total > 0)] = np.inf
     found: Floats = np.where(t > 0, ndtri(stdtr(n_folds - 1, -t)) ** 2 / 2, 0.0)
     return found
+
+
+def most_gain(labels: Ints, groups: Ints) -> float:
+    """More than this no gain may count, for groups could have their classes the other way round.
+
+    Ten groups, five of each class, can have their classes in 252 ways, and one of them fits a
+    column best though it tells nothing: no gain is surer, however much its groups agree.  Rows of a
+    group that has several classes may change places as well.
+
+    Parameters
+    ----------
+    labels, groups : class and group of each row, from 0 on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.search.path import most_gain
+    >>> groups = np.repeat(np.arange(10), 3)
+    >>> round(most_gain(groups % 2, groups), 2), round(most_gain(np.arange(30) % 2, groups), 2)
+    (3.52, 13.9)
+    """
+    counts = np.zeros((groups.max() + 1, labels.max() + 1))
+    np.add.at(counts, (groups, labels), 1.0)
+    counts = counts[counts.any(1)]
+    shares = (counts / counts.sum(1, keepdims=True)).round(9)
+    alike = np.unique(shares, axis=0, return_counts=True)[1]
+    ways = gammaln(len(counts) + 1) - gammaln(alike + 1).sum()
+    ways += (gammaln(counts.sum(1) + 1) - gammaln(counts + 1).sum(1)).sum()
+    return float(ndtri_exp(min(-ways, np.log(0.5))) ** 2 / 2)
 
 
 def surest(gains: Floats) -> Floats:

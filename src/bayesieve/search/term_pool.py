@@ -46,6 +46,7 @@ from .path import (
     WeightedProblem,
     WeightRules,
     WeightState,
+    most_gain,
 )
 from .run import Family
 
@@ -83,7 +84,7 @@ class CodedColumns:
         return self.columns
 
     def marks(self, drawn: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-        """Of each row, the sum of what was drawn for its codes, column by column."""
+        """Hash every row: sum the random numbers drawn for its codes, column by column."""
         total, absent = np.zeros(self.n_rows, np.uint64), np.zeros(1, np.uint64)
         for kind, column, numbers in zip(self.kinds, self.columns, drawn, strict=True):
             if kind == PRESENT:
@@ -114,7 +115,7 @@ class CodedColumns:
         return found
 
     def _counts_of_two(self, rows: "CodedRows") -> Iterator[Floats]:
-        """The same of all columns of 0 and 1, some at a time."""
+        """Counts by class of all binary columns, a block of columns at a time."""
         by_class = np.zeros((rows.rows.size, rows.n_classes))
         by_class[np.arange(rows.rows.size), rows.labels] = rows.sets.weights
         columns = [self.columns[j] for j in np.flatnonzero(self.kinds == TWO).tolist()]
@@ -603,7 +604,7 @@ class WeightPlan:
 
     @property
     def start_pairs(self) -> list[tuple[int, int]]:
-        """Those of the first terms that are pairs."""
+        """Pairs among the terms to start from."""
         return [(term[0], term[1]) for term in self.start if len(term) == 2]
 
 
@@ -704,7 +705,9 @@ class Weighing:
         )
         made = []
         for g, rows in enumerate(self.problems):
-            made.append(WeightedProblem(self._guide(g), self._constants(rows), rules))
+            most = np.inf if rows.groups is None else most_gain(rows.labels, rows.groups)
+            mine = replace(rules, ceiling=most)
+            made.append(WeightedProblem(self._guide(g), self._constants(rows), mine))
         return GreedyWeights(made, rules, self.plan.told)
 
     def judge(self, held_out: Sequence[CodedRows]) -> "HeldOut":
