@@ -4,13 +4,17 @@ BIN := .venv/bin
 # Bytecode is kept, even where the environment says otherwise: tests start a hundred processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test slow mutations lint format bench parts docs package clean
+.PHONY: demo test integration slow mutations lint format bench parts docs package clean
 
 demo: .venv/ready
 	$(BIN)/bayesieve demo --out build/demo
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# With a browser, a cluster, the GPU's sources, the papers and the documentation's code.
+integration: .venv/ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and (browser or cluster or docs or gpu or papers)"
 
 slow: .venv/ready
 	$(BIN)/python -m pytest -m slow

@@ -13,6 +13,28 @@ sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+#: What needs more than this process, and is run by `make integration`: a tier is a marker.
+TIERS = {
+    "browser": ("explain/test_browser_", "studio/test_studio_browser"),
+    "cluster": ("far/",),
+    "docs": ("test_docs", "test_readme"),
+    "gpu": ("gpu/",),
+    "papers": ("app/test_cortizo", "app/test_papers", "rankings/test_relief"),
+}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the tests of each tier, before marks choose."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            name = item.path.relative_to(here).as_posix()
+            for tier, begins in TIERS.items():
+                if name.startswith(begins):
+                    item.add_marker(tier)
+
+
 # They hold no doctests, and four modules of one name cannot be collected as such.
 collect_ignore_glob = ["*/conftest.py"]
 
