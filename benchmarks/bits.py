@@ -18,7 +18,7 @@ from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
-from bayesieve.models import Settings
+from bayesieve.models import ModelSettings
 from bayesieve.search.objective import Objective, SubsetScorer
 
 FORMS = {"bytes": 1 << 60, "bits": 0}
@@ -36,7 +36,7 @@ def make_ledger(n_rows, n_columns, n_classes, form):
         column = (rng.integers(0, 256, n_rows, dtype=np.uint8) < bound).astype(np.uint8)
         spec = ColumnSpec(f"x{j}", "bernoulli", levels=np.array([0.0, 1.0]))
         columns.add(spec, column, column)
-    settings = Settings(1.0, None, scored.sets.class_weight)
+    settings = ModelSettings(1.0, None, scored.sets.class_weight)
     ledger = DenseLedger.build([columns], settings, None, (1,) * n_classes, Threads(1))[0]
     return ledger, columns.cells.codes.nbytes + columns.cells.bits.nbytes
 

@@ -15,7 +15,7 @@ import numpy as np
 from bayesieve import NaiveBayes, NaiveBayesSelector
 from bayesieve.data.columns import encode, learn
 from bayesieve.engine.threads import Threads
-from bayesieve.models import MODELS, Settings, build_columns, one_set
+from bayesieve.models import MODELS, ModelSettings, build_columns, one_set
 from bayesieve.models.columns import grid_of
 from bayesieve.models.density import DENSITIES
 
@@ -61,7 +61,7 @@ def one_column(n_rows, n_classes):
 def all_columns(columns, y, n_classes, n_threads):
     """Grid, codes, counts, densities and choice of all columns; the codes are kept."""
     model, sets = MODELS["density"], one_set(y, np.ones(y.size), np.ones(n_classes))
-    settings = Settings(1.0, None, np.ones(n_classes))
+    settings = ModelSettings(1.0, None, np.ones(n_classes))
     kept = np.empty((len(columns), y.size), np.uint8)
     tables = [None] * len(columns)
 

@@ -30,7 +30,7 @@ from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
-from bayesieve.models import Settings
+from bayesieve.models import ModelSettings
 from bayesieve.search import GreedySearch, Limits
 from bayesieve.search.objective import Objective, SubsetScorer
 from timing import median_time
@@ -61,7 +61,7 @@ def make_objective(X, y, criterion, cv, engine):
     for j in range(X.shape[1]):
         spec = ColumnSpec(f"x{j}", "bernoulli", levels=np.array([0.0, 1.0]))
         columns.add(spec, X[:, j].copy(), X[:, j].copy())
-    settings = Settings(1.0, None, found.sets.class_weight)
+    settings = ModelSettings(1.0, None, found.sets.class_weight)
     ledger = DenseLedger.build([columns], settings, None, (1,) * N_CLASSES, engine)[0]
     units = Units(tuple((j,) for j in range(X.shape[1])))
     return ledger, Objective(SubsetScorer(ledger, CRITERIA[criterion], units), units)

@@ -14,7 +14,7 @@ from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.sparse import Scoring, SparseLedger, SparseProblem, bayes_tables
 from bayesieve.engine.threads import Threads
-from bayesieve.models import Settings
+from bayesieve.models import ModelSettings
 from bayesieve.models.columns import read_moves
 from bayesieve.search.objective import Objective, SubsetScorer
 
@@ -63,7 +63,7 @@ def dense_ledger(X, y, models, cv="train", *, weights=None, balanced=False, thre
     columns = DenseColumns(found.sets, found.lines, found.loo, X.shape[1])
     for spec, column in zip(*columns_of(X, models), strict=True):
         columns.add(spec, column[found.training], column)
-    settings = Settings(1.0, None, found.sets.class_weight)
+    settings = ModelSettings(1.0, None, found.sets.class_weight)
     threads = threads or Threads(1)
     return DenseLedger.build([columns], settings, None, whole(factors), threads)[0]
 
@@ -86,7 +86,7 @@ def sparse_ledger(X, Y, models, folds=None, *, weights=None, threads=None):
     class_weight = np.ones(targets.n_classes)
     weights = np.ones(n) if weights is None else np.asarray(weights, float)
     problem = SparseProblem(moves, specs, values, targets, weights, scored, class_weight)
-    made = bayes_tables(problem, Settings(1.0, None, class_weight), None)
+    made = bayes_tables(problem, ModelSettings(1.0, None, class_weight), None)
     factors = (1,) * targets.n_classes
     return SparseLedger(problem, made, factors, threads or Threads(1))
 

@@ -9,6 +9,7 @@ SETTINGS = {
     "validation": 0.5,
     "choice": "best",
     "reweigh": False,
+    "random_state": None,
 }
 _IN_ORDER = ("estimator", "search", "criterion", "cv", "validation")
 

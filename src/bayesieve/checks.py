@@ -1,4 +1,4 @@
-"""How a parameter is judged: the words of errors."""
+"""Validation of parameters, and the wording of errors."""
 
 import difflib
 import math

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayesieve.explain.plain import Plain
+    from bayesieve.data.result import Plain
 
 #: Where data files are; None: where `load` looks by itself.
 Folder: TypeAlias = str | os.PathLike[str] | None
@@ -124,7 +124,7 @@ class Reproduction:
         }
 
     def to_text(self) -> str:
-        """Ours beside the paper's, row by row, with the difference."""
+        """Published and reproduced figures, row by row, with the difference."""
         lines = [self.title, ""]
         for table in dict.fromkeys(record.table for record in self.records):
             lines += self._table(table)

@@ -16,7 +16,7 @@ from bayesieve import NaiveBayes, load_model, rank
 from bayesieve.__main__ import main
 from bayesieve.app import commands
 from bayesieve.app.options import Settings
-from bayesieve.app.tables import Problem, Rows
+from bayesieve.app.tables import LabelledTable, Rows
 from plain import plain_selector
 
 ODD = ["a\"b'c", "<script>", "naïve 🎲", "x" * 200]
@@ -163,7 +163,7 @@ def test_a_model_without_columns_predicts_any_table(tmp_path, monkeypatch, capsy
     select = ["select", tmp_path / "d.csv", "--target", "class", "--out", tmp_path, "--quiet"]
     assert call(monkeypatch, capsys, *select, "--min-features", 0) == (0, "", "")
     said = (tmp_path / "report.html").read_text()
-    assert "This model is no better than always “a”, because that is what it is" in said
+    assert "This model is the baseline always “a”: no column separates the classes" in said
     others = pd.DataFrame({"other": ["x", "y", ""], "number": [1.5, 2.5, np.nan]})
     others.to_csv(tmp_path / "o.csv", index=False)
     others.to_parquet(tmp_path / "o.parquet")
@@ -313,7 +313,7 @@ def test_formulas_in_csv_files_for_people(safe, tmp_path):
     rng = np.random.default_rng(0)
     y = np.array(["=cmd()", "-b"] * 20)
     X = pd.DataFrame(rng.integers(0, 2, (40, len(FORMULAS))), columns=FORMULAS)
-    problem = Problem(pl.from_pandas(X), FORMULAS, y)
+    problem = LabelledTable(pl.from_pandas(X), FORMULAS, y)
     out = tmp_path / "out"
     selector = plain_selector(validation=None, n_features=5)
     settings = Settings(out=out, resamples=0, safe_csv=safe, quiet=True)

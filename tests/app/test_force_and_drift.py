@@ -58,7 +58,7 @@ def test_work_is_told_until_the_last_file(table):
     lines = done.stderr.splitlines()
     assert lines[-1] == "writing o"
     told = [line.split(" on ")[0] for line in lines[-3:-1]]
-    assert told == ["repeating the search", "judging it"]
+    assert told == ["repeating the search", "estimating its error"]
     assert run(*SELECT, "--quiet", "--force").stderr == ""
 
 

@@ -319,7 +319,7 @@ def test_several_channels_and_one(place, monkeypatch, capsys):
 # -- records and groups --------------------------------------------------------------------------
 
 
-def records(n_records=24, size=300, seed=0):
+def records(n_records=24, size=180, seed=0):
     """Records with levels of their own, and classes that have nothing to do with them."""
     rng = np.random.default_rng(seed)
     rows, labels = [], []
@@ -342,7 +342,7 @@ def test_windows_of_a_record_are_never_on_both_sides(place, monkeypatch, capsys)
     (place / "leaky.toml").write_text('[[scores]]\nscore = "highest"\nthresholds = [0.3]\n')
     code, said, err = call(monkeypatch, capsys, *words)
     assert code == 0, err
-    assert "312 windows of 24 record(s)" in err
+    assert "168 windows of 24 record(s)" in err
     honest = json.loads(said)["error"]
     # The twin: the same pipeline in folds that split records.
     table = SeriesTable.from_long(frame, id="id", time="t")

@@ -30,16 +30,16 @@ def call(monkeypatch, capsys, *words):
     return stop.value.code or 0, found.out, found.err
 
 
-def machines(seed=0, n=24, each=6, size=60):
+def machines(seed=0, n=24, each=6, size=60, width=20):
     """Series of machines with levels of their own in many channels, which say nothing."""
     rng = np.random.default_rng(seed)
     rows = []
     for i in range(n):
-        level, state = rng.choice([-1, 1], 20), ["well", "worn"][int(rng.integers(2))]
+        level, state = rng.choice([-1, 1], width), ["well", "worn"][int(rng.integers(2))]
         for k in range(each):
-            x = level[:, None] + rng.normal(size=(20, size)) * 0.3
+            x = level[:, None] + rng.normal(size=(width, size)) * 0.3
             of = {"id": f"{i:02d}-{k}", "t": np.arange(size), "machine": f"m{i}", "state": state}
-            rows.append(pd.DataFrame({**of, **{f"c{j}": x[j].round(4) for j in range(20)}}))
+            rows.append(pd.DataFrame({**of, **{f"c{j}": x[j].round(4) for j in range(width)}}))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -53,29 +53,49 @@ def place(tmp_path, monkeypatch):
 OUT = ["--scores", "s.toml", "--out", "result", "--force", "--resamples", 0, "--jobs", 1]
 
 
-def test_series_of_one_machine_are_never_on_both_sides(place, monkeypatch, capsys):
-    frame = machines()
-    channels = [f"c{j}" for j in range(20)]
+def written(frame):
+    """Long with everything, and points with a file of classes and machines."""
     frame.to_csv("long.csv", index=False)
     about = frame.groupby("id", sort=False)[["machine", "state"]].first().reset_index()
     about.sample(frac=1, random_state=0).to_csv("labels.csv", index=False)
     frame.drop(columns=["machine", "state"]).to_parquet("points.parquet")
-    base = ["--id", "id", "--time", "t", "--target", "state"]
-    ways = {
-        "long.csv": [*base, "--groups", "machine"],
-        "points.parquet": [*base, "--labels", "labels.csv", "--groups", "machine"],
-    }
-    found = {}
-    for data, words in ways.items():
+    return about
+
+
+BASE = ["--id", "id", "--time", "t", "--target", "state"]
+WAYS = {
+    "long.csv": [*BASE, "--groups", "machine"],
+    "points.parquet": [*BASE, "--labels", "labels.csv", "--groups", "machine"],
+}
+
+
+@pytest.mark.usefixtures("place")
+def test_series_of_one_machine_are_never_on_both_sides(monkeypatch, capsys):
+    written(machines())
+    data, words = "points.parquet", WAYS["points.parquet"]
+    code, said, err = call(monkeypatch, capsys, "signals", data, *words, *OUT, "--json")
+    assert code == 0, err
+    found = json.loads(said)
+    assert found["error"] > 0.3
+    assert (found["unit"], found["n_units"], found["pieces"]) == ("groups", 24, "series")
+    # Without groups the machines are known by heart.
+    code, said, _ = call(monkeypatch, capsys, "signals", data, *words[:-2], *OUT, "--json")
+    assert json.loads(said)["error"] < 0.1
+
+
+def test_groups_in_every_form_are_those_of_python(place, monkeypatch, capsys):
+    frame = machines(n=10, each=4, size=40, width=5)
+    about, found = written(frame), {}
+    for data, words in WAYS.items():
         code, said, err = call(monkeypatch, capsys, "signals", data, *words, *OUT, "--json")
         assert code == 0, err
         found[data] = json.loads(said), json.loads((place / "result/model.json").read_text())
     (one, model), (other, same) = found.values()
-    assert one["error"] == other["error"] > 0.3
-    assert (one["unit"], one["n_units"], one["pieces"]) == ("groups", 24, "series")
+    assert one["error"] == other["error"]
+    assert (one["unit"], one["n_units"], one["pieces"]) == ("groups", 10, "series")
     assert model == same
     # The same as in Python, to the bit.
-    table = SeriesTable.from_long(frame, id="id", time="t", values=channels)
+    table = SeriesTable.from_long(frame, id="id", time="t", values=[f"c{j}" for j in range(5)])
     y, groups = about["state"].to_numpy(), about["machine"].to_numpy()
     mine = signals(None, read_scores(["s.toml"]).scores)
     X = mine.fit_columns(table)
@@ -84,16 +104,12 @@ def test_series_of_one_machine_are_never_on_both_sides(place, monkeypatch, capsy
     theirs = json.loads((place / "python.json").read_text())
     assert theirs["models"] == model["models"]
     assert performance(mine.estimator, X, y, None, groups).error == one["error"]
-    # Without groups the machines are known by heart.
-    code, said, _ = call(monkeypatch, capsys, "signals", "points.parquet", *base, "--labels",
-                         "labels.csv", *OUT, "--json")  # fmt: skip
-    assert json.loads(said)["error"] < 0.1
-    code, said, _ = call(monkeypatch, capsys, "signals", "long.csv", *ways["long.csv"], *OUT,
+    code, said, _ = call(monkeypatch, capsys, "signals", "long.csv", *WAYS["long.csv"], *OUT,
                          "--window", 20)  # fmt: skip
-    assert "432 windows of 24 groups" in said
+    assert "80 windows of 10 groups" in said
     code, text, err = call(monkeypatch, capsys, "predict", "result/model.json", "points.parquet")
     assert code == 0, err
-    assert len(text.splitlines()) == 433
+    assert len(text.splitlines()) == 81
 
 
 def stretches(n_records=6, seed=0):

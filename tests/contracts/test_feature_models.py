@@ -5,7 +5,14 @@ import pytest
 
 from bayesieve import NaiveBayes, explain_model, load_model, save_model
 from bayesieve.data.columns import encode, learn
-from bayesieve.models import MODELS, FeatureModel, Settings, TrainingSets, build_columns, one_set
+from bayesieve.models import (
+    MODELS,
+    FeatureModel,
+    ModelSettings,
+    TrainingSets,
+    build_columns,
+    one_set,
+)
 from bayesieve.models.density import DensityModel
 from plain import plain_selector
 
@@ -42,7 +49,7 @@ def spoken(name, values, y, weights=None):
     coded = encode(spec, values)
     sets = one_set(y, weights, np.ones(3))
     statistics = MODELS[name].statistics(coded, spec.n_codes, sets)
-    settings = Settings(1.0, None, np.ones(3))
+    settings = ModelSettings(1.0, None, np.ones(3))
     return spec, coded, build_columns([spec], [statistics], settings)[0]
 
 
@@ -101,7 +108,7 @@ def test_folds_are_refits(name):
     coded, asked = encode(spec, values), asked_of(name, spec, values)
     held = (np.arange(0, 90, 3), np.arange(1, 90, 3))
     sets = TrainingSets(y, np.ones(y.size), held, np.ones(3))
-    settings = Settings(1.0, None, np.ones(3))
+    settings = ModelSettings(1.0, None, np.ones(3))
     together = build_columns([spec], [model.statistics(coded, spec.n_codes, sets)], settings, 2)[0]
     for g, left in enumerate(held):
         # Rows without weight still tell how fine the column is, as rows of other folds do.
@@ -116,7 +123,7 @@ def test_batches_merge_or_are_refused(name):
     values, y = column(name)
     model = MODELS[name]
     spec = learnt(name, values)
-    coded, settings = encode(spec, values), Settings(1.0, None, np.ones(3))
+    coded, settings = encode(spec, values), ModelSettings(1.0, None, np.ones(3))
     parts = [
         model.statistics(coded[rows], spec.n_codes, one_set(y[rows], np.ones(45), np.ones(3)))
         for rows in (np.arange(45), np.arange(45, 90))

@@ -78,7 +78,7 @@ def same_answers(one, other, X_one, X_other):
         np.testing.assert_array_equal(getattr(one, call)(X_one), getattr(other, call)(X_other))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=6),
@@ -147,7 +147,7 @@ def test_files_answer_as_frames(tmp_path, ending, mapped, block_cells):
     assert not os.listdir(folder)  # files without a name
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(
         st.lists(st.sampled_from(["1", "-2.5", "", "x", 'a"b', "c\nd", "é, f", '"', "\n", " 3",

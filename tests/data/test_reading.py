@@ -91,7 +91,7 @@ def tables(draw):
 
 
 @given(tables(), st.sampled_from(ORDERS), st.sampled_from(LIBRARIES))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_columns_are_what_numpy_says(X, order, library):
     given = framed(ordered(X, order), library)
     table = read_table(BaseEstimator(), given, reset=True)
@@ -123,7 +123,7 @@ def test_columns_are_what_numpy_says(X, order, library):
 
 
 @given(tables(), st.sampled_from(ORDERS), st.sampled_from(LIBRARIES), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_fits_and_rankings_do_not_see_the_type(X, order, library, random):
     y = np.arange(len(X)) % 3
     if len(X) < 3:

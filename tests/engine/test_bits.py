@@ -12,7 +12,7 @@ from bayesieve.engine.contract import WHOLE, Units
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, LineCells, Lines, scoring
 from bayesieve.engine.threads import Threads
-from bayesieve.models import Settings
+from bayesieve.models import ModelSettings
 
 UNITS = Units(((0,), (1,), (2, 3), (4,), (5,), (6,), (7,)))
 
@@ -38,7 +38,7 @@ def ledger_of(X, y, cv, weights=None):
         spec = learn(f"x{j}", "bernoulli" if j != 5 else "categorical", X[:, j], True)
         column = encode(spec, X[:, j])
         columns.add(spec, column[scored.training], column)
-    settings = Settings(1.0, None, scored.sets.class_weight)
+    settings = ModelSettings(1.0, None, scored.sets.class_weight)
     made = DenseLedger.build([columns], settings, None, (1,) * n_classes, Threads(1))[0]
     return made, columns.cells
 

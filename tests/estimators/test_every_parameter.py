@@ -85,15 +85,15 @@ CASES = [
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
-    y = np.repeat(["x", "y"], 40)
+    y = np.repeat(["x", "y"], 30)
     told = y == "y"
     X = pd.DataFrame(
         {
-            "a": rng.normal(size=80) + 1.5 * told,
-            "b": rng.integers(0, 5, 80) + 2 * told,
-            "c": np.where(rng.random(80) < 0.7, told, ~told).astype(int),
-            "d": rng.integers(0, 2, 80),
-            "e": rng.normal(size=80),
+            "a": rng.normal(size=60) + 1.5 * told,
+            "b": rng.integers(0, 5, 60) + 2 * told,
+            "c": np.where(rng.random(60) < 0.7, told, ~told).astype(int),
+            "d": rng.integers(0, 2, 60),
+            "e": rng.normal(size=60),
         }
     )
     return X, y

@@ -41,9 +41,9 @@ def _routing():
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(1)
-    y = rng.permutation(np.repeat(["x", "y"], 60))
-    X = rng.normal(size=(120, 5)) + np.outer(y == "y", [1.2, 0.8, 0, 0, 0])
-    weights, groups = rng.integers(1, 6, 120), np.arange(120) // 4
+    y = rng.permutation(np.repeat(["x", "y"], 36))
+    X = rng.normal(size=(72, 5)) + np.outer(y == "y", [1.2, 0.8, 0, 0, 0])
+    weights, groups = rng.integers(1, 6, 72), np.arange(72) // 4
     return pd.DataFrame(X, columns=list("abcde")), y, weights, groups
 
 

@@ -27,7 +27,7 @@ SCORES = ["welch", "levene", "slope"]
 
 @pytest.fixture(scope="module")
 def known():
-    return make_signals(60, 20, random_state=0)
+    return make_signals(36, 12, random_state=0)
 
 
 def by_hand(known, chooser):

@@ -158,7 +158,8 @@ def test_few_sets_say_how_many_are_needed_and_what_the_folds_say():
     rng = np.random.default_rng(6)
     noise = rng.normal(0, 0.01, (3, 5))
     found = made(np.array([[0.9, 0.5]] * 3), ("good", "bad"), 5, noise=noise)
-    assert "cannot be told over 3 sets: a signed-rank test of 2 methods needs 6" in found.verdict
+    assert "3 sets are too few to test that: a signed-rank test of 2 methods" in found.verdict
+    assert "needs 6. Within the sets" in found.verdict
     assert "more than chance better than bad on 3 of 3 (worse on 0)" in found.verdict
 
 
@@ -171,7 +172,7 @@ def test_ties_and_failures_in_ranks():
     assert found.mean("b") is None
     assert "failed" in str(found)
     nothing = made([[None], [None]], ("a",))
-    assert nothing.verdict == "No method has a score by accuracy: each failed or does not tell it."
+    assert nothing.verdict == "No method has a score by accuracy: each failed or does not offer it."
     assert "Only a" in made([[0.5], [0.4]], ("a",)).verdict
     assert str(nothing)
 

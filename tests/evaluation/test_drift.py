@@ -39,7 +39,7 @@ def mixed(rng, n, classes="abc"):
 def drawn(seed):
     """A table to learn from, one of the same kind, and one in which a column has moved."""
     rng = np.random.default_rng(seed)
-    known, same, moved = mixed(rng, 400), mixed(rng, 400)[0], mixed(rng, 400)[0]
+    known, same, moved = mixed(rng, 200), mixed(rng, 200)[0], mixed(rng, 200)[0]
     moved["weight"] += 2.0
     return known, same, moved
 

@@ -105,7 +105,7 @@ def test_reports_and_temperatures_speak_of_the_same_model():
     found = performance(selector, X, y)
     page = make_report(selector, X, y, n_resamples=0)
     assert f"{found.log_loss:.4g}" in page
-    assert "by tables (and weights) of the search rows only" in page
+    assert "with tables (and weights) fitted on the search rows only" in page
     data = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     assert data["portable"]["problems"][0]["classes"] == [0, 1, 2]
     calibrated = calibrate(selector, X, y, rows="validation")

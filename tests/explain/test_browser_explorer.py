@@ -186,7 +186,7 @@ def test_no_rows_without_leave(open_page):
     page = open_page(selector, X, y)
     assert page.query_selector("#rows") is None
     page.click("#source-0")
-    assert "No row of the table is in this page" in page.inner_text("#source-note")
+    assert "This page contains no rows of the table" in page.inner_text("#source-note")
     assert page.inner_text("#source-counts") != ""
 
 

@@ -228,7 +228,7 @@ def test_five_thousand_columns_in_duckdb(n_classes):
     assert run_duckdb(to_sql(model), table, "data")["prediction"].tolist() == wanted
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_five_thousand_columns_in_sqlite(n_classes):
     """A table of SQLite ends at 2000 columns: the query reads each of 1250 columns four times."""
     stored, y = wide(1250, n_classes)

@@ -250,7 +250,7 @@ def test_a_model_alone_has_a_report_too(fitted, tmp_path):
     write_report(model, X[["kind", "size"]], y, tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
     assert 'id="search"' not in page
-    assert "Judged on the 200 rows given, which it has learnt from" in page
+    assert "Error on the 200 rows given, which trained the model" in page
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
 
 

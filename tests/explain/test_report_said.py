@@ -110,8 +110,8 @@ def test_the_verdict_does_not_speak_for_a_rule_that_it_did_not_judge():
     always = (table.sum(1) @ weights / n_rows).min()
     assert (
         f"({n_rows}), {100 * wrong / n_rows:.1f} % were decided wrongly and "
-        f"{100 * asked / n_rows:.1f} % left to a person; a row costs "
-        f"{(table * weights).sum() / n_rows:.3g} in the mean, with always asking {always:.3g}."
+        f"{100 * asked / n_rows:.1f} % referred to a person; mean cost "
+        f"{(table * weights).sum() / n_rows:.3g} a row, against {always:.3g} with always asking."
     ) in page
 
 

@@ -19,7 +19,7 @@ from bayesieve.engine.dask.worker import Holder, serve
 from bayesieve.engine.dense import DenseLedger
 from bayesieve.engine.layout import DenseColumns, scoring
 from bayesieve.engine.threads import Threads
-from bayesieve.models import Settings
+from bayesieve.models import ModelSettings
 from bayesieve.search import SEARCHES
 from bayesieve.search.objective import Objective, SubsetScorer
 from bayesieve.search.strategies.base import Limits
@@ -111,7 +111,7 @@ class Rows(RowWorkers):
         )
         for spec, column in zip(specs, self.codes, strict=True):
             self.columns.add(spec, column[self.scored.training], column)
-        settings = Settings(1.0, None, self.scored.sets.class_weight)
+        settings = ModelSettings(1.0, None, self.scored.sets.class_weight)
         given = settings, None, tuple(factors), Threads(1)
         self.near = DenseLedger.build([self.columns], *given)[0]
         self.ledger = self.dense(self.near)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import densities
 from bayesieve import NaiveBayes
 from bayesieve.data.columns import encode, learn
-from bayesieve.models import MODELS, Settings, TrainingSets, build_columns, one_set
+from bayesieve.models import MODELS, ModelSettings, TrainingSets, build_columns, one_set
 from bayesieve.models.intervals import mdl_cuts
 from jitless import printed_both_ways
 from plain import plain_selector
@@ -46,7 +46,7 @@ def spoken(name, values, y, weights=None, class_weight=None, most=255):
     spec = learn("x", name, values, True, grid_codes=most)
     sets = one_set(y, weights, class_weight)
     counts = MODELS[name].statistics(encode(spec, values), spec.n_codes, sets)
-    return spec, counts, build_columns([spec], [counts], Settings(1.0, None, class_weight))[0]
+    return spec, counts, build_columns([spec], [counts], ModelSettings(1.0, None, class_weight))[0]
 
 
 def close(one, other, tolerance=1e-9):
@@ -238,7 +238,7 @@ def test_batches_keep_the_first_grid(name):
     codes = encode(first, values)
     counts = MODELS[name].statistics(codes, first.n_codes, one_set(y, np.ones(400), np.ones(2)))
     np.testing.assert_array_equal(model.fitted_.only.summary.statistics[0], counts)
-    later = build_columns([first], [counts], Settings(1.0, None, np.ones(2)))[0]
+    later = build_columns([first], [counts], ModelSettings(1.0, None, np.ones(2)))[0]
     close(model.terms(X)[:, 0], later.of(codes).finite[0][codes], 1e-11)
 
 

@@ -1,4 +1,4 @@
-"""Priors of the place of use, against Bayes' rule on what a model says."""
+"""Deployment priors, against Bayes' rule on what a model says."""
 
 import json
 import warnings
@@ -117,7 +117,7 @@ def test_each_label_has_a_prior():
     named = dict(zip(model.label_names_, place, strict=True))
     assert deploy(model, named).predict_proba(X) == pytest.approx(expected, abs=1e-9)
     assert np.array_equal(model.predict(X, place), (expected > 0.5).astype(int))
-    assert "prior of the place of use" in make_report(deploy(model, named), X, Y)
+    assert "prior where it is used" in make_report(deploy(model, named), X, Y)
 
 
 def test_calibrating_leaves_the_place_alone():
@@ -164,13 +164,13 @@ def test_everything_that_speaks_tells_the_place():
     for each, row in zip(told, there.predict_proba(X[:5]), strict=True):
         assert each.probability == pytest.approx(row.max())
         assert sum(bar.log_ratio for bar in each.evidence) == pytest.approx(each.log_odds)
-        assert "(prior) of the place of use" in each.to_text()
-    assert "place of use" not in explain(model, X[:1])[0].to_text()
-    words = "priors of the place of use: low 0.9, middle 0.06, top 0.04"
+        assert "(prior) where it is used" in each.to_text()
+    assert "where it is used" not in explain(model, X[:1])[0].to_text()
+    words = "priors where it is used: low 0.9, middle 0.06, top 0.04"
     assert explain_model(there).to_text().endswith(words)
-    assert "place of use" not in explain_model(model).to_text()
-    assert "prior of the place of use" in make_report(there, X, y, n_resamples=0)
-    assert "prior of the place of use" not in make_report(model, X, y, n_resamples=0)
+    assert "where it is used" not in explain_model(model).to_text()
+    assert "prior where it is used" in make_report(there, X, y, n_resamples=0)
+    assert "prior where it is used" not in make_report(model, X, y, n_resamples=0)
 
 
 def test_exported_code_speaks_for_the_place():
@@ -221,7 +221,7 @@ def test_priors_on_the_command_line(tmp_path):
     assert CliRunner().invoke(app, [*command, "--quiet", "--priors", priors]).exit_code == 0
     model = load_model(out / "model.json")
     assert model.fitted_.place.tolist() == [0.9, 0.06, 0.04]
-    assert "prior of the place of use" in (out / "report.html").read_text("utf-8")
+    assert "prior where it is used" in (out / "report.html").read_text("utf-8")
     for options, place in (([], [0.9, 0.06, 0.04]), (["--priors", "uniform"], "uniform")):
         done = CliRunner().invoke(app, ["predict", str(out / "model.json"), str(data), *options])
         (tmp_path / "found.csv").write_text(done.stdout)

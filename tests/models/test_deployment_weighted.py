@@ -1,4 +1,4 @@
-"""Priors of the place of use, of weighted models: Bayes' rule on what they say."""
+"""Deployment priors, of weighted models: Bayes' rule on what they say."""
 
 import json
 import shutil
@@ -198,11 +198,11 @@ def test_everything_that_speaks_tells_the_place(fitted):
     for each, row in zip(explain(there, X[:5]), there.predict_proba(X[:5]), strict=True):
         assert each.probability == pytest.approx(row.max())
         assert sum(bar.log_ratio for bar in each.evidence) == pytest.approx(each.log_odds)
-        assert "(prior) of the place of use" in each.to_text()
-    words = "priors of the place of use: low 0.7, middle 0.2, top 0.1"
+        assert "(prior) where it is used" in each.to_text()
+    words = "priors where it is used: low 0.7, middle 0.2, top 0.1"
     assert explain_model(there).to_text().endswith(words)
-    assert "prior of the place of use" in make_report(there, X, y)
-    assert "prior of the place of use" not in make_report(model, X, y)
+    assert "prior where it is used" in make_report(there, X, y)
+    assert "prior where it is used" not in make_report(model, X, y)
 
 
 def test_exported_code_speaks_for_the_place(fitted):

@@ -63,7 +63,7 @@ def losses(lines, truth, columns):
 @pytest.mark.parametrize("cv", ["train", 3, "loo"])
 @pytest.mark.parametrize("name", ["density", "kernel", "rank-kernel", "grid-gaussian"])
 def test_a_forward_search_is_the_twins(name, cv):
-    X, y = problem(3)
+    X, y = problem(3, 45)
     selector = plain_selector(
         NaiveBayes(name), "forward", "log-likelihood", cv, validation=None
     ).fit(X, y)

@@ -153,7 +153,7 @@ def test_the_command_line_goes_on(tmp_path):
     def select(*more):
         out = tmp_path / "out"
         args = ["select", str(table), "--target", "class", "--out", str(out), "--json"]
-        args += ["--search", "backward-forward", "--force", *more]
+        args += ["--search", "backward-forward", "--force", "--resamples", "0", *more]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return CliRunner().invoke(app, args)

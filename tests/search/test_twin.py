@@ -16,7 +16,7 @@ SEARCHES = ("forward", "backward", "forward-backward", "backward-forward", "sffs
 CRITERIA = ("error", "probability", "log-likelihood")
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(
-    max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 
@@ -78,7 +78,7 @@ def test_path_is_the_twins(model, criterion, cv, search, seed):
 
 @pytest.mark.parametrize("cv", ["train", "loo", 3])
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(quick, max_examples=30)
+@settings(quick, max_examples=15)
 @given(
     seed=seeds,
     search=st.sampled_from(SEARCHES),
@@ -133,7 +133,7 @@ def test_path_is_the_twins_at_length(
     )  # fmt: skip
 
 
-@settings(quick, max_examples=60)
+@settings(quick, max_examples=30)
 @given(
     seed=seeds,
     search=st.sampled_from(SEARCHES),

@@ -1,4 +1,4 @@
-"""The command line: every verb with its options from the table, and how it ends."""
+"""The command line: registers every verb with its options, and maps errors to exit codes."""
 
 import contextlib
 import inspect
@@ -165,7 +165,7 @@ def _main(
     context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Say which version this is.", callback=_tell_version)
+        bool, typer.Option("--version", help="Show the version.", callback=_tell_version)
     ] = False,
 ) -> None:
     """Feature selection for naive Bayes: exact, fast and readable."""

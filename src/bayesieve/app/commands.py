@@ -22,6 +22,7 @@ from ..data.files.atomic import write_text
 from ..data.files.base import BadUseError, check_width, some
 from ..data.files.formats import Column, format_of, read_batches
 from ..data.files.output import check_file, check_folder, check_new, whole_file, whole_folder
+from ..data.result import Plain, jsonable
 from ..data.tables import RawTable
 from ..datasets.loading import BUNDLED, REGISTRY
 from ..estimators.base import procedure_of
@@ -33,7 +34,6 @@ from ..estimators.weighted import WeightedNaiveBayes
 from ..explain.evidence import Explanation
 from ..explain.evidence import explain as explain_table
 from ..explain.modelfile.file import load_model, save_model
-from ..explain.plain import Plain, jsonable
 from ..explain.report import make_report
 from ..explain.report.page import explanations_page
 from ..models.columns import warn_of_unknown
@@ -42,7 +42,7 @@ from ..rankings.rank import rank as rank_table
 from ..rankings.rank import ranking_names
 from .options import Data, Model, Option, OwnScores, Settings, Tables, say, tell
 from .tables import (
-    Problem,
+    LabelledTable,
     Rows,
     check_place,
     has_labels,
@@ -78,7 +78,7 @@ _RESAMPLES, _MOST_CELLS = 20, 2_000_000
 
 
 def select(tables: Tables, settings: Settings) -> None:
-    """Choose the columns of a table that make a readable model, and write it down."""
+    """Select columns of a table for a naive Bayes model, and write model, report and path."""
     check_writing(settings)
     # One table in the memory of this process needs no engine.
     usual = (len(tables), settings.engine, settings.scheduler) == (1, "threads", None)
@@ -107,7 +107,7 @@ def check_writing(settings: Settings) -> None:
 
 
 def check_resume(checkpoint: Path | None, resume: bool) -> None:
-    """A checkpoint is written over by nobody: an old one is gone on from, if that is asked for."""
+    """Refuse to overwrite an existing checkpoint, unless --resume continues from it."""
     if resume and checkpoint is None:
         raise BadUseError("--resume needs --checkpoint FILE, the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
@@ -145,7 +145,7 @@ def prepare(rows: Rows, settings: Settings) -> Chooser:
 
 
 def make_chooser(
-    settings: Settings, problem: Problem, validation: object = "auto", engine: object = None
+    settings: Settings, problem: LabelledTable, validation: object = "auto", engine: object = None
 ) -> Chooser:
     """Make an estimator: weighted terms, or a search of columns where anything asks for one.
 
@@ -195,8 +195,8 @@ def make_chooser(
     )
 
 
-def criterion_for(name: str, problem: Problem) -> str | AUC:
-    """The criterion; AUC leaves out labels without a positive row, which `rare_labels` told."""
+def criterion_for(name: str, problem: LabelledTable) -> str | AUC:
+    """Criterion to use; AUC skips labels without a positive row (`rare_labels` warns of them)."""
     known = CRITERIA.get(name)
     if isinstance(known, AUC) and has_labels(problem):
         return AUC(known.penalty, undefined="skip")
@@ -204,7 +204,7 @@ def criterion_for(name: str, problem: Problem) -> str | AUC:
 
 
 def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
-    """Bootstrap samples: those asked for, or a few, unless the table is large."""
+    """Number of bootstrap samples: as given, else a few, none for a large table."""
     if asked is not None:
         return asked
     return _RESAMPLES if shape[0] * shape[1] <= _MOST_CELLS else 0
@@ -327,7 +327,7 @@ def in_words(result: dict[str, Plain], n_columns: int) -> str:
         shown += f" and {len(names) - _SHOWN} more (selected.csv has all)"
     of = f"of {n_columns} column{'s' * (n_columns != 1)}"
     if "criterion" in result:
-        first = f"{len(names)} {of}: {shown or 'nothing tells the classes apart'}"
+        first = f"{len(names)} {of}: {shown or 'nothing separates the classes'}"
         name = next(key for key in result if key.startswith("validation"))
         validated = cast(float, result[name])
         told = "" if np.isnan(validated) else f", {name.replace('_', ' ')} {validated:.4f}"
@@ -335,8 +335,8 @@ def in_words(result: dict[str, Plain], n_columns: int) -> str:
     else:
         terms = f"{len(names)} term{'s' * (len(names) != 1)}"
         read = of[3:] if result["n_columns"] == n_columns else f"{result['n_columns']} {of}"
-        first = f"{terms} from {read}: {shown or 'nothing tells the classes apart'}"
-        last = f"log-loss of rows left out {result['leave_one_out_log_loss']:.4f}"
+        first = f"{terms} from {read}: {shown or 'nothing separates the classes'}"
+        last = f"leave-one-out log-loss {result['leave_one_out_log_loss']:.4f}"
     told_of = "".join(f"{name} stands for {count_others(others[name])}\n" for name in others)
     return f"{first}\n{told_of}{last}; written to {result['folder']}\n"
 
@@ -371,7 +371,7 @@ def rank(
     )
 
 
-def rank_problem(problem: Problem, method: str) -> list[tuple[str, float]]:
+def rank_problem(problem: LabelledTable, method: str) -> list[tuple[str, float]]:
     """Columns and scores, best first."""
     check_width(len(problem.names))
     found = rank_table(problem.X, problem.y, method)
@@ -417,7 +417,7 @@ def explain(
     html: Annotated[Path | None, Option("Write a page here instead.")] = None,
     scores: OwnScores = None,
 ) -> None:
-    """Show the evidence behind the decision on single rows, as bars of text or as a page."""
+    """Explain the decision on single rows: the evidence of each column, as text or as a page."""
     from . import learning
 
     if html is not None:
@@ -577,7 +577,7 @@ def open_with_columns(
 
 
 class OnTable(NamedTuple):
-    """A model, and rows to judge it by."""
+    """A model, and rows to evaluate it on."""
 
     model: NaiveBayes
     X: Foreign

@@ -1,4 +1,4 @@
-"""The whole of Rabenoro 2015 once: signals, scores, indicators, search, a model in words."""
+"""`bayesieve demo`: the pipeline of Rabenoro 2015, from simulated signals to a model in words."""
 
 import time
 from pathlib import Path
@@ -99,7 +99,7 @@ def run_demo(console: Console, seed: int = 0, quick: bool = False, out: Path | N
     if out is not None:
         from ..explain.report import write_report
 
-        console.print("\njudging it, and writing the report ...")
+        console.print("\nevaluating it, and writing the report ...")
         out.mkdir(parents=True, exist_ok=True)
         write_report(
             selector,

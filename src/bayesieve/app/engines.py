@@ -1,4 +1,4 @@
-"""Where a selection keeps its rows: the memory of this process, a GPU, or the workers of a cluster.
+"""Engines of the command line: threads of this process, a GPU, or Dask workers.
 
 This is the one file of the command line that knows Dask and GPUs by name.
 """
@@ -150,7 +150,7 @@ def _read_files(client: Foreign, files: Sequence[Path], settings: "Settings") ->
     import polars as pl
 
     from ..engine.registry import RemoteEngine
-    from .tables import Problem, Rows
+    from .tables import LabelledTable, Rows
 
     target, labels = settings.target, settings.label_names
     frame, groups = dd.read_parquet([str(file) for file in files]), None
@@ -170,7 +170,7 @@ def _read_files(client: Foreign, files: Sequence[Path], settings: "Settings") ->
         # Weights are given to classes in the kind that these are.
         known = pl.Series(client.compute(frame[target].unique()).result().to_list())
     names = [str(name) for name in frame.columns if name != target]
-    problem = Problem(pl.DataFrame(), names, known)
+    problem = LabelledTable(pl.DataFrame(), names, known)
     # Workers that this command started may be restarted; those of a scheduler are the user's.
     engine = RemoteEngine(client, restart=settings.scheduler is None)
     return Rows(problem, dropped, frame, y, groups, engine, here=False)

@@ -52,14 +52,16 @@ def compare(
             names=lambda: METHODS,
         ),
     ] = "default,naive-bayes,logistic,forest,majority",
-    metric: Annotated[str, Option("The score that decides.", names=lambda: SCORES)] = "accuracy",
+    metric: Annotated[
+        str, Option("Score by which methods are ranked.", names=lambda: SCORES)
+    ] = "accuracy",
     seeds: Annotated[int, Option("Repeats, each with other folds.")] = 3,
-    folds: Annotated[int, Option("Parts of the rows.")] = 5,
-    alpha: Annotated[float, Option("Risk of calling chance a difference.")] = 0.05,
+    folds: Annotated[int, Option("Number of folds.")] = 5,
+    alpha: Annotated[float, Option("Significance level of the tests.")] = 0.05,
     jobs: Annotated[int, Option("Fits at the same time; -1 for all cores.")] = 1,
     backend: Annotated[str, Option("'threads' or 'processes'.")] = "threads",
 ) -> None:
-    """Compare methods on tables: the same folds for all, and tests of what differs."""
+    """Compare methods on tables by cross-validation on the same folds, with significance tests."""
     choose("--metric", metric, SCORES)
     check_folder(out)
     check_resume(settings.checkpoint, settings.resume)
@@ -145,7 +147,7 @@ def nested(
     settings: Settings,
     folds: Annotated[int, Option("Outer folds.", low=2)] = 5,
 ) -> None:
-    """Judge a whole selection on rows that took no part in it: what error is to be expected?
+    """Estimate the error of a whole selection by nested cross-validation.
 
     Takes every option of `select`.
     """
@@ -167,7 +169,7 @@ def stability(
     settings: Settings,
     resamples: Annotated[int, Option("Bootstrap samples.", low=2)] = 20,
 ) -> None:
-    """Repeat a selection on resampled rows: which columns come again?
+    """Repeat a selection on bootstrap resamples: which columns are selected again?
 
     Takes every option of `select`.
     """
@@ -196,7 +198,7 @@ def calibrate(
         Option("The model file to write; by default the model itself is calibrated."),
     ] = None,
 ) -> None:
-    """Make a model as sure of itself as rows it has not seen allow.
+    """Calibrate the probabilities of a model on held-out rows.
 
     Takes every option of `select`, of which the table's are used.
     """
@@ -224,20 +226,18 @@ def decide(
     ] = None,
     abstain: Annotated[str | None, Option(f"Cost of asking a person: {_RATES}")] = None,
     max_false_alarms: Annotated[
-        str | None, Option(f"Share of false alarms that is not exceeded: {_RATES}")
+        str | None, Option(f"Maximum rate of false alarms: {_RATES}")
     ] = None,
-    min_detections: Annotated[
-        str | None, Option(f"Share of detections that is reached: {_RATES}")
-    ] = None,
+    min_detections: Annotated[str | None, Option(f"Minimum rate of detection: {_RATES}")] = None,
     confidence: Annotated[
-        float, Option("With which such shares hold, above 0.5 and below 1.")
+        float, Option("Confidence of these limits, above 0.5 and below 1.")
     ] = 0.95,
     out: Annotated[
         Path | None,
         Option("The model file to write; by default the model itself gets the rule."),
     ] = None,
 ) -> None:
-    """Give a model a rule: costs, a person to ask, ceilings on false alarms.
+    """Add a decision rule to a model: costs, referral to a person, limits on false alarms.
 
     predict, explain and exported code follow the rule from then on.
     """
@@ -305,7 +305,7 @@ def report(
     settings: Settings,
     scores: OwnScores = None,
 ) -> None:
-    """Write a report of a finished model on a table: `select` writes one of the selection.
+    """Write the HTML report of a saved model on a table (`select` writes its own).
 
     Takes every option of `select`, of which those of the table and of the report are used.
     """
@@ -340,10 +340,10 @@ def drift(
     data: Annotated[Path, Argument("A table of new rows; no classes are needed.")],
     settings: Settings,
     alpha: Annotated[
-        float, Option("Risk of calling any column moved that did not.", low=0, high=1)
+        float, Option("Significance level, over all columns together.", low=0, high=1)
     ] = 0.05,
 ) -> None:
-    """Tell which columns of new rows moved away from training, and how novelty moved."""
+    """Test which columns of new rows have drifted from training, and how novelty changed."""
     found = drift_from(*open_with_columns(model, data), alpha=alpha)
 
     def words() -> str:

@@ -19,6 +19,7 @@ from ..data.files.series import (
     series_parts,
     table_names,
 )
+from ..data.result import Plain
 from ..data.series import (
     Interval,
     SeriesForm,
@@ -34,7 +35,6 @@ from ..estimators.deploy import deploy
 from ..estimators.signals import SignalPipeline
 from ..evaluation._typing import Value
 from ..explain.evidence import Explanation, explain
-from ..explain.plain import Plain
 from ..explain.report import report_content
 from ..explain.report.page import Picture, explanations_page, render
 from ..indicators.indicator import Indicator, Spans
@@ -77,7 +77,7 @@ def read_learning(
     labels: Path | None,
     groups: str | None = None,
 ) -> Learning:
-    """Series, their classes and groups, judged before any work.
+    """Read and validate series, their classes and groups.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def learn(
     remark(f"choosing among {X.shape[1]} indicators")
     chooser = pipeline.fit_estimator(X, y, groups=groups)
     final = chooser if place is None else deploy(chooser, place)
-    remark(f"judging it on {learning.unit} that take no part")
+    remark(f"estimating its error on held-out {learning.unit}")
     content = report_content(
         final,
         X,
@@ -410,11 +410,11 @@ def told(result: dict[str, Plain]) -> str:
     of = f"{result['n_units']} {unit}"
     of = of if unit == "series" else f"{result['n_series']} {result['pieces']} of {of}"
     lines = [f"{many} from {result['n_indicators']} indicators of {of}:"]
-    lines += [f"  {each}" for each in sentences] or ["  nothing tells the classes apart"]
+    lines += [f"  {each}" for each in sentences] or ["  nothing separates the classes"]
     error = result["error"]
-    judged = f"how good it is on new {unit} is not known"
+    judged = f"error on new {unit} not known"
     if isinstance(error, float):
-        judged = f"error {error:.4f} on {unit} that took no part"
+        judged = f"error {error:.4f} on held-out {unit}"
     lines.append(f"{judged}; written to {result['folder']}")
     return "\n".join(lines) + "\n"
 

@@ -151,24 +151,27 @@ class Settings(OptionTable):
     )
     estimator: str = option(
         "auto",
-        "'weighted' (terms with weights, WeightedNaiveBayes) or 'selector' (a search of "
-        "columns). By default weighted, unless labels, or an option of searches, are given.",
+        "'weighted' (WeightedNaiveBayes: terms with weights) or 'selector' (NaiveBayesSelector: "
+        "a search of columns). By default weighted, unless --labels or a search option is given.",
         _LEARN,
         names=lambda: ["auto", "weighted", "selector"],
         only=True,
         says={"signals": "'weighted' (terms with weights) or 'selector' (a search)."},
     )
-    search: str = option(
-        "auto", "Name of the search; auto.", _CHOOSE, names=lambda: SEARCHES, searches=True
-    )
+    search: str = option("auto", "Search strategy.", _CHOOSE, names=lambda: SEARCHES, searches=True)
     criterion: str | None = option(
         None,
-        "What guides it; 'probability' for classes, 'auc' for labels by default.",
+        "Criterion that guides it; by default 'probability' for classes, 'auc' for labels.",
         _CHOOSE,
         names=lambda: CRITERIA,
         searches=True,
     )
-    cv: str = option("auto", "'auto', 'train', 'loo' or a number of folds.", _CHOOSE, searches=True)
+    cv: str = option(
+        "auto",
+        "Rows that score a subset: 'auto', 'train', 'loo' or a number of folds.",
+        _CHOOSE,
+        searches=True,
+    )
     choice: str = option(
         "auto",
         "Which subset visited is taken: 'auto', 'best', 'one-se' or 'proven'.",
@@ -187,19 +190,19 @@ class Settings(OptionTable):
     )
     validation: float | None = option(
         None,
-        "Share of the rows kept to choose the subset; 0: none. By default none, with --time "
-        "the later 0.3.",
+        "Share of the rows held out to choose the subset; 0: none. By default none, or the "
+        "latest 0.3 with --time.",
         _CHOOSE,
     )
     groups: str | None = option(
         None,
-        "Column that rows of one series, patient or machine share.",
+        "Column of groups (series, patient, machine) that are never split.",
         (*LIKE_SELECT, "decide", "signals"),
         says={
-            "decide": "Column of what rows share (a patient, a machine): shares then hold for "
-            "rows of new ones, and rest on one row of each.",
-            "signals": "Column of DATA or --labels that series share (a machine, a person): "
-            "never on both sides of a split.",
+            "decide": "Column of groups (a patient, a machine): rates then hold for rows of new "
+            "groups, estimated from one row of each.",
+            "signals": "Column of DATA or --labels with groups of series (a machine, a person) "
+            "that are never split.",
         },
     )
     time: str | None = option(
@@ -208,41 +211,43 @@ class Settings(OptionTable):
         LIKE_SELECT,
         says=dict.fromkeys(("calibrate", "report"), "Column with the time, which is no feature."),
     )
-    n_features: int | None = option(None, "Exactly so many.", _CHOOSE, low=1, searches=True)
-    min_features: int | None = option(None, "At least so many.", _CHOOSE, low=0, searches=True)
+    n_features: int | None = option(None, "Number of columns.", _CHOOSE, low=1, searches=True)
+    min_features: int | None = option(
+        None, "Minimum number of columns.", _CHOOSE, low=0, searches=True
+    )
     max_features: int | None = option(
         None,
-        "At most so many.",
+        "Maximum number of columns.",
         _LEARN,
         low=1,
         searches=True,
-        says={"signals": "At most so many, by a search."},
+        says={"signals": "Maximum number of indicators, by a search."},
     )
     class_weight: str | None = option(
         None, "'balanced': every class weighs the same; or CLASS=NUMBER,...", _LEARN
     )
     jobs: int = option(-1, "Threads; -1 for all cores.", (*_LEARN, "compare", "studio"))
-    seed: int = option(0, "Source of randomness.", _LEARN, low=0)
+    seed: int = option(0, "Random seed.", _LEARN, low=0)
     identifiers: bool = option(False, "Keep text columns with as many values as rows.", _CHOOSE)
     checkpoint: Path | None = option(
         None,
-        "Write down here how far the search came.",
+        "File for the progress of the search.",
         ("select", "signals", "compare"),
-        says={"compare": "Write every fit down here as it is done."},
+        says={"compare": "File for the fits that are done."},
     )
-    resume: bool = option(False, "Go on from --checkpoint.", ("select", "signals", "compare"))
+    resume: bool = option(False, "Continue from --checkpoint.", ("select", "signals", "compare"))
     time_limit: float | None = option(None, "Stop after so many seconds.", _LEARN, low=0)
     families: bool = option(
         False,
-        "Of columns that are nearly the same, one at most.",
+        "Select at most one of columns that are nearly the same.",
         _LEARN,
-        says={"signals": "Of indicators that are nearly the same, one."},
+        says={"signals": "Select at most one of indicators that are nearly the same."},
     )
-    keep: list[str] | None = option(None, "A column that stays; repeatable.", _CHOOSE)
-    forbid: list[str] | None = option(None, "A column that is never chosen; repeatable.", _CHOOSE)
+    keep: list[str] | None = option(None, "A column that is always selected; repeatable.", _CHOOSE)
+    forbid: list[str] | None = option(None, "A column that is never selected; repeatable.", _CHOOSE)
     priors: str | None = option(
         None,
-        "Of the place of use: CLASS=NUMBER,... for every class, or 'uniform'.",
+        "Class priors where the model is used: CLASS=NUMBER,... for every class, or 'uniform'.",
         ("select", "signals", "predict"),
     )
     include_rows: bool = option(
@@ -259,7 +264,7 @@ class Settings(OptionTable):
     )
     title: str | None = option(None, "Headline of the report.", ("select", "signals", "report"))
     force: bool = option(
-        False, "Write over an existing result.", ("select", "signals", "report", "demo")
+        False, "Overwrite an existing result.", ("select", "signals", "report", "demo")
     )
     safe_csv: bool = option(
         False,
@@ -269,14 +274,14 @@ class Settings(OptionTable):
     engine: str = option("threads", KEEPER, ("select",), names=lambda: ENGINES, only=True)
     scheduler: str | None = option(None, SCHEDULER, ("select",))
     quiet: bool = option(
-        False, "Say nothing but errors.", (*LIKE_SELECT, "signals", "decide", "compare")
+        False, "Print errors only.", (*LIKE_SELECT, "signals", "decide", "compare")
     )
     as_json: bool = option(
         False,
-        "JSON on standard output, for machines.",
+        "Print JSON to standard output.",
         (*_LEARN, *_LISTED),
         "--json",
-        says={"reproduce": "Everything as JSON, for machines."},
+        says={"reproduce": "Print everything as JSON."},
     )
 
     @property
@@ -291,7 +296,7 @@ class Settings(OptionTable):
 
     @property
     def progress(self) -> bool:
-        """Is a person told how far the work is?"""
+        """Whether to show progress."""
         return not self.quiet and not self.as_json
 
     @property

@@ -1,4 +1,4 @@
-"""The verb `reproduce`: a paper's tables, ours beside the paper's."""
+"""The verb `reproduce`: tables of a paper, published and reproduced figures side by side."""
 
 import importlib.util
 import json
@@ -36,7 +36,7 @@ def reproduce(
         Path | None, Option("Write the tables into this file, for booktabs.", flag="--latex")
     ] = None,
 ) -> None:
-    """Give a paper's tables back, ours beside the paper's."""
+    """Reproduce the tables of a paper, with the published figures next to ours."""
     # Bad use is said before any work.
     choose("paper", paper, papers.PAPERS)
     if data is not None and not data.is_dir():

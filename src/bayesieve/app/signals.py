@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from ..checks import choose
 from ..data.files.base import BadUseError
 from ..data.files.output import check_file, whole_file
+from ..data.result import Plain
 from ..data.series import SeriesForm
 from ..estimators.signals import signals as make_pipeline
-from ..explain.plain import Plain
 from ..indicators.indicator import Indicator, Spans
 from ..indicators.scores import LIBRARY, SCORES, Score, ScoreSettings, read_scores
 from ..indicators.transformer import Indicators
 from . import learning
 from .commands import check_writing, make_chooser, tell_result
 from .options import Argument, Option, SeriesSettings, Settings, say, tell
-from .tables import Problem, check_place, read_priors
+from .tables import LabelledTable, check_place, read_priors
 
 
 def signals(
@@ -36,7 +36,7 @@ def signals(
         ),
     ] = None,
 ) -> None:
-    """Learn a readable model from time series in files, and write it down.
+    """Learn a readable classifier from time series in files, and write model and report.
 
     Windows of one record never stand on both sides of a split.  predict, explain and report then
     take series of the same form.
@@ -52,7 +52,7 @@ def signals(
     for line in [] if settings.quiet else found.words:
         tell(line)
     check_place(place, found.y)
-    chooser = make_chooser(settings, Problem(found.table, [], found.y))
+    chooser = make_chooser(settings, LabelledTable(found.table, [], found.y))
     pipeline = make_pipeline(chooser, asked.scores, drop=asked.drop, n_jobs=settings.jobs)
     if asked.quantiles is not None:
         pipeline.indicators.set_params(quantiles=asked.quantiles)
@@ -118,7 +118,7 @@ def scores(
         Option("A Python file with register_score, which is RUN.", flag="--scores"),
     ] = None,
 ) -> None:
-    """List what can be seen in series, or draw one score on an example."""
+    """List the scores for time series, or draw one of them on an example."""
     read_asked(own or [])
     if name is None:
         if out is not None:

@@ -1,4 +1,4 @@
-"""Tables of the command line: columns, target, class-wise options, and what looks odd."""
+"""Tables of the command line: columns, target, per-class options, and warnings about the data."""
 
 import csv
 import difflib
@@ -141,7 +141,7 @@ Columns: TypeAlias = pl.DataFrame | PackedTable | scipy.sparse.sparray
 Target: TypeAlias = Array | pl.Series | pl.DataFrame
 
 
-class Problem(NamedTuple):
+class LabelledTable(NamedTuple):
     """Columns to learn from (a frame or a sparse matrix), their names, the target, and columns that
     say something about the rows only.
     """
@@ -152,7 +152,7 @@ class Problem(NamedTuple):
     aside: Mapping[str, pl.Series] = MappingProxyType({})
 
 
-def has_labels(problem: Problem) -> bool:
+def has_labels(problem: LabelledTable) -> bool:
     """Labels, or classes?"""
     return isinstance(problem.y, pl.DataFrame)
 
@@ -160,7 +160,7 @@ def has_labels(problem: Problem) -> bool:
 class Rows(NamedTuple):
     """The rows of a selection, wherever they are."""
 
-    problem: Problem  #: columns and target; of rows that are elsewhere, what is known of them here
+    problem: LabelledTable  #: columns and target; of rows elsewhere, what is known of them here
     dropped: Sequence[str]  #: text columns that name every row, and were left out
     X: Foreign  #: what an estimator is fitted to
     y: Foreign
@@ -191,7 +191,7 @@ def read_problem(
     labels: list[str],
     identifiers: bool,
     aside: Sequence[str] = (),
-) -> tuple[Problem, list[str]]:
+) -> tuple[LabelledTable, list[str]]:
     """Columns and target of a file, and the names of text columns that were left out.
 
     Columns that stand aside are no columns to learn from.
@@ -228,7 +228,7 @@ def read_problem(
     found = X.target.select(wanted)
     y: Target = _label_frame(found) if target is None else classes_of(found[target], target)
     apart = {name: X.target[name] for name in aside}
-    return Problem(X, X.names, y, apart), list(X.identifiers)
+    return LabelledTable(X, X.names, y, apart), list(X.identifiers)
 
 
 def _check_aside(aside: Sequence[str], target: Sequence[str | None]) -> None:
@@ -308,7 +308,7 @@ def _check_repeats(labels: list[str]) -> None:
         raise BadUseError(f"--labels names {twice!r} twice; name each label once.")
 
 
-def split_target(table: Content, target: str | None, labels: list[str]) -> Problem:
+def split_target(table: Content, target: str | None, labels: list[str]) -> LabelledTable:
     """The columns to learn from, and the target: one column, several of 0 and 1, or the file's."""
     _check_repeats(labels)
     if target is not None and labels:
@@ -316,7 +316,7 @@ def split_target(table: Content, target: str | None, labels: list[str]) -> Probl
     if target is None and not labels:
         if table.target is None:
             raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
-        found = Problem(table.X, table.names, table.target)
+        found = LabelledTable(table.X, table.names, table.target)
     else:
         found = _take_columns(table, [target] if target is not None else labels, target is not None)
     if not found.names:
@@ -327,7 +327,7 @@ def split_target(table: Content, target: str | None, labels: list[str]) -> Probl
     return found._replace(y=classes_of(found.y, target))
 
 
-def _take_columns(table: Content, wanted: list[str], single: bool) -> Problem:
+def _take_columns(table: Content, wanted: list[str], single: bool) -> LabelledTable:
     """Take the target's columns out of the others."""
     check_width(len(table.names))
     known = [*table.names, *table.texts.columns]
@@ -337,7 +337,7 @@ def _take_columns(table: Content, wanted: list[str], single: bool) -> Problem:
     others = [name for name in known if name not in wanted]
     if not table.sparse:
         y = table.X[wanted[0]] if single else table.X.select(wanted)
-        return Problem(table.X.select(others), others, y)
+        return LabelledTable(table.X.select(others), others, y)
     odd = [name for name in table.texts.columns if name not in wanted]
     if odd:
         raise BadUseError(
@@ -352,7 +352,7 @@ def _take_columns(table: Content, wanted: list[str], single: bool) -> Problem:
             dense = table.X[:, [table.names.index(name)]].toarray().ravel()
             columns.append(pl.Series(name, whole_numbers(dense)))
     y = columns[0] if single else pl.DataFrame(columns)
-    return Problem(table.X[:, [table.names.index(name) for name in others]], others, y)
+    return LabelledTable(table.X[:, [table.names.index(name) for name in others]], others, y)
 
 
 def _unknown_column(table: Content, name: str, known: list[str]) -> str:
@@ -430,7 +430,7 @@ def _check_kinds(X: Columns) -> None:
             )
 
 
-def without_identifiers(problem: Problem) -> tuple[Problem, list[str]]:
+def without_identifiers(problem: LabelledTable) -> tuple[LabelledTable, list[str]]:
     """Leave out text columns with as many values as rows: they name rows and predict nothing."""
     X = problem.X
     if not isinstance(X, pl.DataFrame):
@@ -449,7 +449,7 @@ def without_identifiers(problem: Problem) -> tuple[Problem, list[str]]:
     return problem._replace(X=X, names=X.columns), out
 
 
-def numbers_with_texts(problem: Problem) -> Iterator[str]:
+def numbers_with_texts(problem: LabelledTable) -> Iterator[str]:
     """A word on each text column in which most cells are numbers."""
     for column in problem.X if isinstance(problem.X, pl.DataFrame) else ():
         if column.dtype != pl.String:
@@ -465,7 +465,7 @@ def numbers_with_texts(problem: Problem) -> Iterator[str]:
             )
 
 
-def rare_labels(problem: Problem) -> Iterator[str]:
+def rare_labels(problem: LabelledTable) -> Iterator[str]:
     """A word on labels that some part of the rows may lack."""
     if isinstance(problem.y, pl.DataFrame):
         counts = dict(zip(problem.y.columns, problem.y.sum().row(0), strict=True))
@@ -538,7 +538,7 @@ def read_rates(option: str, text: str | None) -> float | dict[str, float] | None
         return read_numbers(option, text, "a number")
 
 
-def read_class_weight(text: str | None, problem: Problem) -> str | dict[object, float] | None:
+def read_class_weight(text: str | None, problem: LabelledTable) -> str | dict[object, float] | None:
     """Balanced, or weights by class, in the kind that the table's classes are."""
     if text is None or text == "balanced":
         return text

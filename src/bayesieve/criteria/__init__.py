@@ -1,4 +1,4 @@
-"""Criteria: sums in, one number out."""
+"""Criteria that score a subset: error, error probability, log-likelihood, AUC."""
 
 from .auc import AUC, SizePenalty
 from .base import Criterion, Rule, has_standard_error, paired_error, standard_error

@@ -1,4 +1,4 @@
-"""Area under the ROC curve, averaged over labels, less a price for the number of features."""
+"""Area under the ROC curve, averaged over labels, less a penalty on the number of features."""
 
 import math
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class SizePenalty:
         return Fraction(beyond, self.scale) ** 2
 
     def check(self) -> None:
-        """Judge the parameters."""
+        """Validate the parameters."""
         check_number("criterion.penalty.free", self.free, low=0, whole=True)
         check_number("criterion.penalty.scale", self.scale, low=1, whole=True)
         check_flag("criterion.penalty.as_printed", self.as_printed)
@@ -95,7 +95,7 @@ class AUC(Criterion):
         return f"AUC(penalty={self.penalty!r}, undefined={self.undefined!r})"
 
     def check(self) -> None:
-        """Judge the parameters."""
+        """Validate the parameters."""
         choose("criterion.undefined", self.undefined, ["raise", "skip"])
         if self.penalty is not None:
             check_callable("criterion.penalty", self.penalty)

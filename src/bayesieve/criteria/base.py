@@ -1,4 +1,4 @@
-"""What a criterion is: a loss that searches compare, how it is reported, and its standard error."""
+"""Criterion interface: the loss that searches compare, its reported value and standard error."""
 
 import math
 from collections.abc import Iterable
@@ -126,10 +126,10 @@ class Criterion:
         return None
 
     def check(self) -> None:
-        """Judge the criterion's own parameters."""
+        """Validate the criterion's own parameters."""
 
     def check_classes(self, n_classes: int) -> None:
-        """Judge the number of classes, before any work."""
+        """Validate the number of classes, before any work."""
 
     def row_values(self, sums: Ints, unit: float, classes: Ints) -> Floats:
         """The value of each row, where the criterion is their weighted mean.

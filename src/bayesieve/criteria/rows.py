@@ -137,7 +137,7 @@ class RowCriterion(Criterion):
         return f"RowCriterion({self.name!r})"
 
     def check(self) -> None:
-        """Judge the parameter."""
+        """Validate the parameter."""
         choose("criterion.name", self.name, ["error", "probability", "log-likelihood"])
 
     def check_classes(self, n_classes: int) -> None:

@@ -1,1 +1,1 @@
-"""What came in: tables, targets, weights, splits, files."""
+"""Input: tables, targets, weights, splits, files."""

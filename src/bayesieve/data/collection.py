@@ -1,4 +1,4 @@
-"""Collections of Dask: tables in parts that are read when somebody asks for them."""
+"""Dask collections: partitioned tables that are read lazily."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +56,7 @@ def column_names(names: Sequence[Foreign]) -> list[str]:
 
 
 def read_collection(X: Foreign, y: Foreign = None) -> Collection:
-    """Judge a collection, before any of its rows is read.
+    """Validate a collection, before any of its rows is read.
 
     Parameters
     ----------

@@ -267,7 +267,7 @@ def pack(
     identifiers: bool = True,
     block_cells: int = 2**22,
 ) -> PackedTable:
-    """Read a table block by block and keep a bit or a byte a cell where that suffices.
+    """Pack a table larger than memory: read in blocks, stored as a bit or a byte a cell.
 
     The result is taken as X by `NaiveBayesSelector`, `NaiveBayes` and `rank`, with the answers that
     the whole table as a data frame would give.  Columns of two values, none of them missing, take

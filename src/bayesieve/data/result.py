@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -20,7 +20,28 @@ Fields: TypeAlias = dict[str, Foreign]
 #: The table of a result: the values of each column, by its head.
 Columns: TypeAlias = dict[str, list[Foreign]]
 
+#: A model, or a part of a report, as plain data: what each name holds.
+Section: TypeAlias = Fields
+
+#: What JSON can hold.
+Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
+
 _MOST_ROWS = 60
+
+
+def jsonable(value: object) -> Plain:
+    """Dicts, lists, texts, numbers and None, as JSON has them; what is not finite becomes None."""
+    if isinstance(value, dict):
+        return {str(key): jsonable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(each) for each in value]
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return cast(Plain, value)
 
 
 class Result:

@@ -1,4 +1,4 @@
-"""X, y and weights, judged: the sample that everything learns from."""
+"""`Sample`: validated X, y and weights."""
 
 import contextlib
 from collections.abc import Mapping
@@ -283,7 +283,7 @@ _RARE = 10
 
 
 class Sample(NamedTuple):
-    """The judged input of a fit: rows with a positive weight."""
+    """Validated input of a fit: rows with a positive weight."""
 
     table: Table
     targets: Targets
@@ -336,7 +336,7 @@ def read_sample(
     reset: bool = True,
     whole: bool = False,
 ) -> Sample:
-    """Judge X, y and the weights; rows without weight are gone.
+    """Validate X, y and the weights; rows without weight are gone.
 
     Parameters
     ----------

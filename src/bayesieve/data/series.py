@@ -20,7 +20,7 @@ Channels = tuple[list[Floats], ...]
 
 @dataclass(frozen=True)
 class SeriesTable:
-    """Series of one channel or several, read and judged.
+    """Validated time series of one channel or several.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How cells are kept: bytes, panels, packed tables, sparse moves; in memory or mapped files."""
+"""Storage of cells: bytes, panels, packed and sparse tables, in memory or memory-mapped."""
 
 import math
 import mmap

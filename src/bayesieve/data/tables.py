@@ -1,4 +1,4 @@
-"""Tables as users give them: arrays, frames, sparse matrices; judged and read column by column."""
+"""Input tables (arrays, frames, sparse matrices), validated and read column by column."""
 
 import sys
 from collections.abc import Sequence

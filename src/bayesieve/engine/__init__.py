@@ -1,4 +1,4 @@
-"""Where the sums live: ledgers, and who runs their kernels."""
+"""Engines: ledgers hold the running log-scores of rows; threads, a GPU or Dask run them."""
 
 from ..data.pack import pack
 from .contract import Bounds, Ledger, Measure, Outline, Partitioned, Scores, Units

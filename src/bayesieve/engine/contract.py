@@ -1,4 +1,4 @@
-"""What every ledger answers.
+"""The ledger contract: methods that dense, sparse, weighted, GPU and Dask ledgers share.
 
 A ledger owns rows: the running sums of their scores, and what a term would add to them.  Nobody
 else touches these arrays.  Questions and answers are plain data that could travel to another
@@ -66,7 +66,7 @@ NO_UNITS = Units(())
 
 @dataclass(frozen=True)
 class Measure:
-    """What is asked of the sums.
+    """Measure that a ledger computes from its sums.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ class Measure:
 
     @property
     def adds_over_rows(self) -> bool:
-        """Is the answer of all rows the sum of the answers of parts of them?"""
+        """Whether the measure adds up over parts of the rows."""
         return self.kind != "pairs"
 
 
 class Outline(NamedTuple):
-    """What criteria need to know of a ledger beforehand; the same for all parts of its rows."""
+    """Shape of a ledger that criteria read; the same for all parts of its rows."""
 
     n_classes: int
     labels: tuple[str, ...]  #: names of the problems: one for classes, one a label
@@ -95,7 +95,7 @@ class Outline(NamedTuple):
 
     @property
     def odds(self) -> bool:
-        """Two classes everywhere: the log-odds of the second say all."""
+        """Whether all problems have two classes, so that log-odds suffice."""
         return self.n_classes == 2
 
 
@@ -110,7 +110,7 @@ class Scores(NamedTuple):
 
 
 class Offers(NamedTuple):
-    """What a ledger can be asked beside what all can."""
+    """Optional capabilities of a ledger."""
 
     measures: tuple[str, ...]  #: kinds of measures that it answers
     tables: "TermTables | None" = None  #: of terms of any weight; None: whole columns alone
@@ -132,7 +132,7 @@ ROW_MEASURES = ("error", "probability", "log-likelihood")
 
 
 class Bounds(NamedTuple):
-    """Fast losses and how far each may be off; infinitely far where nothing fast is known."""
+    """Fast losses with their error bounds; infinite where no fast bound is known."""
 
     losses: Floats
     doubts: Floats
@@ -149,7 +149,7 @@ class Slopes(NamedTuple):
 
 
 class Ledger(Protocol):
-    """Where rows live.
+    """Ledger contract: holds the running log-scores of rows, and answers losses of changes.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ def tables_of(ledger: Ledger) -> "TermTables":
 
 
 class Partitioned(Ledger):
-    """Parts of the rows, each in a ledger of its own: every answer is the sum of their answers.
+    """Ledger over parts of the rows, each in its own ledger; answers are sums.
 
     Tables, factors and everything else that is known beforehand are the same in all parts, so that
     the answers, and with them every step of a search, are those of a ledger of all rows.
@@ -305,17 +305,17 @@ class Partitioned(Ledger):
         return Bounds(losses, np.sum([each.doubts for each in found], axis=0))
 
     def walk(self, measure: Measure, units: Units, which: Ints, steps: Ints) -> Ints:
-        """All steps by one question to every part."""
+        """Losses along a walk, by one request to every part."""
         check_adds(measure)
         return _sum([part.walk(measure, units, which, steps) for part in self._parts])
 
     def slopes(self, which: Sequence[int]) -> Slopes:
-        """What weights could gain over all parts."""
+        """Gradients of the weights over all parts."""
         found = [part.slopes(which) for part in self._parts]
         return Slopes(_sum([each.sums for each in found]), found[0].at)
 
     def balance(self) -> Ints:
-        """What constants could gain over all parts."""
+        """Gradients of the constants over all parts."""
         return _sum([part.balance() for part in self._parts])
 
     def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:

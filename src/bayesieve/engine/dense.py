@@ -14,9 +14,9 @@ from ..data.kernels.options import ERROR, LANES, LOG_LIKELIHOOD, ROW_KINDS
 from ..models.base import (
     Floats,
     Ints,
+    ModelSettings,
     Run,
     Scale,
-    Settings,
     Terms,
     choose_scale,
     in_units_of_scale,
@@ -145,7 +145,7 @@ class DenseTables:
     def __init__(
         self,
         columns: TableColumns,
-        settings: Settings,
+        settings: ModelSettings,
         priors: str | Floats | None,
         run: Run = run_alone,
     ):
@@ -296,7 +296,7 @@ class DenseLedger(Ledger):
     def build(
         cls,
         all_columns: Sequence[DenseColumns],
-        settings: Settings,
+        settings: ModelSettings,
         priors: str | Floats | None,
         factors: tuple[int, ...],
         threads: Threads,
@@ -349,7 +349,7 @@ class DenseLedger(Ledger):
         return found
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
-        """Let columns join or leave; exact, so leaving undoes joining to the bit."""
+        """Add or remove columns; exact, so that removal undoes addition to the bit."""
         sign = SIGNS.get(steps) if isinstance(steps, int) else None
         self._move(self._sums, terms, sign or sign_of(steps))
         self._derived.clear()

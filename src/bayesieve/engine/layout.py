@@ -1,4 +1,4 @@
-"""The lines of a dense ledger: which rows are scored, by which tables, and what they hold."""
+"""Layout of a dense ledger: which rows are scored, and by which fold's tables."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ class Lines:
 
     @cached_property
     def arrays(self) -> LineArrays:
-        """As the kernels read them."""
+        """Arrays of the lines in the form that the kernels read."""
         return LineArrays(self.pieces, self.sets, self.tiles, self.classes, self.weights)
 
     @cached_property
@@ -127,7 +127,7 @@ class Lines:
 
 
 class ScoredRows(NamedTuple):
-    """Who trains, who is scored."""
+    """Which rows train, and which are scored."""
 
     sets: TrainingSets  #: of the training rows
     lines: Lines  #: rows of the table

@@ -1,4 +1,4 @@
-"""Engines by the names that users give them, and what the other rooms see of remote rows."""
+"""Registry of engines by name, and the interface of remote rows."""
 
 from .dask.engine import DaskEngine, RemoteTable, check_address, check_mergeable, remote_sample
 from .dask.ledgers import DealtLedger, Meanings, RemoteDifferences, RemoteProblem, RemoteRows

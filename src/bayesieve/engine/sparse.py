@@ -1,4 +1,4 @@
-"""Ledgers of sparse columns: only rows that have a value move."""
+"""Ledgers of sparse columns: only rows with a value are updated."""
 
 from collections.abc import Iterator, Sequence
 from copy import copy
@@ -18,9 +18,9 @@ from ..models.base import (
     Floats,
     Grid,
     Ints,
+    ModelSettings,
     Run,
     Scale,
-    Settings,
     Statistics,
     Terms,
     TrainingSets,
@@ -180,7 +180,7 @@ class SparseProblem:
         return self.weights[self.scoring.training]
 
     def sets_of(self, classes: Ints, class_weight: Floats) -> TrainingSets:
-        """Who trains, by what the training rows belong to."""
+        """Training sets by stratum of the training rows."""
         scoring = self.scoring
         return TrainingSets(
             classes, self.training_weights, scoring.left_out, class_weight, scoring.training
@@ -255,7 +255,10 @@ class SparseTables(NamedTuple):
 
 
 def bayes_tables(
-    problem: SparseProblem, settings: Settings, priors: str | Floats | None, run: Run = run_alone
+    problem: SparseProblem,
+    settings: ModelSettings,
+    priors: str | Floats | None,
+    run: Run = run_alone,
 ) -> SparseTables:
     """Terms of naive Bayes: what the usual value says, and by how much the others move.
 
@@ -277,7 +280,7 @@ class _BayesTables:
     """All binary columns at once, the others one by one."""
 
     def __init__(
-        self, problem: SparseProblem, settings: Settings, priors: str | Floats | None, run: Run
+        self, problem: SparseProblem, settings: ModelSettings, priors: str | Floats | None, run: Run
     ):
         self._problem, self._settings, self._priors, self._run = problem, settings, priors, run
         self._trained, self._weights = problem.trained, problem.training_weights
@@ -369,7 +372,7 @@ class _BayesTables:
         means = None
         if smoothing == "mean":
             means = binary_mean(list(counts), counts.shape[1], counts.shape[3])
-        settings = Settings(smoothing, None, self._class_weight, means, bits)
+        settings = ModelSettings(smoothing, None, self._class_weight, means, bits)
         return MODELS["bernoulli"].terms(counts, np.arange(3), Grid(), settings)
 
     def _others(self, bits: int) -> dict[int, Terms]:
@@ -391,7 +394,7 @@ class _BayesTables:
         spec, (n_sets, _) = self._problem.specs[f], self._totals.shape
         return n_sets * spec.n_codes**2 * self._trained.n_classes if spec.on_grid else 0
 
-    def _column_terms(self, f: int, g: int, settings: Settings) -> Terms:
+    def _column_terms(self, f: int, g: int, settings: ModelSettings) -> Terms:
         """Terms of another column for one problem: sets x codes x classes."""
         problem = self._problem
         spec, values = problem.specs[f], problem.values[f]
@@ -577,7 +580,7 @@ class SparseLedger(MovedLines):
     # -- the contract --------------------------------------------------------------------------
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
-        """Let columns join or leave; exact, so leaving undoes joining to the bit."""
+        """Add or remove columns; exact, so that removal undoes addition to the bit."""
         sign = SIGNS.get(steps) if isinstance(steps, int) else None
         self._offset = self._move(self._sums, self._offset, terms, sign or sign_of(steps))
         pointers = self._entries.pointers

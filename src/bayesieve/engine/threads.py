@@ -153,7 +153,7 @@ class Threads:
         self.run(one_by_one, n_items, n_cells)
 
     def share(self, tasks: Sequence[Callable[[], None]]) -> None:
-        """Whoever is free takes the next task; done when all are."""
+        """Run tasks on the next free thread; return when all are done."""
         n_helpers = min(self.n_threads, len(tasks)) - 1
         if n_helpers > 0 and self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads - 1, "bayesieve")
@@ -172,7 +172,7 @@ class Threads:
                 part.result()
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None

@@ -1,4 +1,4 @@
-"""The weighted ledger: tables of terms, cells of lines, scores, and what weights could gain.
+"""The weighted ledger: tables of terms, scores of rows, and gradients of weights.
 
 Every line is scored without itself: tables hold what leaving a row out changes of its own class,
 or come from other folds.  All answers are integers that add up over parts of the lines.
@@ -91,7 +91,7 @@ class TermTables:
 
     @property
     def n_classes(self) -> int:
-        """How many classes they speak about."""
+        """Number of classes."""
         return self.ratios.shape[1]
 
     @property

@@ -1,1 +1,1 @@
-"""scikit-learn's face: classifiers and selectors."""
+"""scikit-learn estimators: classifiers and selectors."""

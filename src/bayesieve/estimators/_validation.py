@@ -1,4 +1,4 @@
-"""Parameters of the estimators, validated; and what "auto" and presets stand for."""
+"""Validation of estimator parameters; resolution of "auto" and of presets."""
 
 import os
 import warnings
@@ -441,7 +441,7 @@ def chooser_of(selector: "NaiveBayesSelector", criterion: Criterion) -> Criterio
 
 
 def judge_parameters(selector: "NaiveBayesSelector") -> tuple[Search, Criterion]:
-    """Judge all that does not depend on the data; the search and the criterion."""
+    """Validate all that does not depend on the data; the search and the criterion."""
     family_of(selector).check()
     search = check_search(selector.search, SEARCHES, selector.n_features)
     criterion = selector.criterion
@@ -481,7 +481,7 @@ def judge_data(
     X: object,
     groups: Array | None,
 ) -> Task:
-    """Judge everything that depends on the data."""
+    """Validate everything that depends on the data."""
     family = family_of(selector)
     family.check_sample(sample)
     criterion.check_classes(2 if sample.targets.labelled else len(sample.classes))
@@ -705,7 +705,7 @@ def _start(
     rising: Mapping[int, int],
     names: list[str],
 ) -> tuple[tuple[int, ...], ...]:
-    """The same, where the rest of what was asked for leaves them room."""
+    """Starting terms, checked against groups, keep and monotone constraints."""
     read_start([j for term in begun for j in term], units, names)
     bound = {j for unit in units if len(unit) > 1 and not kept & set(unit) for j in unit}
     for j in sorted({j for term in begun if len(term) == 2 for j in term}):
@@ -740,7 +740,7 @@ def _check_room(
 def with_start_pairs(
     plan: WeightPlan, options: Sequence[FitOption], columns: CodedColumns, n_classes: int
 ) -> tuple[FitOption, ...]:
-    """Those ways to fit that know the pairs with which the path begins.
+    """Options of a fit whose candidates include the starting pairs.
 
     Parameters
     ----------
@@ -899,7 +899,7 @@ def shuffled(n_splits: int) -> StratifiedKFold:
 
 
 def folds_of_fewer(task: Task, rows: NDArray[np.int64]) -> object:
-    """The same way to score some rows: at most as many folds as a class has rows, or as groups."""
+    """Cross-validation for fewer rows: at most as many folds as rows of a class, or groups."""
     cv, most = task.cv, int(np.bincount(task.sample.strata[rows]).max())
     if task.groups is not None:
         most = min(most, len(set(task.groups[task.sample.rows[rows]].tolist())))

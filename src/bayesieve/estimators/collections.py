@@ -1,4 +1,4 @@
-"""Fits on Dask collections: input is validated before any work, rows stay with the workers."""
+"""Fits on Dask collections: input is validated first, rows stay on the workers."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def engine_of(engine: object, X: object) -> RemoteEngine:
-    """Who keeps the rows of a collection.
+    """Engine that holds the rows of a collection.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def gathered_weights(
     y: object,
     params: dict[str, Foreign],
 ) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
-    """The same for weighted terms, whose sums add up over rows as well.
+    """Open a Dask collection for a fit of weighted terms; their sums add up over partitions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The fitted value of any estimator; `deploy`: the same model under other class shares."""
+"""`deploy`: a fitted model under other class priors."""
 
 import copy
 import warnings
@@ -77,7 +77,7 @@ Held = TypeVar("Held", NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes)
 
 
 def deploy(model: Held, priors: Priors) -> Held:
-    """A copy of a model for a place where the classes are more or less frequent than in training.
+    """Copy of a model with the class priors of its place of use (prior shift).
 
     What the features say stays; the prior is exchanged by Bayes' rule, whatever the temperature of
     a calibrated model.  Explanations, reports, exported code and files speak for that place.

@@ -1,4 +1,4 @@
-"""Many small subsets, one averaged vote (Ruta 2014, section V.F)."""
+"""Ensembles of models on small subsets, averaged (Ruta 2014, section V.F)."""
 
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -66,7 +66,7 @@ class SubsetEnsemble(DefaultEstimator, AnyTable, MetaEstimatorMixin, BaseEstimat
         self.order = order
 
     def fit(self, X: object, y: object) -> "SubsetEnsemble":
-        """Deal the columns out and fit every model.
+        """Distribute the columns over the members and fit every model.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class SubsetEnsemble(DefaultEstimator, AnyTable, MetaEstimatorMixin, BaseEstimat
     def _begin(
         self, X: object, y: object, allowed: tuple[type[NaiveBayes] | type[FeatureVotes], ...]
     ) -> tuple[Sample, NDArray[np.int64]]:
-        """Judge everything; the columns to use, best first."""
+        """Validate everything; the columns to use, best first."""
         check_number("n_subsets", self.n_subsets, low=1, whole=True)
         if self.estimator is not None:
             if not isinstance(self.estimator, allowed):
@@ -147,7 +147,7 @@ class SubsetEnsemble(DefaultEstimator, AnyTable, MetaEstimatorMixin, BaseEstimat
 
 
 class GreedyEnsemble(SubsetEnsemble):
-    """An ensemble that is searched as a whole: subsets grow and shrink in turns.
+    """Ensemble of naive Bayes models whose subsets are searched jointly.
 
     The score is that of the averaged probabilities: the mean area under the ROC curve over labels,
     less a price for all features of all subsets.  Each subset in turn takes the first candidate, in

@@ -1,4 +1,4 @@
-"""`NaiveBayes`: the model with all columns, in one go or in batches."""
+"""`NaiveBayes`: the classifier on all columns, fitted at once or in batches."""
 
 import sys
 import warnings
@@ -16,7 +16,7 @@ from ..checks import Array, check_flag, check_number, plain_value
 from ..data.sample import Sample, Targets, is_label_matrix, read_sample, unboxed
 from ..data.tables import Table, is_collection, read_table
 from ..engine.sparse import SparseProblem, SparseTables, bayes_tables
-from ..models.base import Floats, Ints, Run, Settings, run_alone
+from ..models.base import Floats, Ints, ModelSettings, Run, run_alone
 from ..models.columns import BinarySpecs, Summary, choose_models, summarise, warn_of_unknown
 from ..models.counts import check_priors, check_smoothing
 from ..models.fitted import FittedBayes, FittedProblem, Priors, at_place, fit_problem
@@ -27,7 +27,7 @@ from .base import lazily, lazy_fit
 def read_batch(
     model: "NaiveBayes", X: object, y: object, classes: object, sample_weight: object
 ) -> tuple[Sample, list[Summary] | None]:
-    """A batch, judged; and what was counted up to now with its rows, None for the first batch."""
+    """Validate a batch and merge its counts into those so far (None for the first batch)."""
     family = model.family()
     family.check()
     if model.rounded:
@@ -117,7 +117,7 @@ class BayesFamily:
     form = "lines"  #: of ledger it needs; it can be asked in both
 
     def check(self) -> None:
-        """Judge the settings."""
+        """Validate the settings."""
         check_smoothing(self.smoothing)
         if self.var_smoothing is not None:
             check_number("var_smoothing", self.var_smoothing, low=0.0, high=sys.float_info.max)
@@ -130,7 +130,7 @@ class BayesFamily:
         return choose_models(self.features, table, "gaussian" if normal else "density")
 
     def check_sample(self, sample: Sample) -> None:
-        """Judge the settings that depend on the classes."""
+        """Validate the settings that depend on the classes."""
         check_priors(self.priors, len(sample.classes))
 
     def fit(
@@ -175,10 +175,10 @@ class BayesFamily:
         """Some columns of a model of all rows."""
         return fitted.restrict(columns)
 
-    def settings(self, fitted: FittedBayes, class_weight: Floats) -> Settings:
+    def settings(self, fitted: FittedBayes, class_weight: Floats) -> ModelSettings:
         """Settings of tables that are learnt on some of the rows of a model."""
         # The variance added to all columns is learnt once, by the fit on all rows.
-        return Settings(
+        return ModelSettings(
             check_smoothing(self.smoothing), fitted.problems[0].extra_variance, class_weight
         )
 
@@ -349,7 +349,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
     # -- learning ------------------------------------------------------------------------------
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> "NaiveBayes":
-        """Learn the tables.
+        """Fit the model.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
     def partial_fit(
         self, X: object, y: object, classes: object = None, sample_weight: object = None
     ) -> "NaiveBayes":
-        """Add rows to what was learnt: statistics merge.
+        """Fit incrementally: add rows to the statistics learnt so far.
 
         Feature models chosen by ``"auto"`` are those of the first batch, and so is the grid of a
         column on a grid: give a first batch that shows the range of the values.  The resolution of
@@ -425,12 +425,12 @@ class NaiveBayes(AnyTable, BaseEstimator):
 
     @property
     def temperature_(self) -> float | Floats:
-        """What log-probabilities are divided by, 1 but for `calibrate`; with labels, one each."""
+        """Calibration temperature (1: not calibrated); with labels, one each."""
         check_is_fitted(self, "fitted_")
         return self.fitted_.temperature
 
     def terms(self, X: object) -> NDArray[np.float64]:
-        """What each feature says about each class, in nat.
+        """Log-probabilities of every value by class, in nat, feature by feature.
 
         Parameters
         ----------

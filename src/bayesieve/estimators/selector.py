@@ -1,4 +1,4 @@
-"""`NaiveBayesSelector`: the scikit-learn face of a search."""
+"""`NaiveBayesSelector`: the scikit-learn estimator around a search."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -208,7 +208,7 @@ class NaiveBayesSelector(
     MetaEstimatorMixin,
     BaseEstimator,
 ):
-    """Choose the features that make a naive Bayes model accurate and readable.
+    """Wrapper feature selection for naive Bayes: few columns, an accurate and readable model.
 
     A search adds and removes features; a criterion, computed exactly and without refitting, guides
     it.  By default all rows guide, each scored by tables that have not seen it; the smallest subset
@@ -259,8 +259,9 @@ class NaiveBayesSelector(
     class_weight : None, "balanced" or mapping, default=None
         Weight of each class in the counts and the criteria; ``"balanced"`` turns the error into the
         balanced error.
-    random_state : int, RandomState or None
-        Draws the validation part, and seeds searches that draw.
+    random_state : int, RandomState or None, default=0
+        Draws the validation part, and seeds searches that draw.  None draws anew in every fit, and
+        takes the seeds of `nested`, `stability` and `compare`.
     n_jobs : int, optional
         Threads for the kernels; -1 for all cores.  The result does not depend on it.
     progress : bool, default=False
@@ -368,7 +369,7 @@ class NaiveBayesSelector(
         feature_groups: Sequence[Sequence[str | int]] | None = None,
         keep: Iterable[str | int] = (),
         class_weight: object = None,
-        random_state: object = None,
+        random_state: object = 0,
         n_jobs: int | None = None,
         progress: bool = False,
         choice: str = "auto",
@@ -436,7 +437,7 @@ class NaiveBayesSelector(
 
     @with_callbacks
     def fit(self, X: object, y: object, **params: object) -> "NaiveBayesSelector":
-        """Search, choose, and fit the chosen model on all rows.
+        """Search subsets, choose one, and fit its model on all rows.
 
         Parameters
         ----------
@@ -716,7 +717,7 @@ class Searching:
         return AmongUnits(inner, found)
 
     def ledgers(self, guiding: Rows, validating: Rows, search: Search) -> Ledgers:
-        """Who owns the rows, and the model of all of them."""
+        """Ledgers of the rows, and the model of all of them."""
         make = sparse_ledgers if self.task.sparse else dense_ledgers
         if isinstance(self.task.table, RemoteTable):
             make = dealt_ledgers if self.task.sparse else remote_ledgers

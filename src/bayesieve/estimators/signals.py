@@ -1,4 +1,4 @@
-"""`SignalPipeline` and pipelines of the user's own, followed from their input to the model."""
+"""`SignalPipeline`, and scikit-learn pipelines traced from their input to the model."""
 
 import copy
 import warnings
@@ -163,7 +163,7 @@ class SignalPipeline(Pipeline):
         return {**found, "kept": used, "stands_for": {}}
 
     def with_estimator(self, estimator: Decider) -> "SignalPipeline":
-        """The same indicators before another estimator, such as one that `deploy` gave."""
+        """Pipeline of these indicators and another estimator, such as one from `deploy`."""
         found = SignalPipeline([self.steps[0], ("estimator", estimator)])
         found.form_ = self.form_
         return found
@@ -192,7 +192,7 @@ def signals(
     channels: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> SignalPipeline:
-    """A scikit-learn pipeline from time series to decisions that can be read.
+    """Pipeline from time series to a readable classifier: scores, binary indicators, selection.
 
     ``bayesieve signals`` does the same with files.
 

@@ -1,4 +1,4 @@
-"""Is what a search found more than chance?  Tests of the choice, corrected for selection bias."""
+"""Significance of a selection: tests corrected for selection bias."""
 
 import math
 import warnings
@@ -142,7 +142,7 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
 
 
 def _independent(task: Task, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each group one row, the one in the middle: what groups share counts once."""
+    """Keep one row of each group (the middle one), so that rows are independent."""
     return rows if task.mates is None else rows[middle_rows(task.mates[rows])]
 
 
@@ -324,7 +324,7 @@ def _alone(path: Path, task: Task, gains: Gains) -> Proof | None:
 
 
 def _around(task: Task, guiding: Rows, explore: Explore) -> Proof | None:
-    """Searches of two thirds of the rows, judged on the third."""
+    """Cross-validated searches: two thirds of the rows search, the last third scores."""
     gain = variance = 0.0
     n_rows = free = 0
     for train, test in _thirds(task, guiding):

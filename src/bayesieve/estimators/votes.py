@@ -38,7 +38,7 @@ class VotesFamily:
     rounded = False
 
     def check(self) -> None:
-        """Judge the setting."""
+        """Validate the setting."""
         choose("orientation", self.orientation, ["label", "rare"])
 
     def choose_models(self, table: Table) -> list[str]:
@@ -76,7 +76,7 @@ class VotesFamily:
         return votes_of(counts, rare, first.classes, labels, first.specs)
 
     def restrict(self, fitted: FittedVotes, columns: Sequence[int], sample: Sample) -> FittedVotes:
-        """Some columns, whose votes are counted anew."""
+        """Restrict the model to some columns; their votes are recounted."""
         return fitted.restrict(columns).counted(sample.pick(np.array(columns, np.int64)))
 
     def sparse_tables(
@@ -87,7 +87,7 @@ class VotesFamily:
 
 
 class FeatureVotes(ClassifierMixin, BaseEstimator):
-    """Count votes: every binary column may vote for the positives.
+    """Voting classifier: every binary column may vote for the positive class (Ruta 2014).
 
     The fast stand-in for naive Bayes of Ruta 2014 (cumulative sparse feature count): all terms are
     0 or 1, so that scores are small integers.  Counts rank rows and say nothing of probabilities:

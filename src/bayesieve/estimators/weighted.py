@@ -46,7 +46,7 @@ from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 
 
 def judge_parameters(model: "WeightedNaiveBayes") -> None:
-    """Judge all that does not depend on the data."""
+    """Validate all that does not depend on the data."""
     check_number("max_terms", model.max_terms, low=1, whole=True)
     if not isinstance(model.pairs, str):
         check_flag("pairs", model.pairs)
@@ -155,7 +155,7 @@ def _fingerprints(
 
 
 class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
-    """The most accurate readable model: few terms, each with a weight for every class.
+    """Weighted naive Bayes: few terms (columns and interactions) with per-class weights.
 
     score_k = b_k + sum over terms of w_tk log [P(x_t | k) / P(x_t)].  A term is a column, or a pair
     of columns that tell more together than each alone; its table is made of counts.  A weight is a
@@ -422,7 +422,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         return self
 
     def at(self, size: int) -> "WeightedNaiveBayes":
-        """The model of at most `size` terms that the path passed.
+        """Model at an earlier step of the path: at most `size` terms.
 
         Parameters
         ----------
@@ -454,7 +454,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
 
     @property
     def terms_(self) -> list[dict[str, Any]]:
-        """Terms in the order in which they came."""
+        """Terms in the order in which they entered."""
         check_is_fitted(self, "path_")
         found = []
         for each, path in zip(self._fits, self._paths, strict=True):
@@ -578,7 +578,7 @@ class WeightedTerms(Procedure):
         return [
             ("estimator", "WeightedNaiveBayes: terms with weights for each class"),
             ("guided by", "log-loss"),
-            ("price of a term", decided["price"]),
+            ("minimum gain of a term", decided["price"]),
             ("pairs of columns", "yes" if decided["pairs"] else "no"),
             ("ridge", f"{self.model.ridge:g}"),
         ]

@@ -1,1 +1,1 @@
-"""How far to trust a model: honest figures, stability, calibration."""
+"""Evaluation: nested cross-validation, stability, calibration, drift, decision rules."""

@@ -1,4 +1,4 @@
-"""What users hand over to be judged or explained."""
+"""Types of models that can be evaluated or explained."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeAlias

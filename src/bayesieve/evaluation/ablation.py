@@ -1,4 +1,4 @@
-"""Ablation: the model against one of all columns, and without each of its own terms."""
+"""Ablation: the model without each of its terms, and against a model of all columns."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One temperature that makes a model's probabilities as sure as they may be."""
+"""Calibration by temperature scaling on held-out rows."""
 
 import copy
 import warnings
@@ -90,7 +90,7 @@ def calibrate(
     sample_weight: ArrayLike | None = None,
     bounds: tuple[float, float] = (0.1, 100.0),
 ) -> Judged:
-    """Divide a model's log-odds by the one temperature that suits held-out rows best.
+    """Calibrate a model's probabilities by temperature scaling on held-out rows.
 
     Naive Bayes counts what two dependent features both say twice, and is too sure.  A temperature
     above 1 takes that back: it changes no decision and no order of rows by the log-odds of two

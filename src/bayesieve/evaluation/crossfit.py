@@ -1,4 +1,4 @@
-"""Fit again: the one way to repeat a fit on folds and resamples; out-of-fold predictions."""
+"""Cross-fitting: repeat a fit on folds or resamples; out-of-fold predictions."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -505,7 +505,7 @@ def trained_on(fitted: FittedBayes, table: Table, target: Ints, weights: Floats)
 
 
 def _same_statistics(one: Statistics, other: Statistics) -> bool:
-    """The same counts, or the same moments but for the order in which rows were added up."""
+    """Compare two sets of statistics: equal counts, or moments equal up to rounding."""
     if not isinstance(one, tuple):
         return bool(np.allclose(one, other, rtol=1e-9, atol=0))
     (weight, mean, squares), (weights, means, other_squares) = one[:3], other[:3]

@@ -1,4 +1,4 @@
-"""Rankings judged by the models that walk along them."""
+"""Evaluate a ranking by cross-validated models along it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class RankingEvaluation(Result):
         return float(self.chosen.std(ddof=1)) if self.sizes.size > 1 else 0.0
 
 
-class ModelSettings(TypedDict, total=False):
+class ScoredModel(TypedDict, total=False):
     """Settings of the model that `evaluate_ranking` scores."""
 
     features: FeatureModels
@@ -96,7 +96,7 @@ def evaluate_ranking(
     cv: Folds = 5,
     honest: bool = False,
     n_jobs: int | None = None,
-    **settings: Unpack[ModelSettings],
+    **settings: Unpack[ScoredModel],
 ) -> RankingEvaluation:
     """Include features along a ranking, and score every prefix.
 

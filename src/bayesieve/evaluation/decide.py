@@ -1,4 +1,4 @@
-"""`decide`: a rule for decisions from held-out rows; `Decision` says what it is; and `novelty`."""
+"""`decide`: decision rules with costs and rate limits from held-out rows; and `novelty`."""
 
 import copy
 import math
@@ -210,7 +210,7 @@ def decide(  # noqa: PLR0913
     confidence: float = 0.95,
     groups: ArrayLike | None = None,
 ) -> Decided:
-    """Give a model a rule for its decisions, made on held-out rows.
+    """Add a decision rule to a model: costs, referral, and rate limits, set on held-out rows.
 
     The rule becomes part of the fitted value: ``predict``, `explain`, model files and exported code
     follow it; ``predict_proba`` does not depend on it.  It takes the decision of least expected
@@ -369,7 +369,7 @@ def _ruled(
 
 
 def novelty(model: Model, X: object) -> Floats:
-    """How far rows are like those held out: a p-value each, small where they are like none.
+    """Novelty of rows: a p-value each, small where a row is unlike the held-out rows.
 
     How improbable the values of a row are under every class (and label), against the held-out rows
     of `decide`: (1 + those that are at least as surprising) / (1 + all).  Of new rows of the same

@@ -460,7 +460,7 @@ class Drift(Result):
 
 
 def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
-    """Which columns of new rows moved away from training, and how novelty moved.
+    """Test for drift: which columns of new rows differ from training, and how novelty changed.
 
     Columns with levels are compared by counts (missing values and levels never seen are levels,
     too), numbers on a grid by counts of groups, their order, values beyond all that were seen, and

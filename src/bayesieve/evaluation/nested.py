@@ -1,4 +1,4 @@
-"""Honest figures of a selection: the whole selector within folds."""
+"""Nested cross-validation: the whole selection is repeated in every fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class Fold:
 
 @dataclass(frozen=True, repr=False)
 class Nested(Result):
-    """A selector judged on rows that took no part, fold by fold.
+    """Result of nested cross-validation, fold by fold.
 
     Attributes
     ----------
@@ -188,8 +188,8 @@ class Nested(Result):
         """Mean error and its standard error."""
         return (
             f"error {self.mean(self.error):.4f} (standard error "
-            f"{self.standard_error(self.error):.4f}) on rows that took no part; the score that "
-            f"guided was too good by {self.mean(self.optimism):.4f}"
+            f"{self.standard_error(self.error):.4f}) on held-out rows; selection bias of the "
+            f"guiding score (optimism) {self.mean(self.optimism):.4f}"
         )
 
     def to_text(self) -> str:
@@ -216,7 +216,7 @@ def nested(
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> Nested:
-    """Run a whole selector within folds, and judge it on rows that took no part in anything.
+    """Nested cross-validation: repeat the whole selection in every fold, score held-out rows.
 
     The score that guides a search is too good for the subset it found, and the score that chooses
     among the subsets visited is too good for the one chosen.  Held-out rows say by how much.

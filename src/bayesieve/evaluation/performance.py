@@ -1,4 +1,4 @@
-"""How good a chosen model is: confusion, ROC curves, calibration, rates as the threshold moves."""
+"""Performance of a model: confusion matrix, ROC, calibration, rates by threshold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -90,7 +90,7 @@ class ClassPerformance:
 
 @dataclass(frozen=True)
 class OwnScore:
-    """A criterion that a user has written, on the rows judged."""
+    """Value of a user-defined criterion on the evaluated rows."""
 
     name: str
     value: float
@@ -99,7 +99,7 @@ class OwnScore:
 
 @dataclass(frozen=True)
 class Performance(Result):
-    """The chosen columns judged on rows that the judged tables do not come from.
+    """Performance of the chosen columns on rows that did not fit the tables.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def performance(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Performance:
-    """Judge a selection, or a finished model on rows that are new to it.
+    """Performance of a selection (out-of-fold), or of a fitted model on new rows.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def _judge(
 
 
 def effective_rows(wrong: Array, weights: Array, mates: NDArray[np.int64]) -> float:
-    """As many independent rows would leave the share of wrong ones as uncertain.
+    """Effective sample size: independent rows that would leave the error rate as uncertain.
 
     Where no row, or every row, is wrong, groups are as many as can be told apart.
 

@@ -327,7 +327,7 @@ def stability(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Stability:
-    """Repeat a selection on bootstrap samples of the rows, and say how far the results agree.
+    """Stability of a selection over bootstrap resamples of the rows.
 
     A bootstrap sample is a row of whole weights: how often each row was drawn.  The columns are
     read, judged and encoded once; every sample counts the same codes with other weights.  Families

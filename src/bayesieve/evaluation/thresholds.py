@@ -1,4 +1,4 @@
-"""Thresholds that keep a rate with stated confidence, from ceilings and floors that users ask for.
+"""Thresholds that keep a rate with a stated confidence (tolerance bounds).
 
 Of n held-out scores, let k lie above the threshold.  The rate above it exceeds `bound` with
 probability P(Binomial(n, bound) <= k), whatever the distribution of the scores; ties only help.
@@ -94,7 +94,7 @@ class _Frame(Protocol):
     """What a pandas frame is."""
 
     def to_dict(self, orient: str) -> dict[str, object]:
-        """Its lines, by their names."""
+        """Rows of the frame as a dict by name."""
 
 
 class Requirements(NamedTuple):

@@ -1,4 +1,4 @@
-"""Evidence: what each feature said in a decision, as plain data."""
+"""Explanations: the evidence of each feature for a decision, reports, exports."""
 
 from .evidence import Evidence, Explanation, Explanations, Verdict, explain
 from .model import FeatureEvidence, ModelExplanation, explain_model

@@ -27,7 +27,7 @@ class TableLike(Protocol):
 
 
 class RelevanceOptions(TypedDict, total=False):
-    """What `relevance_matrix` takes beside the table and its classes."""
+    """Options of `relevance_matrix` besides the table and its classes."""
 
     model: str
     as_printed: bool
@@ -78,7 +78,7 @@ class EvidenceDisplay(_Display):
 
 
 class NomogramDisplay(_Display):
-    """The model as scales: where each value of each feature speaks.
+    """Nomogram of a model: a scale of points for every feature.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class NomogramDisplay(_Display):
         return ratios, self.target, self.against
 
     def plot_pair(self, pair: str, ax: "Axes | None" = None) -> "NomogramDisplay":
-        """Draw a pair of features as a heat map of what its cells say.
+        """Draw an interaction of two features as a heat map of log-ratios.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ def _by_cost(d: int, costs: Floats, allowed: NDArray[np.bool_], names: list[Valu
 def _reasons(
     problem: FittedProblem, rule: DecisionRule, leads: Ints, names: list[Value]
 ) -> list[str]:
-    """What each guard that speaks has to say."""
+    """Reasons of the thresholds that apply."""
     found = []
     for guard in rule.guards:
         lead = int(leads[guard.position])
@@ -152,7 +152,7 @@ PRIOR = "(prior)"
 
 
 # What the prior's value says of a model that was deployed.
-PLACE = "of the place of use"
+PLACE = "where it is used"
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Evidence:
     feature : str
         Name of the column; ``"(prior)"`` for the share of the classes among the training rows.
     value : float, str or None
-        What the row shows; None where it is missing, and for the prior (``"of the place of use"``
+        What the row shows; None where it is missing, and for the prior (``"where it is used"``
         where `deploy` gave another one).
     log_ratio : float
         log P(value | target) - log P(value | against), in nat; positive speaks for the target.
@@ -403,7 +403,7 @@ def explain(
     target: Value | None = None,
     against: Value | None = None,
 ) -> Explanations:
-    """The evidence behind each row's decision.
+    """Explain the decision on each row: the log-ratio that each feature contributes.
 
     The bars of a row are what each feature and the prior say for the target against the other
     class; they add up to its log-odds.

@@ -1,4 +1,4 @@
-"""The whole model in plain data: what each value says, where it comes from, how much it matters."""
+"""`explain_model`: log-ratios of every value, the counts behind them, and importances."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -202,7 +202,7 @@ class ModelExplanation(Result):
             lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
         if self.place is not None:
             shares = [f"{c} {p:.4g}" for c, p in zip(self.classes, self.place, strict=True)]
-            lines.append(f"priors of the place of use: {', '.join(shares)}")
+            lines.append(f"priors where it is used: {', '.join(shares)}")
         return "\n".join(lines)
 
     def _position(self, parameter: str, wanted: Value | None, default: int) -> int:
@@ -229,7 +229,7 @@ class ModelExplanation(Result):
 def explain_model(
     model: Model | FittedBayes | Pipeline, *, label: str | None = None
 ) -> ModelExplanation:
-    """What the model says about every value, the counts behind it, and what matters most.
+    """Explain a model: log-ratios of every value, the counts behind them, and importances.
 
     Parameters
     ----------

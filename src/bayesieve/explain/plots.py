@@ -448,7 +448,7 @@ def _plot_terms(path: "Path", ax: "Axes | None", bands: "Sequence[float] | None"
     ax.plot(sizes, losses, color=_FOR, marker=".")
     ax.axvline(sizes[path.chosen], color=_QUIET, linestyle=":")
     ax.set_xlabel("number of terms")
-    ax.set_ylabel("log-loss of rows left out")
+    ax.set_ylabel("leave-one-out log-loss")
     return ax
 
 
@@ -462,7 +462,7 @@ _LINE, _STEP = 0.42, 0.2
 
 
 def plot_ranks(found: Comparison, ax: Any = None) -> Any:
-    """Average ranks, best to the left; bars join methods that cannot be told apart (Demsar 2006).
+    """Critical-difference diagram: average ranks; bars join equal methods (Demsar 2006).
 
     Parameters
     ----------
@@ -637,7 +637,7 @@ def plot_calibration(
     names: Sequence[object] = (),
     groups: ArrayLike | None = None,
 ) -> "Axes":
-    """Can probabilities be taken at their word?  What was said, and what came true, in ten bins.
+    """Calibration curve: predicted probability against observed frequency, in ten bins.
 
     Parameters
     ----------
@@ -683,7 +683,7 @@ def plot_calibration(
             around, name = _around(came, rows * counted), plain(verdict.name)
             ax.errorbar(said, came, yerr=around, marker="o", ms=4, lw=1, label=name)
     ax.set_xlabel("probability told")
-    ax.set_ylabel("share that came true")
+    ax.set_ylabel("observed frequency")
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
     ax.legend(fontsize=8)
@@ -693,7 +693,7 @@ def plot_calibration(
 def plot_signal(
     indicators: Indicators, series: ArrayLike, name: str, *, ax: "Axes | None" = None
 ) -> "Axes":
-    """One series, shaded where an indicator fired.
+    """Draw one series, shaded where an indicator fired.
 
     Parameters
     ----------

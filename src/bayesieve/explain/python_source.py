@@ -11,7 +11,7 @@ _UNUSED = ("class_count", "impossible", "temperature")
 
 
 def to_python(model: Model, name: str = "predict") -> str:
-    """The model as the source of a Python function that needs no library.
+    """Export a model as the source of a Python function without dependencies.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ _RESULTS, _UNIONS = 1900, 400
 
 
 def to_sql(model: Model, table: str = "data", columns: Iterable[str] | None = None) -> str:
-    """The model as one SQL query that predicts every row of a table.
+    """Export a model as one SQL query that predicts every row of a table.
 
     Terms of binary and categorical columns are the model's own integers, so that the predictions
     are the model's, ties included; terms of continuous columns are computed in the query (with

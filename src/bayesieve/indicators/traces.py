@@ -1,4 +1,4 @@
-"""Scores that answer at every place of a series, and so can say where."""
+"""Scores with a value at every point of a series, so that they locate what they find."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence

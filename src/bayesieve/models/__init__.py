@@ -1,14 +1,14 @@
 """Feature models: mergeable statistics in, terms per value and class out."""
 
 from ..data.sample import Targets
-from .base import FeatureModel, Settings, Terms, TrainingSets, one_set
+from .base import FeatureModel, ModelSettings, Terms, TrainingSets, one_set
 from .columns import build_columns, spoken_tables
 from .registry import MODELS
 
 __all__ = [
     "MODELS",
     "FeatureModel",
-    "Settings",
+    "ModelSettings",
     "Targets",
     "Terms",
     "TrainingSets",

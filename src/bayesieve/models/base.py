@@ -1,4 +1,4 @@
-"""What every feature model offers: terms of values by class, and the integers that they become.
+"""Feature-model interface: log-probabilities of values by class, and their fixed-point form.
 
 Statistics are taken from the rows of training sets; terms are log-probabilities, rounded once to a
 common unit.
@@ -148,7 +148,7 @@ class Grid(NamedTuple):
 
 
 class Spec(Protocol):
-    """What models need to know of a column beside its statistics."""
+    """Description of a column that feature models need besides its statistics."""
 
     @property
     def model(self) -> str:
@@ -168,7 +168,7 @@ class Spec(Protocol):
 
 
 @dataclass(frozen=True)
-class Settings:
+class ModelSettings:
     """What the statistics of a single column cannot tell.
 
     Parameters
@@ -182,8 +182,9 @@ class Settings:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.models import Settings
-    >>> Settings(smoothing=1.0, extra_variance=None, class_weight=np.ones(2)).binary_mean is None
+    >>> from bayesieve.models import ModelSettings
+    >>> settings = ModelSettings(smoothing=1.0, extra_variance=None, class_weight=np.ones(2))
+    >>> settings.binary_mean is None
     True
     """
 
@@ -195,7 +196,7 @@ class Settings:
 
 
 class FeatureModel:
-    """One distribution: how a column speaks about the classes.
+    """Base class of feature models: the distribution of a column given the class.
 
     A model of one's own is a subclass with a `name`, `statistics`, `merge`, `terms` and `bound`;
     what it does not say has an answer here.
@@ -203,12 +204,12 @@ class FeatureModel:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.models import MODELS, Settings, one_set
+    >>> from bayesieve.models import MODELS, ModelSettings, one_set
     >>> from bayesieve.models.base import Grid
     >>> sets = one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
     >>> model = MODELS["bernoulli"]
     >>> counts = model.statistics(np.array([0, 1, 1, 1], np.uint8), 3, sets)
-    >>> terms = model.terms(counts, np.arange(3), Grid(), Settings(1.0, None, np.ones(2)))
+    >>> terms = model.terms(counts, np.arange(3), Grid(), ModelSettings(1.0, None, np.ones(2)))
     >>> np.exp(terms.finite[0, :2])  # P(value | class), with one pseudo-count a value
     array([[0.5 , 0.25],
            [0.5 , 0.75]])
@@ -233,7 +234,9 @@ class FeatureModel:
         """Statistics of two disjoint groups of rows together."""
         raise NotImplementedError(f"feature model {self.name!r} cannot merge statistics.")
 
-    def terms(self, statistics: Statistics, values: Array, grid: Grid, settings: Settings) -> Terms:
+    def terms(
+        self, statistics: Statistics, values: Array, grid: Grid, settings: ModelSettings
+    ) -> Terms:
         """Terms of the values: sets x values x classes."""
         raise NotImplementedError(f"feature model {type(self).__name__!r} must give terms.")
 
@@ -250,25 +253,25 @@ class FeatureModel:
         """
         raise NotImplementedError(f"feature model {self.name!r} has no closed form for that.")
 
-    def limit(self, finite: Floats, settings: Settings) -> Floats:
+    def limit(self, finite: Floats, settings: ModelSettings) -> Floats:
         """Bring the terms of whole lines (last axis: classes) within the bound."""
         return finite
 
-    def bound(self, settings: Settings) -> float | None:
+    def bound(self, settings: ModelSettings) -> float | None:
         """Largest size of a term known beforehand, or None: look at the table."""
         return None
 
     def bells(
-        self, statistics: Statistics, grid: Grid, settings: Settings
+        self, statistics: Statistics, grid: Grid, settings: ModelSettings
     ) -> list[list["Bells"]] | None:
         """Each class's components as sums of bell curves, or None: it has no such form."""
         return None
 
-    def empty_term(self, grid: Grid, settings: Settings) -> float:
+    def empty_term(self, grid: Grid, settings: ModelSettings) -> float:
         """What a class without any value of the column says."""
         return 0.0
 
-    def least_term(self, settings: Settings) -> float | None:
+    def least_term(self, settings: ModelSettings) -> float | None:
         """The least that a value can say, where there is such a floor."""
         return None
 
@@ -330,12 +333,12 @@ class Scale:
 
 
 class ColumnTerms(NamedTuple):
-    """Everything needed to speak for one column."""
+    """Statistics and settings from which the terms of one column are made."""
 
     model: FeatureModel
     statistics: Statistics
     grid: Grid
-    settings: Settings
+    settings: ModelSettings
 
     @property
     def work(self) -> int:

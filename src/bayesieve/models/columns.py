@@ -1,4 +1,4 @@
-"""The columns of a model: each gets a feature model, is read, counted, and made ready to speak."""
+"""Columns of a model: resolve the feature model of each, read it and count it."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ from .base import (
     Floats,
     Grid,
     Ints,
+    ModelSettings,
     Run,
     Scale,
-    Settings,
     Spec,
     Statistics,
     Terms,
@@ -78,11 +78,11 @@ class BinaryTerms(Sequence[ColumnTerms]):
     settings : those of all columns.
     """
 
-    def __init__(self, counts: Floats, settings: Settings):
+    def __init__(self, counts: Floats, settings: ModelSettings):
         self.counts, self.settings = counts, settings
 
     @classmethod
-    def of(cls, counts: Floats, settings: Settings) -> "BinaryTerms":
+    def of(cls, counts: Floats, settings: ModelSettings) -> "BinaryTerms":
         """With what the columns must know of each other."""
         if settings.smoothing == "mean":
             means = binary_mean(list(counts), counts.shape[1], counts.shape[3])
@@ -202,7 +202,7 @@ def fixed_tables(tables: Sequence[Ints | None] | Ints, columns: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class Known:
-    """What all rows told about the columns.
+    """What was learnt about the columns from all rows.
 
     Parameters
     ----------
@@ -498,7 +498,7 @@ class Summary:
         )
 
     def check_batch(self, table: Table) -> None:
-        """Judge all columns of a later batch before any of them changes."""
+        """Validate all columns of a later batch before any of them changes."""
         for j, spec in enumerate(self.specs):
             if not spec.presence:  # any value may stand for presence
                 check_batch(spec.model, table.column(j), table.names[j], spec.levels)
@@ -628,13 +628,13 @@ def spoken_tables(
     --------
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from bayesieve.models import MODELS, Settings, build_columns, one_set, spoken_tables
+    >>> from bayesieve.models import MODELS, ModelSettings, build_columns, one_set, spoken_tables
     >>> spec = SimpleNamespace(
     ...     model="bernoulli", n_distinct=2, resolution=1.0, n_codes=3, points=np.empty(0)
     ... )
     >>> sets = one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
     >>> counts = MODELS["bernoulli"].statistics(np.array([0, 1, 1, 1], np.uint8), 3, sets)
-    >>> columns = build_columns([spec], [counts], Settings(1.0, None, np.ones(2)))
+    >>> columns = build_columns([spec], [counts], ModelSettings(1.0, None, np.ones(2)))
     >>> spoken_tables([spec], columns)[0].finite.shape  # sets x codes x classes
     (1, 3, 2)
     """
@@ -663,7 +663,10 @@ def grid_of(spec: Spec) -> Grid:
 
 
 def build_columns(
-    specs: Sequence[Spec], statistics: Sequence[Statistics], settings: Settings, n_sets: int = 1
+    specs: Sequence[Spec],
+    statistics: Sequence[Statistics],
+    settings: ModelSettings,
+    n_sets: int = 1,
 ) -> list[ColumnTerms]:
     """Statistics and settings, ready to speak for each column.
 
@@ -671,11 +674,11 @@ def build_columns(
     --------
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from bayesieve.models import MODELS, Settings, build_columns, one_set
+    >>> from bayesieve.models import MODELS, ModelSettings, build_columns, one_set
     >>> values, sets = np.arange(4.0), one_set(np.array([0, 0, 1, 1]), np.ones(4), np.ones(2))
     >>> spec = SimpleNamespace(model="gaussian", n_distinct=4, resolution=1.0, points=np.empty(0))
     >>> moments = MODELS["gaussian"].statistics(values, 0, sets)
-    >>> column = build_columns([spec], [moments], Settings(1.0, None, np.ones(2)))[0]
+    >>> column = build_columns([spec], [moments], ModelSettings(1.0, None, np.ones(2)))[0]
     >>> column.of(values).finite[0].argmax(1)  # which class each value speaks for
     array([0, 0, 1, 1])
     """

@@ -22,7 +22,7 @@ from .base import (
     Floats,
     Grid,
     Ints,
-    Settings,
+    ModelSettings,
     Terms,
     TrainingSets,
 )
@@ -61,7 +61,9 @@ class CountModel(FeatureModel):
         """Counts add up."""
         return one + other
 
-    def terms(self, statistics: Floats, values: Array, grid: Grid, settings: Settings) -> Terms:
+    def terms(
+        self, statistics: Floats, values: Array, grid: Grid, settings: ModelSettings
+    ) -> Terms:
         """Log-probabilities of all codes; `values` and `grid` are not needed."""
         counts = statistics[..., :-1, :]
         terms = self._log_share(counts, counts.sum(-2, keepdims=True), settings)
@@ -82,15 +84,15 @@ class CountModel(FeatureModel):
             terms = _silence(terms, raw.sum(1) - 1 == 0)
         return _with_silent_code(terms)
 
-    def limit(self, finite: Floats, settings: Settings) -> Floats:
+    def limit(self, finite: Floats, settings: ModelSettings) -> Floats:
         """Counts bound themselves."""
         return finite
 
-    def bound(self, settings: Settings) -> None:
+    def bound(self, settings: ModelSettings) -> None:
         """Known only from the table."""
         return
 
-    def _log_share(self, counts: Floats, total: Floats, settings: Settings) -> Terms:
+    def _log_share(self, counts: Floats, total: Floats, settings: ModelSettings) -> Terms:
         """Log (count + pseudo) / (total + sum of pseudo); its limit where both are 0."""
         n_levels = max(counts.shape[-2], 1)
         pseudo = self._pseudo(n_levels, settings)
@@ -110,7 +112,7 @@ class CountModel(FeatureModel):
             finite = np.where(bottom <= 0, -log_one(n_levels, settings.bits), finite)
         return Terms(finite, impossible)
 
-    def _pseudo(self, n_levels: int, settings: Settings) -> Floats:
+    def _pseudo(self, n_levels: int, settings: ModelSettings) -> Floats:
         if settings.smoothing != "mean":
             return np.full((max(n_levels, 1), 1), float(settings.smoothing))
         if self.silent_unseen or settings.binary_mean is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..checks import Array
 from ..data.columns import MOST_CODES
-from .base import ColumnTerms, Floats, Grid, Settings, Terms, TrainingSets
+from .base import ColumnTerms, Floats, Grid, ModelSettings, Terms, TrainingSets
 from .counts import CountModel
 from .gaussian import LEAST_LOG, log_interval
 
@@ -137,7 +137,9 @@ class DensityModel(CountModel):
     members: tuple[str, ...] = tuple(DENSITIES)
     grid_codes: int = MOST_CODES
 
-    def terms(self, statistics: Floats, values: Array, grid: Grid, settings: Settings) -> Terms:
+    def terms(
+        self, statistics: Floats, values: Array, grid: Grid, settings: ModelSettings
+    ) -> Terms:
         """Terms of all codes; `values` is not needed."""
         return _spoken(self._fit(statistics, grid, settings)[0].ratio)
 
@@ -148,13 +150,13 @@ class DensityModel(CountModel):
         _, statistics, grid, settings = speaker
         return _spoken(self._fit(statistics, grid, settings)[0].own[0])
 
-    def chosen(self, statistics: Floats, grid: Grid, settings: Settings) -> list[str]:
+    def chosen(self, statistics: Floats, grid: Grid, settings: ModelSettings) -> list[str]:
         """The density that each set takes."""
         at = self._fit(statistics, grid, settings)[1]
         return [self.members[int(i)] for i in at]
 
     def _fit(
-        self, statistics: Floats, grid: Grid, settings: Settings
+        self, statistics: Floats, grid: Grid, settings: ModelSettings
     ) -> tuple[DensityRatios, Array]:
         units = settings.class_weight
         counts = statistics[:, :-1] * units

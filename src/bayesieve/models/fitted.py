@@ -16,9 +16,9 @@ from .base import (
     ColumnTerms,
     Floats,
     Ints,
+    ModelSettings,
     Run,
     Scale,
-    Settings,
     Terms,
     choose_scale,
     in_units_of_scale,
@@ -627,10 +627,10 @@ def fit_problem(
         most = max(largest, default=(0.0, 0), key=lambda found: size(*found))
         extra = times(float(var_smoothing), *most)
 
-    def prior_and_settings(bits: int) -> tuple[Terms, Settings]:
+    def prior_and_settings(bits: int) -> tuple[Terms, ModelSettings]:
         weight = summary.class_weight
         prior = prior_terms(summary.class_count[None], priors, weight, bits)
-        return prior, Settings(smoothing, extra, weight, bits=bits)
+        return prior, ModelSettings(smoothing, extra, weight, bits=bits)
 
     def make(bits: int) -> tuple[tuple[Terms, list[ColumnTerms], list[Terms | None]], Scale]:
         prior, settings = prior_and_settings(bits)

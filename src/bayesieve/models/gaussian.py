@@ -9,7 +9,16 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..checks import Array, Bools
-from .base import ColumnTerms, FeatureModel, Floats, Grid, Settings, Statistics, Terms, TrainingSets
+from .base import (
+    ColumnTerms,
+    FeatureModel,
+    Floats,
+    Grid,
+    ModelSettings,
+    Statistics,
+    Terms,
+    TrainingSets,
+)
 
 #: Points to choose from; the largest number serves the widest interval (six standard deviations).
 _COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
@@ -379,7 +388,9 @@ class GaussianModel(FeatureModel):
         """Chan's formula."""
         return merge_moments(one, other)
 
-    def terms(self, statistics: Moments, values: Array, grid: Grid, settings: Settings) -> Terms:
+    def terms(
+        self, statistics: Moments, values: Array, grid: Grid, settings: ModelSettings
+    ) -> Terms:
         """Log-probability or log-density of each value: sets x values x classes."""
         variance, power = _variance(statistics.weight, statistics.squares), statistics.power
         if self.pooled:
@@ -397,7 +408,7 @@ class GaussianModel(FeatureModel):
         return self._finish(finite, (statistics.weight <= 0)[:, None, :], values, grid, settings)
 
     def pooled_variance(
-        self, moments: Moments, resolution: float, settings: Settings
+        self, moments: Moments, resolution: float, settings: ModelSettings
     ) -> tuple[Floats, Floats]:
         """Within-class variance over all classes, with its floor, and its power: one a set each."""
         weight = moments.weight * settings.class_weight
@@ -413,7 +424,9 @@ class GaussianModel(FeatureModel):
         variance, power = add(variance, power, extra)
         return np.maximum(variance, np.finfo(float).tiny), power
 
-    def bells(self, statistics: Statistics, grid: Grid, settings: Settings) -> list[list[Bells]]:
+    def bells(
+        self, statistics: Statistics, grid: Grid, settings: ModelSettings
+    ) -> list[list[Bells]]:
         """Each class's components as sums of bells; no component where the class has no value."""
         share, centre, variance, power = self._components(statistics, grid, settings)
         if self._density(settings) and not self.pooled:
@@ -437,7 +450,7 @@ class GaussianModel(FeatureModel):
         return found
 
     def _components(
-        self, statistics: Statistics, grid: Grid, settings: Settings
+        self, statistics: Statistics, grid: Grid, settings: ModelSettings
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Share, centre, variance and power of the first set's components: classes x components."""
         variance, power = _variance(statistics.weight, statistics.squares)[0], statistics.power[0]
@@ -448,13 +461,13 @@ class GaussianModel(FeatureModel):
         centre = statistics.mean[0][:, None]
         return np.ones((variance.size, 1)), centre, variance[:, None], power[:, None]
 
-    def empty_term(self, grid: Grid, settings: Settings) -> float:
+    def empty_term(self, grid: Grid, settings: ModelSettings) -> float:
         """What a class without any value of the column says: all values are equally likely."""
         # Python's floats: no warning where the range does not fit.
         span = min(float(self._width(grid, settings)) * float(grid.n_values), np.finfo(float).max)
         return -float(np.log(span))
 
-    def least_term(self, settings: Settings) -> float | None:
+    def least_term(self, settings: ModelSettings) -> float | None:
         """Weka's floor on a component; None for a density, which `limit` bounds."""
         return None if self._density(settings) else LEAST_LOG
 
@@ -477,7 +490,7 @@ class GaussianModel(FeatureModel):
         finite = self._speak(values[:, None], new_mean, variance, powers, grid.resolution, settings)
         return self._finish(finite[None], left[None] <= 0, values, grid, settings, squeeze=True)
 
-    def limit(self, finite: Floats, settings: Settings) -> Floats:
+    def limit(self, finite: Floats, settings: ModelSettings) -> Floats:
         """Keep a density's |term| below the bound without losing what separates the classes.
 
         Where even the best class is far below, all classes move up together: only the difference
@@ -489,14 +502,14 @@ class GaussianModel(FeatureModel):
         lift = np.maximum(-DENSITY_BOUND / 2 - best, 0.0)
         return np.clip(finite + lift, -DENSITY_BOUND, DENSITY_BOUND)
 
-    def bound(self, settings: Settings) -> float:
+    def bound(self, settings: ModelSettings) -> float:
         """Terms are bounded by definition (Weka) or by the ledger's room (density)."""
         return DENSITY_BOUND if self._density(settings) else -LEAST_LOG
 
-    def _width(self, grid: Grid, settings: Settings) -> float:
+    def _width(self, grid: Grid, settings: ModelSettings) -> float:
         return grid.resolution if self._density(settings) else 1.0
 
-    def _density(self, settings: Settings) -> bool:
+    def _density(self, settings: ModelSettings) -> bool:
         return self.pooled or settings.extra_variance is not None
 
     def _speak(
@@ -506,7 +519,7 @@ class GaussianModel(FeatureModel):
         variance: Floats,
         power: Floats,
         resolution: float,
-        settings: Settings,
+        settings: ModelSettings,
     ) -> Floats:
         """What values say of a class; its variance is in units of 4 to the power."""
         with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
@@ -530,7 +543,7 @@ class GaussianModel(FeatureModel):
         empty: Bools,
         values: Floats,
         grid: Grid,
-        settings: Settings,
+        settings: ModelSettings,
         squeeze: bool = False,
     ) -> Terms:
         """A class without any value of the column finds all equally likely; NaN is silent."""

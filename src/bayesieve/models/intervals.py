@@ -6,7 +6,7 @@ import numpy as np
 
 from ..checks import Array, Ints
 from ..data.columns import MOST_CODES
-from .base import Floats, Grid, Settings, Terms
+from .base import Floats, Grid, ModelSettings, Terms
 from .counts import CountModel
 
 # Counts looked at together: as many as stay in the cache.
@@ -136,7 +136,9 @@ class IntervalModel(CountModel):
     grid_codes: int = MOST_CODES
     leaves_one_out: bool = False
 
-    def terms(self, statistics: Floats, values: Array, grid: Grid, settings: Settings) -> Terms:
+    def terms(
+        self, statistics: Floats, values: Array, grid: Grid, settings: ModelSettings
+    ) -> Terms:
         """Log-share of each code's interval; `values` and `grid` are not needed."""
         parts = []
         for counts in statistics:
@@ -151,7 +153,7 @@ class IntervalModel(CountModel):
         ]
         return Terms(finite, np.concatenate(never))
 
-    def _of_intervals(self, counts: Floats, starts: Array, settings: Settings) -> Terms:
+    def _of_intervals(self, counts: Floats, starts: Array, settings: ModelSettings) -> Terms:
         """Counts of joined codes, said for each of them: 1 x codes x classes."""
         n_codes = len(counts) - 1
         if not n_codes:

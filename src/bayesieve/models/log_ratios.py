@@ -1,4 +1,4 @@
-"""What a value says for a class against all classes together, and how a term's weights temper it.
+"""Log-ratios of values by class, and how weights temper them.
 
 score_k = b_k + sum over terms of w_tk log [P(x_t | k) / P(x_t)]: a term is a column or a pair of
 columns, a weight a whole number of sixteenths from 0 to 1, b a whole number of sixty-fourths.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import Bools
-from .base import ColumnTerms, Floats, Grid, Ints, Scale, Settings, Terms, TrainingSets
+from .base import ColumnTerms, Floats, Grid, Ints, ModelSettings, Scale, Terms, TrainingSets
 from .columns import Summary, build_columns
 from .counts import log_shares_of
 from .fitted import FittedProblem
@@ -88,7 +88,7 @@ def column_ratios(
     sets : the rows that were counted; None: nobody asks for rows that are left out.
     speaks : does it mean anything that a value is missing?
     """
-    settings = Settings(smoothing, None, summary.class_weight)
+    settings = ModelSettings(smoothing, None, summary.class_weight)
     shares = log_shares_of(summary.class_count * summary.class_weight)
     binary = [j for j, spec in enumerate(summary.specs) if spec.model == "bernoulli"]
     known = _binary_terms([summary.statistics[j] for j in binary], settings)
@@ -146,7 +146,7 @@ def _binary_ratios(
 
 
 def _binary_terms(
-    statistics: Sequence[Floats], settings: Settings
+    statistics: Sequence[Floats], settings: ModelSettings
 ) -> tuple[Floats, Floats, Floats] | None:
     """Terms of all binary columns together, left out and not, and their counts."""
     if not len(statistics):
@@ -205,7 +205,7 @@ def weigh(
     weighting : weights of the columns, and pairs of them with theirs.
     smoothing, temperature : the model's.
     """
-    settings = Settings(smoothing, None, summary.class_weight)
+    settings = ModelSettings(smoothing, None, summary.class_weight)
     columns = build_columns(summary.specs, list(summary.statistics), settings)
     lines = zip(summary.specs, ratios, weighting.weights, strict=True)
     tables = tuple(each.table[: spec.n_codes] * line for spec, each, line in lines)

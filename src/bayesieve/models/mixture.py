@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checks import Array
-from .base import Floats, Grid, Settings, Statistics, Terms, TrainingSets
+from .base import Floats, Grid, ModelSettings, Statistics, Terms, TrainingSets
 from .gaussian import GaussianModel, Mixtures, exponent_of
 
 #: Most components of a mixture.
@@ -117,13 +117,15 @@ class MixtureModel(GaussianModel):
         )
 
     def _components(
-        self, statistics: Mixtures, grid: Grid, settings: Settings
+        self, statistics: Mixtures, grid: Grid, settings: ModelSettings
     ) -> tuple[Floats, Floats, Floats, Floats]:
         variance = statistics.variance[0]
         power = np.broadcast_to(statistics.variance_power[0], variance.shape)
         return statistics.share[0], statistics.centre[0], variance, power
 
-    def terms(self, statistics: Statistics, values: Array, grid: Grid, settings: Settings) -> Terms:
+    def terms(
+        self, statistics: Statistics, values: Array, grid: Grid, settings: ModelSettings
+    ) -> Terms:
         """Log-probability or log-density of each value: sets x values x classes."""
         n_components = statistics.share.shape[-1]
         power = np.broadcast_to(statistics.variance_power, statistics.variance.shape)

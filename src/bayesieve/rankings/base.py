@@ -1,4 +1,4 @@
-"""What a ranking reads and what it gives."""
+"""Ranking interface: the columns a method reads, and its result."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class Ranking(Result):
 
 
 class RankingMethod:
-    """A rule that puts columns in order.
+    """Base class of rankings: orders columns without a model.
 
     `rank` is all that a method must have.  A subclass says what it reads, judges its parameters
     (`check`), and says where its scores are not what the order follows.
@@ -141,7 +141,7 @@ class RankingMethod:
         )
 
     def check(self) -> None:
-        """Judge the method's own parameters."""
+        """Validate the method's own parameters."""
 
     def caution(self, name: str, n_rows: int) -> str | None:
         """What to warn of beforehand, given the smallest class and how many rows it has."""

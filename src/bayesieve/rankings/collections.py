@@ -1,4 +1,4 @@
-"""Rankings and families of columns that Dask workers hold: counts come here."""
+"""Rankings and families on Dask collections, from counts of the workers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -10,7 +10,7 @@ from ..checks import Floats, check_flag, check_jobs, choose
 from ..data.result import html_table
 from ..data.sample import read_sample
 from ..engine.threads import Threads, count_threads
-from ..models.base import Settings, one_set
+from ..models.base import ModelSettings, one_set
 from ..models.columns import build_columns, choose_models
 from ..models.registry import MODELS
 from .base import MIXED, Ranking, RankingInput, RankingMethod
@@ -168,7 +168,7 @@ def _column(given: RankingInput, a: int, model: str, as_printed: bool) -> Floats
         sets = one_set(mine, weights, np.ones(2))
         column = points[at] if columns.nominal[a] else values
         statistics = MODELS[spec.model].statistics(column, spec.n_codes, sets)
-        speaker = build_columns([spec], [statistics], Settings(1.0, None, np.ones(2)))[0]
+        speaker = build_columns([spec], [statistics], ModelSettings(1.0, None, np.ones(2)))[0]
         if columns.nominal[a]:
             terms = speaker.of(np.arange(spec.n_codes)).finite[0][points]
         else:
@@ -217,7 +217,7 @@ class Divergence(RankingMethod):
     reads = MIXED
 
     def check(self) -> None:
-        """Judge the parameters."""
+        """Validate the parameters."""
         choose("form", self.form, ["mean", "normalised", "sbfs"])
         check_continuous("model", self.model)
         check_flag("as_printed", self.as_printed)

@@ -1,4 +1,4 @@
-"""Families: columns that say nearly the same, each led by one of them."""
+"""Families: groups of nearly identical columns, each represented by one of them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -146,7 +146,7 @@ def count_others(others: list[str]) -> str:
 def find_families(
     X: object, *, agreement: float = 0.98, jaccard: float = 0.9, first: Iterable[str | int] = ()
 ) -> Families:
-    """Find near-twins among the columns; no class is looked at.
+    """Find groups of nearly identical columns, without using the classes.
 
     Two columns are near-twins when they agree on at least 98 % of the rows *and* on at least 90 %
     of the rows in which either departs from its most frequent value: of rare binary columns, that

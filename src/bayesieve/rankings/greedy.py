@@ -202,7 +202,7 @@ class MRMR(SummedRanking):
     sorts_by_score = False
 
     def check(self) -> None:
-        """Judge the parameter."""
+        """Validate the parameter."""
         choose("form", self.form, ["difference", "quotient"])
 
     def worth(self, relevance: Floats, total: Floats, n_taken: int) -> Floats:
@@ -232,7 +232,7 @@ class MIFS(SummedRanking):
     beta: float = 1.0
 
     def check(self) -> None:
-        """Judge the parameter."""
+        """Validate the parameter."""
         check_number("beta", self.beta, low=0.0)
 
     def worth(self, relevance: Floats, total: Floats, n_taken: int) -> Floats:
@@ -262,7 +262,7 @@ class FCBF(RankingMethod):
     sorts_by_score = False
 
     def check(self) -> None:
-        """Judge the parameter."""
+        """Validate the parameter."""
         check_number("threshold", self.threshold, low=0.0, high=1.0)
 
     def order(self, given: RankingInput, n_features: int) -> Ranking:
@@ -357,7 +357,7 @@ class JMI(SummedRanking):
     sorts_by_score = False
 
     def terms(self, counts: Counts, taken: int, left: Bools) -> Floats:
-        """What each column left says together with the one just taken."""
+        """Joint information of each remaining column with the one just taken."""
         return counts.triples(self.kind, taken, left)
 
 

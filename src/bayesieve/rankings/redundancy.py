@@ -73,7 +73,7 @@ class Elimination:
 def eliminate(
     X: Any, y: Any, *, containment: bool = True, n_jobs: int | None = None
 ) -> Elimination:
-    """Find binary features that cannot help to tell positives.
+    """Find redundant binary features, which cannot help to detect positives.
 
     A feature is redundant for a label when it is never present in a positive row, or when another
     one contains it: present in all positive rows where it is, and absent from all negative rows

@@ -1,4 +1,4 @@
-"""ReliefF: columns that tell near rows of different classes apart (Kononenko 1994)."""
+"""ReliefF: columns that differ between near rows of different classes (Kononenko 1994)."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ class ReliefF(RankingMethod):
     takes_weights = False
 
     def check(self) -> None:
-        """Judge the parameter."""
+        """Validate the parameter."""
         check_number("k", self.k, low=1, whole=True)
 
     def caution(self, name: str, n_rows: int) -> str | None:

@@ -43,7 +43,7 @@ class TreeLevels(RankingMethod):
     takes_weights = False
 
     def check(self) -> None:
-        """Judge the parameters."""
+        """Validate the parameters."""
         check_number("n_trees", self.n_trees, low=1, whole=True)
         check_number("levels", self.levels, low=1, whole=True)
         check_number("sample", self.sample, low=0.0, high=1.0)

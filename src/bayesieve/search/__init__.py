@@ -1,4 +1,4 @@
-"""Searches: which subset next.  A search sees an objective and nothing else."""
+"""Searches over subsets of columns; a search sees an objective and nothing else."""
 
 from .strategies.base import Limits, Search
 from .strategies.dependency import DependencySearch

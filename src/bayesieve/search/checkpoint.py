@@ -1,4 +1,4 @@
-"""Checkpoints: a search, or a path of weighted terms, goes on where it was stopped."""
+"""Checkpoints: an interrupted search, or path of weighted terms, resumes where it stopped."""
 
 import functools
 import hashlib
@@ -490,7 +490,7 @@ class Replay:
 
 
 class Replayed:
-    """Verdicts that are given back while the journal has any, then asked for and written down.
+    """Scorer that replays the journal first, then computes and records.
 
     Moves wait until something is asked: integer sums do not mind the order.
 
@@ -506,7 +506,7 @@ class Replayed:
         self.value = verdicts.value
 
     def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Let columns join (1) or leave (-1), sooner or later."""
+        """Add (1) or remove (-1) columns."""
         if not self._replay.replaying and not self._moves:
             self._verdicts.apply(columns, sign)
             return
@@ -531,7 +531,7 @@ class Replayed:
         return Gain(*self._ask(lambda: list(self._verdicts.first_gain(units, sign, now, block))))
 
     def walk(self, steps: Sequence[Toggle]) -> list[Key | None]:
-        """As many steps as were taken; those out of the journal are taken sooner or later."""
+        """Take steps, from the journal while it lasts; the score after each."""
         replaying = self._replay.replaying
         keys: list[Key | None] = self._ask(lambda: self._verdicts.walk(steps))
         for step in steps[: len(keys)] if replaying else ():

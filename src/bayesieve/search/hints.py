@@ -1,4 +1,4 @@
-"""Plain data that searches ask for beside the objective, computed on the guiding rows."""
+"""Hints for searches, such as a ranking, computed on the guiding rows."""
 
 from collections.abc import Iterable
 from itertools import combinations
@@ -75,7 +75,7 @@ class RowHints:
         return self._owners(found.order.tolist())
 
     def _far_order(self, method: RankingMethod, table: RemoteTable) -> tuple[int, ...]:
-        """The same where others hold the rows."""
+        """Ranking of the units where workers hold the rows."""
         check_divisible(method)
         columns = remote_columns(table, self._models, self._rows)
         found = rank_remote(method, columns, self._labels, self._n_classes, self._most)

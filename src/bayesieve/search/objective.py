@@ -1,4 +1,4 @@
-"""The objective: all that a search sees.  Fast bounds shortlist, exact losses decide."""
+"""The objective that a search sees: fast bounds shortlist candidates, exact losses decide."""
 
 import time
 from collections import Counter
@@ -46,7 +46,7 @@ class Ground(Protocol):
     """Where one walks."""
 
     def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Let columns join (1) or leave (-1)."""
+        """Add (1) or remove (-1) columns."""
 
     def keys_along(self, steps: Sequence[Toggle]) -> list[Key]:
         """Take steps; the key after each."""
@@ -116,7 +116,7 @@ class Scorer(Protocol):
     """What an objective asks: subsets in, keys out.  A checkpoint stands in for it."""
 
     def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Let columns join (1) or leave (-1)."""
+        """Add (1) or remove (-1) columns."""
 
     def now(self) -> Key:
         """Key of the subset."""
@@ -159,7 +159,7 @@ class SubsetScorer:
         self._walker = Walker()
 
     def apply(self, columns: Sequence[int], sign: int) -> None:
-        """Let columns join (1) or leave (-1)."""
+        """Add (1) or remove (-1) columns."""
         self._ledger.apply(columns, WHOLE * sign)
         self._count(columns, sign)
 
@@ -204,7 +204,7 @@ class SubsetScorer:
         return Gain(None, None, tried, block)
 
     def walk(self, steps: Sequence[Toggle]) -> list[Key | None]:
-        """As many steps as there is time for."""
+        """Take steps while time remains; the score after each."""
         return self._walker.walk(self, steps)
 
     def value(self, key: Key) -> float:
@@ -214,12 +214,12 @@ class SubsetScorer:
         return -float(key) if self._criterion.greater_is_better else float(key)
 
     def standard_error(self, columns: Sequence[int]) -> float:
-        """How far the score of a subset may be off by the luck of the rows."""
+        """Standard error of the score of a subset."""
         scores = self._scores(columns)
         return standard_error(self._criterion, self._ledger.outline, scores, self._mates)
 
     def paired_error(self, columns: Sequence[int], others: Sequence[int]) -> float:
-        """The same of the difference between the scores of two subsets."""
+        """Standard error of the difference between the scores of two subsets."""
         both = self._scores(columns), self._scores(others)
         return paired_error(self._criterion, self._ledger.outline, *both, self._mates)
 
@@ -415,11 +415,11 @@ class Objective:
         self._tell("start", self.selected)
 
     def add(self, unit: int) -> None:
-        """Let a unit join."""
+        """Add a unit to the subset."""
         self._change(unit, 1, "add")
 
     def drop(self, unit: int) -> None:
-        """Let a unit leave."""
+        """Remove a unit from the subset."""
         self._change(unit, -1, "drop")
 
     def walk(self, moves: Sequence[Sequence[int]], least: int, most: int) -> list[Key | None]:

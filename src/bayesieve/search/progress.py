@@ -1,4 +1,4 @@
-"""Progress and forecast: how far a search is, and what is left."""
+"""Progress line and forecast of the remaining time."""
 
 import shutil
 import sys
@@ -309,7 +309,7 @@ class Forecast:
 
 
 class Revisits:
-    """Tells a search of one's own that it comes to the same subset again and again."""
+    """Warn of a user-defined search that revisits the same subset again and again."""
 
     def __init__(self) -> None:
         self._seen: Counter[int] = Counter()

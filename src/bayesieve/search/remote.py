@@ -1,4 +1,4 @@
-"""Searches on rows that workers hold: ledgers of subsets, and coded columns for weights."""
+"""Searches on rows held by workers: remote ledgers and coded columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

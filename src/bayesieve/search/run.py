@@ -1,4 +1,4 @@
-"""One fit: its problem, the ledgers that answer it, and a run that survives interruptions.
+"""One fit: `Problem`, its ledgers, and `Run` with clock, journal and Ctrl-C.
 
 One reading of the table, column by column, feeds the final model and both ledgers.  A run takes the
 steps, of a search of subsets or of a path of weighted terms, and knows checkpoints, a time limit,
@@ -34,7 +34,7 @@ from ..engine.layout import DenseColumns, ScoredRows, scoring, validation_lines
 from ..engine.registry import RemoteTable
 from ..engine.sparse import Scoring, SparseLedger, SparseProblem, SparseTables
 from ..engine.threads import Threads
-from ..models.base import Floats, Ints, Settings, TrainingSets, one_set, run_alone
+from ..models.base import Floats, Ints, ModelSettings, TrainingSets, one_set, run_alone
 from ..models.base import Run as Workers
 from ..models.columns import Counter, Summary, read_column, read_moves
 from ..models.counts import check_priors
@@ -82,10 +82,10 @@ class Family(Protocol):
         """Are continuous values rounded first?"""
 
     def check(self) -> None:
-        """Judge the settings."""
+        """Validate the settings."""
 
     def check_sample(self, sample: Sample) -> None:
-        """Judge the settings that depend on the classes."""
+        """Validate the settings that depend on the classes."""
 
     def fit(
         self,
@@ -116,7 +116,7 @@ class Family(Protocol):
 class DenseFamily(Family, Protocol):
     """Models that can be asked line by line."""
 
-    def settings(self, fitted: FittedBayes, class_weight: Floats) -> Settings:
+    def settings(self, fitted: FittedBayes, class_weight: Floats) -> ModelSettings:
         """Settings of tables that are learnt on some of the rows of a model."""
 
 
@@ -202,7 +202,7 @@ class Task(Problem):
         return replace(self, looked_at=frozenset(columns))
 
     def scored(self, guiding: Rows) -> ScoredRows:
-        """Who trains and who is scored, as `cv` has it."""
+        """Which rows train and which are scored, by `cv`."""
         sample = self.sample
         return scoring(
             "loo" if means_loo(self.cv) else self.cv,
@@ -224,7 +224,7 @@ class Task(Problem):
 
 
 class Ledgers(NamedTuple):
-    """Who guides a search and who judges what it found."""
+    """Ledgers of the rows that guide a search, and of those that choose."""
 
     guide: Ledger
     judge: Ledger | None  #: of the validation part
@@ -349,7 +349,7 @@ _Taken = TypeVar("_Taken")
 
 
 def never() -> bool:
-    """Let nobody end a fit."""
+    """Stop signal that never fires."""
     return False
 
 
@@ -570,7 +570,7 @@ class Renewable(Ledger, Protocol):
     """A ledger that another one may start from: the same lines, none of its columns in."""
 
     def afresh(self, threads: Threads) -> Ledger:
-        """The same lines and tables with no column in."""
+        """Copy of the ledger (lines and tables) with no column selected."""
 
 
 class Listener(Protocol):
@@ -588,7 +588,7 @@ class ProofEndedError(Exception):
 
 
 class CachedRows:
-    """A judged table with its target, and the ledgers that were made of it.
+    """Validated table with its target, and the ledgers made from it.
 
     Handed to `NaiveBayesSelector.fit` in place of X: the result is the same as that of the rows
     themselves, to the bit, without reading or counting them again.
@@ -629,13 +629,13 @@ class CachedRows:
         return kept._replace(guide=afresh(kept.guide, threads), judge=judge)
 
     def heard_by(self, ear: Listener) -> "CachedRows":
-        """The same rows, of whose searches somebody else hears."""
+        """Copy of the cached rows whose searches report to another listener."""
         found = copy(self)
         found.ear = ear
         return found
 
     def watched(self, objective: Objective, search: Search, limits: Limits) -> Ended | None:
-        """Let the ear hear of a search."""
+        """Report the steps of a search to the listener."""
         return None if self.ear is None else self.ear.begin(objective, search, limits)
 
     def halted(self, objective: Objective) -> Ended:

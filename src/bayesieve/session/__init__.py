@@ -1,1 +1,1 @@
-"""A session: a table that stays in memory while a person sieves its columns."""
+"""Interactive selection: a table stays in memory while an expert edits the subset."""

@@ -1,4 +1,4 @@
-"""Projects: a session with its table in one file, which holds data and nothing that runs."""
+"""Project files: a session with its table in one file, data only (no pickles)."""
 
 import io
 import json

@@ -63,7 +63,7 @@ class Desk:
             return Answer(key, self._scorer.value(key))
 
     def standard_error(self, columns: Sequence[int]) -> float:
-        """How far the score of a subset may be off by the luck of the rows."""
+        """Standard error of the score of a subset."""
         with self._lock:
             return self._scorer.standard_error(columns)
 
@@ -158,7 +158,7 @@ class Answers:
 
     @property
     def criterion(self) -> str:
-        """The name of what subsets are judged by."""
+        """Name of the criterion."""
         return self._criterion.name
 
     @property
@@ -342,7 +342,7 @@ class Running:
     # -- who asks ---------------------------------------------------------------------------------
 
     def run(self, work: Callable[[], None], background: bool) -> None:
-        """Search, here or beside."""
+        """Run a search, in this thread or in the background."""
         if not background:
             self._run(work)
             if self.failure is not None:
@@ -376,20 +376,20 @@ class Running:
         return (self._ended or time.monotonic()) - self._began
 
     def pause(self) -> None:
-        """Let it wait after its next step."""
+        """Pause the search after its next step."""
         self._go.clear()
 
     def go_on(self) -> None:
-        """Let it go on."""
+        """Resume the search."""
         self._go.set()
 
     def stop(self) -> None:
-        """Let it end after its next step: the best subset visited by then is chosen."""
+        """Stop the search after its next step; the best subset visited is chosen."""
         self._stopped = True
         self._go.set()
 
     def give_up(self) -> None:
-        """Let it end after its next step, with nothing kept of it."""
+        """Cancel the search after its next step; its result is discarded."""
         self.cancelled = True
         self._go.set()
 

@@ -1,4 +1,4 @@
-"""`Session`: a person sieves by hand and eye, the model answers at once."""
+"""`Session`: interactive selection; every edit of the subset is scored at once."""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
@@ -186,7 +186,7 @@ CHANGEABLE = (
 
 
 class Session:
-    """A table that stays in memory while an expert adds, drops, pins and strikes columns.
+    """Interactive selection: a table stays in memory while an expert adds, drops and pins columns.
 
     Every question is answered from running sums that are kept: nothing is read or fitted again.
     What a search finds from here, and the model of the columns chosen, are those of
@@ -312,7 +312,7 @@ class Session:
 
     @property
     def ways(self) -> tuple[bool, bool]:
-        """Can something be undone, and redone?"""
+        """Whether there is something to undo, and to redo."""
         return self._history.ways
 
     @property
@@ -325,21 +325,21 @@ class Session:
 
     @atomic
     def add(self, *columns: str | int, note: str = "") -> Self:
-        """Let columns join the subset, each with its group."""
+        """Add columns to the subset, each with its group."""
         found = self._find(columns)
         self._allowed(found)
         return self._change("add", found, note, self.state.with_columns(found))
 
     @atomic
     def drop(self, *columns: str | int, note: str = "") -> Self:
-        """Let columns leave the subset, each with its group."""
+        """Remove columns from the subset, each with its group."""
         found = self._find(columns)
         self._loose(found)
         return self._change("drop", found, note, self.state.without(found))
 
     @atomic
     def swap(self, old: str | int, new: str | int, note: str = "") -> Self:
-        """Let one column leave and another take its place."""
+        """Replace one column of the subset by another."""
         found = self._find([old, new])
         self._loose(found[:1])
         self._allowed(found[1:])
@@ -348,7 +348,7 @@ class Session:
 
     @atomic
     def pin(self, *columns: str | int, note: str = "") -> Self:
-        """Columns must stay: they join, and no search drops them."""
+        """Pin columns: they are added, and no search drops them."""
         found = self._find(columns)
         self._allowed(found)
         state = self.state.with_columns(found)
@@ -357,7 +357,7 @@ class Session:
 
     @atomic
     def strike(self, *columns: str | int, note: str = "") -> Self:
-        """Columns never enter: they leave, and no search takes them."""
+        """Strike columns: they are removed, and no search selects them."""
         found = self._find(columns)
         self._loose(found)
         state = self.state.without(found)
@@ -368,7 +368,7 @@ class Session:
 
     @atomic
     def release(self, *columns: str | int, note: str = "") -> Self:
-        """Columns are neither pinned nor struck any more."""
+        """Undo pin and strike of columns."""
         found = self._find(columns)
         state, free = self.state, set(self.state.whole(found))
         freed = replace(state, pinned=state.pinned - free, struck=state.struck - free)
@@ -376,7 +376,7 @@ class Session:
 
     @atomic
     def group(self, *columns: str | int, note: str = "") -> Self:
-        """Columns enter and leave together from now on; one column alone leaves its group."""
+        """Group columns that enter and leave together; one column alone leaves its group."""
         found, state = self._find(columns), self.state
         left = [tuple(j for j in members if j not in found) for members in state.groups]
         groups = [members for members in left if len(members) > 1]
@@ -408,18 +408,18 @@ class Session:
 
     @atomic
     def undo(self) -> Self:
-        """Take the last change back."""
+        """Undo the last change."""
         return self._travel("undo", self._history.before())
 
     @atomic
     def redo(self) -> Self:
-        """Make the change again that was taken back last."""
+        """Redo the change that was undone last."""
         return self._travel("redo", self._history.after())
 
     # -- questions ------------------------------------------------------------------------------
 
     def score(self, columns: Iterable[str | int] | None = None) -> float:
-        """The criterion's value of the subset, or of other columns.
+        """Criterion value of the present subset, or of other columns.
 
         Parameters
         ----------
@@ -430,7 +430,7 @@ class Session:
         return self.answers.score(subset)
 
     def error(self, columns: Iterable[str | int] | None = None) -> tuple[float, float]:
-        """Share of the rows taken for another class, and its standard error.
+        """Misclassification rate and its standard error.
 
         On the rows that score the subset, as `cv` has it.
         """
@@ -438,17 +438,17 @@ class Session:
 
     @property
     def criterion(self) -> str:
-        """The name of what subsets are judged by."""
+        """Name of the criterion."""
         return self.answers.criterion
 
     def errors_alone(self) -> list[float]:
-        """The error of every column as the only one (with its group), in the table's order."""
+        """Error of every single column (with its group), in the table's order."""
         return self.answers.errors_alone()
 
     def held_out(
         self, columns: Iterable[str | int] | None = None
     ) -> tuple[Array, NDArray[np.float64]]:
-        """Rows, and what the subset (or other columns) says of each while it is left out.
+        """Out-of-sample probabilities of the present subset, or of other columns.
 
         Returns
         -------
@@ -459,17 +459,17 @@ class Session:
         return self.answers.held_out(self.state.subset if columns is None else self._find(columns))
 
     def losses_if_left(self) -> dict[str, float]:
-        """How much worse the score gets when each column (with its group) leaves the subset."""
+        """Loss in score when each column (with its group) is removed."""
         found = self.answers.losses_if_left(self.state)
         return {self.names[j]: loss for j, loss in found.items()}
 
     def gains_if_joined(self, most: int = 10) -> list[tuple[str, float]]:
-        """The columns that would do the subset most good, and how much better the score gets."""
+        """Columns whose addition improves the score most, and the gain of each."""
         most = check_number("most", most, low=1, whole=True)
         return self._named(self.answers.gains(self.state, most))
 
     def substitutes(self, column: str | int, most: int = 5) -> list[tuple[str, float]]:
-        """Columns that could take another's place, best first, and the loss of each."""
+        """Best substitutes for a column, and the loss with each."""
         most = check_number("most", most, low=1, whole=True)
         found = self._find([column])
         if found[0] not in self.state.subset:
@@ -496,7 +496,7 @@ class Session:
         return self
 
     def search(self, *, fresh: bool = False, background: bool = False, note: str = "") -> "Session":
-        """Search on from the present subset; what is found becomes the subset.
+        """Continue the search from the present subset; the result becomes the subset.
 
         Parameters
         ----------
@@ -539,19 +539,19 @@ class Session:
         return list(self._running.points if active and self._running else self._points)
 
     def pause(self) -> "Session":
-        """Let the search in the background wait."""
+        """Pause the background search."""
         return self._tell("pause")
 
     def go_on(self) -> "Session":
-        """Let it go on."""
+        """Resume the background search."""
         return self._tell("go_on")
 
     def stop(self) -> "Session":
-        """Let it end with the best subset that it has visited."""
+        """Stop the background search; its best subset so far is taken."""
         return self._tell("stop")
 
     def wait(self, seconds: float | None = None) -> "Session":
-        """Wait for the search in the background; its failure is raised here."""
+        """Wait for the background search; an exception in it is raised here."""
         if self._running is not None:
             self._running.wait(seconds)
             failure = self._running.failure
@@ -638,13 +638,13 @@ class Session:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Session":
-        """Open a project again, where it was left."""
+        """Load a project from its file."""
         from .project import read_project
 
         return read_project(path)
 
     def resume(self, state: State, log: list[Entry], points: list[Point]) -> "Session":
-        """Go on where another session of the same table was left."""
+        """Continue from the state of another session of the same table."""
         self._history, self._points = History(state.judge(self.names), log), points
         self.answers.regroup(self._units())
         return self

@@ -1,4 +1,4 @@
-"""State of a session: the subset, what is pinned and struck, and the history of it."""
+"""State of a session: subset, pinned and struck columns, and undo history."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -113,7 +113,7 @@ class History:
 
     @property
     def state(self) -> State:
-        """Where it stands."""
+        """Present state."""
         return self._states[self._at]
 
     def change(

@@ -1,4 +1,4 @@
-"""The studio's bench: one session, what the page shows of it, and what it exports."""
+"""State of the studio: one session, its views for the page, and its exports."""
 
 import json
 import tempfile
@@ -19,6 +19,7 @@ from ...criteria import CRITERIA
 from ...data.columns import is_missing
 from ...data.files.atomic import hidden_folder
 from ...data.files.base import BadUseError
+from ...data.result import Plain, jsonable
 from ...data.sample import Sample, read_sample
 from ...data.series import SeriesForm
 from ...data.storage import PackedTable
@@ -30,7 +31,6 @@ from ...evaluation._typing import Value
 from ...evaluation.decide import Decision, decide
 from ...evaluation.performance import performance
 from ...explain.modelfile.file import save_model
-from ...explain.plain import Plain, jsonable
 from ...explain.python_source import to_python
 from ...explain.report import make_report
 from ...explain.report.content import Extras
@@ -389,7 +389,7 @@ class Wish:
 
     @classmethod
     def read(cls, asked: dict[str, Foreign], n_classes: int) -> "Wish":
-        """The wish of a page, judged."""
+        """Read and validate the wish of a page."""
 
         def number(name: str, low: float, high: float) -> float | None:
             given = asked.get(name)
@@ -422,7 +422,7 @@ class Wish:
         )
 
     def to_text(self) -> str:
-        """As a project keeps it."""
+        """Serialise the wish as JSON for a project file."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -502,7 +502,7 @@ class StudioSettings(TypedDict):
 
 
 class Bench(Telling):
-    """Holds a session; every change is told to all who listen.
+    """State of the page: a session whose changes are sent to all listeners.
 
     Parameters
     ----------
@@ -923,7 +923,7 @@ class Bench(Telling):
             return self._edited()
 
     def search(self, settings: StudioSettings, fresh: bool) -> dict[str, Plain]:
-        """Search on from here (or anew), beside."""
+        """Search in the background, from the present subset or from the start."""
         with self._lock:
             session, _ = self._open()
             changed = {

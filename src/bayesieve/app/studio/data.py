@@ -25,7 +25,7 @@ from ...estimators.signals import SignalPipeline, signals
 from ...indicators.transformer import Indicators
 from ...session.session import Session
 from ..learning import Learning, read_learning, score_series
-from ..tables import Problem, is_moment, read_problem
+from ..tables import LabelledTable, is_moment, read_problem
 
 
 class Uploads:
@@ -162,7 +162,7 @@ class Chosen:
         problem = self._without_odd(problem)
         return problem.X, problem.y
 
-    def _without_odd(self, problem: Problem) -> Problem:
+    def _without_odd(self, problem: LabelledTable) -> LabelledTable:
         """Leave out columns that name rows, or moments: they tell nothing of new rows."""
         frame = problem.X
         if not isinstance(frame, pl.DataFrame):

@@ -1,4 +1,4 @@
-"""Start the studio: from the command line, from a notebook, and on what it opens first."""
+"""Start the studio from the command line or a notebook."""
 
 import contextlib
 import errno
@@ -43,7 +43,7 @@ Say = Callable[[str], None]
 def studio(
     X: Foreign, y: Foreign, *, port: int = 0, open_browser: bool = True, n_jobs: int | None = None
 ) -> "RunningStudio":
-    """Open a page on which a table is sieved by hand and eye.
+    """Open the studio: an interactive local page to select columns.
 
     The server runs on this machine, in a thread of this process, and answers this machine's own
     browser alone.  From a notebook on another machine, use its proxy, or a tunnel to the port.
@@ -118,7 +118,7 @@ def studio_command(
     ] = True,
     idle: Annotated[float, Option("Minutes without a page until it ends.", low=0)] = 10,
 ) -> None:
-    """Open a page on this machine: search, pin, strike and swap columns, live."""
+    """Open an interactive page on this machine: search, pin, forbid and swap columns."""
     import typer
 
     try:

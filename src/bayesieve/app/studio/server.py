@@ -1,4 +1,4 @@
-"""The studio's server: pages, requests, and who may send them."""
+"""HTTP server of the studio: pages, requests and access control."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...data.files.atomic import hidden_folder
 from ...data.files.base import BadUseError
-from ...explain.plain import Plain
+from ...data.result import Plain
 from ...explain.report.page import asset, page_style, part_script
 from .bench import Bench, StudioSettings
 from .data import Uploads, read_form
@@ -378,7 +378,7 @@ class Studio:
 
     @property
     def _file(self) -> Path | None:
-        """That the workbench reads."""
+        """Path of the table in use, if it came from a file."""
         return None if self.bench.table is None else self.bench.table.path
 
     def _open_upload(self, place: Path, name: str) -> None:

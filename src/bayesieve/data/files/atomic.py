@@ -1,4 +1,4 @@
-"""Files that appear under their name when all is written, or not at all: the one writer.
+"""Atomic writing: a file appears under its name when complete, or not at all.
 
 What is in the making has a name of its own and is locked; the lock goes with the process.  So what
 a killed process has left behind is told from what a living one writes, and removed by the next one

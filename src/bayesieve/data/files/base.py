@@ -1,4 +1,4 @@
-"""What is read from a file, and the words for what cannot be read or written."""
+"""Content of a table file, and errors for files that cannot be read or written."""
 
 import gzip
 import zlib

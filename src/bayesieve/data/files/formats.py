@@ -1,4 +1,4 @@
-"""File formats by the endings of their names: one member a file, one line each here.
+"""Registry of file formats by file extension.
 
 Any of them is read whole (`read_data`), or the columns of a model some rows at a time
 (`read_batches`).

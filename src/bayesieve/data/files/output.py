@@ -1,4 +1,4 @@
-"""Files and folders that are written whole or not at all, with words for what goes wrong."""
+"""Atomic output of files and folders, with readable errors."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Cells read and counted, moments and elementary functions, the same with and without the JIT.
+"""Kernels that count cells and compute moments and logarithms, identical without the JIT.
 
 The functions use additions, multiplications, comparisons and one table of powers of two: operations
 that IEEE 754 fixes to the last bit, on every machine.

@@ -1,4 +1,4 @@
-"""How kernels are compiled, and the numbers by which they know what is asked; without numba."""
+"""Compilation options of kernels and their numeric codes; needs no numba."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Rows that live with other processes: the words that travel, and who holds the rows."""
+"""Dask engine: rows stay on the workers of a cluster."""

@@ -1,4 +1,4 @@
-"""`DaskEngine`: a collection read as a sample; classes and weights come here, columns stay."""
+"""`DaskEngine`: fit on a Dask collection; only classes and weights come to the client."""
 
 import asyncio
 import concurrent.futures
@@ -55,7 +55,7 @@ from .worker import (
 
 
 class DaskEngine:
-    """Rows stay with the workers of a Dask cluster; the search runs here.
+    """Dask engine: rows stay on the workers of a cluster; the search runs in this process.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class Cluster:
         self._health = Health(client, restart)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release the cluster: close channels and drop what workers hold."""
         for channel in self._channels:
             channel.close()
         if self._client.status not in GONE and self._kept:

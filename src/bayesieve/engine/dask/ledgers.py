@@ -1,4 +1,4 @@
-"""Ledgers whose rows stay on Dask workers: every request names the state, answers are added up."""
+"""Remote ledgers: requests to Dask workers, whose answers are summed."""
 
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
@@ -155,7 +155,7 @@ def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
 
 @dataclass(frozen=True)
 class Spans:
-    """Who holds which rows.
+    """Which worker holds which rows.
 
     Parameters
     ----------
@@ -377,10 +377,10 @@ class Opening:
 
 
 class NamedLedger(Ledger):
-    """A ledger that workers know by a number; one that replaces a lost worker is told all of it."""
+    """Remote ledger, known to workers by a number; replacements receive its state."""
 
     def _open(self, workers: Requests) -> None:
-        """Let every worker open its part, now and whenever one is replaced."""
+        """Open the ledger's part on every worker, now and whenever one is replaced."""
         self._number, self._workers = workers.next_number(), workers
         self._known: list[Units] = []
         setup = weakref.WeakMethod(self._setup)
@@ -607,7 +607,7 @@ class DealtColumns(Requests):
         return found
 
     def holder_of(self, column: int) -> int:
-        """Who has a column."""
+        """Worker that holds a column."""
         return self._place[int(column)][0]
 
 
@@ -679,7 +679,7 @@ class DealtLedger(NamedLedger, MovedLines):
         self._open(columns)
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
-        """Let columns join or leave; workers hear of it with the next request."""
+        """Add or remove columns; workers learn of it with the next request."""
         change = self._wanted.update if sign_of(steps) > 0 else self._wanted.difference_update
         change(map(int, terms))
 

@@ -1,4 +1,4 @@
-"""Weighted terms of rows on Dask workers: how lines hold them, and counts of pairs of columns."""
+"""Weighted terms on Dask workers: storage of rows, and counts of pairs of columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

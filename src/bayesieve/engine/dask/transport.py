@@ -1,4 +1,4 @@
-"""Request and response over TCP to every worker; lost workers are found and initialised again."""
+"""Request/response over TCP to every worker; lost workers are reconnected and re-initialised."""
 
 import asyncio
 import contextlib
@@ -257,7 +257,7 @@ class Channel:
         return self._asking.submit(self._round, make).result()
 
     def close(self) -> None:
-        """Tell everyone that it is over, and hang up."""
+        """Close the connections to all workers."""
         with self._news:
             if self._closed:
                 return
@@ -561,7 +561,7 @@ class Requests:
         return next(self._numbers)
 
     def tell(self, number: int, messages: Callable[[int], list[Message]]) -> None:
-        """Let every holder open its part of a ledger, now and whenever one is replaced.
+        """Open a ledger on every worker, now and whenever one is replaced.
 
         Parameters
         ----------
@@ -572,7 +572,7 @@ class Requests:
         self._channel.setups[number] = messages
 
     def forget(self, number: int) -> None:
-        """Nobody asks this ledger any more; holders hear of it with the next question."""
+        """Drop a ledger; workers learn of it with the next request."""
         self._channel.setups.pop(number, None)
         self._forgotten.append(number)
 

@@ -1,4 +1,4 @@
-"""What runs on a Dask worker: read a partition, count, keep its rows, answer requests."""
+"""Code on a Dask worker: read a partition, count, hold its rows, answer requests."""
 
 import contextlib
 import socket
@@ -44,7 +44,7 @@ from .transport import Answers, Arrays, Message, answered, dial, receive, send
 
 @dataclass(frozen=True)
 class CountedRows:
-    """Who is counted of one part.
+    """Rows of one partition that are counted.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class LedgerHost:
         self.answers: Answers = {"open": self._open, "units": self._units, "ask": self._ask}
 
     def forget(self, number: int) -> None:
-        """Nobody asks this ledger any more."""
+        """Drop a ledger."""
         self._ledgers.pop(number, None)
 
     def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
@@ -322,7 +322,7 @@ class Holder:
         return answered(message, self._answers, self._ledgers.forget)
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         self._threads.close()
 
     # -- counts and codes ----------------------------------------------------------------------
@@ -527,7 +527,7 @@ class Answering(Protocol):
         """The answer to a message; what went wrong is an answer too."""
 
     def close(self) -> None:
-        """Let everything go."""
+        """Release everything that is held."""
 
 
 def serve(line: socket.socket, holder: Answering) -> int:
@@ -611,7 +611,7 @@ class ColumnHolder:
         return answered(message, self._answers, self._ledgers.forget)
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         self._threads.close()
 
     def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:

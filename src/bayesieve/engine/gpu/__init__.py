@@ -1,1 +1,1 @@
-"""Rows on a GPU: the same integers, much sooner."""
+"""GPU engine: rows in GPU memory, results identical to the CPU."""

@@ -156,7 +156,7 @@ class Store:
         return found
 
     def zeros(self, name: str, shape: Sequence[int], dtype: DTypeLike) -> Foreign:
-        """The same, all 0."""
+        """Allocate a named array of zeros on the device."""
         return self.put(name, np.zeros(tuple(shape), dtype))
 
     def drop(self, name: str) -> None:
@@ -179,7 +179,7 @@ class Stores:
         self._known.add(store)
 
     def clear(self) -> None:
-        """Whoever is still there holds nothing any more."""
+        """Free the device memory of every store."""
         for store in self._known:
             store.clear()
 

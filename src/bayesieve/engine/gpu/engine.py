@@ -26,7 +26,7 @@ _used_by: int | None = None
 
 
 class GpuEngine:
-    """The rows of a fit are in the memory of a GPU; the search runs here, the subset is the same.
+    """GPU engine: rows in GPU memory, the search in this process; results are identical.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class GpuEngine:
         return f"GpuEngine({'' if self.device == 0 else repr(self.device)})"
 
     def numbers(self) -> list[int]:
-        """The GPUs, judged."""
+        """Numbers of the GPUs, validated."""
         given = self.device
         numbers = list(given) if isinstance(given, Iterable) else [given]
         if not numbers or not all(

@@ -107,7 +107,7 @@ class GpuLedger(Ledger):
         return found
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
-        """Let columns join or leave; exact, so leaving undoes joining to the bit."""
+        """Add or remove columns; exact, so that removal undoes addition to the bit."""
         self._derived = ""
         tables, kept, sign = self._tables, self._store, sign_of(steps)
         for slot in tables.slots[list(terms)].tolist():

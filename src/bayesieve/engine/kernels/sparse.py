@@ -377,7 +377,7 @@ def _alike(found, seats, g, weights, first, last, n_scores, by, scores, neg, pos
 
 @njit(**EXACT)
 def _unlike(found, seats, g, weights, first, last, n_scores, here, scores, neg, pos, room, few):
-    """The same when every line moves by an amount of its own."""
+    """Change of the doubled pairs when every line moves by an amount of its own."""
     old_pos, new_pos, pos_weights = room[0], room[1], room[2]
     old_neg, new_neg, neg_weights = room[3], room[4], room[5]
     n_pos = n_neg = change = 0

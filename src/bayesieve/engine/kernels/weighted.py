@@ -424,7 +424,7 @@ def _masked(mask, plane):
 
 @njit(**EXACT)
 def slopes_by_code(column, rows, own, starts, first, last, out):
-    """The same of one column of any values: adds lines first:last to codes x (planes + classes)."""
+    """Gradient sums of a column by code: add lines first:last to codes x (planes + classes)."""
     n_planes = rows.shape[1]
     for y in range(starts.size - 1):
         for i in range(max(starts[y], first), min(starts[y + 1], last)):
@@ -436,7 +436,7 @@ def slopes_by_code(column, rows, own, starts, first, last, out):
 
 @njit(**EXACT)
 def slopes_of_present(pointers, lines, which, rows, own, labels, totals, lo, hi, out):
-    """The same of sparse columns by presence: their entries are code 1, all other lines code 0."""
+    """Gradient sums of sparse columns by presence: entries are code 1, all other lines code 0."""
     n_planes = rows.shape[1]
     out[lo:hi] = 0
     for j in range(lo, hi):
@@ -471,7 +471,7 @@ def apply_weighted(column, table, own, steps, starts, first, last, sums):
 
 @njit(**EXACT)
 def apply_present(lines, table, own, steps, labels, starts, sums):
-    """The same of a sparse column: all lines move by code 0, its entries by the difference too."""
+    """Raise the weights of a sparse column: all lines by code 0, its entries by the difference."""
     for k in range(steps.size):
         if steps[k] != 0:
             for y in range(starts.size - 1):

@@ -1,4 +1,4 @@
-"""Methods by data sets by seeds: the same folds for all, and tests of what differs."""
+"""Benchmark of methods over data sets and seeds: common folds, significance tests."""
 
 from .methods import METHODS, SCORES
 from .result import Comparison

@@ -446,7 +446,7 @@ def _parts(X: Any) -> list[object]:
 
 
 def read_sets(data: object, folds: int) -> list[DataSet]:
-    """The sets, each of them judged."""
+    """Read and validate the data sets."""
     found = [_read(name, each) for name, each in _named(data)]
     if not found:
         raise ValueError(f"{_ALLOWED_DATA}; got none. Give at least one.")
@@ -636,7 +636,7 @@ def split(task: CellTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def run_cell(task: CellTask) -> Cell:
-    """Fit and judge; an error of the method's is written down, not raised."""
+    """Fit and score one cell; an error of the method is recorded, not raised."""
     train, test = split(task)
     about = (*task.key, len(train), len(test))
     nothing: dict[str, float | None] = dict.fromkeys(SCORES)
@@ -777,7 +777,7 @@ def _imported(name: str) -> Classifier:
 
 
 def read_methods(methods: object) -> dict[str, Classifier]:
-    """The methods by name, each of them judged."""
+    """Read and validate the methods, by name."""
     if isinstance(methods, Mapping):
         given = [(str(name), each) for name, each in methods.items()]
     else:

@@ -1,4 +1,4 @@
-"""The result of a comparison: every cell, average ranks, tests, and words for them."""
+"""Result of a comparison: every fit, average ranks, tests, and a verdict in words."""
 
 import csv
 import io
@@ -181,7 +181,7 @@ def verdict(found: "Comparison") -> str:
     """Which method is best, and whether that is more than chance."""
     title = SCORES[found.metric].title
     if not found.ranked:
-        return f"No method has a score by {title}: each failed or does not tell it."
+        return f"No method has a score by {title}: each failed or does not offer it."
     if len(found.ranked) == 1:
         return (
             f"Only {found.ranked[0]} has a score by {title}: there is nothing to compare it with."
@@ -230,11 +230,13 @@ def _too_few(found: "Comparison", mine: "list[Versus]") -> str:
         for v in mine
         if v.clear_wins or v.clear_losses
     ]
-    told = f"more than chance better than {listed(clear)}" if clear else "not told apart from any"
+    told = (
+        f"more than chance better than {listed(clear)}" if clear else "not distinguishable from any"
+    )
     return (
-        f"Whether that is more than chance cannot be told over {len(found.sets)} sets: a "
-        f"signed-rank test of {len(found.ranked)} methods needs {need}. Within the sets, by their "
-        f"folds, {found.best[0]} is {told}."
+        f"{len(found.sets)} sets are too few to test that: a signed-rank test of "
+        f"{len(found.ranked)} methods needs {need}. Within the sets, by their folds, "
+        f"{found.best[0]} is {told}."
     )
 
 
@@ -263,9 +265,9 @@ def how_tested(found: "Comparison") -> list[str]:
     else:
         lines.append("Friedman's test needs three methods.")
     groups = [f"{{{', '.join(group)}}}" for group in found.groups]
-    told = f"not told apart: {', '.join(groups)}" if groups else "all are told apart"
+    told = f"not distinguishable: {', '.join(groups)}" if groups else "all are distinguishable"
     if any(len(group) == len(found.ranked) for group in found.groups):
-        told = "no two are told apart"
+        told = "no two are distinguishable"
     lines.append(
         f"Nemenyi: critical difference of average ranks {found.critical_difference:.2f} at alpha "
         f"{found.alpha:g}; {told}."
@@ -304,7 +306,7 @@ def by_method(found: "Comparison") -> ResultGrid:
         tuple(head[j] for j in keep),
         tuple(tuple(row) for row in rows),
         tuple(forms[j] for j in keep),
-        caption="Means over all sets; - where a method failed on one of them or does not tell.",
+        caption="Means over all sets; - where a method failed on one of them or lacks the score.",
     )
 
 
@@ -487,7 +489,7 @@ class Comparison(Result):
     )
 
     def by(self, metric: str | None = None, *, alpha: float | None = None) -> "Comparison":
-        """Judge the cells by another score, or at another risk."""
+        """Evaluate the same fits by another score, or at another significance level."""
         metric = self.metric if metric is None else choose("metric", metric, SCORES)
         alpha = self.alpha if alpha is None else check_number("alpha", alpha, low=1e-6, high=0.5)
         return replace(self, metric=metric, alpha=alpha)

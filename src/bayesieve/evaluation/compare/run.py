@@ -188,7 +188,7 @@ def compare(
     backend: str = "threads",
     progress: bool = False,
 ) -> Comparison:
-    """Compare methods on data sets: the same folds for all, and tests of what differs.
+    """Compare methods on data sets by cross-validation on the same folds, with significance tests.
 
     Each method is fitted to the training rows of a fold alone, whatever it selects or tunes, and
     judged on the others.

@@ -1,4 +1,4 @@
-"""Is a difference more than chance?  Tests over data sets and over folds.
+"""Significance tests over data sets (Friedman, Wilcoxon) and over folds (corrected t).
 
 After Demsar (2006), Statistical comparisons of classifiers over multiple data sets; Nadeau and
 Bengio (2003), Inference for the generalization error; and Holm (1979), A simple sequentially

@@ -1,4 +1,4 @@
-"""Validate model files: the published JSON schema, and what no schema can say."""
+"""Validate model files: the published JSON schema, and consistency checks beyond it."""
 
 import json
 import math

@@ -17,7 +17,7 @@ from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.signals import SignalPipeline, follow, warn_of_steps
 from ...evaluation._typing import Model
 from ...indicators.transformer import Indicators
-from ...models.base import ColumnTerms, Floats, Scale, Settings, Terms
+from ...models.base import ColumnTerms, Floats, ModelSettings, Scale, Terms
 from ...models.columns import Summary, grid_of, spoken_tables
 from ...models.counts import log_shares_of
 from ...models.fitted import DecisionRule, FittedBayes, FittedProblem, Guard, Promise
@@ -100,7 +100,7 @@ def _one_line(match: re.Match[str]) -> str:
 
 
 def load_model(path: str | os.PathLike[str]) -> NaiveBayes | SignalPipeline:
-    """Read a model from a JSON file; it predicts to the bit as the one that was saved.
+    """Load a model from a JSON file; predictions are bit-identical to the saved model's.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: FileData) ->
     given = data["scale"]
     scale = Scale(int(given["bits"]), int(given["impossible"]), float(given["bound"]))
     known = None if means is None else np.array(means, float)
-    settings = Settings(smoothing, extra, class_weight, known, scale.bits)
+    settings = ModelSettings(smoothing, extra, class_weight, known, scale.bits)
     columns = [
         ColumnTerms(MODELS[spec.model], found, grid_of(spec), settings)
         for spec, found in zip(specs, statistics, strict=True)

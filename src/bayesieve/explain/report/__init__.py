@@ -9,13 +9,13 @@ from sklearn.pipeline import Pipeline
 
 from ...checks import check_flag, check_number, choose
 from ...data.files.atomic import write_text
+from ...data.result import Section
 from ...data.series import SeriesLike
 from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.signals import SignalPipeline, follow
 from ...evaluation._typing import Model
 from ...evaluation.stability import stability
 from ...indicators.transformer import Indicators
-from ..plain import Section
 from .content import Extras, gather
 from .page import explanations_page, render
 
@@ -23,7 +23,7 @@ __all__ = ["explanations_page", "make_report", "write_report"]
 
 
 class ReportOptions(TypedDict, total=False):
-    """What `make_report` takes beside the model and the table."""
+    """Options of `make_report` besides the model and the table."""
 
     sample_weight: ArrayLike | None
     groups: ArrayLike | None
@@ -121,9 +121,9 @@ def report_content(
     if n_resamples == 1:
         raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
     remark = asked["remark"] or _silent
-    found, why = None, "repeating the search on resamples of the rows was not asked for"
+    found, why = None, "n_resamples is 0"
     if n_resamples and isinstance(model, ChosenColumns):
-        remark(f"repeating the search on {n_resamples} samples of the rows")
+        remark(f"repeating the search on {n_resamples} resamples of the rows")
         try:
             found = stability(
                 procedure_of(model).repeatable(),
@@ -149,7 +149,7 @@ def report_content(
         no_stability=why,
         groups=asked["groups"],
     )
-    remark("judging it on rows that take no part")
+    remark("estimating its error on held-out rows")
     return gather(model, X, y, extras, asked["sample_weight"])
 
 
@@ -164,7 +164,7 @@ def write_report(
     path: str | os.PathLike[str],
     **options: Unpack[ReportOptions],
 ) -> None:
-    """Write a report to a file, in one go: a failure leaves no half file.
+    """Write the HTML report of a model to a file (atomically).
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import plain_value
+from ...data.result import Section
 from ...data.sample import read_weights
 from ...data.series import SeriesLike
 from ...data.tables import SparseTable, Table, read_table
@@ -19,7 +20,6 @@ from ...evaluation.stability import Stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
 from ..model import explain_model
-from ..plain import Section
 from ..plots import short_names
 from ..portable import portable
 from ..text import interval
@@ -141,7 +141,7 @@ def calibration_lines(content: Section, most: int) -> list[dict[str, object]]:
 
 @dataclass(frozen=True)
 class Extras:
-    """What a report may hold beside the model.
+    """Optional content of a report.
 
     Parameters
     ----------

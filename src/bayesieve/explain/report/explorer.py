@@ -1,4 +1,4 @@
-"""What the explorer of decisions reads of a model and its rows, in a report and on other pages."""
+"""Data of the decision explorer: the model and its rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...checks import Array, plain_value
 from ...data.columns import ColumnSpec, encode, is_missing, to_codes
+from ...data.result import Section
 from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
 from ...estimators.base import ChosenColumns, procedure_of
@@ -18,7 +19,6 @@ from ...indicators.transformer import Indicators
 from ...models.base import Ints
 from ...models.fitted import FittedBayes
 from ..model import explain_model
-from ..plain import Section
 from ..portable import BellTerms, Portable, PortableFeature, PortableProblem, TableTerms, portable
 from .sections import rule_data
 

@@ -1,4 +1,4 @@
-"""Is it any good?  One sentence, what the error is compared with, and warnings in words."""
+"""Verdict of a report: one sentence, errors against baselines, and warnings."""
 
 import math
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from scipy.stats import binomtest
 
+from ...data.result import Section
 from ...evaluation._typing import Value
 from ...evaluation.ablation import Ablation
-from ..plain import Section
 from ..text import interval, many, rate_in_words
 
 # Rows of the rarest class below which figures say little.
@@ -75,7 +75,7 @@ class _Lead(NamedTuple):
 
 
 def judge(facts: Facts) -> Section:
-    """Judge a model: a sentence, how it was judged, errors beside others, and warnings.
+    """Summarise a model's performance: a verdict, its basis, errors against baselines, warnings.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _looked_at(facts: Facts) -> str:
 
 
 def _lead(performance: Section) -> _Lead:
-    """The model beside a sentence that never changes."""
+    """Compare the model with the baseline that always predicts the commonest class."""
     table = performance["confusion"]
     if table is None:
         return _lead_of_labels(performance["verdicts"])
@@ -134,7 +134,7 @@ def _lead(performance: Section) -> _Lead:
 
 
 def _lead_of_labels(verdicts: list[Section]) -> _Lead:
-    """The model beside a baseline for all labels: each always as it mostly is."""
+    """Compare a multi-label model with the baseline of each label's commoner value."""
     won = lost = wrong = rows = 0.0
     for each in verdicts:
         there, gone = each["positives"], each["negatives"]
@@ -146,7 +146,7 @@ def _lead_of_labels(verdicts: list[Section]) -> _Lead:
         lost += alarms if rare_is_there else there - hits
         wrong += min(there, gone)
         rows += there + gone
-    return _Lead(won, lost, "always the commoner answer", wrong / (rows or 1.0))
+    return _Lead(won, lost, "always the more common answer", wrong / (rows or 1.0))
 
 
 def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
@@ -158,33 +158,33 @@ def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
     if leak is not None:
         name, alone = leak
         return "doubtful", (
-            f"One column, {name}, does it all (alone it leaves {rate_in_words(alone)} wrong): is "
-            "it a leak, written down when the outcome was known?"
+            f"One column, {name}, decides almost everything ({rate_in_words(alone)} wrong with it "
+            "alone): is it a leak, recorded after the outcome was known?"
         )
     if not facts.n_selected:
         return "bad", (
-            f"This model is no better than {lead.common}, because that is what it is: no column "
-            f"tells the classes apart ({rate_in_words(error)} wrong)."
+            f"This model is the baseline {lead.common}: no column separates the classes "
+            f"({rate_in_words(error)} wrong)."
         )
     if not lead.better:
         return "bad", (
-            f"This model is no better than {lead.common}: {wrong}, and {rate_in_words(base)} "
-            f"would be without looking at any column.{_ranks(facts.performance)}"
+            f"This model is no better than the baseline {lead.common}: {wrong}, against "
+            f"{rate_in_words(base)} without any column.{_ranks(facts.performance)}"
         )
     told = "labels" if facts.labelled else f"{many(len(facts.classes), 'class', 'classes')}"
     return "good", (
-        f"From {_looked_at(facts)} it tells {told} apart: {wrong}; with {lead.common}, "
-        f"{rate_in_words(base)} would be.{' It follows a rule: see below.' if facts.ruled else ''}"
+        f"It separates {told} by {_looked_at(facts)}: {wrong}, against {rate_in_words(base)} with "
+        f"{lead.common}.{' It follows a decision rule: see below.' if facts.ruled else ''}"
     )
 
 
 def _ranks(performance: Section) -> str:
-    """A model may know who is at risk although it never decides so."""
+    """Mention the AUC of a model that ranks rows well but never predicts the rare class."""
     areas = [v["auc"] for v in performance["verdicts"] if not math.isnan(v["auc"])]
     if areas and max(areas) >= 0.8:
         return (
-            f" It does rank them (AUC up to {max(areas):.2f}): a rule with costs may still be "
-            "of use (decide)."
+            f" It does rank rows (AUC up to {max(areas):.2f}): a decision rule with costs may "
+            "still be useful (decide)."
         )
     return ""
 
@@ -198,56 +198,55 @@ def _leak(facts: Facts, lead: _Lead) -> tuple[str, float] | None:
 
 
 def how_judged(performance: Section, trained: bool) -> str:
-    """On which rows the figures rest, and how far they flatter."""
+    """Describe the rows behind the figures, and whether they are optimistic."""
     n = f"{performance['n_rows']:g}"
     if performance["n_groups"] is not None:
         return _how_by_groups(performance, n)
     return {
-        "validation": f"Judged on the {n} choice rows, by tables (and weights) of the search rows "
-        "only. These rows chose the subset, so that the figures may be slightly too good.",
-        "anew": f"Judged honestly: five times all of it, selection included, was done again "
-        f"without a fifth of the {n} rows, which were then decided.",
-        "folds": f"Judged in five folds of all {n} rows. All of them took part in the selection, "
-        "so that the figures are too good: keep choice rows, or nest the selection.",
+        "validation": f"Error on the {n} choice rows, with tables (and weights) fitted on the "
+        "search rows only. They chose the subset, so it is slightly optimistic.",
+        "anew": "Error from 5-fold cross-validation of the whole procedure, selection included "
+        f"({n} rows).",
+        "folds": f"Error from 5-fold cross-validation of the chosen columns ({n} rows). All rows "
+        "took part in the selection, so it is optimistic (selection bias): keep choice rows, or "
+        "nest the selection.",
     }.get(
         performance["rows"],
-        f"Judged on the {n} rows given, which it has learnt from: the figures are too good."
+        f"Error on the {n} rows given, which trained the model: optimistic."
         if trained
-        else f"Judged on the {n} rows given; the figures are honest if they are new to the model.",
+        else f"Error on the {n} rows given; unbiased if none of them trained the model.",
     )
 
 
 def _how_by_groups(performance: Section, n: str) -> str:
-    """On which rows the figures rest, where rows come in groups."""
-    how = "as given" if performance["rows"] == "given" else "groups left out whole"
+    """Describe the rows behind the figures where rows come in groups."""
+    how = "as given" if performance["rows"] == "given" else "whole groups held out"
     return (
-        f"Judged on {n} rows of {performance['n_groups']} groups, {how}; rows of a group err "
-        f"together, so that intervals are those of {performance['effective_rows']:.0f} independent "
-        "rows."
+        f"Error on {n} rows of {performance['n_groups']} groups, {how}. Rows of a group err "
+        f"together: intervals use an effective sample size of {performance['effective_rows']:.0f}."
     )
 
 
 def _warnings(facts: Facts, lead: _Lead) -> list[str]:
-    """What a reader should know before believing anything."""
+    """Warnings: leak, classes never predicted or rare, instability, overconfidence."""
     found: list[str] = []
     performance, stable = facts.performance, facts.stability
     leak = _leak(facts, lead)
     if leak is not None:
         found.append(
-            f"One column does it all: {leak[0]}. Ask whether it is known before the outcome; if "
-            "not, leave it out (forbid)."
+            f"Possible leak: {leak[0]} decides almost everything. Check that it is known before "
+            "the outcome; if not, leave it out (forbid)."
         )
     found += _never(performance)
     few = [(name, n) for name, n in facts.classes if n < _FEW]
     if few:
         told = ", ".join(f"{name} ({n:g})" for name, n in few[:4])
         more = f" and {len(few) - 4} more" if len(few) > 4 else ""
-        found.append(f"Few rows: {told}{more}. What is said of them may be chance.")
+        found.append(f"Few rows: {told}{more}. Their figures may be chance.")
     if stable is not None and stable["measure"] is not None and stable["measure"] < _SHAKY:
         found.append(
-            f"Unstable: on other samples of the rows the search takes other columns (two samples "
-            f"have {rate_in_words(stable['jaccard'])} in common). Read no meaning into single "
-            "columns."
+            f"Unstable selection: two resamples share {rate_in_words(stable['jaccard'])} of their "
+            "columns. Do not interpret single columns."
         )
     found += _sureness(performance)
     if facts.beside is not None and facts.n_columns > facts.n_selected:
@@ -255,8 +254,8 @@ def _warnings(facts: Facts, lead: _Lead) -> list[str]:
         low, _ = interval(performance["error"] * n_rows, n_rows)
         if facts.beside.all_error < low:
             found.append(
-                f"All {facts.beside.n_columns} columns together err less "
-                f"({rate_in_words(facts.beside.all_error)}): the choice costs accuracy."
+                f"All {facts.beside.n_columns} columns together have a lower error "
+                f"({rate_in_words(facts.beside.all_error)}): the selection costs accuracy."
             )
     return found
 
@@ -275,7 +274,7 @@ def _never(performance: Section) -> list[str]:
 
 
 def _sureness(performance: Section) -> list[str]:
-    """Are the probabilities of the classes decided surer than right?"""
+    """Warn of classes whose predicted probabilities are overconfident."""
     found = []
     for each in performance["verdicts"]:
         bins = [line for line in each["calibration"] if line[0] >= 0.5]
@@ -287,7 +286,8 @@ def _sureness(performance: Section) -> list[str]:
         counted = rows * performance["effective_rows"] / performance["n_rows"]
         if seen + _SURE < said and interval(seen * counted, counted)[1] < said:
             found.append(
-                f"Overconfident: where it says {each['name']}, it is {rate_in_words(said)} sure "
-                f"and right in {rate_in_words(seen)}. Calibrate it (calibrate)."
+                f"Overconfident: {each['name']} is predicted with a mean probability of "
+                f"{rate_in_words(said)} and is right in {rate_in_words(seen)}. Calibrate the model "
+                "(calibrate)."
             )
     return found[:3]

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...data.files.atomic import write_text
+from ...data.result import Section, jsonable
 from ...evaluation._typing import Model, Value
 from ..evidence import Evidence, Explanation
-from ..plain import Section, jsonable
 from ..text import (
     SILENT,
     chance_in_words,

@@ -1,4 +1,4 @@
-"""Sections of a report: columns at a glance, pairs, the search, and the rule."""
+"""Sections of a report: terms, interactions, the search, and the decision rule."""
 
 import hashlib
 import json
@@ -14,6 +14,7 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from ...checks import Array
+from ...data.result import Section
 from ...data.tables import SparseTable, Table
 from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.deploy import bayes_of, stands_for
@@ -25,7 +26,6 @@ from ...models.fitted import ASK, FittedBayes, FittedProblem
 from ...rankings.families import count_others
 from ...search.path import Path
 from ..model import speaks
-from ..plain import Section
 from ..plots import weighted_bands
 from ..portable import Portable
 from ..text import few_digits, many, nth, odds_in_words, rate_in_words
@@ -158,7 +158,7 @@ def _leaves(worth: Worth | None) -> str:
     if worth is None:
         return ""
     if worth.loss <= 0 and worth.error <= 0:
-        return "nothing: the model is no worse without it"
+        return "no loss: the model is no worse without it"
     rows = f"{rate_in_words(abs(worth.error))} of the rows"
     told = f"another {rows} decided wrongly" if worth.error > 0 else f"{rows} fewer decided wrongly"
     if not worth.error:
@@ -275,7 +275,7 @@ GUIDES = {
     "error": "error on the search rows",
     "probability": "expected error (the model's own estimate)",
     "log-likelihood": "log-likelihood",
-    "log-loss": "log-loss of rows left out",
+    "log-loss": "leave-one-out log-loss",
 }
 
 
@@ -360,7 +360,7 @@ def _eight(value: float) -> float | None:
 
 
 def fates(model: Model, left_out: dict[str, str]) -> list[list[str]]:
-    """Tell what became of each column, or term, and why: [name, fate, story].
+    """Fate of each column, or term, and why: [name, fate, story].
 
     Parameters
     ----------
@@ -468,7 +468,7 @@ def settings_of(model: Model) -> list[tuple[str, str]]:
 def _setting(name: str, value: Any) -> str:
     if name == "guided by":
         return GUIDES.get(str(value), str(value))
-    if name == "price of a term":
+    if name == "minimum gain of a term":
         return _price(value)
     if name == "scored on" and hasattr(value, "n_splits"):
         return f"{value.n_splits} folds"
@@ -479,7 +479,7 @@ def _price(nat: float) -> str:
     if math.isinf(nat):
         return "no term at all"
     times = few_digits(math.exp(min(nat, 30.0)))
-    return f"{nat:.4g} nat (the rows must become {times} times as likely)"
+    return f"{nat:.4g} nat of log-likelihood (a likelihood ratio of {times})"
 
 
 def _versions() -> Iterable[tuple[str, str]]:
@@ -563,7 +563,7 @@ def decided_data(
         if judged["confusion"] is None:
             return []
         names = judged["classes"]
-        found = _decided(None, names, judged["confusion"], None, "Of the rows it was judged on")
+        found = _decided(None, names, judged["confusion"], None, "Of the rows above")
         return [found]
     kept = getattr(bayes_of(model), "decision_", None)
     source = "Of the held-out rows that the rule was made on"
@@ -583,7 +583,7 @@ def decided_data(
 
 
 def decided_in_words(found: Section) -> str:
-    """What a rule did, beside what would have been done without a look at any row.
+    """Describe the decisions of a rule, against the best constant decision.
 
     Parameters
     ----------
@@ -597,14 +597,14 @@ def decided_in_words(found: Section) -> str:
     wrong = n_rows - right - asked
     told = f"{found['source']} ({n_rows:g}), {rate_in_words(wrong / n_rows)} were decided wrongly"
     if len(found["decisions"]) > n_classes:
-        told += f" and {rate_in_words(asked / n_rows)} left to a person"
+        told += f" and {rate_in_words(asked / n_rows)} referred to a person"
     if found["costs"] is None or found["cost"] is None:
         return f"{told}."
     always = counts.sum(1) @ np.array(found["costs"]) / n_rows
     best = int(always.argmin())
     name = found["decisions"][best]
     blind = "always asking" if best == n_classes else f"always “{name}”"
-    return f"{told}; a row costs {found['cost']:.3g} in the mean, with {blind} {always[best]:.3g}."
+    return f"{told}; mean cost {found['cost']:.3g} a row, against {always[best]:.3g} with {blind}."
 
 
 def class_codes(fitted: FittedBayes, y: ArrayLike) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Densities on a grid: what each code of a column says about each class, from counts alone.
+"""Density estimates on a grid: log-ratios of every code by class, from counts.
 
 Sums run in the order of the codes, and elementary functions are our own: the same numbers with and
 without the JIT.  All arrays but `points` hold one part a training set.

@@ -1,4 +1,4 @@
-"""Kernels that count: levels, pairs and triples of columns, and what the counts come to."""
+"""Kernels that count levels, pairs and triples of columns, and the information in the counts."""
 
 import math
 from typing import NamedTuple

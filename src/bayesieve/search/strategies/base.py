@@ -1,4 +1,4 @@
-"""What every search offers, what it sees, and what it may draw."""
+"""Search interface: steps over an objective, limits, hints and forecast."""
 
 import random
 from collections.abc import Iterable, Iterator
@@ -162,10 +162,10 @@ class Search:
         )
 
     def check(self) -> None:
-        """Judge the search's own parameters."""
+        """Validate the search's own parameters."""
 
     def given(self, hints: Hints) -> "Search":
-        """The same search with what it needs beside the objective filled in."""
+        """Copy of the search with its hints (order, seed, pairs) filled in."""
         return self
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:

@@ -49,7 +49,7 @@ class DependencySearch(Search):
         return Outlook(4 * ahead.steps + ahead.candidates + beyond, True)
 
     def given(self, hints: Hints) -> "DependencySearch":
-        """The same search with its pairs and its order filled in."""
+        """Copy of the search with its dependent pairs and its order filled in."""
         return replace(
             self,
             pairs=hints.pairs(self.measure)

@@ -37,7 +37,7 @@ class RandomSearch(Search):
     random_state: int | None = None
 
     def check(self) -> None:
-        """Judge the parameters."""
+        """Validate the parameters."""
         check_number("search.draws", self.draws, low=1, whole=True)
         if not isinstance(self.sizes, Iterable):
             raise TypeError(f"search.sizes must be a sequence of sizes; got {self.sizes!r}.")
@@ -48,11 +48,11 @@ class RandomSearch(Search):
 
     @property
     def draws_without_seed(self) -> bool:  # type: ignore[override]
-        """Until it is given one."""
+        """Whether a seed has still to be filled in."""
         return self.random_state is None
 
     def given(self, hints: Hints) -> "RandomSearch":
-        """The same search with its seed filled in."""
+        """Copy of the search with its seed filled in."""
         return self if self.random_state is not None else replace(self, random_state=hints.seed)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
@@ -97,7 +97,7 @@ class DiversifiedSearch(Search):
     random_state: int | None = None
 
     def check(self) -> None:
-        """Judge the parameters."""
+        """Validate the parameters."""
         if isinstance(self.begin, str):
             choose("search.begin", self.begin, ["empty", "best"])
         else:
@@ -106,11 +106,11 @@ class DiversifiedSearch(Search):
 
     @property
     def draws_without_seed(self) -> bool:  # type: ignore[override]
-        """Until it is given one."""
+        """Whether a seed has still to be filled in."""
         return self.random_state is None
 
     def given(self, hints: Hints) -> "DiversifiedSearch":
-        """The same search with its seed filled in."""
+        """Copy of the search with its seed filled in."""
         return self if self.random_state is not None else replace(self, random_state=hints.seed)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:

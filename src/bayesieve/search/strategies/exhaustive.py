@@ -1,4 +1,4 @@
-"""Every subset, one change at a time."""
+"""Exhaustive search: every subset, one change at a time (Gray code)."""
 
 import time
 from bisect import bisect_left
@@ -44,7 +44,7 @@ class ExhaustiveSearch(Search):
     most_subsets: int = 2**20
 
     def check(self) -> None:
-        """Judge the parameter."""
+        """Validate the parameter."""
         check_number("search.most_subsets", self.most_subsets, low=1, whole=True)
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook:
@@ -131,7 +131,7 @@ def _n_subsets(objective: Subset, limits: Limits) -> int:
 
 @lru_cache(maxsize=16)
 def _count(widths: tuple[tuple[int, int], ...], least: int, most: int) -> int:
-    """The same of units of so many columns: (columns, how many such units)."""
+    """Count the subsets of allowed sizes; widths: (columns of a unit, number of such units)."""
     ways = {0: 1}  # to make up a number of columns
     for width, number in widths:
         more: Counter[int] = Counter()

@@ -32,24 +32,24 @@ class StartedSearch(Search):
 
     @property
     def may_end_early(self) -> bool:  # type: ignore[override]
-        """Where the search does."""
+        """Whether the inner search may end early."""
         return self.search.may_end_early
 
     def given(self, hints: Hints) -> Search:
-        """The same with what the search asks for."""
+        """Copy of the search with its hints filled in."""
         return StartedSearch(self.search.given(hints), self.units)
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
-        """That of the search."""
+        """Forecast of the inner search."""
         return self.search.outlook(objective, limits)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
-        """Those of the search, from the units given."""
+        """Steps of the inner search, beginning with the given units."""
         yield from self.search.steps(cast(Subset, _Begun(objective, self.units)), limits)
 
 
 class _Begun:
-    """An objective whose first phase begins elsewhere than it is told to."""
+    """Objective whose first phase begins with the given units."""
 
     def __init__(self, objective: Subset, units: tuple[int, ...]):
         self._objective, self._units = objective, units
@@ -176,7 +176,7 @@ class GreedySearch(Search):
     stop: str = "end"
 
     def check(self) -> None:
-        """Judge the parameters."""
+        """Validate the parameters."""
         check_direction("search.direction", self.direction)
         choose("search.stop", self.stop, ["end", "no-improvement"])
 
@@ -253,7 +253,7 @@ class PhaseSearch(Search):
     least_gain: float = 0.0
 
     def check(self) -> None:
-        """Judge the parameters."""
+        """Validate the parameters."""
         check_direction("search.first", self.first)
         check_number("search.least_gain", self.least_gain, low=0, high=1)
         if self.patience is not None:
@@ -323,7 +323,7 @@ class FloatingSearch(Search):
     direction: str
 
     def check(self) -> None:
-        """Judge the parameter."""
+        """Validate the parameter."""
         check_direction("search.direction", self.direction)
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:

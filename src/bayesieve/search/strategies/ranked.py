@@ -39,12 +39,12 @@ class RankedSearch(Search):
     stop: str = "end"
 
     def check(self) -> None:
-        """Judge the parameters; the ranking is judged by whoever ranks."""
+        """Validate the parameters; the ranking validates its own."""
         choose("search.stop", self.stop, ["end", "no-improvement"])
 
     @property
     def may_end_early(self) -> bool:  # type: ignore[override]
-        """Where the next column is no gain."""
+        """Whether to stop at the first column that is no gain."""
         return self.stop == "no-improvement"
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook:
@@ -56,7 +56,7 @@ class RankedSearch(Search):
         return Outlook(steps, bound, unit="steps")
 
     def given(self, hints: Hints) -> "RankedSearch":
-        """The same search with its order filled in."""
+        """Copy of the search with its ranking filled in."""
         if self.order is not None:
             return replace(self, order=hints.units_of("order", self.order))
         if self.ranking == SCORE:
@@ -111,7 +111,7 @@ class ShortlistSearch(Search):
     ranking: object = "mutual-information"
 
     def check(self) -> None:
-        """Judge the parameters; the ranking is judged by whoever ranks."""
+        """Validate the parameters; the ranking validates its own."""
         check_number("search.size", self.size, low=1, whole=True)
         if not isinstance(self.search, Search):
             raise TypeError(f"search.search must be a search object; got {self.search!r}.")
@@ -121,19 +121,19 @@ class ShortlistSearch(Search):
 
     @property
     def may_end_early(self) -> bool:  # type: ignore[override]
-        """Where the search does."""
+        """Whether the inner search may end early."""
         return self.search.may_end_early
 
     def given(self, hints: Hints) -> Search:
-        """The search, and what it may look at."""
+        """Restrict the inner search to the best units of the ranking."""
         return AmongUnits(self.search, frozenset(hints.order(self.ranking)[: self.size]))
 
     def outlook(self, objective: Subset, limits: Limits) -> Outlook | None:
-        """That of the search."""
+        """Forecast of the inner search."""
         return self.search.outlook(objective, limits)
 
     def steps(self, objective: Subset, limits: Limits) -> Iterator[None]:
-        """Those of the search, where nobody ranks."""
+        """Steps of the inner search, without a shortlist."""
         yield from self.search.steps(objective, limits)
 
 

@@ -61,7 +61,7 @@ function odd(state) {
   const found = (state.notes ?? []).map(note => h("li", {}, note));
   found.push(...Object.entries(state.left_out).map(([name, why]) => h("li", {}, `${name} ${why}: left out`)));
   const columns = known.columns, name = j => columns.sentences?.[j] ?? columns.names[j];
-  const words = {leak: "tells the class alone: is it known beforehand?", identifier: "seems to number the rows", constant: "is always the same"};
+  const words = {leak: "predicts the class alone (a leak?): is it known beforehand?", identifier: "seems to number the rows", constant: "is always the same"};
   columns?.flags.forEach((flag, j) => { if (flag && !(state.series && flag === "constant") && found.length < 50) found.push(h("li", {}, `${name(j)} ${words[flag] ?? flag}`)); });
   columns?.missing.forEach((share, j) => { if (share > 0.5 && found.length < 50) found.push(h("li", {}, `${name(j)} is missing in ${percent(share, 0)}`)); });
   put($("odd"), ...(found.length ? [h("h3", {}, "Worth a look"), h("ul", {class: "small", tabindex: "0", "aria-label": "Columns worth a look"}, found)] : []));

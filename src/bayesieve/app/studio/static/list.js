@@ -59,7 +59,7 @@ function strength(name) {
   if (!found) return null;
   const most = Math.max(1e-9, ...known.model.features.flatMap(each => each.importance));
   return h("div", {class: "strength"}, found.importance.flatMap((each, k) => [
-    h("span", {}, `tells of ${known.state.classes[k] ?? known.model.classes[k]}`),
+    h("span", {}, `evidence for ${known.state.classes[k] ?? known.model.classes[k]}`),
     h("span", {class: "worth"}, h("i", {style: {width: `${100 * each / most}%`, background: classColour(k)}}))]));
 }
 
@@ -200,7 +200,7 @@ function heard(what) {
     if (searched && !known.state.running) $("rows").scrollTop = 0;  // what was found stands first
     searched = known.state.running;
   }
-  if (!known.state.open || !known.columns) { put($("visible"), h("li", {class: "soft"}, "All features will stand here.")); order = []; $("count").textContent = ""; detail(); log(); return; }
+  if (!known.state.open || !known.columns) { put($("visible"), h("li", {class: "soft"}, "The features will be listed here.")); order = []; $("count").textContent = ""; detail(); log(); return; }
   if (["state", "columns", "order"].includes(what)) {
     order = sorted();
     const {state} = known;

@@ -38,7 +38,7 @@ function show() {
 }
 
 async function judge() {
-  put($("decisions"), h("p", {class: "soft"}, "Judging …"));
+  put($("decisions"), h("p", {class: "soft"}, "Evaluating …"));
   const found = await get("decisions");
   verdicts = found?.verdicts ?? null;
   if (!verdicts) { put($("decisions")); return; }
@@ -47,7 +47,7 @@ async function judge() {
   options(select, verdicts.map((each, k) => [String(k), String(each.name)]), String(wish.alarm));
   const slider = (id, text, min, max, value) => h("div", {class: "wish"}, h("label", {for: id}, text, " ", h("output", {id: `${id}-now`})), h("input", {id, type: "range", min, max, step: 1, value, oninput: show}));
   put($("decisions"),
-    h("p", {class: "small"}, `Wrong on ${percent(found.error)} of ${found.n_rows.toLocaleString("en")} rows. Each was judged by a model made anew of other rows, which the figure at the top is not: they may differ a little. The list itself was made with these rows too.`),
+    h("p", {class: "small"}, `Wrong on ${percent(found.error)} of ${found.n_rows.toLocaleString("en")} rows, by cross-validation of the model. The figure at the top is estimated differently and may differ a little. These rows also took part in the selection.`),
     h("div", {class: "bar"}, h("label", {for: "alarm"}, "Alarm for"), select),
     h("div", {id: "curve"}), h("p", {id: "curve-told", class: "small"}),
     slider("cost", "Missing one costs", 1, 100, wish.cost),
@@ -55,7 +55,7 @@ async function judge() {
     slider("ceiling", "False alarms:", 1, ANY, wish.ceiling === null ? ANY : Math.round(100 * wish.ceiling)),
     h("div", {class: "buttons"}, h("button", {id: "make-rule", class: "main", onclick: () => set(asked())}, "Decide like this"), h("button", {id: "no-rule", disabled: !known.state.rule, onclick: () => set(null)}, "No rule")),
     h("p", {class: "soft small"}, known.state.n_aside ? `The rule is made on the ${known.state.n_aside.toLocaleString("en")} rows that are kept aside.`
-      : "A rule is made on rows that the model has not seen: a third of them will be kept aside, and the model learns from the others."));
+      : "A rule needs held-out rows: a third of the rows will be kept aside, and the model is fitted on the others."));
   curve = picture($("curve"), drawCurve);
   show();
 }

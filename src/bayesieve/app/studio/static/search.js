@@ -10,7 +10,7 @@ const HIGHER = ["log-likelihood", "auc", "penalised-auc"];
 let points = [], waiting = false, redraw = null, trail = null;
 
 const words = {
-  auto: "as the table asks", error: "wrong rows", probability: "expected share of wrong rows", "log-likelihood": "likelihood", auc: "ranking (AUC)", "penalised-auc": "ranking, fewer features preferred",
+  auto: "chosen by the data", error: "wrong rows", probability: "expected share of wrong rows", "log-likelihood": "likelihood", auc: "ranking (AUC)", "penalised-auc": "ranking, fewer features preferred",
   forward: "add one by one", backward: "drop one by one", "forward-backward": "add, then drop, in turn", "backward-forward": "drop, then add, in turn", sffs: "add, with steps back", sbfs: "drop, with steps back", shortlist: "among the best alone",
 };
 

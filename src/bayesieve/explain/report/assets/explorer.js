@@ -240,7 +240,7 @@ const Explorer = (() => {
     function said(i, ratio, it) {
       if (i === 0) return Math.abs(ratio) < 0.05 ? "equally frequent" : `${ratio > 0 ? it.target : it.against} is ${Words.times(ratio)} as frequent`;
       const silent = Math.abs(ratio) < 0.05 && problem().pairs.some(pair => pair.columns.includes(i - 1));
-      return silent && i <= features.length ? "speaks together with another" : Words.odds(ratio, it.target, it.against);
+      return silent && i <= features.length ? "only in interactions" : Words.odds(ratio, it.target, it.against);
     }
 
     function showDecision(it) {
@@ -283,7 +283,7 @@ const Explorer = (() => {
       const said = byId("truth");
       if (state.row === null || rows === null) { said.textContent = ""; return; }
       const truth = truthOf(state.row);
-      said.textContent = `Row ${rows.at[state.row]} is ${truth}: ${it.decision === problem().classes.length ? "left to a person" : it.name === truth ? "right" : "wrong"}.`;
+      said.textContent = `Row ${rows.at[state.row]} is ${truth}: ${it.decision === problem().classes.length ? "referred to a person" : it.name === truth ? "right" : "wrong"}.`;
       said.classList.toggle("wrong", it.name !== truth && it.name !== PERSON);
     }
 
@@ -336,7 +336,7 @@ const Explorer = (() => {
       const list = byId("source-rows"), note = byId("source-note"), feature = features[j];
       list.replaceChildren();
       if (rows === null) {
-        note.textContent = "No row of the table is in this page (--include-rows puts some in).";
+        note.textContent = "This page contains no rows of the table (--include-rows adds some).";
         return;
       }
       const found = Behind.alike(rows, feature, j, value), {at, n_rows: total} = rows;

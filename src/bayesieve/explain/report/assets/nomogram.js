@@ -117,7 +117,7 @@ const Nomogram = (() => {
     const spoken = new Set(apartBy(at, 42));
     places.forEach(([, said, nat], i) => {
       const tick = path([[at[i], y - 5], [at[i], y + 5]], {class: "tick"});
-      tick.append(draw("title", {}, `${s.name} ${said === null ? "" : `= ${said}`}: ${Math.abs(nat) < 0.05 ? "says nothing" : `${Words.times(nat)} as likely`} (${Words.signed(nat)} nat)`));
+      tick.append(draw("title", {}, `${s.name} ${said === null ? "" : `= ${said}`}: ${Math.abs(nat) < 0.05 ? "no evidence" : `${Words.times(nat)} as likely`} (${Words.signed(nat)} nat)`));
       svg.append(tick);
       if (said !== null && spoken.has(i)) {
         svg.append(text(at[i], y - 8, said.length > 14 ? `${said.slice(0, 13)}…` : said, {"text-anchor": "middle"}));
