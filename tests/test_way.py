@@ -19,7 +19,7 @@ import json, sys
 import numpy as np, pandas as pd
 found = []
 rng = np.random.default_rng(0)
-X, y = pd.DataFrame(rng.normal(size=(24, 3)), columns=list("abc")), rng.integers(0, 2, 24)
+X, y = pd.DataFrame(rng.normal(size=(120, 6)), columns=list("abcdef")), rng.integers(0, 2, 120)
 X["a"] += y
 """
 
