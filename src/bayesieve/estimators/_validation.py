@@ -20,7 +20,7 @@ from ..criteria.rows import RowCriterion
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..data.tables import SparseTable, Table
 from ..engine.registry import AcceleratorEngine, RemoteTable
-from ..models.registry import MODELS
+from ..models.registry import MODELS, is_category
 from ..rankings.collections import find_remote_families
 from ..rankings.families import Families, Nearness, find_in_table
 from ..search import SEARCHES
@@ -651,7 +651,7 @@ def _monotone(
             raise ValueError(f"monotone names column {names[j]!r} twice; name it once.")
         if isinstance(sign, bool) or not isinstance(sign, Real) or sign not in (1, -1):
             raise ValueError(f"monotone[{key!r}] must be 1 (rises) or -1 (falls); got {sign!r}.")
-        if MODELS[models[j]].nominal and models[j] != "bernoulli":
+        if is_category(models[j]):
             raise ValueError(
                 f"monotone[{key!r}]: column {names[j]!r} is modelled as {models[j]!r}, whose "
                 "values have no order; use a feature model on the grid, such as 'density'."

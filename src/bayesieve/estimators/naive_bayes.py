@@ -127,7 +127,7 @@ class BayesFamily:
         """The feature model of each column of a table."""
         # Both settings speak of normal distributions: nothing else is meant by "auto" then.
         normal = self.rounded or self.var_smoothing is not None
-        return choose_models(self.features, table, "gaussian" if normal else "density")
+        return choose_models(self.features, table, "gaussian" if normal else "curve")
 
     def check_sample(self, sample: Sample) -> None:
         """Validate the settings that depend on the classes."""

@@ -18,6 +18,7 @@ from ..data.split import read_rows
 from ..data.tables import SparseTable
 from ..estimators.naive_bayes import NaiveBayes
 from ..models.columns import choose_models
+from ..models.registry import is_category
 from ..rankings.base import RankingMethod
 from ..rankings.rank import check_ranking, rank_table
 from ._typing import Folds
@@ -232,7 +233,7 @@ class Neighbours:
         self._parts = []
         for j, model in enumerate(choose_models("auto", read.table)):
             raw = read.table.column(j)
-            if model == "categorical":
+            if is_category(model):
                 missing = is_missing(raw)
                 levels = sorted(set(raw[~missing].tolist()))
                 # Two levels are as far apart as the ends of a number's range.

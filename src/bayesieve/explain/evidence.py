@@ -19,6 +19,7 @@ from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
 from ..models.base import Floats, Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
+from ..models.registry import is_category
 from .text import SILENT, chance_in_words, few_digits, odds_in_words, value_in_words
 
 # A row as surprising as this share of those held out is called unlike them.
@@ -531,7 +532,7 @@ def _bars(problem: FittedProblem, table: Table) -> Bars:
             counts = problem.summary.statistics[j][0].sum(-1)
             for i, code in enumerate(codes):
                 silent = code == spec.n_codes - 1 or (
-                    spec.model == "categorical" and not counts[code]
+                    is_category(spec.model) and not counts[code]
                 )
                 if silent and values[i] is not None:
                     status[i] = "unseen"

@@ -311,7 +311,7 @@ _BINARY = (0.0, 1.0)
 _ZERO_ONE, _SOME_NUMBER = np.array(_BINARY), np.array([0.5])
 
 
-def choose_models(features: object, X: Table, numbers: str = "density") -> list[str]:
+def choose_models(features: object, X: Table, numbers: str = "curve") -> list[str]:
     """The feature model of every column, from "auto", a name, or a mapping of columns to names.
 
     `numbers` is what "auto" takes for numbers that are not all 0 or 1.
@@ -371,12 +371,12 @@ def check_batch(model: str, raw: Array, name: str, levels: Array | None = None) 
         raise ValueError(f"column {name!r} held {kinds[0]} in the first batch; got {kinds[1]}.")
 
 
-def _model_of(raw: Array, name: str, model: str, numbers: str = "density") -> str:
+def _model_of(raw: Array, name: str, model: str, numbers: str = "curve") -> str:
     """The model named if the column allows it; for "auto", the one that suits it."""
     text = raw.dtype == object
     binary = not text and bool(((raw == 0) | (raw == 1) | np.isnan(raw)).all())
     if model == "auto":
-        return "categorical" if text else "bernoulli" if binary else numbers
+        return "levels" if text else "bernoulli" if binary else numbers
     if model == "bernoulli" and not binary:
         odd = "text" if text else f"{raw[~np.isin(raw, _BINARY) & ~np.isnan(raw)][0]:g}"
         raise ValueError(

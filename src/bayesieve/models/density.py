@@ -101,12 +101,30 @@ def rank_kernel(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     return found
 
 
+def by_level(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
+    """Shares of the classes in each level: (rows of the class + m x its share) / (rows + m).
+
+    So a level says ever less as rows vanish, and one that nobody has says nothing.  How many rows
+    m of all classes are added, 1 to 1024, is estimated from the column (empirical Bayes), by the
+    least log-loss; where nothing of that foretells better than the shares of the classes, all
+    ratios are 1.
+    """
+    from .kernels.density import judge_levels
+
+    found = _empty(counts)
+    judge_levels(counts, units, *found)
+    return found
+
+
 #: In this order: the first of equally good ones is taken.
 DENSITIES: dict[str, Judge] = {
     "grid-gaussian": grid_gaussian,
     "kernel": kernel,
     "rank-kernel": rank_kernel,
 }
+
+
+_JUDGES = {**DENSITIES, "levels": by_level}
 
 
 def _empty(counts: Floats) -> DensityRatios:
@@ -132,10 +150,14 @@ class DensityModel(CountModel):
     ----------
     name : public name.
     members : names of the densities among which to choose.
+    held : is evidence held to the rows behind it?  Tails then say what the last stretch of a few
+        rows says, and where fewer than 5 rows of all classes stand nothing is more than 5 times as
+        likely under one class as under another.
     """
 
     members: tuple[str, ...] = tuple(DENSITIES)
     grid_codes: int = MOST_CODES
+    held: bool = False
 
     def terms(
         self, statistics: Floats, values: Array, grid: Grid, settings: ModelSettings
@@ -163,10 +185,14 @@ class DensityModel(CountModel):
         # Counts by many classes take as much room as what is made of them.
         mark = blake2b(counts.tobytes(), digest_size=32).digest()
         parts = (mark, units.tobytes(), grid.points.tobytes(), grid.n_values)
-        key = (self.members, counts.shape, *parts)
+        key = (self.members, self.held, counts.shape, *parts)
         found = _KEPT.get(key)
         if found is None:
             found = _best(self.members, counts, units, grid)
+            if self.held:
+                _hold(found[0], statistics[:, :-1], counts, units, grid)
+            for part in found[0]:
+                part.flags.writeable = False
             _KEPT.put(key, found, found[0].ratio.nbytes + found[0].own.nbytes)
         return found
 
@@ -206,12 +232,18 @@ def _best(
     members: tuple[str, ...], counts: Floats, units: Floats, grid: Grid
 ) -> tuple[DensityRatios, Array]:
     """What the best member says in each set, and which one it is."""
-    found = [DENSITIES[name](counts, units, grid) for name in members]
+    found = [_JUDGES[name](counts, units, grid) for name in members]
     which = np.argmin([each.loss for each in found], axis=0)
     picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(3)]
-    for part in picked:
-        part.flags.writeable = False
     return DensityRatios(*picked), which
+
+
+def _hold(found: DensityRatios, seen: Floats, counts: Floats, units: Floats, grid: Grid) -> None:
+    """Hold what each set says to the rows behind it."""
+    from .kernels.density import hold_to_rows
+
+    for g, rows in enumerate(seen.sum(-1)):
+        hold_to_rows(rows, grid.points, counts[g], units, found.ratio[g], found.own[g])
 
 
 def _spoken(ratio: Floats) -> Terms:

@@ -14,6 +14,8 @@ _MEMBERS: list[FeatureModel] = [
     GaussianModel("gaussian"),
     GaussianModel("gaussian-pooled", pooled=True),
     DensityModel("density"),
+    DensityModel("curve", held=True),
+    DensityModel("levels", members=("levels",), grid_codes=0, held=True),
     *(DensityModel(name, members=(name,)) for name in DENSITIES),
     IntervalModel("intervals"),
     *(
@@ -30,3 +32,15 @@ _MEMBERS: list[FeatureModel] = [
 ]
 
 MODELS: dict[str, FeatureModel] = {model.name: model for model in _MEMBERS}
+
+
+def is_category(model: str) -> bool:
+    """Are a column's values names, of any number?
+
+    Examples
+    --------
+    >>> from bayesieve.models.registry import is_category
+    >>> is_category("levels"), is_category("bernoulli"), is_category("curve")
+    (True, False, False)
+    """
+    return MODELS[model].nominal and model != "bernoulli"

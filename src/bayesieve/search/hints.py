@@ -11,7 +11,7 @@ from ..data.tables import SparseTable, Table
 from ..engine.registry import RemoteTable
 from ..engine.threads import Threads
 from ..models.columns import read_column, without_grid
-from ..models.registry import MODELS
+from ..models.registry import MODELS, is_category
 from ..rankings.base import DiscreteColumns, LabelledRows, RankingMethod
 from ..rankings.collections import check_divisible, rank_remote, remote_columns
 from ..rankings.families import Families
@@ -140,7 +140,7 @@ class RowHints:
                 strength[i, j] = strength[j, i] = found
             return strength
         choose("measure", measure, ["auto", "r2", "uncertainty"])
-        nominal = np.array([model == "categorical" for model in self._models])
+        nominal = np.array([is_category(model) for model in self._models])
         if measure == "uncertainty":
             return self._uncertainties()
         strength = self._squared_correlations()

@@ -102,6 +102,7 @@ class SectionFacts(NamedTuple):
 _KINDS = {
     "bernoulli": "yes/no",
     "categorical": "categories",
+    "levels": "categories",
     "pair": "two columns together",
     "intervals": "number, in intervals",
 }

@@ -33,6 +33,14 @@ _RANK_HALVINGS = 6
 
 _SHRINKING = np.array([0.5, 1.0, 2.0])
 
+# Rows that say nothing, and are added to those of a level.
+_LEVEL_SHRINKING = np.array([1024.0, 256.0, 64.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0])
+
+# Fewer rows than this say little: at most that many times as likely, ever less with fewer.
+FEW_ROWS = 5.0
+
+_LOG_FEW = 1.6094379124341003
+
 # What is equal but for rounding is equal: a loss must be less than this share of another one.
 _LESS = 1.0 - 1e-12
 
@@ -360,3 +368,129 @@ def judge_rank_kernel(counts, units, ratio, own, loss):
                 if found < _LESS * loss[g]:
                     loss[g] = found
                     ratio[g], own[g] = tried, tried_own
+
+
+@njit(**EXACT)
+def judge_levels(counts, units, ratio, own, loss):
+    """Shares of the classes in each level, shrunk to those of all rows; how far, by the loss.
+
+    `ratio` and `own` are 1 beforehand, and stay so where nothing foretells better than that.
+    """
+    n_sets, n_codes, n_classes = counts.shape
+    totals, shares = np.empty(n_classes), np.empty(n_classes)
+    tried, tried_own = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
+    for g in range(n_sets):
+        _class_totals(counts[g], totals, shares)
+        loss[g] = _loss(ratio[g], own[g], counts[g], shares)
+        # From strong to weak, so that the strongest of equals is taken.
+        for rows in _LEVEL_SHRINKING:
+            for c in range(n_codes):
+                every = rows
+                for k in range(n_classes):
+                    every += counts[g, c, k]
+                for k in range(n_classes):
+                    less = counts[g, c, k] - min(units[k], counts[g, c, k])
+                    tried[c, k] = (counts[g, c, k] / shares[k] + rows) / every
+                    tried_own[c, k] = (less / shares[k] + rows) / every
+            found = _loss(tried, tried_own, counts[g], shares)
+            if found < _LESS * loss[g]:
+                loss[g] = found
+                ratio[g], own[g] = tried, tried_own
+
+
+@njit(**EXACT)
+def rows_behind(rows, points, out):
+    """Rows of all classes that stand behind what a curve says at each code.
+
+    Around each code a Gaussian kernel as wide as Silverman's rule has it for all rows counts them.
+    """
+    n_codes, total, first = points.size, 0.0, 0.0
+    for c in range(n_codes):
+        total += rows[c]
+        first += rows[c] * points[c]
+        out[c] = rows[c]
+    if total <= 0.0:
+        return
+    centre = first / total
+    second, below, low, high = 0.0, 0.0, -1, -1
+    for c in range(n_codes):
+        second += rows[c] * (points[c] - centre) * (points[c] - centre)
+        below += rows[c]
+        if low < 0 and below >= _QUARTER * total:
+            low = c
+        if high < 0 and below >= _THREE_QUARTERS * total:
+            high = c
+    spread = math.sqrt(second / total)
+    quartiles = (points[high] - points[low]) / 1.34
+    if 0.0 < quartiles < spread:
+        spread = quartiles
+    # n^-1/5 by our own logarithm and exponential, which are the same everywhere.
+    shrunk = 0.2 * log_positive(total)
+    width = 0.9 * spread * (_bell(shrunk) if shrunk >= 0.0 else 1.0 / _bell(-shrunk))
+    if width > 0.0:
+        sums = np.empty((1, n_codes))
+        _add_kernels(points, rows, width, sums)
+        out[:] = sums[0]
+
+
+@njit(**EXACT)
+def hold_to_rows(rows, points, counts, units, ratio, own):
+    """What is said of codes never outruns the rows behind it; `ratio` and `own` are changed.
+
+    On a grid the outermost codes that hold fewer than `FEW_ROWS` rows together say what the next
+    one says.  Then, where n rows stand behind a code, one class is at most exp(log 5 (n / 5)^2)
+    times as likely as another: evidence is brought down to that, in logarithms.
+
+    Parameters
+    ----------
+    rows : of all classes, codes.
+    points : the codes as numbers; none where they are levels.
+    counts : weight of the rows, codes x classes.
+    units : weight of a row of each class.
+    """
+    n_codes, n_classes = ratio.shape
+    behind = rows.copy()
+    total = 0.0
+    for c in range(n_codes):
+        total += rows[c]
+    if points.size:
+        rows_behind(rows, points, behind)
+        if total >= 2.0 * FEW_ROWS:
+            for side in range(2):
+                at, held = (0, 1) if side == 0 else (n_codes - 1, -1)
+                tail = rows[at]
+                while tail < FEW_ROWS:
+                    at += held
+                    tail += rows[at]
+                behind[at] = max(behind[at], tail)
+                stretch = range(at) if side == 0 else range(at + 1, n_codes)
+                for k in range(n_classes):
+                    if counts[at, k] > 0.0:
+                        less = own[at, k] / ratio[at, k]
+                    else:
+                        mine = 0.0
+                        for c in stretch:
+                            mine += counts[c, k]
+                        less = (mine - min(units[k], mine) + 1.0) / (mine + 1.0)
+                    for c in stretch:
+                        ratio[c, k], own[c, k] = ratio[at, k], ratio[at, k] * less
+                for c in stretch:
+                    behind[c] = behind[at]
+    for c in range(n_codes):
+        low, high = ratio[c, 0], ratio[c, 0]
+        for k in range(n_classes):
+            low, high = min(low, ratio[c, k]), max(high, ratio[c, k])
+        apart = log_positive(high / low)
+        share = behind[c] / FEW_ROWS
+        most = _LOG_FEW * share * share
+        if apart > most:
+            for k in range(n_classes):
+                ratio[c, k] = _power(ratio[c, k], most / apart)
+                own[c, k] = _power(own[c, k], most / apart)
+
+
+@njit(**EXACT)
+def _power(number, share):
+    """A positive number to a power between 0 and 1."""
+    found = share * log_positive(number)
+    return _bell(-found) if found <= 0.0 else 1.0 / _bell(found)
