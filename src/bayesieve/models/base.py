@@ -219,6 +219,7 @@ class FeatureModel:
     discrete: bool = False  #: does the column hold codes (True) or numbers (False)?
     silent_unseen: bool = False  #: does a level without any training row say nothing?
     grid_codes: int = 0  #: codes are at most so many intervals of numbers; 0: they are the values
+    held: bool = False  #: does evidence never outrun the rows behind it?
     leaves_one_out: bool = False  #: is there a closed form for a row that is taken out?
 
     @property

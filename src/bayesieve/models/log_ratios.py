@@ -61,18 +61,58 @@ def centred(terms: Floats, shares: Floats) -> Ints:
     return _fixed(terms) - _fixed(reference)[:, None]
 
 
-def pair_ratios(counts: Floats, summary: Summary) -> Ratios:
+#: Fewer rows than this say little: at most that many times as likely, ever less with fewer.
+FEW_ROWS = 5.0
+
+
+def held_to_rows(table: Ints, own: Ints, rows: Floats) -> tuple[Ints, Ints]:
+    """Evidence that never outruns the rows behind it, in whole units.
+
+    Where n rows stand behind a code, one class is at most exp(log 5 (n / 5)^2) times as likely as
+    another.
+
+    Parameters
+    ----------
+    table, own : codes x classes, as in `Ratios`.
+    rows : of all classes, behind each code.
+
+    Examples
+    --------
+    Two rows, one of which says a hundred times:
+
+    >>> import numpy as np
+    >>> from bayesieve.models.log_ratios import held_to_rows
+    >>> table = np.rint(np.log([[0.1, 10.0], [0.1, 10.0]]) * 2.0**36).astype(np.int64)
+    >>> held, _ = held_to_rows(table, np.zeros_like(table), np.array([20.0, 4.0]))
+    >>> np.exp((held[:, 1] - held[:, 0]) * 2.0**-36).round(3)
+    array([100.   ,   2.801])
+    """
+    most = np.log(FEW_ROWS) * (rows / FEW_ROWS) ** 2
+    apart = np.ldexp((table.max(-1) - table.min(-1)).astype(np.float64), -TERM_BITS)
+    beyond = apart > most
+    if not beyond.any():
+        return table, own
+    share = np.divide(most, apart, out=np.ones_like(apart), where=beyond)[..., None]
+    held, moved = (np.rint(part * share).astype(np.int64) for part in (table, own))
+    return np.where(beyond[..., None], held, table), np.where(beyond[..., None], moved, own)
+
+
+def pair_ratios(counts: Floats, summary: Summary, columns: tuple[int, int]) -> Ratios:
     """What the cells of a pair of columns say; the last code says nothing.
 
     Parameters
     ----------
     counts : rows of each class, groups x groups x classes.
     summary : of the rows that were counted.
+    columns : of the pair.
     """
     shares = log_shares_of(summary.class_count * summary.class_weight)
     terms, own = pair_terms(counts, summary.class_weight)
     silent = ((0, 1), (0, 0))
-    table, moved = np.pad(centred(terms, shares), silent), np.pad(_fixed(own), silent)
+    found = centred(terms, shares), _fixed(own)
+    if any(MODELS[summary.specs[j].model].held for j in columns):
+        found = held_to_rows(*found, counts.reshape(-1, counts.shape[-1]).sum(-1))
+    table, moved = (np.pad(part, silent) for part in found)
     return Ratios(table, moved, np.zeros(table.shape[0], bool))
 
 
@@ -116,6 +156,8 @@ def column_ratios(
         if column.model.silent_unseen:
             lone[:-1] = counts[:-1].sum(-1) == 1
         table, moved = centred(terms, shares), _fixed(own)
+        if spec.model == "bernoulli" or (speaks and column.model.held):
+            table, moved = held_to_rows(table, moved, counts.sum(-1))
         if speaks:
             # Nor does a level that nobody knows say what a missing value says.
             table, moved = (np.pad(part, ((0, 1), (0, 0))) for part in (table, moved))
@@ -141,6 +183,7 @@ def _binary_ratios(
     moved = np.zeros(terms.shape, np.int64)
     if own:
         moved[:, :-1] = _fixed(np.where(counts > 0, left - terms, 0.0)[:, :-1])
+    table, moved = held_to_rows(table, moved, counts.sum(-1))
     lone = np.zeros(terms.shape[1], bool)
     return [Ratios(table[j], moved[j], lone) for j in range(len(terms))]
 

@@ -634,7 +634,10 @@ class Weighing:
             self.pairs = find_pairs(problems, self._paired(), bins, threads, plan.start_pairs)
         self._counts = [rows.columns.pair_counts(rows, self.pairs) for rows in problems]
         self._pair_ratios = [
-            [pair_ratios(counts, rows.summary) for counts in mine]
+            [
+                pair_ratios(counts, rows.summary, pair.columns)
+                for counts, pair in zip(mine, self.pairs, strict=True)
+            ]
             for rows, mine in zip(problems, self._counts, strict=True)
         ]
 
@@ -747,8 +750,8 @@ class Weighing:
             summary = rows.summary.without(mine.summary)
             seen = rows.columns.pair_counts(mine, self.pairs)
             pairs = [
-                pair_ratios(counts - less, summary)
-                for counts, less in zip(self._counts[g], seen, strict=True)
+                pair_ratios(counts - less, summary, pair.columns)
+                for counts, less, pair in zip(self._counts[g], seen, self.pairs, strict=True)
             ]
             terms = [*self._ratios(summary, None), *pairs]
             found.append(self._ledger(g, mine, False, terms))

@@ -419,9 +419,9 @@ def _rebuild_weighted(
     pairs = []
     for pair in data["pairs"]:
         counts = np.array(pair["counts"], float)
-        cells = pair_ratios(counts, summary).table[:-1].reshape(counts.shape)
-        one, two = (np.array(part, np.int64) for part in pair["groups"])
         first, second = pair["columns"]
+        cells = pair_ratios(counts, summary, (first, second)).table[:-1].reshape(counts.shape)
+        one, two = (np.array(part, np.int64) for part in pair["groups"])
         line = np.array(pair["weights"], np.int64)
         pairs.append(PairTerms((first, second), (one, two), counts, cells, line))
     weights = np.array(data["weights"], np.int64).reshape(-1, summary.class_count.size)
