@@ -150,9 +150,9 @@ class DensityModel(CountModel):
     ----------
     name : public name.
     members : names of the densities among which to choose.
-    held : is evidence held to the rows behind it?  Tails then say what the last stretch of a few
-        rows says, and where fewer than 5 rows of all classes stand nothing is more than 5 times as
-        likely under one class as under another.
+    held : does evidence never outrun the rows behind it?  A tail then says what its last stretch of
+        a few rows says, and where fewer than 5 rows of all classes say so nothing is more than 5
+        times as likely under one class as under another.
     """
 
     members: tuple[str, ...] = tuple(DENSITIES)
@@ -190,11 +190,18 @@ class DensityModel(CountModel):
         if found is None:
             found = _best(self.members, counts, units, grid)
             if self.held:
-                _hold(found[0], statistics[:, :-1], counts, units, grid)
+                self._hold(found[0], statistics[:, :-1])
             for part in found[0]:
                 part.flags.writeable = False
             _KEPT.put(key, found, found[0].ratio.nbytes + found[0].own.nbytes)
         return found
+
+    def _hold(self, found: DensityRatios, seen: Floats) -> None:
+        """Hold what each set says to the rows behind it."""
+        from .kernels.density import hold_to_rows
+
+        for g, rows in enumerate(seen.sum(-1)):
+            hold_to_rows(rows, self.grid_codes > 0, found.ratio[g], found.own[g])
 
 
 class _Kept:
@@ -236,14 +243,6 @@ def _best(
     which = np.argmin([each.loss for each in found], axis=0)
     picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(3)]
     return DensityRatios(*picked), which
-
-
-def _hold(found: DensityRatios, seen: Floats, counts: Floats, units: Floats, grid: Grid) -> None:
-    """Hold what each set says to the rows behind it."""
-    from .kernels.density import hold_to_rows
-
-    for g, rows in enumerate(seen.sum(-1)):
-        hold_to_rows(rows, grid.points, counts[g], units, found.ratio[g], found.own[g])
 
 
 def _spoken(ratio: Floats) -> Terms:

@@ -399,94 +399,51 @@ def judge_levels(counts, units, ratio, own, loss):
 
 
 @njit(**EXACT)
-def rows_behind(rows, points, out):
-    """Rows of all classes that stand behind what a curve says at each code.
-
-    Around each code a Gaussian kernel as wide as Silverman's rule has it for all rows counts them.
-    """
-    n_codes, total, first = points.size, 0.0, 0.0
-    for c in range(n_codes):
-        total += rows[c]
-        first += rows[c] * points[c]
-        out[c] = rows[c]
-    if total <= 0.0:
-        return
-    centre = first / total
-    second, below, low, high = 0.0, 0.0, -1, -1
-    for c in range(n_codes):
-        second += rows[c] * (points[c] - centre) * (points[c] - centre)
-        below += rows[c]
-        if low < 0 and below >= _QUARTER * total:
-            low = c
-        if high < 0 and below >= _THREE_QUARTERS * total:
-            high = c
-    spread = math.sqrt(second / total)
-    quartiles = (points[high] - points[low]) / 1.34
-    if 0.0 < quartiles < spread:
-        spread = quartiles
-    # n^-1/5 by our own logarithm and exponential, which are the same everywhere.
-    shrunk = 0.2 * log_positive(total)
-    width = 0.9 * spread * (_bell(shrunk) if shrunk >= 0.0 else 1.0 / _bell(-shrunk))
-    if width > 0.0:
-        sums = np.empty((1, n_codes))
-        _add_kernels(points, rows, width, sums)
-        out[:] = sums[0]
-
-
-@njit(**EXACT)
-def hold_to_rows(rows, points, counts, units, ratio, own):
+def hold_to_rows(rows, ordered, ratio, own):
     """What is said of codes never outruns the rows behind it; `ratio` and `own` are changed.
 
-    On a grid the outermost codes that hold fewer than `FEW_ROWS` rows together say what the next
-    one says.  Then, where n rows stand behind a code, one class is at most exp(log 5 (n / 5)^2)
-    times as likely as another: evidence is brought down to that, in logarithms.
+    Behind a code stand the rows of the stretch around it that says at least as much for the same
+    class; of a level, its own.  Where these are n, one class is at most exp(log 5 (n / 5)^2) times
+    as likely as another: evidence is brought down, in logarithms, to where enough rows say so.
 
     Parameters
     ----------
     rows : of all classes, codes.
-    points : the codes as numbers; none where they are levels.
-    counts : weight of the rows, codes x classes.
-    units : weight of a row of each class.
+    ordered : are codes numbers, with neighbours?  Else they are levels.
     """
     n_codes, n_classes = ratio.shape
-    behind = rows.copy()
-    total = 0.0
-    for c in range(n_codes):
-        total += rows[c]
-    if points.size:
-        rows_behind(rows, points, behind)
-        if total >= 2.0 * FEW_ROWS:
-            for side in range(2):
-                at, held = (0, 1) if side == 0 else (n_codes - 1, -1)
-                tail = rows[at]
-                while tail < FEW_ROWS:
-                    at += held
-                    tail += rows[at]
-                behind[at] = max(behind[at], tail)
-                stretch = range(at) if side == 0 else range(at + 1, n_codes)
-                for k in range(n_classes):
-                    if counts[at, k] > 0.0:
-                        less = own[at, k] / ratio[at, k]
-                    else:
-                        mine = 0.0
-                        for c in stretch:
-                            mine += counts[c, k]
-                        less = (mine - min(units[k], mine) + 1.0) / (mine + 1.0)
-                    for c in stretch:
-                        ratio[c, k], own[c, k] = ratio[at, k], ratio[at, k] * less
-                for c in stretch:
-                    behind[c] = behind[at]
+    apart, first = np.empty(n_codes), np.empty(n_codes, np.int64)
     for c in range(n_codes):
         low, high = ratio[c, 0], ratio[c, 0]
-        for k in range(n_classes):
-            low, high = min(low, ratio[c, k]), max(high, ratio[c, k])
-        apart = log_positive(high / low)
-        share = behind[c] / FEW_ROWS
-        most = _LOG_FEW * share * share
-        if apart > most:
+        first[c] = 0
+        for k in range(1, n_classes):
+            low = min(low, ratio[c, k])
+            if ratio[c, k] > high:
+                high, first[c] = ratio[c, k], k
+        apart[c] = log_positive(high / low)
+    for c in range(n_codes):
+        said, low, high, behind = apart[c], c, c, rows[c]
+        most = _LOG_FEW * (behind / FEW_ROWS) * (behind / FEW_ROWS)
+        while most < said:
+            # The neighbour that says more joins next, if the stretch comes down to it at all.
+            before, after = -1.0, -1.0
+            if ordered and low > 0 and first[low - 1] == first[c]:
+                before = apart[low - 1]
+            if ordered and high + 1 < n_codes and first[high + 1] == first[c]:
+                after = apart[high + 1]
+            if most >= max(before, after):
+                said = most
+            elif before >= after:
+                low -= 1
+                said, behind = min(said, before), behind + rows[low]
+            else:
+                high += 1
+                said, behind = min(said, after), behind + rows[high]
+            most = _LOG_FEW * (behind / FEW_ROWS) * (behind / FEW_ROWS)
+        if said < apart[c]:
             for k in range(n_classes):
-                ratio[c, k] = _power(ratio[c, k], most / apart)
-                own[c, k] = _power(own[c, k], most / apart)
+                ratio[c, k] = _power(ratio[c, k], said / apart[c])
+                own[c, k] = _power(own[c, k], said / apart[c])
 
 
 @njit(**EXACT)
