@@ -141,13 +141,64 @@ def rank_kernel(counts, units, points, n_values):
     return best
 
 
+def levels(counts, units, points, n_values):
+    """Classes in a level, with m rows as all rows are; m by the least loss, the largest of equals."""
+    rows, pi, best = counts.sum(1), shares(counts), nothing(counts)
+    for m in (1024, 256, 64, 32, 16, 8, 4, 2, 1):
+        ratio, own = np.ones(counts.shape), np.ones(counts.shape)
+        for c, k in np.ndindex(counts.shape):
+            ratio[c, k] = (counts[c, k] + m * pi[k]) / (rows[c] + m) / pi[k]
+            less = max(counts[c, k] - units[k], 0)
+            own[c, k] = (less + m * pi[k]) / (rows[c] + m) / pi[k]
+        found = loss(ratio, own, counts)
+        if found < LESS * best[0]:
+            best = found, ratio, own
+    return best
+
+
+def held(rows, ordered, ratio, own):
+    """Evidence by the rows of the stretch that says at least as much for the same class."""
+    said = np.log(ratio.max(1) / ratio.min(1))
+    first = ratio.argmax(1)
+
+    def rows_that_say(level, c):
+        low = high = c
+        if ordered:
+            while low > 0 and first[low - 1] == first[c] and said[low - 1] >= level:
+                low -= 1
+            while high + 1 < len(said) and first[high + 1] == first[c] and said[high + 1] >= level:
+                high += 1
+        return rows[low : high + 1].sum()
+
+    def most(n):
+        return np.log(5) * (n / 5) ** 2
+
+    shares = np.ones(len(said))
+    for c in np.flatnonzero(said > 0):
+        # The largest level that enough rows speak for: those of codes, or what rows allow.
+        levels = {said[c], *said[said < said[c]], *(most(n) for n in _sums(rows))}
+        enough = [x for x in levels if 0 <= x <= said[c] and x <= most(rows_that_say(x, c)) + 1e-12]
+        shares[c] = max(enough, default=0.0) / said[c]
+    return ratio ** shares[:, None], own ** shares[:, None]
+
+
+def _sums(rows):
+    """All sums of neighbours."""
+    ends = np.cumsum([0, *rows])
+    return {b - a for i, a in enumerate(ends) for b in ends[i:]}
+
+
 DENSITIES = {"grid-gaussian": grid_gaussian, "kernel": kernel, "rank-kernel": rank_kernel}
 
 
 def terms(name, counts, units, points, n_values):
     """Log-ratios of all codes, and those with a row taken out: codes x classes each."""
-    names = list(DENSITIES) if name == "density" else [name]
-    counts = counts * units
-    found = [DENSITIES[each](counts, units, points, n_values) for each in names]
+    names = list(DENSITIES) if name in ("density", "curve") else [name]
+    seen, counts = counts, counts * units
+    judges = {**DENSITIES, "levels": levels}
+    found = [judges[each](counts, units, points, n_values) for each in names]
     best = min(range(len(found)), key=lambda i: found[i][0])
-    return np.log(found[best][1]), np.log(found[best][2])
+    ratio, own = found[best][1:]
+    if name in ("curve", "levels"):
+        ratio, own = held(seen.sum(1), name == "curve", ratio, own)
+    return np.log(ratio), np.log(own)

@@ -39,7 +39,7 @@ def test_auto_finds_the_model_of_each_column():
     frame["lone"] = 5
     model = NaiveBayes().fit(frame, y)
     assert model.feature_models_ == [
-        "bernoulli", "categorical", "density", "categorical", "bernoulli", "bernoulli", "density",
+        "bernoulli", "levels", "curve", "levels", "bernoulli", "bernoulli", "curve",
     ]  # fmt: skip
     assert model.score(frame, y) > 0.8
 
@@ -81,7 +81,7 @@ def test_categories_are_names_whatever_they_are_made_of():
     ):
         frame = pd.DataFrame({"c": column})
         model = NaiveBayes().fit(frame, y)
-        assert model.feature_models_ == ["categorical"]
+        assert model.feature_models_ == ["levels"]
         assert model.score(frame, y) == 1.0
 
 
@@ -89,7 +89,7 @@ def test_lists_of_texts_and_numbers():
     rows = [["a", 1.5], ["b", 2.5], ["a", 1.0], ["b", 3.5]] * 3
     y = [0, 1, 0, 1] * 3
     model = NaiveBayes().fit(rows, y)
-    assert model.feature_models_ == ["categorical", "density"]
+    assert model.feature_models_ == ["levels", "curve"]
     assert model.score(rows, y) == 1.0
     assert NaiveBayes().fit(np.array([["a"], ["b"]] * 4), [0, 1] * 4).predict([["b"]]) == [1]
 

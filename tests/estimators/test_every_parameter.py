@@ -85,15 +85,15 @@ CASES = [
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
-    y = np.repeat(["x", "y"], 30)
+    y = np.repeat(["x", "y"], 50)
     told = y == "y"
     X = pd.DataFrame(
         {
-            "a": rng.normal(size=60) + 1.5 * told,
-            "b": rng.integers(0, 5, 60) + 2 * told,
-            "c": np.where(rng.random(60) < 0.7, told, ~told).astype(int),
-            "d": rng.integers(0, 2, 60),
-            "e": rng.normal(size=60),
+            "a": rng.normal(size=100) + 1.5 * told,
+            "b": rng.integers(0, 5, 100) + 2 * told,
+            "c": np.where(rng.random(100) < 0.7, told, ~told).astype(int),
+            "d": rng.integers(0, 2, 100),
+            "e": rng.normal(size=100),
         }
     )
     return X, y

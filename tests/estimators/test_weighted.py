@@ -489,7 +489,8 @@ def test_features_tell_their_weights_and_the_density_that_was_chosen(fitted):
         columns = [term for term in model.terms_ if term["name"] == each.feature]
         wanted = columns[0]["weights"].tolist() if columns else [0.0] * 3
         assert each.source["weights"] == wanted
-    plain = NaiveBayes().fit(X, y)
+    model = WeightedNaiveBayes(features={"size": "density"}).fit(X, y)
+    plain = NaiveBayes({"size": "density"}).fit(X, y)
     for each in (explain_model(model).features, explain_model(plain).features):
         (size,) = (feature for feature in each if feature.feature == "size")
         assert size.model == "density"

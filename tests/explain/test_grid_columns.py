@@ -183,7 +183,7 @@ def test_a_broken_grid_is_refused(change, said, data):
 def test_texts_are_refused_where_numbers_were(data):
     X, y = data
     model = NaiveBayes().fit(X[["few"]], y)
-    with pytest.raises(ValueError, match="'few' is modelled as 'density', which needs numbers"):
+    with pytest.raises(ValueError, match="'few' is modelled as 'curve', which needs numbers"):
         model.predict(pd.DataFrame({"few": ["one", "two"]}))
 
 

@@ -13,7 +13,7 @@ from bayesieve.models.intervals import mdl_cuts
 from jitless import printed_both_ways
 from plain import plain_selector
 
-NAMES = ["density", *densities.DENSITIES]
+NAMES = ["density", "curve", *densities.DENSITIES]
 seeds = st.integers(0, 2**32 - 1)
 few = settings(max_examples=15, deadline=None, derandomize=True)
 

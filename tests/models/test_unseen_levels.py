@@ -98,7 +98,8 @@ def test_the_only_row_of_a_level_is_left_out_silently():
     column[(y == 1) & (rng.random(120) < 0.5)] = None
     column[0] = "only"
     X = pd.DataFrame({"c": column})
-    model = WeightedNaiveBayes(pairs=False, price=0.0, missing="evidence").fit(X, y)
+    named = WeightedNaiveBayes(features="categorical", pairs=False, price=0.0, missing="evidence")
+    model = named.fit(X, y)
     path = model.path_
     scores = np.tile(path.states[-1].constants[0] / 64, (120, 1))
     counts = np.bincount(y)

@@ -60,7 +60,7 @@ class FeatureEvidence:
         continuous one, without what lies more than three standard deviations outside of every
         class.
     terms : list of lists of float
-        log P(value | class), values x classes; of densities on a grid, less log P(value).
+        log P(value | class), values x classes; of densities and levels, less log P(value).
     counts : list of lists of float, or None
         How many training rows of each class had the value; None for continuous features that are
         not on a grid.
@@ -284,10 +284,13 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
         fixed, counts = problem.tables[j], statistics[0][:-1]
         assert fixed is not None
         terms = problem.scale.release(fixed)[:-1]
+        chances = np.exp(terms)
+        if isinstance(problem.columns[j].model, DensityModel):
+            chances = _chances(terms, counts.sum(1), _weight(problem))
         return FeatureEvidence(
             spec.name,
             spec.model,
-            _importance(problem, terms, counts, np.exp(terms)),
+            _importance(problem, terms, counts, chances),
             [plain_value(level) for level in spec.levels],
             terms.tolist(),
             counts.tolist(),

@@ -399,12 +399,19 @@ def judge_levels(counts, units, ratio, own, loss):
 
 
 @njit(**EXACT)
+def _most(rows):
+    """What so many rows may say, in nat: at most log 5 below 5 rows, and soon anything above."""
+    share = rows / FEW_ROWS
+    return _LOG_FEW * max(math.sqrt(share), share * share * share)
+
+
+@njit(**EXACT)
 def hold_to_rows(rows, ordered, ratio, own):
     """What is said of codes never outruns the rows behind it; `ratio` and `own` are changed.
 
-    Behind a code stand the rows of the stretch around it that says at least as much for the same
-    class; of a level, its own.  Where these are n, one class is at most exp(log 5 (n / 5)^2) times
-    as likely as another: evidence is brought down, in logarithms, to where enough rows say so.
+    Where a code tells two classes apart most, the rows of the stretch around it that tells them
+    apart as far stand behind that; behind a level, its own.  Evidence is brought down, in
+    logarithms, to what enough rows say: see `_most`.
 
     Parameters
     ----------
@@ -412,38 +419,41 @@ def hold_to_rows(rows, ordered, ratio, own):
     ordered : are codes numbers, with neighbours?  Else they are levels.
     """
     n_codes, n_classes = ratio.shape
-    apart, first = np.empty(n_codes), np.empty(n_codes, np.int64)
+    logs, shares = np.empty((n_codes, n_classes)), np.ones(n_codes)
     for c in range(n_codes):
-        low, high = ratio[c, 0], ratio[c, 0]
-        first[c] = 0
+        for k in range(n_classes):
+            logs[c, k] = log_positive(ratio[c, k])
+    for c in range(n_codes):
+        a, b = 0, 0
         for k in range(1, n_classes):
-            low = min(low, ratio[c, k])
-            if ratio[c, k] > high:
-                high, first[c] = ratio[c, k], k
-        apart[c] = log_positive(high / low)
-    for c in range(n_codes):
-        said, low, high, behind = apart[c], c, c, rows[c]
-        most = _LOG_FEW * (behind / FEW_ROWS) * (behind / FEW_ROWS)
-        while most < said:
+            if logs[c, k] > logs[c, a]:
+                a = k
+            if logs[c, k] < logs[c, b]:
+                b = k
+        whole = logs[c, a] - logs[c, b]
+        said, low, high, behind = whole, c, c, rows[c]
+        while _most(behind) < said:
             # The neighbour that says more joins next, if the stretch comes down to it at all.
-            before, after = -1.0, -1.0
-            if ordered and low > 0 and first[low - 1] == first[c]:
-                before = apart[low - 1]
-            if ordered and high + 1 < n_codes and first[high + 1] == first[c]:
-                after = apart[high + 1]
-            if most >= max(before, after):
-                said = most
+            before, after = 0.0, 0.0
+            if ordered and low > 0:
+                before = logs[low - 1, a] - logs[low - 1, b]
+            if ordered and high + 1 < n_codes:
+                after = logs[high + 1, a] - logs[high + 1, b]
+            if _most(behind) >= max(before, after):
+                said = _most(behind)
             elif before >= after:
                 low -= 1
                 said, behind = min(said, before), behind + rows[low]
             else:
                 high += 1
                 said, behind = min(said, after), behind + rows[high]
-            most = _LOG_FEW * (behind / FEW_ROWS) * (behind / FEW_ROWS)
-        if said < apart[c]:
+        if said < whole:
+            shares[c] = said / whole
+    for c in range(n_codes):
+        if shares[c] < 1.0:
             for k in range(n_classes):
-                ratio[c, k] = _power(ratio[c, k], said / apart[c])
-                own[c, k] = _power(own[c, k], said / apart[c])
+                ratio[c, k] = _power(ratio[c, k], shares[c])
+                own[c, k] = _power(own[c, k], shares[c])
 
 
 @njit(**EXACT)
