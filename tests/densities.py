@@ -157,27 +157,31 @@ def levels(counts, units, points, n_values):
 
 
 def held(rows, ordered, ratio, own):
-    """Evidence by the rows of the stretch that says at least as much for the same class."""
-    said = np.log(ratio.max(1) / ratio.min(1))
-    first = ratio.argmax(1)
-
-    def rows_that_say(level, c):
-        low = high = c
-        if ordered:
-            while low > 0 and first[low - 1] == first[c] and said[low - 1] >= level:
-                low -= 1
-            while high + 1 < len(said) and first[high + 1] == first[c] and said[high + 1] >= level:
-                high += 1
-        return rows[low : high + 1].sum()
+    """Evidence by the rows of the stretch that tells the same two classes apart as far."""
+    shares = np.ones(len(rows))
 
     def most(n):
-        return np.log(5) * (n / 5) ** 2
+        return np.log(5) * max((n / 5) ** 0.5, (n / 5) ** 3)
 
-    shares = np.ones(len(said))
-    for c in np.flatnonzero(said > 0):
+    for c, line in enumerate(ratio):
+        logs = np.log(line)
+        first = np.flatnonzero(logs > logs.max() - 1e-9)[0]
+        last = np.flatnonzero(logs < logs.min() + 1e-9)[0]
+        said = np.log(ratio[:, first] / ratio[:, last])
+
+        def rows_that_say(level, c=c, said=said):
+            low = high = c
+            while ordered and low > 0 and said[low - 1] >= level:
+                low -= 1
+            while ordered and high + 1 < len(said) and said[high + 1] >= level:
+                high += 1
+            return rows[low : high + 1].sum()
+
+        if said[c] <= 0:
+            continue
         # The largest level that enough rows speak for: those of codes, or what rows allow.
         levels = {said[c], *said[said < said[c]], *(most(n) for n in _sums(rows))}
-        enough = [x for x in levels if 0 <= x <= said[c] and x <= most(rows_that_say(x, c)) + 1e-12]
+        enough = [x for x in levels if 0 <= x <= said[c] and x <= most(rows_that_say(x)) + 1e-12]
         shares[c] = max(enough, default=0.0) / said[c]
     return ratio ** shares[:, None], own ** shares[:, None]
 

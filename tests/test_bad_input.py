@@ -211,7 +211,7 @@ def test_too_few_rows_to_validate():
 
 def test_text_where_numbers_were_learnt():
     model = NaiveBayes().fit(NAMED, y)
-    with pytest.raises(ValueError, match="'dose' is modelled as 'density', which needs numbers"):
+    with pytest.raises(ValueError, match="'dose' is modelled as 'curve', which needs numbers"):
         model.predict(NAMED.astype({"dose": str}))
 
 

@@ -218,7 +218,7 @@ def test_integer_categories_are_categories_in_wide_frames_too(library, width):
     columns = {f"c{j}": column for j in range(width)}
     X = pa.table(columns) if library == "pyarrow" else pa.table(columns).to_pandas()
     model = NaiveBayes().fit(X, [0, 1, 0, 0, 1, 1])
-    assert set(model.feature_models_) == {"categorical"}
+    assert set(model.feature_models_) == {"levels"}
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -117,11 +117,11 @@ def test_truth_values_are_one_and_zero():
         "text": pd.Series(truth).astype(str),
         "objects": pd.Series(truth, dtype=object),
     }
-    wanted = NaiveBayes().fit(pd.DataFrame({"c": kinds["bool"]}), CLASSES)
+    wanted = NaiveBayes("categorical").fit(pd.DataFrame({"c": kinds["bool"]}), CLASSES)
     wanted = wanted.predict_proba(pd.DataFrame({"c": kinds["bool"]}))
     assert np.ptp(wanted[:, 0]) > 0.1
     for learnt in kinds.values():
-        model = NaiveBayes().fit(pd.DataFrame({"c": learnt}), CLASSES)
+        model = NaiveBayes("categorical").fit(pd.DataFrame({"c": learnt}), CLASSES)
         for asked in kinds.values():
             np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"c": asked})), wanted)
 

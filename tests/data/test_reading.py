@@ -110,7 +110,7 @@ def test_columns_are_what_numpy_says(X, order, library):
             assert np.isnan(values[-1])
         binary = bool((np.isin(column, [0, 1]) | np.isnan(column)).all())
         assert models[j] == ("bernoulli" if binary else "gaussian")
-        assert plainly[j] == ("bernoulli" if binary else "density")
+        assert plainly[j] == ("bernoulli" if binary else "curve")
         for model in {"categorical", "gaussian", models[j]}:
             discrete = model != "gaussian"
             spec, read = read_column(table, j, model)

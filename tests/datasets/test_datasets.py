@@ -66,7 +66,7 @@ def test_a_folder_of_files(tmp_path, monkeypatch, by):
     assert models == {0: "gaussian", 1: "categorical", 2: "categorical"}
     assert load("toy", folder=folder, codes="numeric").X[:, 1].tolist() == [1.0, 2.0, 1.0]
     assert NaiveBayes().fit(data.X, data.y).feature_models_ == [
-        "density", "categorical", "categorical",
+        "curve", "levels", "levels",
     ]  # fmt: skip
 
 

@@ -85,15 +85,15 @@ CASES = [
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
-    y = np.repeat(["x", "y"], 50)
+    y = np.repeat(["x", "y"], 70)
     told = y == "y"
     X = pd.DataFrame(
         {
-            "a": rng.normal(size=100) + 1.5 * told,
-            "b": rng.integers(0, 5, 100) + 2 * told,
-            "c": np.where(rng.random(100) < 0.7, told, ~told).astype(int),
-            "d": rng.integers(0, 2, 100),
-            "e": rng.normal(size=100),
+            "a": rng.normal(size=140) + 1.5 * told,
+            "b": rng.integers(0, 5, 140) + 2 * told,
+            "c": np.where(rng.random(140) < 0.7, told, ~told).astype(int),
+            "d": rng.integers(0, 2, 140),
+            "e": rng.normal(size=140),
         }
     )
     return X, y

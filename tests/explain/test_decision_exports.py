@@ -85,7 +85,7 @@ def assert_travels(ruled, frame, tmp_path):
 @pytest.mark.parametrize("options", RULES)
 def test_a_rule_decides_the_same_everywhere(options, tmp_path):
     rng = np.random.default_rng(0)
-    model = NaiveBayes({"kind": "categorical"}).fit(*table(rng, 300))
+    model = NaiveBayes({"kind": "categorical", 'odd "name"': "density"}).fit(*table(rng, 300))
     ruled = decide(model, *table(rng, 300), **options)
     frame, _ = table(rng, 300)
     wanted = assert_travels(ruled, frame, tmp_path)

@@ -53,7 +53,7 @@ def twin_importance(chances, weights):
 
 def test_counts_and_importances_of_levels(data):
     X, y = data
-    found = explain_model(NaiveBayes().fit(X, y))
+    found = explain_model(NaiveBayes({"kind": "categorical"}).fit(X, y))
     kind = found.features[0]
     wanted = pd.crosstab(X["kind"], y)
     assert kind.values == wanted.index.tolist()
@@ -64,6 +64,13 @@ def test_counts_and_importances_of_levels(data):
     np.testing.assert_allclose(
         kind.importance, twin_importance(np.exp(kind.terms), found.class_count), rtol=1e-9
     )
+    # What levels say is a ratio: P(level | class) follows from it and from the rows of each level.
+    levels = explain_model(NaiveBayes().fit(X, y)).features[0]
+    ratio, rows = np.exp(levels.terms), wanted.to_numpy().sum(1)
+    chance = ratio / (ratio @ (found.class_count / np.sum(found.class_count)))[:, None]
+    chance *= rows[:, None]
+    twin = twin_importance(chance / chance.sum(0), found.class_count)
+    np.testing.assert_allclose(levels.importance, twin, rtol=1e-9)
     assert found.ranked()[0][0] == "kind"
     assert found.ranked("yes")[0][1] == kind.importance[found.classes.index("yes")]
 

@@ -283,7 +283,7 @@ def decide(  # noqa: PLR0913
     >>> careful.predict(X[1:6:2])
     array([0, 0, 0], dtype=object)
     >>> print(decide(model, X[1::2], y[1::2], max_false_alarms={0: 0.05}).decision_.to_text())
-    decides 0 where it is more than 1.46e+05 times as probable as any other class
+    decides 0 where it is more than 7.91e+04 times as probable as any other class
     at most 5 % of the rows that are not 0 are taken for it (95 % confidence; 174 held-out rows,
     3 of them beyond the threshold)
     """

@@ -15,7 +15,7 @@ from .base import ColumnTerms, Floats, Grid, Ints, ModelSettings, Scale, Terms, 
 from .columns import Summary, build_columns
 from .counts import log_shares_of
 from .fitted import FittedProblem
-from .pairs import Weighting, pair_terms
+from .pairs import SHRINK, Weighting, pair_terms
 from .registry import MODELS
 
 #: A weight is a whole number of these, from 0 to WEIGHT_STEPS.
@@ -68,8 +68,8 @@ FEW_ROWS = 5.0
 def held_to_rows(table: Ints, own: Ints, rows: Floats) -> tuple[Ints, Ints]:
     """Evidence that never outruns the rows behind it, in whole units.
 
-    Where n rows stand behind a code, one class is at most exp(log 5 (n / 5)^2) times as likely as
-    another.
+    Where n rows stand behind a code, one class is at most 5^sqrt(n / 5) times as likely as another;
+    from 5 rows on, 5^((n / 5)^3) times.
 
     Parameters
     ----------
@@ -85,9 +85,10 @@ def held_to_rows(table: Ints, own: Ints, rows: Floats) -> tuple[Ints, Ints]:
     >>> table = np.rint(np.log([[0.1, 10.0], [0.1, 10.0]]) * 2.0**36).astype(np.int64)
     >>> held, _ = held_to_rows(table, np.zeros_like(table), np.array([20.0, 4.0]))
     >>> np.exp((held[:, 1] - held[:, 0]) * 2.0**-36).round(3)
-    array([100.   ,   2.801])
+    array([100.   ,   4.219])
     """
-    most = np.log(FEW_ROWS) * (rows / FEW_ROWS) ** 2
+    share = rows / FEW_ROWS
+    most = np.log(FEW_ROWS) * np.maximum(np.sqrt(share), share**3)
     apart = np.ldexp((table.max(-1) - table.min(-1)).astype(np.float64), -TERM_BITS)
     beyond = apart > most
     if not beyond.any():
@@ -111,7 +112,10 @@ def pair_ratios(counts: Floats, summary: Summary, columns: tuple[int, int]) -> R
     silent = ((0, 1), (0, 0))
     found = centred(terms, shares), _fixed(own)
     if any(MODELS[summary.specs[j].model].held for j in columns):
-        found = held_to_rows(*found, counts.reshape(-1, counts.shape[-1]).sum(-1))
+        rows = counts.sum(-1)
+        # Behind what both columns say apart stand the rows of either.
+        apart = np.minimum(rows.sum(1)[:, None], rows.sum(0)[None])
+        found = held_to_rows(*found, (rows + np.minimum(apart, SHRINK)).ravel())
     table, moved = (np.pad(part, silent) for part in found)
     return Ratios(table, moved, np.zeros(table.shape[0], bool))
 
@@ -156,8 +160,11 @@ def column_ratios(
         if column.model.silent_unseen:
             lone[:-1] = counts[:-1].sum(-1) == 1
         table, moved = centred(terms, shares), _fixed(own)
+        # What else is said is held where it is made, or never: `held`.
+        some = slice(None) if spec.model == "bernoulli" else slice(-1, None)
         if spec.model == "bernoulli" or (speaks and column.model.held):
-            table, moved = held_to_rows(table, moved, counts.sum(-1))
+            told = table[some], moved[some], counts[some].sum(-1)
+            table[some], moved[some] = held_to_rows(*told)
         if speaks:
             # Nor does a level that nobody knows say what a missing value says.
             table, moved = (np.pad(part, ((0, 1), (0, 0))) for part in (table, moved))

@@ -112,7 +112,9 @@ def relevance_matrix(
     check_jobs(n_jobs)
     read = read_sample(BaseEstimator(), X, y, None)
     rows = np.arange(read.table.n_rows)
-    columns = mixed_columns(read.table, choose_models("auto", read.table), rows, read.weights)
+    # Distributions are compared, which levels shrunk to all classes are not.
+    models = ["categorical" if m == "levels" else m for m in choose_models("auto", read.table)]
+    columns = mixed_columns(read.table, models, rows, read.weights)
     n_classes = int(read.labels.max()) + 1
     with Threads(count_threads(n_jobs)) as engine:
         given = RankingInput(columns, read.labels, n_classes, engine)

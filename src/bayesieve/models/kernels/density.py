@@ -41,6 +41,9 @@ FEW_ROWS = 5.0
 
 _LOG_FEW = 1.6094379124341003
 
+# Evidence that differs by less, in nat, differs by rounding.
+_SAME = 1e-9
+
 # What is equal but for rounding is equal: a loss must be less than this share of another one.
 _LESS = 1.0 - 1e-12
 
@@ -426,9 +429,9 @@ def hold_to_rows(rows, ordered, ratio, own):
     for c in range(n_codes):
         a, b = 0, 0
         for k in range(1, n_classes):
-            if logs[c, k] > logs[c, a]:
+            if logs[c, k] > logs[c, a] + _SAME:
                 a = k
-            if logs[c, k] < logs[c, b]:
+            if logs[c, k] < logs[c, b] - _SAME:
                 b = k
         whole = logs[c, a] - logs[c, b]
         said, low, high, behind = whole, c, c, rows[c]
