@@ -157,17 +157,23 @@ def levels(counts, units, points, n_values):
 
 
 def held(rows, ordered, ratio, own):
-    """Evidence by the rows of the stretch that tells the same two classes apart as far."""
-    shares = np.ones(len(rows))
+    """What is said of a class by the rows of the stretch that says as much."""
+    logs = np.log(ratio)
+    if logs.shape[1] == 2:
+        shares = np.repeat(_shares(rows, ordered, logs[:, 1] - logs[:, 0], 1.0)[:, None], 2, axis=1)
+    else:
+        shares = np.column_stack([_shares(rows, ordered, line, 0.5) for line in logs.T])
+    return ratio**shares, own**shares
+
+
+def _shares(rows, ordered, line, part):
+    found = np.ones(line.size)
 
     def most(n):
-        return np.log(5) * max((n / 5) ** 0.5, (n / 5) ** 3)
+        return part * np.log(5) * max((n / 5) ** 0.5, (n / 5) ** 3)
 
-    for c, line in enumerate(ratio):
-        logs = np.log(line)
-        first = np.flatnonzero(logs > logs.max() - 1e-9)[0]
-        last = np.flatnonzero(logs < logs.min() + 1e-9)[0]
-        said = np.log(ratio[:, first] / ratio[:, last])
+    for c in np.flatnonzero(line):
+        said = line * np.sign(line[c])
 
         def rows_that_say(level, c=c, said=said):
             low = high = c
@@ -177,13 +183,11 @@ def held(rows, ordered, ratio, own):
                 high += 1
             return rows[low : high + 1].sum()
 
-        if said[c] <= 0:
-            continue
         # The largest level that enough rows speak for: those of codes, or what rows allow.
         levels = {said[c], *said[said < said[c]], *(most(n) for n in _sums(rows))}
         enough = [x for x in levels if 0 <= x <= said[c] and x <= most(rows_that_say(x)) + 1e-12]
-        shares[c] = max(enough, default=0.0) / said[c]
-    return ratio ** shares[:, None], own ** shares[:, None]
+        found[c] = max(enough, default=0.0) / said[c]
+    return found
 
 
 def _sums(rows):

@@ -182,7 +182,7 @@ class Settings(OptionTable):
     )
     features: str = option(
         "auto",
-        "Feature model of the columns: auto, categorical, density, gaussian ...",
+        "Feature model of the columns: auto, curve, levels, gaussian ...",
         _CHOOSE,
         "--model",
         names=lambda: ["auto", *MODELS],

@@ -654,7 +654,7 @@ def _monotone(
         if is_category(models[j]):
             raise ValueError(
                 f"monotone[{key!r}]: column {names[j]!r} is modelled as {models[j]!r}, whose "
-                "values have no order; use a feature model on the grid, such as 'density'."
+                "values have no order; use a feature model on the grid, such as 'curve'."
             )
         found[j] = 1 if sign == 1 else -1
     return found

@@ -242,10 +242,13 @@ class NaiveBayes(AnyTable, BaseEstimator):
     features : str or mapping, default="auto"
         The feature model of each column.  One name for all columns, or a mapping of column names
         or positions to names; columns left out are ``"auto"``: bernoulli when all values are 0 or
-        1, categorical for text and categories, density for other numbers (gaussian, where
+        1, levels for text and categories, curve for other numbers (gaussian, where
         `var_smoothing` or `rounded` ask for normal distributions).
 
-        - ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values).
+        - ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values), ``"levels"`` (any values, each
+          shrunk to the shares of the classes as its rows are few, by empirical Bayes).
+        - ``"curve"``: as density, its evidence held to the rows behind it: where fewer than five
+          rows say so, one class is at most five times as likely as another.
         - ``"density"``: numbers on a grid of at most 255 codes; of three densities the one that
           foretells the classes best, rows taken out one by one: ``"grid-gaussian"`` (a normal
           distribution per class), ``"kernel"`` (a kernel around each row) and ``"rank-kernel"``

@@ -159,7 +159,9 @@ def column_ratios(
         lone = np.zeros(spec.n_codes, bool)
         if column.model.silent_unseen:
             lone[:-1] = counts[:-1].sum(-1) == 1
-        table, moved = centred(terms, shares), _fixed(own)
+        # What is held is log-ratios already: centred anew, it could outrun its rows by a little.
+        table = _fixed(terms) if column.model.held else centred(terms, shares)
+        moved = _fixed(own)
         # What else is said is held where it is made, or never: `held`.
         some = slice(None) if spec.model == "bernoulli" else slice(-1, None)
         if spec.model == "bernoulli" or (speaks and column.model.held):

@@ -41,9 +41,6 @@ FEW_ROWS = 5.0
 
 _LOG_FEW = 1.6094379124341003
 
-# Evidence that differs by less, in nat, differs by rounding.
-_SAME = 1e-9
-
 # What is equal but for rounding is equal: a loss must be less than this share of another one.
 _LESS = 1.0 - 1e-12
 
@@ -412,9 +409,9 @@ def _most(rows):
 def hold_to_rows(rows, ordered, ratio, own):
     """What is said of codes never outruns the rows behind it; `ratio` and `own` are changed.
 
-    Where a code tells two classes apart most, the rows of the stretch around it that tells them
-    apart as far stand behind that; behind a level, its own.  Evidence is brought down, in
-    logarithms, to what enough rows say: see `_most`.
+    Behind what a code says of a class stand the rows of the stretch around it that says as much;
+    behind a level, its own.  Evidence is brought down, in logarithms, to what enough rows say, see
+    `_most`: of two classes the one against the other, of more each against all together, by half.
 
     Parameters
     ----------
@@ -422,45 +419,49 @@ def hold_to_rows(rows, ordered, ratio, own):
     ordered : are codes numbers, with neighbours?  Else they are levels.
     """
     n_codes, n_classes = ratio.shape
-    logs, shares = np.empty((n_codes, n_classes)), np.ones(n_codes)
+    logs = np.empty((n_codes, n_classes))
     for c in range(n_codes):
         for k in range(n_classes):
             logs[c, k] = log_positive(ratio[c, k])
-    for c in range(n_codes):
-        a, b = 0, 0
-        for k in range(1, n_classes):
-            if logs[c, k] > logs[c, a] + _SAME:
-                a = k
-            if logs[c, k] < logs[c, b] - _SAME:
-                b = k
-        whole = logs[c, a] - logs[c, b]
-        said, low, high, behind = whole, c, c, rows[c]
-        while _most(behind) < said:
-            # The neighbour that says more joins next, if the stretch comes down to it at all.
-            before, after = 0.0, 0.0
-            if ordered and low > 0:
-                before = logs[low - 1, a] - logs[low - 1, b]
-            if ordered and high + 1 < n_codes:
-                after = logs[high + 1, a] - logs[high + 1, b]
-            if _most(behind) >= max(before, after):
-                said = _most(behind)
-            elif before >= after:
-                low -= 1
-                said, behind = min(said, before), behind + rows[low]
-            else:
-                high += 1
-                said, behind = min(said, after), behind + rows[high]
-        if said < whole:
-            shares[c] = said / whole
-    for c in range(n_codes):
-        if shares[c] < 1.0:
-            for k in range(n_classes):
-                ratio[c, k] = _power(ratio[c, k], shares[c])
-                own[c, k] = _power(own[c, k], shares[c])
+    if n_classes == 2:
+        line = logs[:, 1] - logs[:, 0]
+        for c in range(n_codes):
+            share = _held(rows, ordered, line, c, 1.0)
+            for k in range(2):
+                ratio[c, k], own[c, k] = _power(ratio[c, k], share), _power(own[c, k], share)
+        return
+    for k in range(n_classes):
+        line = logs[:, k].copy()
+        for c in range(n_codes):
+            share = _held(rows, ordered, line, c, 0.5)
+            ratio[c, k], own[c, k] = _power(ratio[c, k], share), _power(own[c, k], share)
+
+
+@njit(**EXACT)
+def _held(rows, ordered, line, c, part):
+    """The share of what a line says at a code that enough rows say."""
+    sign = 1.0 if line[c] >= 0.0 else -1.0
+    whole = sign * line[c]
+    said, low, high, behind = whole, c, c, rows[c]
+    while part * _most(behind) < said:
+        # The neighbour that says more joins next, if the stretch comes down to it at all.
+        before = sign * line[low - 1] if ordered and low > 0 else 0.0
+        after = sign * line[high + 1] if ordered and high + 1 < line.size else 0.0
+        if part * _most(behind) >= max(before, after):
+            said = part * _most(behind)
+        elif before >= after:
+            low -= 1
+            said, behind = min(said, before), behind + rows[low]
+        else:
+            high += 1
+            said, behind = min(said, after), behind + rows[high]
+    return said / whole if said < whole else 1.0
 
 
 @njit(**EXACT)
 def _power(number, share):
     """A positive number to a power between 0 and 1."""
+    if share == 1.0:
+        return number
     found = share * log_positive(number)
     return _bell(-found) if found <= 0.0 else 1.0 / _bell(found)
