@@ -5,10 +5,11 @@ BAYESIEVE_DATA.  On ten sets a model learns four fifths of the rows.  Then every
 some of the other rows is set to the 0, 0.1, 99.9 and 100 % points of the training rows, and beyond
 them by their range.  Printed for each method: the share of those rows whose decision flips, the
 mean and the largest jump of the log-odds between the two classes that were most probable; of our
-models the largest factor of a column behind which fewer than 5 training rows stand, and the share of
-flips by values that have such a factor.  Rows behind a factor are counted here, without the package: rows of the stretch of the
-column, around the value, that says as much.  Of two classes what the one has over the other counts;
-of more what is said of either of the two against all classes together, as far as few rows say it.
+models the largest factor of a column behind which fewer than 5 training rows stand, and the share
+of flips by values that have such a factor.  Rows behind a factor are counted here, without the
+package: rows of the stretch of the column, around the value, that says as much.  Of two classes
+what the one has over the other counts; of more what is said of either of the two against all
+classes together, as far as few rows say it.
 """
 
 import argparse
@@ -135,6 +136,7 @@ def behind(said, part, column, value):
 
 
 def main():
+    """Read the command line, run, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("BAYESIEVE_DATA"))
     parser.add_argument("--peers", help="python of the environment of the peers")

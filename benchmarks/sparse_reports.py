@@ -52,7 +52,16 @@ class TimedForward(GreedySearch):
 def search(data, estimator, strategy, criterion="penalised-auc", **options):
     """Seconds, and the selector."""
     selector = NaiveBayesSelector(
-        estimator, strategy, criterion, validation=None, random_state=0, n_jobs=THREADS, **options
+        estimator,
+        strategy,
+        criterion,
+        cv="train",
+        choice="best",
+        reweigh=False,
+        validation=None,
+        random_state=0,
+        n_jobs=THREADS,
+        **options,
     )
     start = time.perf_counter()
     selector.fit(data.X, data.Y)
@@ -88,7 +97,7 @@ import resource
 from bayesieve import NaiveBayesSelector
 from bayesieve.datasets import make_incidents
 small = make_incidents(500, 60, n_entries=2000, random_state=0)
-fit = lambda d: NaiveBayesSelector(search="forward", criterion="auc", validation=None,
+fit = lambda d: NaiveBayesSelector(search="forward", criterion="auc", validation=None, cv="train",
                                    max_features=3, n_jobs={THREADS}).fit(d.X, d.Y)
 fit(small)
 data = make_incidents(n_features={features}, random_state=0)

@@ -142,7 +142,7 @@ def rank_kernel(counts, units, points, n_values):
 
 
 def levels(counts, units, points, n_values):
-    """Classes in a level, with m rows as all rows are; m by the least loss, the largest of equals."""
+    """Classes in a level, with m rows as all rows are; m by the least loss."""
     rows, pi, best = counts.sum(1), shares(counts), nothing(counts)
     for m in (1024, 256, 64, 32, 16, 8, 4, 2, 1):
         ratio, own = np.ones(counts.shape), np.ones(counts.shape)

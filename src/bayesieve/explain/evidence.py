@@ -1,14 +1,16 @@
 """`explain`: the evidence behind single decisions, as values, text and tables."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import NamedTuple, SupportsIndex, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from ..checks import plain_value
+from ..checks import Array, plain_value
 from ..data.columns import encode
 from ..data.result import Columns, Fields, Result, html_table
 from ..data.series import SeriesLike
@@ -19,8 +21,11 @@ from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
 from ..models.base import Floats, Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
+from ..models.log_ratios import FEW_ROWS
+from ..models.pairs import cells
 from ..models.registry import is_category
-from .text import SILENT, chance_in_words, few_digits, odds_in_words, value_in_words
+from .model import rows_behind
+from .text import SILENT, chance_in_words, few_digits, many, odds_in_words, value_in_words
 
 # A row as surprising as this share of those held out is called unlike them.
 _RARE = 0.01
@@ -171,6 +176,11 @@ class Evidence:
         log P(value | target) - log P(value | against), in nat; positive speaks for the target.
     status : {"seen", "missing", "unseen", "prior"}
         Missing values and categories that no training row has say nothing.
+    rows : float or None
+        Training rows of all classes behind it: those with the value; of a number on a grid, those
+        of the stretch around it that tells the two classes apart as far; of a pair, those in its
+        cell.  None where nothing is said, and for distributions with parameters (`"gaussian"`),
+        which rest on all rows.
 
     Examples
     --------
@@ -183,6 +193,12 @@ class Evidence:
     value: Value | None
     log_ratio: float
     status: str
+    rows: float | None = None
+
+    @property
+    def few(self) -> bool:
+        """Do so few rows stand behind it that it may be chance?"""
+        return self.rows is not None and self.rows < FEW_ROWS and abs(self.log_ratio) >= SILENT
 
 
 @dataclass(frozen=True)
@@ -257,6 +273,7 @@ class Explanation(Result):
             length = width if math.isinf(size) else round(width * size / scale) if scale else 0
             mark = "+" if bar.log_ratio > 0 else "-"
             note = f" ({bar.status})" if bar.status in ("missing", "unseen") else ""
+            note += f" ({many(bar.rows, 'row')} only)" if bar.few and bar.rows is not None else ""
             lines.append(f"  {_shown(bar):{label}s}  {figure:>{room}s} {mark * length}{note}")
         return "\n".join(lines)
 
@@ -281,6 +298,7 @@ class Explanation(Result):
             "times as likely": times,
             "log-ratio": [bar.log_ratio for bar in self.evidence],
             "status": [bar.status for bar in self.evidence],
+            "rows": [bar.rows for bar in self.evidence],
         }
 
     def caption(self) -> str:
@@ -458,7 +476,7 @@ class _Part(NamedTuple):
     problem: FittedProblem
     sums: Ints
     proba: Floats
-    bars: "Bars"
+    bars: "list[Bars]"
     verdicts: list[Verdict | None]
     target: int | None
     against: int | None
@@ -517,38 +535,71 @@ def _pair(sums: Ints, target: int | None, against: int | None) -> tuple[int, int
     return target, against
 
 
-#: Of each column: fixed-point terms (rows x classes), values as shown, and their status.
-Bars = list[tuple[Ints, list[Value | None], list[str]]]
+class Bars(NamedTuple):
+    """A term on the rows of a table.
+
+    Parameters
+    ----------
+    terms : fixed-point, rows x classes.
+    values : as shown.
+    status : of each value.
+    cells : code of each value, or the cell of a pair; None of a distribution with parameters.
+    behind : rows behind each of them for a class against another one.
+    """
+
+    terms: Ints
+    values: list[Value | None]
+    status: list[str]
+    cells: Array | None = None
+    behind: Callable[[int, int], Floats] | None = None
+
+    def rows(self, i: int, first: int, second: int) -> float | None:
+        """Rows behind what is said of a row, of one class against another."""
+        if self.cells is None or self.behind is None or self.status[i] == "unseen":
+            return None
+        if self.status[i] == "missing" and not self.terms[i].any():
+            return None
+        found = self.behind(first, second)
+        at = int(self.cells[i])
+        return float(found[at]) if at < found.size else None
 
 
-def _bars(problem: FittedProblem, table: Table) -> Bars:
-    found = []
+def _bars(problem: FittedProblem, table: Table) -> list[Bars]:
+    found: list[Bars] = []
     for j, spec in enumerate(problem.specs):
         raw = table.column(j)
         values = [None if v is None or v != v or v == "" else plain_value(v) for v in raw]
         status = ["missing" if value is None else "seen" for value in values]
+        codes, behind = None, None
         if spec.levels is not None:
-            codes = encode(spec, raw)
+            codes, behind = encode(spec, raw), cache(partial(rows_behind, problem, j))
             counts = problem.summary.statistics[j][0].sum(-1)
             for i, code in enumerate(codes):
-                silent = code == spec.n_codes - 1 or (
-                    is_category(spec.model) and not counts[code]
-                )
+                silent = code == spec.n_codes - 1 or (is_category(spec.model) and not counts[code])
                 if silent and values[i] is not None:
                     status[i] = "unseen"
-        found.append((problem.speak(j, raw), values, status))
+        found.append(Bars(problem.speak(j, raw), values, status, codes, behind))
     for pair in problem.pairs:
         first, second = (found[j] for j in pair.columns)
         shown: list[Value | None] = [
             None if a is None and b is None else f"{value_in_words(a)} and {value_in_words(b)}"
-            for a, b in zip(first[1], second[1], strict=True)
+            for a, b in zip(first.values, second.values, strict=True)
         ]
         both = [
             next((s for s in pair_status if s != "seen"), "seen")
-            for pair_status in zip(first[2], second[2], strict=True)
+            for pair_status in zip(first.status, second.status, strict=True)
         ]
-        found.append((problem.pair_terms(table, pair), shown, both))
+        assert first.cells is not None
+        assert second.cells is not None
+        at, counts = cells(pair.groups, first.cells, second.cells), pair.counts.sum(-1).ravel()
+        told = problem.pair_terms(table, pair), shown, both, at
+        found.append(Bars(*told, partial(_same, counts)))
     return found
+
+
+def _same(counts: Floats, first: int, second: int) -> Floats:
+    """Rows of the cells of a pair, whichever classes are compared."""
+    return counts
 
 
 def _term_names(problem: FittedProblem) -> list[str]:
@@ -567,10 +618,10 @@ def _one(part: _Part, i: int) -> Explanation:
         return float(problem.nat(np.array([scores[first] - scores[second]]))[0])
 
     found = [
-        Evidence(name, values[i], ratio(terms[i]), status[i])
-        for at, (name, (terms, values, status)) in enumerate(
-            zip(_term_names(problem), part.bars, strict=True)
+        Evidence(
+            name, each.values[i], ratio(each.terms[i]), each.status[i], each.rows(i, first, second)
         )
+        for at, (name, each) in enumerate(zip(_term_names(problem), part.bars, strict=True))
         if at >= len(problem.specs) or _speaks(problem, at)
     ]
     found.sort(key=lambda bar: -abs(bar.log_ratio))

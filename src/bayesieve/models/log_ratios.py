@@ -153,18 +153,19 @@ def column_ratios(
         if sets is not None:
             # Codes that no row of a class has are nobody's to be left out of.
             own[:-1] = np.where(counts[:-1] > 0, (left - terms)[:-1], 0.0)
+        held = column.model.held
         if speaks:
             more, less = _presence(counts, summary, smoothing)
-            terms, own = terms + more, own + less
+            # What is held is a log-ratio already: centred anew, it could outrun its rows.
+            terms = terms + (np.ldexp(centred(more, shares), -TERM_BITS) if held else more)
+            own = own + less
         lone = np.zeros(spec.n_codes, bool)
         if column.model.silent_unseen:
             lone[:-1] = counts[:-1].sum(-1) == 1
-        # What is held is log-ratios already: centred anew, it could outrun its rows by a little.
-        table = _fixed(terms) if column.model.held else centred(terms, shares)
-        moved = _fixed(own)
-        # What else is said is held where it is made, or never: `held`.
+        table, moved = _fixed(terms) if held else centred(terms, shares), _fixed(own)
+        # Curves and levels are held where they are made; here only what a missing value says.
         some = slice(None) if spec.model == "bernoulli" else slice(-1, None)
-        if spec.model == "bernoulli" or (speaks and column.model.held):
+        if spec.model == "bernoulli" or (speaks and held):
             told = table[some], moved[some], counts[some].sum(-1)
             table[some], moved[some] = held_to_rows(*told)
         if speaks:

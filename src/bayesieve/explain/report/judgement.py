@@ -14,8 +14,12 @@ from ..text import interval, many, rate_in_words
 # Rows of the rarest class below which figures say little.
 _FEW = 30
 
-# Stability below which another sample of rows would have chosen other columns.
-_SHAKY = 0.4
+# Stability and overlap below both of which another sample of rows would have chosen other columns:
+# where nearly all columns are chosen, little overlap beyond chance is no alarm.
+_SHAKY, _OVERLAP = 0.4, 0.7
+
+# Share of the resamples from which on a column always comes.
+_ALWAYS = 0.95
 
 # A column that alone leaves at most this share of the commonest class's error is suspicious.
 _TOO_GOOD = 0.05
@@ -244,10 +248,7 @@ def _warnings(facts: Facts, lead: _Lead) -> list[str]:
         more = f" and {len(few) - 4} more" if len(few) > 4 else ""
         found.append(f"Few rows: {told}{more}. Their figures may be chance.")
     if stable is not None and stable["measure"] is not None and stable["measure"] < _SHAKY:
-        found.append(
-            f"Unstable selection: two resamples share {rate_in_words(stable['jaccard'])} of their "
-            "columns. Do not interpret single columns."
-        )
+        found += _unstable(stable, facts)
     found += _sureness(performance)
     if facts.beside is not None and facts.n_columns > facts.n_selected:
         n_rows = performance["effective_rows"]
@@ -258,6 +259,33 @@ def _warnings(facts: Facts, lead: _Lead) -> list[str]:
                 f"({rate_in_words(facts.beside.all_error)}): the selection costs accuracy."
             )
     return found
+
+
+def _unstable(stable: Section, facts: Facts) -> list[str]:
+    """Which columns always come, and which others would do as well, where resamples disagree."""
+    if stable["jaccard"] >= _OVERLAP:
+        return []
+    came = {each["name"]: each["frequency"] for each in stable["features"]}
+    always = [each["name"] for each in stable["features"] if each["frequency"] >= _ALWAYS]
+    swaps = []
+    for each in facts.beside.worth if facts.beside is not None else ():
+        if each.substitute is None or len(each.columns) > 1 or each.substitute_loss > each.loss / 2:
+            continue
+        often = (
+            f" (came in {rate_in_words(came[each.substitute])})" if each.substitute in came else ""
+        )
+        swaps.append(f"{each.substitute}{often} for {facts.names[each.columns[0]]}")
+    told = [f"Unstable selection: two resamples share {rate_in_words(stable['jaccard'])} of their "]
+    told[0] += "columns."
+    if always:
+        told.append(f"Always there: {', '.join(always[:6])}.")
+    if swaps:
+        told.append(f"Would do nearly as well: {'; '.join(swaps[:4])}.")
+    if not swaps:
+        if always:
+            return []  # what differs has no substitute worth naming
+        told.append("Which columns are in it is close to arbitrary: do not interpret single ones.")
+    return [" ".join(told)]
 
 
 def _never(performance: Section) -> list[str]:

@@ -412,6 +412,7 @@ def hold_to_rows(rows, ordered, ratio, own):
     Behind what a code says of a class stand the rows of the stretch around it that says as much;
     behind a level, its own.  Evidence is brought down, in logarithms, to what enough rows say, see
     `_most`: of two classes the one against the other, of more each against all together, by half.
+    A column of which a single code is seen says nothing.
 
     Parameters
     ----------
@@ -419,6 +420,12 @@ def hold_to_rows(rows, ordered, ratio, own):
     ordered : are codes numbers, with neighbours?  Else they are levels.
     """
     n_codes, n_classes = ratio.shape
+    seen = 0
+    for c in range(n_codes):
+        seen += rows[c] > 0.0
+    if seen < 2:
+        ratio[:], own[:] = 1.0, 1.0
+        return
     logs = np.empty((n_codes, n_classes))
     for c in range(n_codes):
         for k in range(n_classes):
