@@ -38,7 +38,7 @@ class Mutation(NamedTuple):
 
 
 LEDGERS = ("tests/engine", "tests/contracts/test_ledgers.py")
-WEIGHTED_LEDGERS = ("tests/contracts/test_weighted_ledgers.py", "tests/search/test_weights.py")
+WEIGHTED_LEDGERS = ("tests/contracts/test_ledgers.py", "tests/search/test_weights.py")
 SEARCHES = ("tests/search", "tests/contracts/test_searches.py")
 MODELS = ("tests/models", "tests/contracts/test_feature_models.py")
 CRITERIA = ("tests/contracts/test_criteria.py", "tests/search/test_choice.py")

@@ -43,10 +43,6 @@ def holds(setting, fact, n_groups, n_draws):
         assert np.mean([each["noise"] for each in found]) <= most
         assert np.mean([each["above"] for each in found]) <= 0.06
         hits = [each["found"] for each in found if each["oracle"]]
-        if real and n_draws >= 200:
-            # The oracle finds it in few of the small tables: of fifty such a share can be told.
-            more = islice(grouped.seeds_of_oracle(fact, n_groups, n_draws), max(0, 50 - len(hits)))
-            hits += [grouped.tried(setting, fact, n_groups, True, each)["found"] for each in more]
         # Of a handful of draws no share can be told.
         assert len(hits) < 10 or np.mean(hits) >= 0.9
     return True
@@ -61,6 +57,21 @@ def test_noise_of_groups_stays_out(setting, fact, n_groups):
 @pytest.mark.parametrize(("setting", "fact", "n_groups"), EVERY)
 def test_noise_of_groups_stays_out_everywhere(setting, fact, n_groups):
     assert holds(setting, fact, n_groups, 200)
+
+
+# Ten groups, five of each class, can have their classes in 252 ways: no test finds more there.
+TEN = pytest.mark.xfail(reason="of ten groups 32 to 45 of 50 are found", strict=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", grouped.SETTINGS)
+@pytest.mark.parametrize("fact", grouped.FACTS)
+@pytest.mark.parametrize("n_groups", [pytest.param(10, marks=TEN), 20, 40, 100])
+def test_what_groups_confirm_is_found(setting, fact, n_groups):
+    """In nine of ten tables in which an oracle by groups finds the real column, of fifty such."""
+    seeds = islice(grouped.seeds_of_oracle(fact, n_groups, 0), 50)
+    hits = [grouped.tried(setting, fact, n_groups, True, seed)["found"] for seed in seeds]
+    assert np.mean(hits) >= 0.9
 
 
 def test_the_loss_of_a_path_is_that_of_groups_left_out():

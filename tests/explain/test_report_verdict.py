@@ -127,6 +127,29 @@ def test_all_columns_and_the_worth_of_each_by_a_slow_twin():
     assert found.worth[0].substitute_loss == pytest.approx(0, abs=1e-3)
 
 
+def test_unstable_choices_name_what_could_be_swapped():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 160)
+    X = pd.DataFrame({"sure": rng.normal(size=160) + 2 * y})
+    told = rng.normal(size=160) + 1.5 * y
+    for name in "abc":  # any of them would do
+        X[name] = told + 0.1 * rng.normal(size=160)
+    named = {"random_state": 0, "keep": ["sure"]}
+    selector = plain_selector(NaiveBayes("density"), n_features=2, **named).fit(X, y)
+    content = report_content(selector, X, y, n_resamples=10)
+    (said,) = (each for each in content["judgement"]["warnings"] if "Unstable" in each)
+    assert "Always there: sure." in said
+    chosen = next(name for name in X.columns[selector.support_] if name != "sure")
+    swap = re.search(r"nearly as well: ([abc]) \(came in (\S+) %\) in place of ([abc])", said)
+    assert swap[3] == chosen != swap[1]
+    came = {each["name"]: each["frequency"] for each in content["stability"]["features"]}
+    assert float(swap[2]) == pytest.approx(100 * came[swap[1]])
+    # Where all columns are chosen, resamples agree, whatever a measure corrected for chance says.
+    selector = plain_selector(NaiveBayes("density"), n_features=4, **named).fit(X, y)
+    content = report_content(selector, X, y, n_resamples=4)
+    assert not any("Unstable" in each for each in content["judgement"]["warnings"])
+
+
 def test_warnings_in_words():
     rng = np.random.default_rng(1)
     y = np.array(["common"] * 180 + ["rare"] * 12)

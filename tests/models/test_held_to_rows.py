@@ -1,10 +1,13 @@
 """Evidence never outruns the rows behind it: levels, curves, and what tells nothing."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from scipy.stats import binom
 
 import densities
@@ -160,6 +163,36 @@ def test_what_tells_nothing_carries_no_evidence():
             assert not NaiveBayes().fit(X[features], y).terms(X[features]).any()
         model = WeightedNaiveBayes().fit(X.drop(columns="identifier"), y)
         assert not model.get_support().any()
+
+
+@pytest.mark.parametrize("form", ["frame", "array", "sparse"])
+def test_a_selector_never_takes_what_cannot_tell(form):
+    """Not even where it must take something, and nothing else tells either."""
+    y = np.arange(1000) % 50 == 0
+    rng = np.random.default_rng(0)
+    values = np.column_stack([np.zeros(1000), np.ones(1000), rng.integers(0, 2, 1000)])
+    if form == "sparse":
+        X, idle = csr_matrix(values), 2
+    elif form == "array":
+        X, idle = np.column_stack([np.full(1000, np.nan), np.full(1000, 2.5), values]), 4
+    else:
+        X = pd.DataFrame(values, columns=["zero", "one", "coin"])
+        X.insert(0, "text", "same")
+        X.insert(0, "id", [f"row {i}" for i in range(1000)])
+        idle = 4
+    for options in ({}, {"search": "backward-forward", "cv": "train", "reweigh": False}):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            selector = NaiveBayesSelector(**options).fit(X, y)
+        assert selector.selected_.tolist() == [idle]
+        told = [str(each.message) for each in said if "hardly repeat" in str(each.message)]
+        assert len(told) == (form == "frame")
+        if told:
+            assert told[0].startswith("column 'id': texts that hardly repeat")
+    # What is asked for by name, or by number, is taken.
+    assert 1 in NaiveBayesSelector(keep=[1]).fit(X, y).selected_
+    everything = NaiveBayesSelector(n_features=idle + 1)
+    assert everything.fit(X, y).selected_.size == idle + 1
 
 
 NOISE = {

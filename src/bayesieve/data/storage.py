@@ -43,6 +43,14 @@ class TableShape:
         """Are columns kept by the rows in which they are not 0?"""
         return False
 
+    def is_constant(self, j: int) -> bool:
+        """Is one value at most known in a column?  (False also where nobody has looked.)"""
+        return False
+
+    def is_identifier(self, j: int) -> bool:
+        """Does a column hold texts that hardly repeat?  (False also where nobody has looked.)"""
+        return False
+
 
 @dataclass(frozen=True)
 class NarrowColumns:

@@ -31,6 +31,15 @@ _PLAIN = frozenset(
 _WIDE = 256
 
 
+# Rows that are looked at before all of a column.
+_FIRST = 64
+
+# Texts of which a larger share occurs once each are names of rows, where there are so many.
+_UNIQUE, _FEWEST = 0.9, 20
+
+_ABSENT = (None, "")
+
+
 @dataclass(frozen=True)
 class RawTable(TableShape):
     """Columns of numbers (NaN is missing) or of texts (None is missing)."""
@@ -67,6 +76,22 @@ class RawTable(TableShape):
             return column
         return np.ascontiguousarray(column, dtype=np.float64)
 
+    def is_constant(self, j: int) -> bool:
+        """Is one value at most known in a column?"""
+        slot = self.narrow.slots[j]
+        if slot >= 0:
+            return bool(self.narrow.least[slot] >= self.narrow.most[slot])
+        column = self.columns[:, j] if isinstance(self.columns, np.ndarray) else self.columns[j]
+        # Most columns differ within a few rows.
+        return _is_one(column[:_FIRST]) and _is_one(column)
+
+    def is_identifier(self, j: int) -> bool:
+        """Does a column hold texts that hardly repeat?"""
+        if not self.is_text(j):
+            return False
+        known = [value for value in self.columns[j] if value not in _ABSENT and value == value]
+        return len(known) >= _FEWEST and len(set(known)) > _UNIQUE * len(known)
+
     def coded(self, j: int) -> tuple[Array, Bytes | None]:
         """Each value of a column, and which of them every row has; None: row by row as they are."""
         if self.narrow.slots[j] < 0:
@@ -87,6 +112,17 @@ class RawTable(TableShape):
         return RawTable([column[rows] for column in self.columns], self.names, rows.size)
 
 
+def _is_one(column: Array) -> bool:
+    """Is at most one value known?"""
+    if column.dtype == object:
+        known = (value for value in column if value not in _ABSENT and value == value)
+        first = next(known, None)
+        return all(value == first for value in known)
+    missing = np.isnan(column) if column.dtype.kind == "f" else np.zeros(column.size, bool)
+    found = column[~missing]
+    return not found.size or bool((found == found[0]).all())
+
+
 @dataclass(frozen=True)
 class SparseTable(TableShape):
     """A sparse matrix in CSC form: sorted, no entry twice, no zero stored."""
@@ -99,6 +135,12 @@ class SparseTable(TableShape):
     def is_sparse(self) -> bool:
         """Always: columns are kept by the rows in which they are not 0."""
         return True
+
+    def is_constant(self, j: int) -> bool:
+        """Is a column 0 in all rows, or the same in all?"""
+        start, end = self.matrix.indptr[j], self.matrix.indptr[j + 1]
+        part = self.matrix.data[start:end]
+        return not part.size or (part.size == self.n_rows and bool((part == part[0]).all()))
 
     def column(self, j: int) -> Floats:
         """One column, zeros filled in."""

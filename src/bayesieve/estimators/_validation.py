@@ -493,6 +493,11 @@ def judge_data(
     units, keep = bound.units, bound.keep
     n_columns = len(names) - len(bound.forbidden)
     limits, sizes = size_limits(selector, n_columns, sum(len(units[u]) for u in keep))
+    if begun is None and selector.families is None and selector.feature_groups is None:
+        units, keep = _that_may_tell(sample.table, units, keep, sizes)
+        most = sum(map(len, units))
+        limits = replace(limits, most=min(limits.most, most))
+        sizes = sizes[0], min(sizes[1], most)
     if limits.exact:
         check_reachable(limits.most, units, keep)
     class_weight = read_class_weight(selector, sample)
@@ -519,6 +524,26 @@ def judge_data(
         families=bound.families,
         start=None if begun is None else read_start(begun, units, names),
     )
+
+
+def _that_may_tell(
+    table: Table, units: list[list[int]], keep: list[int], sizes: tuple[int, int]
+) -> tuple[list[list[int]], list[int]]:
+    """Columns but constants and identifiers, and those to keep; all where too few would be left."""
+    kept = {column for u in keep for column in units[u]}
+    names = [j for (j,) in units if j not in kept and table.is_identifier(j)]
+    idle = {*names} | {j for (j,) in units if j not in kept and table.is_constant(j)}
+    found = [unit for unit in units if idle.isdisjoint(unit)]
+    if len(found) < max(sizes[0], sizes[1] if sizes[0] == sizes[1] else 1):
+        return units, keep
+    if names:
+        named = f"{table.names[min(names)]!r}{f' and {len(names) - 1} more' if names[1:] else ''}"
+        warnings.warn(
+            f"column {named}: texts that hardly repeat, as names of rows do, are not offered; name "
+            "the column in keep to have it.",
+            stacklevel=2,
+        )
+    return found, [u for u, unit in enumerate(found) if kept & {*unit}]
 
 
 def _is_sparse(family: Family, criterion: Criterion, sample: Sample) -> bool:

@@ -274,7 +274,7 @@ def _unstable(stable: Section, facts: Facts) -> list[str]:
         often = (
             f" (came in {rate_in_words(came[each.substitute])})" if each.substitute in came else ""
         )
-        swaps.append(f"{each.substitute}{often} for {facts.names[each.columns[0]]}")
+        swaps.append(f"{each.substitute}{often} in place of {facts.names[each.columns[0]]}")
     told = [f"Unstable selection: two resamples share {rate_in_words(stable['jaccard'])} of their "]
     told[0] += "columns."
     if always:
