@@ -180,7 +180,7 @@ def test_a_selector_never_takes_what_cannot_tell(form):
         X.insert(0, "text", "same")
         X.insert(0, "id", [f"row {i}" for i in range(1000)])
         idle = 4
-    for options in ({}, {"search": "backward-forward", "cv": "train", "reweigh": False}):
+    for options in ({}, {"preset": "few"}, {"cv": "train", "reweigh": False}):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             selector = NaiveBayesSelector(**options).fit(X, y)

@@ -480,8 +480,15 @@ def judge_data(
     sample: Sample,
     X: object,
     groups: Array | None,
+    every: bool = True,
 ) -> Task:
-    """Validate everything that depends on the data."""
+    """Validate everything that depends on the data.
+
+    Parameters
+    ----------
+    selector, criterion, sample, X, groups : as given.
+    every : are constants and names of rows offered, too?  A search that is named walks all columns.
+    """
     family = family_of(selector)
     family.check_sample(sample)
     criterion.check_classes(2 if sample.targets.labelled else len(sample.classes))
@@ -493,7 +500,7 @@ def judge_data(
     units, keep = bound.units, bound.keep
     n_columns = len(names) - len(bound.forbidden)
     limits, sizes = size_limits(selector, n_columns, sum(len(units[u]) for u in keep))
-    if begun is None and selector.families is None and selector.feature_groups is None:
+    if not (every or selector.feature_groups or begun):
         units, keep = _that_may_tell(sample.table, units, keep, sizes)
         most = sum(map(len, units))
         limits = replace(limits, most=min(limits.most, most))

@@ -488,7 +488,8 @@ class NaiveBayesSelector(
         if asks_for_auto(self):
             asked = settle(self, sample, None if groups is None else groups[sample.rows])
         search, criterion = judge_parameters(asked)
-        task = judge_data(asked, criterion, sample, X, groups)
+        walks_all = not isinstance(self.search, str) or self.search != "auto"
+        task = judge_data(asked, criterion, sample, X, groups, walks_all)
         sample = task.sample
         if asked.reweigh:
             check_tables(task.models, sample.table.names)
