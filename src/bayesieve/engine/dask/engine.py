@@ -6,6 +6,7 @@ import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ from ...data.tables import (
     RawTable,
     SparseTable,
     Table,
+    hardly_repeat,
     is_collection,
     keep_names,
     merge_kinds,
@@ -577,6 +579,23 @@ class RemoteTable(SharedTable):
         """Where the rows are held."""
         assert self.rows is not None
         return self.rows
+
+    def is_constant(self, j: int) -> bool:
+        """Is one value at most known in a column?"""
+        return int(self._n_seen[j]) < 2
+
+    @cached_property
+    def _n_seen(self) -> Ints:
+        """Codes of each column that any row has; missing values left out."""
+        n_rows = self.held.n_rows
+        sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
+        counts = self.held.count(sets, np.arange(n_rows))
+        return np.array([np.count_nonzero(each[0, :-1]) for each in counts])
+
+    def is_identifier(self, j: int) -> bool:
+        """Does a column hold texts that hardly repeat?"""
+        levels = self.held.specs[j].levels
+        return levels is not None and levels.dtype == object and hardly_repeat(self, len(levels))
 
     def codes(self, j: int) -> Array:
         """Codes of one column: they come here, a byte a row."""
