@@ -189,10 +189,26 @@ def test_a_selector_never_takes_what_cannot_tell(form):
         assert len(told) == (form == "frame")
         if told:
             assert told[0].startswith("column 'id': texts that hardly repeat")
+            assert {each.filename for each in said if "hardly repeat" in str(each.message)} == {
+                __file__
+            }
     # What is asked for by name, or by number, is taken.
     assert 1 in NaiveBayesSelector(keep=[1]).fit(X, y).selected_
     everything = NaiveBayesSelector(n_features=idle + 1)
     assert everything.fit(X, y).selected_.size == idle + 1
+
+
+def test_names_of_rows_are_known_by_the_rows_that_have_one():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"id": [f"row {i}" for i in range(200)], "x": rng.normal(size=200)})
+    y = (X["x"] + rng.normal(size=200) > 0).astype(int)
+    X.loc[:40, "id"] = None
+    with pytest.warns(UserWarning, match="column 'id': texts that hardly repeat"):
+        assert NaiveBayesSelector().fit(X, y).selected_.tolist() == [1]
+    # A family that is given stands as it is given, whoever leads it.
+    X["twin"] = X["x"]
+    families = NaiveBayesSelector(families=[["id", "x"]]).fit(X, y)
+    assert families.selected_.tolist() == [2]
 
 
 NOISE = {

@@ -34,7 +34,7 @@ _WIDE = 256
 # Rows that are looked at before all of a column.
 _FIRST = 64
 
-# Texts of which there are more than this share of the rows, and of so many rows, are their names.
+# Texts of which more than this share are distinct, and which are so many, are names of rows.
 _UNIQUE, _FEWEST = 0.9, 20
 
 _ABSENT = (None, "")
@@ -89,8 +89,8 @@ class RawTable(TableShape):
         """Does a column hold texts that hardly repeat?"""
         if not self.is_text(j):
             return False
-        known = {value for value in self.columns[j] if value not in _ABSENT and value == value}
-        return hardly_repeat(self, len(known))
+        known = [value for value in self.columns[j] if value not in _ABSENT and value == value]
+        return hardly_repeat(len(set(known)), len(known))
 
     def coded(self, j: int) -> tuple[Array, Bytes | None]:
         """Each value of a column, and which of them every row has; None: row by row as they are."""
@@ -112,9 +112,9 @@ class RawTable(TableShape):
         return RawTable([column[rows] for column in self.columns], self.names, rows.size)
 
 
-def hardly_repeat(table: TableShape, n_distinct: int) -> bool:
-    """Are so many texts of a column names of the rows of a table?"""
-    return table.n_rows >= _FEWEST and n_distinct > _UNIQUE * table.n_rows
+def hardly_repeat(n_distinct: int, n_known: int) -> bool:
+    """Are so many distinct ones of so many texts the names of rows?"""
+    return n_known >= _FEWEST and n_distinct > _UNIQUE * n_known
 
 
 def _is_one(column: Array) -> bool:

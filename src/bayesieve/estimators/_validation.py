@@ -500,7 +500,8 @@ def judge_data(
     units, keep = bound.units, bound.keep
     n_columns = len(names) - len(bound.forbidden)
     limits, sizes = size_limits(selector, n_columns, sum(len(units[u]) for u in keep))
-    if not (every or selector.feature_groups or begun):
+    bound_together = selector.feature_groups or not isinstance(selector.families, str | None)
+    if not (every or bound_together or begun):
         units, keep = _that_may_tell(sample.table, units, keep, sizes)
         most = sum(map(len, units))
         limits = replace(limits, most=min(limits.most, most))
@@ -548,7 +549,7 @@ def _that_may_tell(
         warnings.warn(
             f"column {named}: texts that hardly repeat, as names of rows do, are not offered; name "
             "the column in keep to have it.",
-            stacklevel=2,
+            stacklevel=6,
         )
     return found, [u for u, unit in enumerate(found) if kept & {*unit}]
 

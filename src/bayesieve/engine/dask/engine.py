@@ -582,20 +582,21 @@ class RemoteTable(SharedTable):
 
     def is_constant(self, j: int) -> bool:
         """Is one value at most known in a column?"""
-        return int(self._n_seen[j]) < 2
+        return int(self._seen[j][0]) < 2
 
     @cached_property
-    def _n_seen(self) -> Ints:
-        """Codes of each column that any row has; missing values left out."""
+    def _seen(self) -> list[tuple[int, int]]:
+        """Of each column the codes that any row has, missing values left out, and those rows."""
         n_rows = self.held.n_rows
         sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
         counts = self.held.count(sets, np.arange(n_rows))
-        return np.array([np.count_nonzero(each[0, :-1]) for each in counts])
+        known = [each[0, :-1] for each in counts]
+        return [(int(np.count_nonzero(each)), int(each.sum())) for each in known]
 
     def is_identifier(self, j: int) -> bool:
         """Does a column hold texts that hardly repeat?"""
         levels = self.held.specs[j].levels
-        return levels is not None and levels.dtype == object and hardly_repeat(self, len(levels))
+        return levels is not None and levels.dtype == object and hardly_repeat(*self._seen[j])
 
     def codes(self, j: int) -> Array:
         """Codes of one column: they come here, a byte a row."""

@@ -282,9 +282,9 @@ def _unstable(stable: Section, facts: Facts) -> list[str]:
     if swaps:
         told.append(f"Would do nearly as well: {'; '.join(swaps[:4])}.")
     if not swaps:
-        if always:
+        if always and facts.beside is not None:
             return []  # what differs has no substitute worth naming
-        told.append("Which columns are in it is close to arbitrary: do not interpret single ones.")
+        told.append("The others come and go: do not interpret single ones.")
     return [" ".join(told)]
 
 
