@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import Array, plain_value
 from ..data.columns import encode
+from ..data.kernels.options import FEW_ROWS
 from ..data.result import Columns, Fields, Result, html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
@@ -21,7 +22,6 @@ from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
 from ..models.base import Floats, Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
-from ..models.log_ratios import FEW_ROWS
 from ..models.pairs import cells
 from ..models.registry import is_category
 from .model import rows_behind
@@ -544,14 +544,14 @@ class Bars(NamedTuple):
     values : as shown.
     status : of each value.
     cells : code of each value, or the cell of a pair; None of a distribution with parameters.
-    behind : rows behind each of them for a class against another one.
+    behind : rows behind a cell for a class against another one.
     """
 
     terms: Ints
     values: list[Value | None]
     status: list[str]
     cells: Array | None = None
-    behind: Callable[[int, int], Floats] | None = None
+    behind: Callable[[int, int, int], float] | None = None
 
     def rows(self, i: int, first: int, second: int) -> float | None:
         """Rows behind what is said of a row, of one class against another."""
@@ -559,9 +559,7 @@ class Bars(NamedTuple):
             return None
         if self.status[i] == "missing" and not self.terms[i].any():
             return None
-        found = self.behind(first, second)
-        at = int(self.cells[i])
-        return float(found[at]) if at < found.size else None
+        return self.behind(int(self.cells[i]), first, second)
 
 
 def _bars(problem: FittedProblem, table: Table) -> list[Bars]:
@@ -593,13 +591,13 @@ def _bars(problem: FittedProblem, table: Table) -> list[Bars]:
         assert second.cells is not None
         at, counts = cells(pair.groups, first.cells, second.cells), pair.counts.sum(-1).ravel()
         told = problem.pair_terms(table, pair), shown, both, at
-        found.append(Bars(*told, partial(_same, counts)))
+        found.append(Bars(*told, partial(_in_cell, np.append(counts, 0.0))))
     return found
 
 
-def _same(counts: Floats, first: int, second: int) -> Floats:
-    """Rows of the cells of a pair, whichever classes are compared."""
-    return counts
+def _in_cell(counts: Floats, cell: int, first: int, second: int) -> float:
+    """Rows of a cell of a pair, whichever classes are compared."""
+    return float(counts[cell])
 
 
 def _term_names(problem: FittedProblem) -> list[str]:

@@ -310,30 +310,25 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
     )
 
 
-def rows_behind(problem: FittedProblem, j: int, first: int, second: int) -> Floats:
-    """Training rows of all classes behind what each code of a column says of two classes.
+def rows_behind(problem: FittedProblem, j: int, code: int, first: int, second: int) -> float:
+    """Training rows of all classes behind what a code of a column says of two classes.
 
     Those with the code; of a number on a grid, those of the stretch around it that tells the two
     classes apart as far, within a tenth of a nat.
 
     Parameters
     ----------
-    problem, j : a model, and a column of it that has a table.
+    problem, j, code : a model, a column of it that has a table, and a code of the column.
     first, second : positions of two classes.
     """
-    counts = np.asarray(problem.summary.statistics[j][0].sum(-1), np.float64)
-    table = problem.tables[j]
-    if not problem.specs[j].on_grid or table is None:
-        return counts
-    line, below = (table[:-1, first] - table[:-1, second]), np.append(0.0, np.cumsum(counts[:-1]))
-    found = counts.copy()
-    least = np.maximum(np.abs(line) - np.ldexp(_ALIKE, problem.scale.bits), 0)
-    for c, sign in enumerate(np.sign(line)):
-        weaker = np.flatnonzero(sign * line < least[c])
-        low = weaker[weaker < c].max(initial=-1) + 1
-        high = weaker[weaker > c].min(initial=line.size)
-        found[c] = below[high] - below[low]
-    return found
+    counts, table = problem.summary.statistics[j][0].sum(-1), problem.tables[j]
+    if not problem.specs[j].on_grid or table is None or code >= len(counts) - 1:
+        return float(counts[code])
+    line = table[:-1, first] - table[:-1, second]
+    least = max(abs(int(line[code])) - np.ldexp(_ALIKE, problem.scale.bits), 0)
+    weaker = np.flatnonzero(np.sign(line[code]) * line < least)
+    low = weaker[weaker < code].max(initial=-1) + 1
+    return float(counts[low : weaker[weaker > code].min(initial=line.size)].sum())
 
 
 def _weight(problem: FittedProblem) -> Floats:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import Bools
+from ..data.kernels.options import FEW_ROWS
 from .base import ColumnTerms, Floats, Grid, Ints, ModelSettings, Scale, Terms, TrainingSets
 from .columns import Summary, build_columns
 from .counts import log_shares_of
@@ -59,10 +60,6 @@ def centred(terms: Floats, shares: Floats) -> Ints:
     reference = np.empty(terms.shape[0])
     pooled(np.ascontiguousarray(terms), shares, reference)
     return _fixed(terms) - _fixed(reference)[:, None]
-
-
-#: Fewer rows than this say little: at most that many times as likely, ever less with fewer.
-FEW_ROWS = 5.0
 
 
 def held_to_rows(table: Ints, own: Ints, rows: Floats) -> tuple[Ints, Ints]:

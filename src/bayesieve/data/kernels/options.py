@@ -44,3 +44,6 @@ INFORMATION, CHI2, UNCERTAINTY, FREE = 0, 1, 2, 3
 # I(x, s; c); the same as a share of H(x, s, c); and what x repeats of s, max(0, I(x; s) -
 # I(x; s | c)).
 CONDITIONAL, JOINT, JOINT_SHARE, REPEATED = 0, 1, 2, 3
+
+# Fewer rows than this say little: at most that many times as likely, ever less with fewer.
+FEW_ROWS = 5.0

@@ -275,15 +275,15 @@ def _unstable(stable: Section, facts: Facts) -> list[str]:
             f" (came in {rate_in_words(came[each.substitute])})" if each.substitute in came else ""
         )
         swaps.append(f"{each.substitute}{often} in place of {facts.names[each.columns[0]]}")
-    told = [f"Unstable selection: two resamples share {rate_in_words(stable['jaccard'])} of their "]
-    told[0] += "columns."
+    shared = rate_in_words(stable["jaccard"])
+    told = [f"Unstable selection: two resamples share {shared} of their columns."]
     if always:
         told.append(f"Always there: {', '.join(always[:6])}.")
     if swaps:
         told.append(f"Would do nearly as well: {'; '.join(swaps[:4])}.")
-    if not swaps:
-        if always and facts.beside is not None:
-            return []  # what differs has no substitute worth naming
+    elif always and facts.beside is not None:
+        return []  # what differs has no substitute worth naming
+    else:
         told.append("The others come and go: do not interpret single ones.")
     return [" ".join(told)]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from ...data.kernels.exact import log_positive
-from ...data.kernels.options import EXACT
+from ...data.kernels.options import EXACT, FEW_ROWS
 
 # A kernel counts as 0 where its exponent is beyond this: below 1e-18 of its height.
 _FAR = 41.5
@@ -36,9 +36,7 @@ _SHRINKING = np.array([0.5, 1.0, 2.0])
 # Rows that say nothing, and are added to those of a level.
 _LEVEL_SHRINKING = np.array([1024.0, 256.0, 64.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0])
 
-# Fewer rows than this say little: at most that many times as likely, ever less with fewer.
-FEW_ROWS = 5.0
-
+# The logarithm of FEW_ROWS.
 _LOG_FEW = 1.6094379124341003
 
 # What is equal but for rounding is equal: a loss must be less than this share of another one.
