@@ -210,3 +210,57 @@ def terms(name, counts, units, points, n_values):
     if name in ("curve", "levels"):
         ratio, own = held(seen.sum(1), name == "curve", ratio, own)
     return np.log(ratio), np.log(own)
+
+
+def cells(counts, units, numbers):
+    """Log P(class | cell) / P(class) of two columns, and what it loses without a row of the cell.
+
+    Whole matrices; `counts` are rows, groups x groups x classes.
+    """
+    seen, counts = counts, counts * units
+    pi = shares(counts.reshape(-1, counts.shape[2]))
+    each = []
+    for axis, number in enumerate(numbers):
+        mine = counts.sum(1 - axis)
+        ratio, own = (rank_kernel if number else levels)(mine, units, None, None)[1:]
+        rows = seen.sum((1 - axis, 2))
+        if (rows > 0).sum() < 2:
+            ratio, own = np.ones(mine.shape), np.ones(mine.shape)
+        each.append(held(rows, number, ratio, own))
+    (one, one_own), (two, two_own) = each
+    alone = pi * one[:, None] * two[None]
+    own_alone = pi * one_own[:, None] * two_own[None]
+    chance = alone / alone.sum(-1, keepdims=True)
+    left_chance = own_alone / (alone.sum(-1, keepdims=True) - alone + own_alone)
+    least, best = np.inf, None
+    for width in (0.0, 0.4, 0.7, 1.0, 1.5, 2.5) if any(numbers) else (0.0,):
+        sums = counts.copy()
+        for axis, number in enumerate(numbers):
+            if number and width:
+                at = np.arange(counts.shape[axis])
+                height = np.exp(-(((at[:, None] - at) / width) ** 2) / 2)
+                height[((at[:, None] - at) / width) ** 2 >= 80] = 0
+                sums = np.moveaxis(np.tensordot(height, sums, (1, axis)), 0, axis)
+        for a in (100.0, 30.0, 10.0, 3.0, 1.0):
+            every, found = sums.sum(-1), 0.0
+            for i, j, k in np.argwhere(counts > 0):
+                left = sums[i, j, k] - units[k] + a * left_chance[i, j, k]
+                found -= counts[i, j, k] * np.log(left / (every[i, j] - units[k] + a))
+            if found < LESS * least:
+                least, best = found, (sums, a)
+    sums, a = best
+    every = (sums.sum(-1) + a)[..., None]
+    beyond = np.log((sums + a * chance) / every / chance)
+    rows = (sums / units).sum(-1)
+    most = np.log(5) * np.maximum((rows / 5) ** 0.5, (rows / 5) ** 3)
+    apart = beyond.max(-1) - beyond.min(-1)
+    share = np.where(apart > most, most / np.where(apart > 0, apart, 1), 1.0)
+    table, own = np.log(chance / pi) + share[..., None] * beyond, np.zeros(counts.shape)
+    for i, j, k in np.argwhere(counts > 0):
+        total = counts[..., k].sum()
+        left = max(sums[i, j, k] - units[k], 0)
+        left *= total / (total - units[k]) if total > units[k] else 1
+        without = np.log((left + a * left_chance[i, j, k]) / every[i, j, 0] / left_chance[i, j, k])
+        own[i, j, k] = np.log(left_chance[i, j, k] / chance[i, j, k])
+        own[i, j, k] += share[i, j] * (without - beyond[i, j, k])
+    return table, np.minimum(own, 0)

@@ -192,15 +192,15 @@ MUTATIONS = (
         (*MODELS, "tests/data/test_grids.py"),
     ),
     Mutation(  # 24: a silent code of one column alone is heard
-        "models/pairs.py",
+        "models/base.py",
         "return np.where((a == n_a) | (b == n_b), n_a * n_b, a * n_b + b)",
         "return np.where((a == n_a) & (b == n_b), n_a * n_b, a * n_b + b)",
         (*MODELS, *WEIGHTED),
     ),
-    Mutation(  # 25: a row leaves its cell but not its class
-        "models/pairs.py",
-        "left = logs(fewer + apart) - logs(np.maximum(total - class_weight, 0.0) + SHRINK)",
-        "left = logs(fewer + apart) - logs(total + SHRINK)",
+    Mutation(  # 25: a row leaves its cell but not its columns
+        "models/kernels/density.py",
+        "moved = log_positive(chance_own[k] / chance[k]) + share * (less - table[k])",
+        "moved = share * (less - table[k])",
         (*MODELS, *WEIGHTED),
     ),
     # Criteria.

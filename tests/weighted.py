@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 
+import densities
 from bayesieve.data.columns import encode, learn
 from bayesieve.engine.threads import Threads
 from bayesieve.models.registry import MODELS
@@ -29,11 +30,11 @@ def coded_rows(X, y, models, weights=None, class_weight=None):
     return CodedRows(coded, every, y.astype(np.int64), weights, np.arange(n_classes), class_weight)
 
 
-def weighing_of(X, y, models, bins=0, plan=None, threads=None, **kwargs):
+def weighing_of(X, y, models, paired=False, plan=None, threads=None, **kwargs):
     """The terms of all rows."""
     rows = coded_rows(X, y, models, **kwargs)
     plan = plan or WeightPlan(units=tuple((j,) for j in range(X.shape[1])))
-    return Weighing([rows], plan, bins, threads or Threads(1))
+    return Weighing([rows], plan, paired, threads or Threads(1))
 
 
 def mixed(seed=0, n_rows=80, n_classes=3):
@@ -101,18 +102,13 @@ def _pair(y, weighing, term, i, shares):
     if a[i] == n_a or b[i] == n_b:
         return np.zeros(shares.size)
     known = (a < n_a) & (b < n_b)
-
-    def chance(k, less):
-        mine = known & (y == k)
-        n = mine.sum()
-        one = ((mine & (a == a[i])).sum() + 0.5) / (n + 0.5 * n_a)
-        two = ((mine & (b == b[i])).sum() + 0.5) / (n + 0.5 * n_b)
-        both = (mine & (a == a[i]) & (b == b[i])).sum() - less
-        return (both + 10 * one * two) / (n - less + 10)
-
-    full = np.array([chance(k, 0) for k in range(shares.size)])
-    own = np.array([chance(k, int(k == y[i])) for k in range(shares.size)])
-    return np.log(own) - np.log(full @ shares)
+    counts = np.zeros((n_a, n_b, shares.size))
+    np.add.at(counts, (a[known], b[known], y[known]), 1)
+    numbers = [rows.columns.specs[j].on_grid for j in pair.columns]
+    table, own = densities.cells(counts, np.ones(shares.size), numbers)
+    said = table[a[i], b[i]]
+    said[y[i]] += own[a[i], b[i], y[i]]
+    return said
 
 
 def cut_journals(whole, folder):

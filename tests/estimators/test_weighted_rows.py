@@ -255,8 +255,8 @@ def test_the_latest_rows_decide(seen):
             assert test.tolist() == list(range(140, 200))
         # Terms and weights come from all rows.
         chosen = found.settings_
-        same = WeightedNaiveBayes(pairs=bool(chosen["bins"]), price=chosen["price"], random_state=0)
-        if not chosen["bins"]:
+        same = WeightedNaiveBayes(pairs=chosen["pairs"], price=chosen["price"], random_state=0)
+        if not chosen["pairs"]:
             assert terms_of(same.fit(X, y)) == terms_of(found)
 
 
@@ -294,12 +294,12 @@ def test_the_part_decides_as_one_fold_would():
     held_out = (np.arange(150) >= 100).astype(np.int64)
     with Threads(1) as threads:
         expected = choose_option(
-            [rows], plan, options_of("auto", "auto", False), [held_out], threads, lambda: False
+            [rows], plan, options_of("auto", "auto"), [held_out], threads, lambda: False
         )
     frame = pd.DataFrame(X)
     named = dict(enumerate(MODELS_OF_MIXED))
     found = WeightedNaiveBayes(features=named, validation=held_out == 1).fit(frame.to_numpy(), y)
-    assert found.settings_["bins"] == expected.bins
+    assert found.settings_["pairs"] == expected.pairs
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from scipy.stats import binom
 import densities
 from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, explain
 from bayesieve.models import MODELS, ModelSettings, build_columns, one_set
+from bayesieve.models.log_ratios import cell_ratios
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -304,3 +305,44 @@ def test_few_rows_are_named():
     assert "(3 rows only)" in found.to_text()
     assert found.to_dict()["evidence"][1]["rows"] == 3
     assert "rows only" not in explain(NaiveBayes().fit(X, y), X[:1])[0].to_text()
+
+
+# -- Cells of two columns --------------------------------------------------------------------------
+
+
+@few
+@given(seed=seeds, numbers=st.tuples(st.booleans(), st.booleans()))
+def test_cells_are_the_twins(seed, numbers):
+    rng = np.random.default_rng(seed)
+    shape = (*rng.integers(1, 7, 2), rng.integers(2, 5))
+    counts = rng.poisson(rng.gamma(0.5, 4, shape)).astype(float)
+    counts[0, 0] = 1
+    class_weight = np.array([1.0, 0.5, 3.0, 1.0])[: shape[2]] if seed % 2 else np.ones(shape[2])
+    wanted, own = densities.cells(counts, class_weight, numbers)
+    found = cell_ratios(counts, class_weight, numbers)
+    np.testing.assert_allclose(found.table, wanted, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.own, own, rtol=1e-9, atol=1e-9)
+    assert (found.own <= 0).all()
+
+
+@few
+@given(seed=seeds)
+def test_what_a_cell_says_beyond_its_columns_has_rows_behind_it(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.gamma(0.3, 3, (5, 4, 2))).astype(float)
+    found = cell_ratios(counts, np.ones(2), (bool(seed % 2), False))
+    rows = found.rows.sum(-1)
+    alone = np.log(found.prior / found.prior.sum(-1, keepdims=True))
+    pi = np.log((counts.sum((0, 1)) + 1) / (counts.sum() + 2))
+    beyond = found.table - (alone - pi)
+    most = np.log(5) * np.maximum((rows / 5) ** 0.5, (rows / 5) ** 3)
+    assert (np.abs(beyond[..., 1] - beyond[..., 0]) <= most + 1e-9).all()
+    np.testing.assert_allclose(beyond[rows == 0], 0, atol=1e-12)
+
+
+def test_a_pair_of_two_columns_that_say_nothing_and_few_rows_says_little():
+    """Three rows of one class in a cell, of columns of which neither tells anything."""
+    counts = np.full((15, 15, 2), 3.0)
+    counts[4, 7] = 0, 3
+    found = cell_ratios(counts, np.ones(2), (False, False))
+    assert np.exp(np.ptp(found.table[4, 7])) < 5**0.6**0.5 + 0.2

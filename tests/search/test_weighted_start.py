@@ -40,7 +40,7 @@ def test_a_path_begins_with_these_terms_and_goes_on_with_what_promises_most(star
     X, y = mixed()
     price, pair_price = 0.2, 2.0
     plan = WeightPlan(units=tuple((j,) for j in range(6)), ridge=RIDGE, start=start)
-    weighing = weighing_of(X, y, MODELS_OF_MIXED, 5, plan)
+    weighing = weighing_of(X, y, MODELS_OF_MIXED, True, plan)
     term_of = {pair.columns: 6 + p for p, pair in enumerate(weighing.pairs)}
     wanted = [term_of[term] if len(term) == 2 else term[0] for term in start]
     steps = list(weighing.greedy(price).steps())
@@ -81,9 +81,7 @@ def test_names_numbers_pairs_and_what_another_model_selected():
     again = WeightedNaiveBayes(start=terms_of(model), price=1000.0, pairs=True).fit(frame, y)
     assert set(terms_of(again)) <= set(terms_of(model))
     assert len(again.path_) == len(terms_of(model)) + 1
-    assert WeightedNaiveBayes(start=[(3, 4)]).fit(X, y).settings_["bins"] > 0, (
-        "a pair asks for pairs"
-    )
+    assert WeightedNaiveBayes(start=[(3, 4)]).fit(X, y).settings_["pairs"], "a pair asks for pairs"
 
 
 def test_what_gets_no_weight_leaves_again_and_what_is_kept_stays():
@@ -159,6 +157,6 @@ def test_what_cannot_be_begun_with_is_refused(given, error, words):
 def test_pairs_that_are_too_large_are_refused():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
-    frame = pd.DataFrame({"a": rng.integers(0, 20, 400), "b": rng.integers(0, 15, 400)}, dtype=str)
-    with pytest.raises(ValueError, match="start: the pair 'a' x 'b' has more than 200 cells"):
+    frame = pd.DataFrame({"a": rng.integers(0, 20, 400), "b": rng.integers(0, 13, 400)}, dtype=str)
+    with pytest.raises(ValueError, match="start: the pair 'a' x 'b' has more than 255 cells"):
         WeightedNaiveBayes(start=[("a", "b")]).fit(frame, y)

@@ -23,14 +23,14 @@ def last_state(weighing, price=0.2):
     return greedy, list(greedy.steps())[-1]
 
 
-@pytest.mark.parametrize("bins", [0, 5])
-def test_left_out_scores_equal_brute_force(bins):
+@pytest.mark.parametrize("paired", [False, True])
+def test_left_out_scores_equal_brute_force(paired):
     X, y = mixed()
-    weighing = weighing_of(X, y, MODELS_OF_MIXED, bins)
+    weighing = weighing_of(X, y, MODELS_OF_MIXED, paired)
     ledger = weighing._ledger(0, weighing.problems[0], left_out=True)
     greedy, step = last_state(weighing)
     assert len(step.terms) >= 3
-    assert bins == 0 or any(term >= X.shape[1] for term in step.terms)
+    assert not paired or any(term >= X.shape[1] for term in step.terms)
     (problem,) = greedy._problems
     (scored,) = problem._ledger.scores()
     found = np.empty((len(y), 3))
@@ -55,7 +55,7 @@ def test_weights_are_whole_sixteenths_and_the_loss_falls():
 
 def test_gradients_equal_finite_differences():
     X, y = mixed(2)
-    weighing = weighing_of(X, y, MODELS_OF_MIXED, 5)
+    weighing = weighing_of(X, y, MODELS_OF_MIXED, True)
     greedy, _ = last_state(weighing)
     ledger = greedy._problems[0]._ledger
     tables = ledger.tables
@@ -174,7 +174,7 @@ def test_no_pair_holds_a_column_of_one_value():
     X, y = rng.integers(0, 2, (200, 5)).astype(float), rng.integers(0, 2, 200)
     X[:, 1], X[:, 3] = 1.0, np.nan
     X[:9, 1] = np.nan
-    weighing = weighing_of(X, y, ["bernoulli"] * 5, 5)
+    weighing = weighing_of(X, y, ["bernoulli"] * 5, True)
     assert {pair.columns for pair in weighing.pairs} == {(0, 2), (0, 4), (2, 4)}
 
 
@@ -189,7 +189,7 @@ def test_folds_find_a_pair_that_matters():
         found = choose_option(
             [rows], plan, options_of("auto", "auto"), folds, threads, lambda: False
         )
-    assert found.bins > 0
+    assert found.pairs
     assert found.price != np.inf
 
 

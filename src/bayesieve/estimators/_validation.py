@@ -28,7 +28,7 @@ from ..search.run import Family, Task
 from ..search.strategies.base import Limits, OwnSearch, Search, Steps
 from ..search.strategies.greedy import PhaseSearch
 from ..search.strategies.ranked import ShortlistSearch
-from ..search.term_pool import MOST_CELLS, MOST_CLASSES, CodedColumns, WeightPlan, most_cells
+from ..search.term_pool import MOST_CELLS, MOST_CLASSES, CodedColumns, WeightPlan, n_groups
 from ..search.term_search import FitOption
 from .naive_bayes import NaiveBayes
 from .votes import FeatureVotes
@@ -785,22 +785,21 @@ def with_start_pairs(
     pairs = plan.start_pairs
     if not pairs:
         return tuple(options)
-    if not any(option.bins for option in options):
+    if not any(option.pairs for option in options):
         raise ValueError("start holds a pair of columns, and pairs=False: use pairs=True.")
     if n_classes > MOST_CLASSES:
         raise ValueError(
             f"start holds a pair of columns; pairs are for at most {MOST_CLASSES} classes, and "
             f"there are {n_classes}. Name columns alone."
         )
-    found = [option for option in options if option.bins]
     for pair in pairs:
-        found = [each for each in found if most_cells(columns, pair, each.bins) <= MOST_CELLS]
-        if not found:
+        first, second = n_groups(columns, pair)
+        if first * second > MOST_CELLS:
             names = " x ".join(repr(columns.specs[j].name) for j in pair)
             raise ValueError(
                 f"start: the pair {names} has more than {MOST_CELLS} cells; name the columns alone."
             )
-    return tuple(found)
+    return tuple(option for option in options if option.pairs)
 
 
 # -- What "auto" and presets stand for, by rows, columns and classes -------------------------------

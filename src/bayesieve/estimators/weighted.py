@@ -107,8 +107,7 @@ def judge_weighted(
     columns = read_coded(sample, models)
     every = np.arange(sample.labels.size)
     mates = None if groups is None else read_mates(groups, sample.rows)
-    numbers = any(spec.on_grid for spec in columns.specs)
-    options = options_of(model.pairs, model.price, numbers, mates is not None)
+    options = options_of(model.pairs, model.price, mates is not None)
     plan, limits = read_plan(model, sample, models, n_classes)
     parts = None
     if model.validation is not None:
@@ -242,8 +241,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     families_ : Families or None
         Which column stands for which.
     settings_ : dict
-        What was decided, by the names of parameters that may be "auto"; and ``bins``, those of
-        numbers in pairs (0: no pairs).
+        What was decided, by the names of parameters that may be "auto".
     estimator_ : NaiveBayes
         The model on the columns used.
     support_ : ndarray of bool
@@ -412,8 +410,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self._names = getattr(holder, "feature_names_in_", None)
         self.settings_ = {
             "max_terms": asked.max_terms,
-            "pairs": bool(fits[0].option.bins),
-            "bins": fits[0].option.bins,
+            "pairs": fits[0].option.pairs,
             "price": fits[0].price,
             "families": asked.families,
             "validation": asked.validation,

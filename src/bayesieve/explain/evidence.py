@@ -20,9 +20,8 @@ from ..estimators.deploy import bayes_of, rows_of
 from ..estimators.signals import SignalPipeline, follow
 from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
-from ..models.base import Floats, Ints
+from ..models.base import Floats, Ints, cells
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
-from ..models.pairs import cells
 from ..models.registry import is_category
 from .model import rows_behind
 from .text import SILENT, chance_in_words, few_digits, many, odds_in_words, value_in_words

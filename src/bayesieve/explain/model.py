@@ -14,12 +14,11 @@ from ..data.result import Columns, Result
 from ..estimators.deploy import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value
-from ..models.base import Floats, Ints
+from ..models.base import Floats, Ints, PairTerms
 from ..models.density import DensityModel
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import Bells, Mixtures, Moments, deviations
 from ..models.log_ratios import WEIGHT_STEPS
-from ..models.pairs import PairTerms
 from ..rankings.families import count_others
 from .text import odds_in_words, value_in_words
 

@@ -17,9 +17,11 @@ from .base import (
     Floats,
     Ints,
     ModelSettings,
+    PairTerms,
     Run,
     Scale,
     Terms,
+    Weighting,
     choose_scale,
     in_units_of_scale,
     run_alone,
@@ -37,7 +39,6 @@ from .columns import (
 )
 from .counts import check_priors, log_shares_of, prior_terms
 from .gaussian import GaussianModel, size, times, total_variance
-from .pairs import PairTerms, Weighting
 from .registry import MODELS
 
 #: What asking a person is called wherever decisions have names.

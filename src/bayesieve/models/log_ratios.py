@@ -7,16 +7,26 @@ Terms are integers, so a weighted term is a product of integers: nothing is roun
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..checks import Bools
 from ..data.kernels.options import FEW_ROWS
-from .base import ColumnTerms, Floats, Grid, Ints, ModelSettings, Scale, Terms, TrainingSets
+from .base import (
+    ColumnTerms,
+    Floats,
+    Grid,
+    Ints,
+    ModelSettings,
+    Scale,
+    Terms,
+    TrainingSets,
+    Weighting,
+)
 from .columns import Summary, build_columns
 from .counts import log_shares_of
 from .fitted import FittedProblem
-from .pairs import SHRINK, Weighting, pair_terms
 from .registry import MODELS
 
 #: A weight is a whole number of these, from 0 to WEIGHT_STEPS.
@@ -95,6 +105,67 @@ def held_to_rows(table: Ints, own: Ints, rows: Floats) -> tuple[Ints, Ints]:
     return np.where(beyond[..., None], held, table), np.where(beyond[..., None], moved, own)
 
 
+class CellRatios(NamedTuple):
+    """What cells say of the classes, groups x groups x classes each, and what stands behind it.
+
+    Parameters
+    ----------
+    table : log [P(class | cell) / P(class)].
+    own : what it loses when a row of the class leaves the cell.
+    rows : weight of the rows behind it.
+    prior : weight of the rows that are added because of what the two columns say each alone.
+    """
+
+    table: Floats
+    own: Floats
+    rows: Floats
+    prior: Floats
+
+
+def cell_ratios(counts: Floats, class_weight: Floats, numbers: tuple[bool, bool]) -> CellRatios:
+    """What the cells of two columns say, from their counts.
+
+    P(class | cell) = (S + a E) / (sum of S + a): S are the counts, smoothed along numbers; E is
+    what the two columns say each alone, multiplied.  The width, and how many rows a, are those by
+    which rows that are left out are foretold best.  What a cell says beyond its columns is held to
+    the rows behind it, and what they say to theirs.
+
+    Parameters
+    ----------
+    counts : rows, groups x groups x classes.
+    class_weight : factor on the counts of each class.
+    numbers : is the column a number, whose groups have neighbours?
+
+    Examples
+    --------
+    Two columns that say nothing each alone, and all together:
+
+    >>> import numpy as np
+    >>> from bayesieve.models.log_ratios import cell_ratios
+    >>> counts = np.array([[[20.0, 0.0], [0.0, 20.0]], [[0.0, 20.0], [20.0, 0.0]]])
+    >>> cell_ratios(counts, np.ones(2), (False, False)).table[0, 0].round(2)
+    array([ 0.67, -3.71])
+    """
+    from .kernels.density import judge_cells
+
+    known = np.ascontiguousarray(counts * class_weight)
+    one, two = (_alone(counts.sum(1 - axis), class_weight, numbers[axis]) for axis in range(2))
+    found = CellRatios(*(np.empty(counts.shape) for _ in range(4)))
+    judge_cells(known, class_weight, one[0], two[0], one[1], two[1], *numbers, *found)
+    return found
+
+
+def _alone(counts: Floats, class_weight: Floats, number: bool) -> tuple[Floats, Floats]:
+    """What one of the columns says by groups, and with a row of the group and class taken out."""
+    from .kernels.density import hold_to_rows, judge_levels, judge_rank_kernel
+
+    ratio, own, loss = np.ones((1, *counts.shape)), np.ones((1, *counts.shape)), np.zeros(1)
+    judge = judge_rank_kernel if number else judge_levels
+    judge((counts * class_weight)[None], class_weight, ratio, own, loss)
+    hold_to_rows(counts.sum(1), number, ratio[0], own[0])
+    return ratio[0], own[0]
+
+
 def pair_ratios(counts: Floats, summary: Summary, columns: tuple[int, int]) -> Ratios:
     """What the cells of a pair of columns say; the last code says nothing.
 
@@ -104,17 +175,11 @@ def pair_ratios(counts: Floats, summary: Summary, columns: tuple[int, int]) -> R
     summary : of the rows that were counted.
     columns : of the pair.
     """
-    shares = log_shares_of(summary.class_count * summary.class_weight)
-    terms, own = pair_terms(counts, summary.class_weight)
-    silent = ((0, 1), (0, 0))
-    found = centred(terms, shares), _fixed(own)
-    if any(MODELS[summary.specs[j].model].held for j in columns):
-        rows = counts.sum(-1)
-        # Behind what both columns say apart stand the rows of either.
-        apart = np.minimum(rows.sum(1)[:, None], rows.sum(0)[None])
-        found = held_to_rows(*found, (rows + np.minimum(apart, SHRINK)).ravel())
-    table, moved = (np.pad(part, silent) for part in found)
-    return Ratios(table, moved, np.zeros(table.shape[0], bool))
+    first, second = (summary.specs[j].on_grid for j in columns)
+    found = cell_ratios(counts, summary.class_weight, (first, second))
+    n_classes, silent = counts.shape[-1], ((0, 1), (0, 0))
+    table, own = (np.pad(_fixed(part.reshape(-1, n_classes)), silent) for part in found[:2])
+    return Ratios(table, own, np.zeros(table.shape[0], bool))
 
 
 def column_ratios(

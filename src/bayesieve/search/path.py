@@ -14,12 +14,11 @@ from ..criteria.base import Key, read_as
 from ..data.kernels.options import POSTERIOR_BITS
 from ..data.result import frame_of, html_table
 from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger, Measure
-from ..models.base import Floats, Ints
+from ..models.base import Floats, Ints, PairTerms, Weighting
 from ..models.columns import Summary
 from ..models.counts import log_shares_of
 from ..models.fitted import FittedProblem
 from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, Ratios, weigh
-from ..models.pairs import PairTerms, Weighting
 from .objective import Objective, Scorer
 from .progress import in_features
 

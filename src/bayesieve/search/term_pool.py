@@ -30,12 +30,11 @@ from ..engine.weighted import (
     in_stacks,
     silenced,
 )
-from ..models.base import Floats, Ints, TrainingSets, one_set
+from ..models.base import Floats, Ints, PairTerms, TrainingSets, cells, one_set
 from ..models.columns import Summary, read_column, read_moves
 from ..models.counts import check_priors, log_shares_of
 from ..models.fitted import FittedBayes
 from ..models.log_ratios import Ratios, column_ratios, pair_ratios, rising
-from ..models.pairs import PairTerms, cells
 from ..models.registry import MODELS
 from .path import (
     LOG_LOSS,
@@ -410,11 +409,17 @@ def _deal_groups(
 #: Pairs are looked for among so many of the most informative columns,
 MOST_COLUMNS = 100
 
-#: have at most so many cells,
-MOST_CELLS = 200
+#: in groups of numbers that are fewer than those of the terms themselves;
+FEW_GROUPS = 5
+
+#: pairs have at most so many cells: with a silent one, a byte holds them;
+MOST_CELLS = 255
 
 #: and so many of them are offered.
 MOST_PAIRS = 60
+
+#: Numbers in pairs fall into so many groups, or fewer beside a category of many levels.
+GROUPS = 15
 
 #: From more classes on, tables of pairs are too large to say anything.
 MOST_CLASSES = 100
@@ -446,10 +451,10 @@ class Pair:
         return found.reshape(self.groups[0][-1], self.groups[1][-1], rows.n_classes)
 
 
-def coarse(rows: CodedRows, j: int, bins: int) -> Ints:
+def coarse(rows: CodedRows, j: int, n_groups: int) -> Ints:
     """Coarse code of each code of a column, without a look at the classes.
 
-    Categories stay as they are; numbers fall into bins of about equally many rows.
+    Categories stay as they are; numbers fall into groups of about equally many rows.
     """
     spec = rows.columns.specs[j]
     if not spec.on_grid:
@@ -457,8 +462,8 @@ def coarse(rows: CodedRows, j: int, bins: int) -> Ints:
     seen = rows.summary.statistics[j][0, :-1].sum(1)
     below = np.cumsum(seen)
     total = below[-1] if below.size else 0.0
-    # A code belongs to the bin in which the first row beyond a cut lies.
-    cuts = np.unique(np.searchsorted(below, total * np.arange(1, bins) / bins))
+    # A code belongs to the group in which the first row beyond a cut lies.
+    cuts = np.unique(np.searchsorted(below, total * np.arange(1, n_groups) / n_groups))
     cuts = cuts[cuts < seen.size - 1]
     groups = np.searchsorted(cuts, np.arange(seen.size))
     return np.append(groups, cuts.size + 1)
@@ -467,7 +472,6 @@ def coarse(rows: CodedRows, j: int, bins: int) -> Ints:
 def find_pairs(
     problems: Sequence[CodedRows],
     allowed: Sequence[int],
-    bins: int,
     threads: Threads,
     asked: Sequence[tuple[int, int]] = (),
 ) -> list[Pair]:
@@ -477,26 +481,34 @@ def find_pairs(
     ----------
     problems : the same rows, with the classes of each problem.
     allowed : columns that may be in a pair.
-    bins : of numbers.
     threads : who runs the kernels.
     asked : pairs that are offered whatever they tell.
     """
-    found = _telling_pairs(problems, allowed, bins, threads)
-    known, rows = {pair.columns for pair in found}, problems[0]
-    more = [pair for pair in asked if pair not in known]
-    return found + [Pair((a, b), (coarse(rows, a, bins), coarse(rows, b, bins))) for a, b in more]
+    found, rows = _telling_pairs(problems, allowed, threads), problems[0]
+    found += [pair for pair in asked if pair not in set(found)]
+    made: dict[tuple[int, int], Ints] = {}
+    for pair in found:
+        for key in zip(pair, n_groups(rows.columns, pair), strict=True):
+            if key not in made:
+                made[key] = coarse(rows, *key)
+    keys = [list(zip(pair, n_groups(rows.columns, pair), strict=True)) for pair in found]
+    return [
+        Pair(pair, (made[one], made[two])) for pair, (one, two) in zip(found, keys, strict=True)
+    ]
 
 
-def most_cells(columns: CodedColumns, pair: tuple[int, int], bins: int) -> int:
-    """Cells that a pair may have."""
+def n_groups(columns: CodedColumns, pair: tuple[int, int]) -> tuple[int, int]:
+    """Groups of two columns: levels as they are, of numbers as many as a byte then holds."""
     specs = [columns.specs[j] for j in pair]
-    first, second = (bins if spec.on_grid else spec.n_codes - 1 for spec in specs)
-    return first * second
+    levels = [1 if spec.on_grid else spec.n_codes - 1 for spec in specs]
+    room = min(GROUPS, max(MOST_CELLS // max(*levels, 1), 2))
+    first, second = (room if spec.on_grid else n for spec, n in zip(specs, levels, strict=True))
+    return first, second
 
 
 def _telling_pairs(
-    problems: Sequence[CodedRows], allowed: Sequence[int], bins: int, threads: Threads
-) -> list[Pair]:
+    problems: Sequence[CodedRows], allowed: Sequence[int], threads: Threads
+) -> list[tuple[int, int]]:
     """The pairs of largest interaction information, over all problems together.
 
     I(ab; y) - I(a; y) - I(b; y), each less what chance would make of as many cells.  Where columns
@@ -505,7 +517,7 @@ def _telling_pairs(
     rows = problems[0]
     if rows.n_classes > MOST_CLASSES:
         return []
-    groups = {j: coarse(rows, j, bins) for j in allowed}
+    groups = {j: coarse(rows, j, FEW_GROUPS) for j in allowed}
     usable = [
         j for j in allowed if groups[j][-1] <= MOST_CELLS // 2 and _differs(rows, j, groups[j])
     ]
@@ -527,11 +539,9 @@ def _telling_pairs(
     for problem in problems:
         both += coarse_columns.informations(problem, place[first], place[second], threads)
     more = both - single[first] - single[second]
-    pairs = []
-    for p in np.argsort(-more, kind="stable")[:MOST_PAIRS].tolist():
-        a, b = sorted((usable[first[p]], usable[second[p]]))
-        pairs.append(Pair((a, b), (groups[a], groups[b])))
-    return pairs
+    best = np.argsort(-more, kind="stable")[:MOST_PAIRS].tolist()
+    both_of = [sorted((usable[first[p]], usable[second[p]])) for p in best]
+    return [(a, b) for a, b in both_of]
 
 
 def _differs(rows: CodedRows, j: int, groups: Ints) -> bool:
@@ -615,7 +625,7 @@ class Weighing:
     ----------
     problems : the same rows, with the classes of each problem; one, but for labels.
     plan : what to do.
-    bins : of numbers in pairs; 0: no pairs.
+    paired : are pairs of columns offered?
     threads : who runs the kernels.
     """
 
@@ -623,15 +633,15 @@ class Weighing:
         self,
         problems: Sequence[CodedRows],
         plan: WeightPlan,
-        bins: int,
+        paired: bool,
         threads: Threads,
     ):
         self.problems, self.plan = tuple(problems), plan
         self._threads = threads
         self.singles = self._all_ratios()
         self.pairs: list[Pair] = []
-        if bins:
-            self.pairs = find_pairs(problems, self._paired(), bins, threads, plan.start_pairs)
+        if paired:
+            self.pairs = find_pairs(problems, self._paired(), threads, plan.start_pairs)
         self._counts = [rows.columns.pair_counts(rows, self.pairs) for rows in problems]
         self._pair_ratios = [
             [
@@ -951,7 +961,7 @@ def weighing_of(
     kept, pseudo = tuple(range(len(columns))), float(cast(float, family.smoothing))
     units = tuple((j,) for j in kept)
     plan = WeightPlan(pseudo, most=len(kept), units=units, kept=kept)
-    return Weighing(problems, plan, 0, threads)
+    return Weighing(problems, plan, False, threads)
 
 
 def check_tables(models: Sequence[str], names: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Find weighted terms: inner cross-validation decides how, then a path of terms is walked.
 
-Inner folds decide on pairs of columns, their bins, and the price of a term, or on no term at all.
+Inner folds decide on pairs of columns and the price of a term, or on no term at all.
 """
 
 import math
@@ -30,9 +30,6 @@ from .term_pool import (
     fold_weights,
 )
 
-#: Numbers in pairs fall into so many bins.
-BINS = (5, 8)
-
 #: The lower of the two prices that folds choose between; the other adds the log of the candidates.
 LOW_PRICE = 1.0
 
@@ -52,11 +49,11 @@ class FitOption:
 
     Parameters
     ----------
-    bins : of numbers in pairs; 0: no pairs.
+    pairs : are pairs of columns offered?
     price : nat that a term must gain; None: what chance alone rarely pays; infinite: none.
     """
 
-    bins: int
+    pairs: bool
     price: float | None
 
     def amount(self, candidates: int, grouped: bool = False) -> float:
@@ -75,27 +72,22 @@ def strict_price(candidates: int, grouped: bool = False) -> float:
     return max(price, float(ndtri(_RISK / n)) ** 2 / 2) if grouped else price
 
 
-def options_of(
-    pairs: bool | str, price: float | str, numbers: bool = True, grouped: bool = False
-) -> list[FitOption]:
+def options_of(pairs: bool | str, price: float | str, grouped: bool = False) -> list[FitOption]:
     """What there is to choose between, the simplest first.
 
     Parameters
     ----------
     pairs, price : as users give them.
-    numbers : is any column on a grid?  Others have no bins to choose.
     grouped : do rows come in groups?  Gains are then judged by Student's t over groups, which at
         the strict price is a test by itself; folds of few groups would only blunt it.
     """
-    bins = BINS if numbers else BINS[:1]
-    if pairs is not True:
-        bins = (0,) if pairs is False else (0, *bins)
+    offered = (False, True) if isinstance(pairs, str) else (pairs,)
     if not isinstance(price, str):
-        return [FitOption(b, float(price)) for b in bins]
+        return [FitOption(each, float(price)) for each in offered]
     if grouped:
-        return [FitOption(b, None) for b in bins]
-    nothing = [FitOption(0, math.inf)] if 0 in bins else []
-    return nothing + [FitOption(b, each) for b in bins for each in (None, LOW_PRICE)]
+        return [FitOption(each, None) for each in offered]
+    nothing = [] if pairs is True else [FitOption(False, math.inf)]
+    return nothing + [FitOption(each, p) for each in offered for p in (None, LOW_PRICE)]
 
 
 def until(steps: Sequence[WeightState], price: float) -> int:
@@ -135,11 +127,11 @@ def choose_option(
         for held_out in folds
     ]
     # Pairs take longest: who begins with them ends first.
-    bins = sorted({option.bins for option in options}, reverse=True)
+    paired = sorted({option.pairs for option in options}, reverse=True)
     walks = [
-        _Walk(fold, b, {i: o for i, o in enumerate(options) if o.bins == b})
+        _Walk(fold, pairs, {i: o for i, o in enumerate(options) if o.pairs == pairs})
         for fold in every
-        for b in bins
+        for pairs in paired
     ]
     if not _walk_all(walks, plan, threads, pause, late):
         return options[0]
@@ -205,13 +197,13 @@ class _Walk:
     """One path over a fold, and what the options that it serves say of the rows held out."""
 
     fold: _Fold
-    bins: int
+    pairs: bool
     options: dict[int, FitOption]
     losses: dict[int, list[float]] = field(default_factory=dict)
 
     def go(self, plan: WeightPlan, threads: Threads) -> None:
         """Walk at the lowest price: where another would have ended is known from the gains."""
-        weighing = Weighing(self.fold.train, plan, self.bins, threads)
+        weighing = Weighing(self.fold.train, plan, self.pairs, threads)
         told = weighing.n_candidates, self.fold.train[0].groups is not None
         prices = {i: each.amount(*told) for i, each in self.options.items()}
         steps = list(weighing.greedy(min(prices.values())).steps())
@@ -347,7 +339,7 @@ def run_weighted(
         for part, seed in zip(task.paths, seeds, strict=True)
     ]
     # Whoever insists on pairs is told where none can be made.
-    if all(option.bins for option in task.options) and not found[0].weighing.pairs:
+    if all(option.pairs for option in task.options) and not found[0].weighing.pairs:
         words = f"pairs=True: there are none to offer, {_why_no_pairs(task.rows[0])}."
         warnings.warn(words, UserWarning, stacklevel=4)
     # One model reads the columns of all problems.
@@ -403,8 +395,8 @@ def _walk_path(
         option = _decide(task, rows, np.random.RandomState(seed), threads, run)
         # What had no time to be decided is not written down, nor what follows from it.
         if records is not None and run.clock.left > 0:
-            records.decide(option.bins, option.price)
-    weighing = Weighing(rows, task.plan, option.bins, threads)
+            records.decide(option.pairs, option.price)
+    weighing = Weighing(rows, task.plan, option.pairs, threads)
     price = option.amount(weighing.n_candidates, rows[0].groups is not None)
     greedy, path = weighing.greedy(price), weighing.path(task.table.names)
     if records is not None and records.states:
@@ -449,7 +441,7 @@ def _decide(
     else:
         folds = fold_weights(first, task.sample.strata, draw, first.groups)
     if run.line is not None and len(options) > 1:
-        run.line.begin_folds(len(folds) * len({option.bins for option in options}))
+        run.line.begin_folds(len(folds) * len({option.pairs for option in options}))
 
     def late() -> bool:
         return run.clock.left <= 0

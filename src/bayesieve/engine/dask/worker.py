@@ -19,9 +19,8 @@ from ...data.columns import MOST_CODES, ColumnSpec
 from ...data.sample import Targets
 from ...data.storage import IN_MEMORY, Moves
 from ...data.tables import Kind, Look, RawTable, SparseTable, encode_from, learn_from, look
-from ...models.base import Floats, Scale
+from ...models.base import Floats, Scale, cells
 from ...models.intervals import mdl_borders
-from ...models.pairs import cells
 from ...models.registry import MODELS
 from ..contract import (
     AS_IT_IS,

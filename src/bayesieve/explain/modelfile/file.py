@@ -17,7 +17,7 @@ from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.signals import SignalPipeline, follow, warn_of_steps
 from ...evaluation._typing import Model
 from ...indicators.transformer import Indicators
-from ...models.base import ColumnTerms, Floats, ModelSettings, Scale, Terms
+from ...models.base import ColumnTerms, Floats, ModelSettings, PairTerms, Scale, Terms, Weighting
 from ...models.columns import Summary, grid_of, spoken_tables
 from ...models.counts import log_shares_of
 from ...models.fitted import DecisionRule, FittedBayes, FittedProblem, Guard, Promise
@@ -30,7 +30,6 @@ from ...models.log_ratios import (
     rising,
     weigh,
 )
-from ...models.pairs import PairTerms, Weighting
 from ...models.registry import MODELS
 from ..portable import plain_classes
 from .check import FileData, check_model_data, model_schema

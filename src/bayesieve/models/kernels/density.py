@@ -36,6 +36,12 @@ _SHRINKING = np.array([0.5, 1.0, 2.0])
 # Rows that say nothing, and are added to those of a level.
 _LEVEL_SHRINKING = np.array([1024.0, 256.0, 64.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0])
 
+# Widths of kernels around cells, in groups of a number; the first one smooths nothing.
+_CELL_WIDTHS = np.array([0.0, 0.4, 0.7, 1.0, 1.5, 2.5])
+
+# Rows that say what the columns say, and are added to those of a cell.
+_DRAWN = np.array([100.0, 30.0, 10.0, 3.0, 1.0])
+
 # The logarithm of FEW_ROWS.
 _LOG_FEW = 1.6094379124341003
 
@@ -470,3 +476,138 @@ def _power(number, share):
         return number
     found = share * log_positive(number)
     return _bell(-found) if found <= 0.0 else 1.0 / _bell(found)
+
+
+# -- Cells of two columns: counts, smoothed along numbers, drawn to what the columns say -----------
+
+
+@njit(**EXACT)
+def _smooth(counts, width, along_one, along_two, halfway, out):
+    """Sums of kernels of a width around every cell, along the columns that are numbers."""
+    n_one, n_two, n_classes = counts.shape
+    heights = np.zeros(max(n_one, n_two))
+    heights[0] = 1.0
+    if width > 0.0:
+        for apart in range(1, heights.size):
+            exponent = 0.5 * (apart / width) * (apart / width)
+            heights[apart] = _bell(exponent) if exponent < 40.0 else 0.0
+    halfway[:] = counts
+    if along_one and width > 0.0:
+        halfway[:] = 0.0
+        for a in range(n_one):
+            for other in range(n_one):
+                height = heights[abs(a - other)]
+                if height > 0.0:
+                    for b in range(n_two):
+                        for k in range(n_classes):
+                            halfway[a, b, k] += height * counts[other, b, k]
+    out[:] = halfway
+    if along_two and width > 0.0:
+        out[:] = 0.0
+        for a in range(n_one):
+            for b in range(n_two):
+                for other in range(n_two):
+                    height = heights[abs(b - other)]
+                    if height > 0.0:
+                        for k in range(n_classes):
+                            out[a, b, k] += height * halfway[a, other, k]
+
+
+@njit(**EXACT)
+def _alone(one, two, one_own, two_own, shares, chance, chance_own):
+    """What two columns say of a cell each alone, multiplied: P(class), and of a row left out."""
+    n_classes = shares.size
+    for a in range(one.shape[0]):
+        for b in range(two.shape[0]):
+            total = 0.0
+            for k in range(n_classes):
+                chance[a, b, k] = shares[k] * one[a, k] * two[b, k]
+                total += chance[a, b, k]
+            for k in range(n_classes):
+                mine = shares[k] * one_own[a, k] * two_own[b, k]
+                chance_own[a, b, k] = mine / (max(total - chance[a, b, k], 0.0) + mine)
+                chance[a, b, k] /= total
+
+
+@njit(**EXACT)
+def _loss_of(counts, units, sums, chance_own, drawn):
+    """Log-loss of the class given the cell, each row taken out of all that it has counted for."""
+    n_one, n_two, n_classes = counts.shape
+    loss = 0.0
+    for a in range(n_one):
+        for b in range(n_two):
+            every = drawn
+            for k in range(n_classes):
+                every += sums[a, b, k]
+            for k in range(n_classes):
+                if counts[a, b, k] > 0.0:
+                    mine = min(units[k], counts[a, b, k])
+                    left = max(sums[a, b, k] - mine, 0.0) + drawn * chance_own[a, b, k]
+                    loss -= counts[a, b, k] * log_positive(left / (every - mine))
+    return loss
+
+
+@njit(**EXACT)
+def judge_cells(
+    counts, units, one, two, one_own, two_own, along_one, along_two, table, own, rows, prior
+):
+    """Logarithms of P(class | cell) / P(class); width and rows that are drawn by the least loss.
+
+    Parameters
+    ----------
+    counts : weight of the rows, groups x groups x classes.
+    units : weight of a row of each class.
+    one, two : P(class | group) / P(class) of each column alone, groups x classes.
+    one_own, two_own : the same with one row of that group and class taken out.
+    along_one, along_two : is the column a number, whose groups have neighbours?
+    table : groups x groups x classes; overwritten.
+    own : what it loses when a row of the class leaves the cell; overwritten.
+    rows : weight of the rows behind each cell, of each class, smoothed; overwritten.
+    prior : weight of the rows that are added because of what the columns say; overwritten.
+    """
+    n_one, n_two, n_classes = counts.shape
+    totals, shares = np.empty(n_classes), np.empty(n_classes)
+    _class_totals(counts.reshape(n_one * n_two, n_classes), totals, shares)
+    chance, chance_own = np.empty(counts.shape), np.empty(counts.shape)
+    _alone(one, two, one_own, two_own, shares, chance, chance_own)
+    sums, halfway = np.empty(counts.shape), np.empty(counts.shape)
+    best, least = 0.0, np.inf
+    for at in range(_CELL_WIDTHS.size if along_one or along_two else 1):
+        _smooth(counts, _CELL_WIDTHS[at], along_one, along_two, halfway, sums)
+        for drawn in _DRAWN:
+            loss = _loss_of(counts, units, sums, chance_own, drawn)
+            if loss < _LESS * least:
+                best, least = drawn, loss
+                rows[:] = sums
+    for a in range(n_one):
+        for b in range(n_two):
+            here = counts[a, b], rows[a, b], chance[a, b], chance_own[a, b]
+            _say(*here, units, totals, shares, best, table[a, b], own[a, b])
+    prior[:] = best * chance
+
+
+@njit(**EXACT)
+def _say(counts, sums, chance, chance_own, units, totals, shares, drawn, table, own):
+    """What one cell says; beyond its columns no more than its rows allow."""
+    n_classes = counts.size
+    every, behind = drawn, 0.0
+    for k in range(n_classes):
+        every += sums[k]
+        behind += sums[k] / units[k]
+    low, high = np.inf, -np.inf
+    for k in range(n_classes):
+        # Beyond what the columns say.
+        table[k] = log_positive((sums[k] + drawn * chance[k]) / (every * chance[k]))
+        low, high = min(low, table[k]), max(high, table[k])
+    most = _most(behind)
+    share = most / (high - low) if high - low > most else 1.0
+    for k in range(n_classes):
+        alone, own[k] = log_positive(chance[k] / shares[k]), 0.0
+        if counts[k] > 0.0:
+            mine = min(units[k], counts[k])
+            rest = totals[k] - mine
+            left = max(sums[k] - mine, 0.0) * (totals[k] / rest if rest > 0.0 else 1.0)
+            less = log_positive((left + drawn * chance_own[k]) / (every * chance_own[k]))
+            moved = log_positive(chance_own[k] / chance[k]) + share * (less - table[k])
+            own[k] = min(moved, 0.0)
+        table[k] = alone + share * table[k]
