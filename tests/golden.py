@@ -193,6 +193,10 @@ def weighted_cases():
         "sparse, pairs, three classes": {"sparse": True, "pairs": True, "n_classes": 3},
         "labels": {"sparse": True, "labelled": True},
         "labels apart": {"sparse": True, "labelled": True, "shared_terms": False},
+        "corrected": {
+            "model": "mixed", "features": grids, "pairs": True, "corrections": (0.64, 3.0),
+        },
+        "sparse, corrected": {"sparse": True, "corrections": (2.5, 0.0)},
     }.items():  # fmt: skip
         yield f"weighted {name}", {"price": 1.0, "pairs": False, **case}
 
@@ -211,7 +215,8 @@ def fit_weighted(case, n_jobs=None):
         case.setdefault("features", MODELS[model])
     if case.pop("weights", False):
         fitted_on["sample_weight"] = np.arange(len(y)) % 3
-    return WeightedNaiveBayes(n_jobs=n_jobs, **case).fit(X, y, **fitted_on), X
+    named = {"max_terms": 60, "corrections": False, **case}
+    return WeightedNaiveBayes(n_jobs=n_jobs, **named).fit(X, y, **fitted_on), X
 
 
 def describe_weighted(model, X):

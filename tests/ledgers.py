@@ -190,6 +190,13 @@ def _check_weights(one, other, units):
             each.apply([0, 3], way * steps)
             each.shift(way * steps[0])
         same_answers(one, other, units)
+    tables, n_folds = one.offers.tables, one.offers.n_folds
+    sizes = [int(tables.n_codes[t]) // n_folds for t in (0, 2)]
+    added = [np.arange(n * n_classes).reshape(n, n_classes) % 7 << 34 for n in sizes]
+    for way in (1, 1, -2):
+        for each in (one, other):
+            each.add([0, 2], [way * table for table in added])
+        same_answers(one, other, units)
 
 
 def total_scores(ledger):

@@ -72,15 +72,15 @@ def term_rows(form, weighted):
     return CodedRows(columns, dense.rows, y, dense.weights, dense.classes, dense.class_weight)
 
 
-def weighing_of(rows, bins):
+def weighing_of(rows, paired):
     plan = WeightPlan(units=tuple((j,) for j in range(len(rows.columns.specs))))
-    return Weighing([rows], plan, bins, Threads(1))
+    return Weighing([rows], plan, paired, Threads(1))
 
 
 def terms(form, weighted):
     """A ledger of weighted terms, pairs of columns among them."""
     rows = term_rows(form, weighted)
-    weighing = weighing_of(rows, 0 if form == "sparse" else 5)
+    weighing = weighing_of(rows, form != "sparse")
     return weighing._ledger(0, rows, left_out=True)
 
 
@@ -148,7 +148,7 @@ def test_weighted_rows_with_workers(weighted):
     rows = term_rows("columns", weighted)
     workers = RowWorkers(rows.columns.columns, rows.columns.specs, 3)
     try:
-        near, remote = (weighing_of(each, 5) for each in (rows, workers.coded(rows)))
+        near, remote = (weighing_of(each, True) for each in (rows, workers.coded(rows)))
         ledgers = [each._ledger(0, each.problems[0], left_out=True) for each in (near, remote)]
         check_alike(*ledgers, units_of(ledgers[0])[1])
     finally:

@@ -73,6 +73,7 @@ WEIGHTED = {
     "preset": [None, "few", "balanced", "accurate"],
     "engine": [None, "threads"],
     "start": [None, ["d"]],
+    "corrections": [False, (0.64, 3.0)],
 }
 GRIDS = {NaiveBayes: BAYES, NaiveBayesSelector: SELECTOR, WeightedNaiveBayes: WEIGHTED}
 CASES = [

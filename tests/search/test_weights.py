@@ -10,7 +10,8 @@ from bayesieve.data.kernels.options import POSTERIOR_BITS
 from bayesieve.engine.kernels.weighted import slope_and_curve
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT
-from bayesieve.models.log_ratios import SCORE_BITS, TERM_BITS
+from bayesieve.models.base import SCORE_BITS
+from bayesieve.models.log_ratios import TERM_BITS
 from bayesieve.search import term_search as inner
 from bayesieve.search.term_pool import CodedColumns, WeightPlan
 from bayesieve.search.term_search import choose_option, fold_weights, options_of, until

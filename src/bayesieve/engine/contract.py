@@ -115,6 +115,7 @@ class Offers(NamedTuple):
     measures: tuple[str, ...]  #: kinds of measures that it answers
     tables: "TermTables | None" = None  #: of terms of any weight; None: whole columns alone
     bits: int = 0  #: losses of weighted terms are whole multiples of 2^-bits nat
+    n_folds: int = 1  #: so many tables of each term lie one below the other
 
     @property
     def measure(self) -> Measure:
@@ -219,6 +220,10 @@ class Ledger(Protocol):
         """Raise the constants by steps, in sixty-fourths of a nat."""
         raise _whole_columns_alone("steps of constants")
 
+    def add(self, terms: Sequence[int], tables: Sequence[Ints]) -> None:
+        """Add to what terms say, whatever their weights: codes x classes, in units of scores."""
+        raise _whole_columns_alone("corrections of tables")
+
 
 #: Do whole columns join (1) or leave (-1)?  By the steps of their weights.
 SIGNS = {WHOLE: 1, -WHOLE: -1}
@@ -291,6 +296,11 @@ class Partitioned(Ledger):
         """Raise constants in every part."""
         for part in self._parts:
             part.shift(steps)
+
+    def add(self, terms: Sequence[int], tables: Sequence[Ints]) -> None:
+        """Add to what terms say in every part."""
+        for part in self._parts:
+            part.add(terms, tables)
 
     def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Exact losses: integers add up in any order."""

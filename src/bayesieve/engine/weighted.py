@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..checks import Array
 from ..data.columns import MOST_CODES
-from ..models.base import Ints
-from ..models.log_ratios import CONSTANT_STEP, SCORE_BITS, TERM_BITS, Ratios
+from ..models.base import SCORE_BITS, Ints
+from ..models.log_ratios import CONSTANT_STEP, TERM_BITS, Ratios
 from .contract import (
     AS_IT_IS,
     WHOLE,
@@ -402,12 +402,21 @@ class WeightedLedger(WeightedLines):
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
         """Raise the weights of terms by steps, in sixteenths."""
         for term, line in self._each(terms, steps):
-            self._raise(term, line)
+            rows = self.tables.rows(term)
+            self._raise(term, line, self.tables.ratios[rows], self.tables.own[rows])
         self._changed()
 
     def shift(self, steps: Ints) -> None:
         """Raise the constants by steps, in sixty-fourths of a nat."""
         self.sums += steps[:, None] * CONSTANT_STEP
+        self._changed()
+
+    def add(self, terms: Sequence[int], tables: Sequence[Ints]) -> None:
+        """Add to what terms say; what leaving a line out changes stays as it is."""
+        once = np.ones(self.tables.n_classes, np.int64)
+        nothing = np.zeros((max(map(len, tables), default=0), once.size), np.int64)
+        for term, table in zip(terms, tables, strict=True):
+            self._raise(term, once, table, nothing[: len(table)])
         self._changed()
 
     # -- sums ----------------------------------------------------------------------------------
@@ -425,12 +434,10 @@ class WeightedLedger(WeightedLines):
     def _all_cells(self) -> Iterator[tuple[int, Array]]:
         yield from zip(self._cells.kinds.tolist(), self._cells.columns, strict=True)
 
-    def _raise(self, term: int, steps: Ints) -> None:
-        """Add steps of one term to the sums."""
+    def _raise(self, term: int, steps: Ints, table: Ints, own: Ints) -> None:
+        """Add steps of a table to the sums of the lines that have its codes."""
         from .kernels.weighted import apply_present, apply_weighted
 
-        rows = self.tables.rows(term)
-        table, own = self.tables.ratios[rows], self.tables.own[rows]
         column, starts = self._cells.columns[term], self._lines.starts
         if self._cells.kinds[term] == PRESENT:
             apply_present(column, table, own, steps, self._labels, starts, self.sums)
@@ -582,7 +589,8 @@ class Folded(Partitioned):
         self.outline = self.outline._replace(bound=bound)
         tables = TermTables.stacked([tables_of(each) for each in folds])
         # Losses of folds may be rounded to different units, powers of two: the finest holds all.
-        self.offers = _offers(tables, max(each.offers.bits for each in folds))
+        offers = _offers(tables, max(each.offers.bits for each in folds))
+        self.offers = offers._replace(n_folds=len(folds))
 
     def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Log-loss of all lines, each fold's in units of its own."""

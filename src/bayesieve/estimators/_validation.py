@@ -659,6 +659,8 @@ def read_plan(
         rising,
         model.missing == "evidence",
         start=start,
+        corrections=model.corrections is not False,
+        freedom=None if isinstance(model.corrections, bool) else model.corrections,
     )
     return plan, bound
 

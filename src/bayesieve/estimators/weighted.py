@@ -52,6 +52,15 @@ def judge_parameters(model: "WeightedNaiveBayes") -> None:
         check_flag("pairs", model.pairs)
     else:
         choose("pairs", model.pairs, ["auto"], beside="True or False")
+    given = model.corrections
+    if not isinstance(given, bool):
+        if np.shape(given) != (2,):
+            raise ValueError(
+                "corrections must be True, False, or two numbers: squared nat by which a table may "
+                f"change, and by which a line along ranks may rise; got {given!r}."
+            )
+        for number in given:
+            check_number("corrections", number, low=0.0, high=1e6)
     if isinstance(model.price, str):
         choose("price", model.price, ["auto"], beside="a number from 0")
     else:
@@ -217,6 +226,11 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     engine : {"threads", "dask", "gpu"}, DaskEngine or GpuEngine, optional
         Who keeps the rows: this process, workers of a Dask cluster (for a Dask collection, by
         default those of the current client), or a GPU; the model is the same.
+    corrections : bool or (float, float), default=False
+        Are tables corrected for what the other terms leave unexplained?  As freely as folds within
+        the training rows find it to pay, or not at all; or squared nat by which a table may change,
+        and by which a line along a number's ranks may rise in a standard deviation.  With groups:
+        only where two numbers say so.
     start : list, optional
         Terms with which the path begins, in this order and without a price: columns, or pairs of
         columns, such as ``["age", ("height", "weight")]``, or the columns of another model's
@@ -295,6 +309,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         preset: str | None = None,
         engine: object = None,
         start: Iterable[object] | None = None,
+        corrections: bool | tuple[float, float] = False,
     ):
         self.max_terms = max_terms
         self.pairs = pairs
@@ -321,6 +336,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         self.preset = preset
         self.engine = engine
         self.start = start
+        self.corrections = corrections
 
     def __procedure__(self) -> Procedure:
         """Describe this way to choose columns; asked by `procedure_of`."""
@@ -380,6 +396,11 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         gpu = gpu_of(self.engine)
         if gpu is not None:
             check_gpu_table(sample, [])
+            if self.corrections is not False:
+                raise ValueError(
+                    "corrections are not fitted on a GPU; got engine='gpu' and corrections="
+                    f"{self.corrections!r}. Use engine=None, or corrections=False."
+                )
         seeds = draw.randint(2**31 - 1, size=len(task.paths)).tolist()
         journal = None
         if self.checkpoint is not None:
@@ -412,6 +433,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             "max_terms": asked.max_terms,
             "pairs": fits[0].option.pairs,
             "price": fits[0].price,
+            "corrections": (fits[0].option.freedom, fits[0].option.slope),
             "families": asked.families,
             "validation": asked.validation,
         }
@@ -518,7 +540,8 @@ class WeightedTerms(Procedure):
     def repeatable(self) -> Any:
         """An unfitted copy, with pairs and price as its folds decided them."""
         decided = self.model.settings_
-        return clone(self.model).set_params(pairs=decided["pairs"], price=float(decided["price"]))
+        named = {key: decided[key] for key in ("pairs", "corrections")}
+        return clone(self.model).set_params(**named, price=float(decided["price"]))
 
     def chooser(self, criterion: Criterion) -> Criterion:
         """The criterion itself: the last state of the path is taken."""

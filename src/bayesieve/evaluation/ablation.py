@@ -247,11 +247,7 @@ class _Trial:
 def _terms_of(problem: FittedProblem) -> list[tuple[tuple[int, ...], int]]:
     """Columns that speak by themselves, then pairs: their columns, and the pair's place."""
     weighting = problem.weighting
-    alone = [
-        ((j,), -1)
-        for j in range(len(problem.specs))
-        if weighting is None or weighting.weights[j].any()
-    ]
+    alone = [((j,), -1) for j in range(len(problem.specs)) if weighting is None or weighting.has(j)]
     return alone + [(tuple(pair.columns), p) for p, pair in enumerate(problem.pairs)]
 
 

@@ -635,4 +635,4 @@ def _one(part: _Part, i: int) -> Explanation:
 
 def _speaks(problem: FittedProblem, column: int) -> bool:
     """Does a column say anything alone, or only with another one?"""
-    return problem.weighting is None or bool(problem.weighting.weights[column].any())
+    return problem.weighting is None or problem.weighting.has(column)

@@ -604,22 +604,23 @@ def _weighted_features(
     weighting = problem.weighting
     if weighting is None:
         return list(columns)
-    found = []
+    found: list[FeatureEvidence] = []
     for each, line in zip(columns, weighting.weights, strict=True):
-        source = {**each.source, "weights": (line / WEIGHT_STEPS).tolist()}
+        weights = (line / WEIGHT_STEPS).tolist()
+        source = {**each.source, "weights": weights, "alone": weighting.has(len(found))}
         found.append(replace(each, source=source))
     return [*found, *(_pair_evidence(problem, pair) for pair in weighting.pairs)]
 
 
 def speaks(source: Source) -> bool:
     """Does a feature say anything by itself?  Some columns speak in pairs only."""
-    return any(source.get("weights", [1.0]))
+    return bool(source.get("alone", True))
 
 
 def _pair_evidence(problem: FittedProblem, pair: PairTerms) -> FeatureEvidence:
     """One pair of columns: what each cell says, and the rows in it."""
     n_classes = len(problem.classes)
-    terms = problem.scale.release((pair.ratios * pair.weights).reshape(-1, n_classes))
+    terms = problem.scale.release(pair.said.reshape(-1, n_classes))
     counts = pair.counts.reshape(-1, n_classes)
     specs = [problem.specs[j] for j in pair.columns]
     shown = [_group_names(spec, part) for spec, part in zip(specs, pair.groups, strict=True)]

@@ -182,7 +182,7 @@ def _problem(name: str | None, problem: FittedProblem, by_values: bool) -> Porta
             {
                 "columns": list(pair.columns),
                 "groups": [part[:-1].tolist() for part in pair.groups],
-                "table": (pair.ratios * pair.weights).reshape(-1, len(problem.classes)).tolist(),
+                "table": pair.said.reshape(-1, len(problem.classes)).tolist(),
             }
             for pair in problem.pairs
         ],

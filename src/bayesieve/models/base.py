@@ -33,6 +33,12 @@ def run_alone(task: Callable[[int, int], None], n_items: int, n_cells: int) -> N
 #: Terms are never finer than 2^-40 nat.
 MOST_BITS = 40
 
+#: Scores of weighted terms are whole multiples of 2^-SCORE_BITS nat.
+SCORE_BITS = 40
+
+#: Corrections of weighted terms are whole multiples of 2^-CORRECTION_BITS nat.
+CORRECTION_BITS = 8
+
 
 class Terms(NamedTuple):
     """Log-probabilities; where `impossible`, `finite` is what remains beside log 0.
@@ -441,6 +447,15 @@ def in_units_of_scale(make: Callable[[int], tuple[Made, Scale]]) -> tuple[Made, 
 # -- Terms that have weights: columns, and pairs of columns ----------------------------------------
 
 
+def corrected(table: Ints, correction: Ints | None) -> Ints:
+    """Weighted terms and what is added to them; codes beyond those corrected stay."""
+    if correction is None:
+        return table
+    found, whole = table.copy(), correction << (SCORE_BITS - CORRECTION_BITS)
+    found[: len(whole)] += whole
+    return found
+
+
 @dataclass(frozen=True)
 class PairTerms:
     """One pair of columns and its weights.
@@ -452,6 +467,8 @@ class PairTerms:
     counts : rows of each class in each cell, groups x groups x classes, without the silent ones.
     ratios : log [P(cell | class) / P(cell)] in whole units, groups x groups x classes.
     weights : sixteenths, one a class.
+    correction : what is added to the weighted ratios, in whole units of 2^-CORRECTION_BITS nat,
+        groups x groups x classes; None: nothing.
     """
 
     columns: tuple[int, int]
@@ -459,6 +476,7 @@ class PairTerms:
     counts: Floats
     ratios: Ints
     weights: Ints
+    correction: Ints | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -467,8 +485,13 @@ class PairTerms:
 
     @property
     def table(self) -> Ints:
-        """Weighted terms, silent groups included: groups x groups x classes."""
-        return np.pad(self.ratios * self.weights, ((0, 1), (0, 1), (0, 0)))
+        """Terms as the model says them, silent groups included: groups x groups x classes."""
+        return np.pad(self.said, ((0, 1), (0, 1), (0, 0)))
+
+    @property
+    def said(self) -> Ints:
+        """Terms as the model says them: groups x groups x classes."""
+        return corrected(self.ratios * self.weights, self.correction)
 
     def terms_of(self, first: Ints, second: Ints) -> Ints:
         """Weighted terms of rows whose two columns have these codes: rows x classes."""
@@ -491,6 +514,8 @@ class Weighting:
     speaks : does it say anything that a value is missing?
     monotone : columns whose evidence may only rise (1) or fall (-1).
     priors : class probabilities for which the constants were moved; None: those of the rows.
+    corrections : of each column, what is added to its weighted terms, in whole units of
+        2^-CORRECTION_BITS nat, values x classes; None: nothing.  Empty: there are none at all.
     """
 
     weights: Ints
@@ -498,6 +523,15 @@ class Weighting:
     speaks: bool = False
     monotone: tuple[tuple[int, int], ...] = ()
     priors: tuple[float, ...] | None = None
+    corrections: tuple[Ints | None, ...] = ()
+
+    def correction(self, column: int) -> Ints | None:
+        """What is added to the weighted terms of a column."""
+        return self.corrections[column] if self.corrections else None
+
+    def has(self, column: int) -> bool:
+        """Is the column a term by itself?  Some speak in pairs alone."""
+        return bool(self.weights[column].any()) or self.correction(column) is not None
 
     def restrict(self, columns: Sequence[int]) -> "Weighting":
         """Some columns only, and the pairs of which both are among them."""
@@ -511,6 +545,7 @@ class Weighting:
                 if at.keys() >= set(pair.columns)
             ),
             monotone=tuple((at[j], sign) for j, sign in self.monotone if j in at),
+            corrections=tuple(self.correction(j) for j in columns) if self.corrections else (),
         )
 
 

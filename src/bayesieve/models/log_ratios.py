@@ -14,6 +14,7 @@ import numpy as np
 from ..checks import Bools
 from ..data.kernels.options import FEW_ROWS
 from .base import (
+    SCORE_BITS,
     ColumnTerms,
     Floats,
     Grid,
@@ -23,6 +24,7 @@ from .base import (
     Terms,
     TrainingSets,
     Weighting,
+    corrected,
 )
 from .columns import Summary, build_columns
 from .counts import log_shares_of
@@ -32,8 +34,8 @@ from .registry import MODELS
 #: A weight is a whole number of these, from 0 to WEIGHT_STEPS.
 WEIGHT_STEPS = 16
 
-#: Terms are whole multiples of 2^-TERM_BITS nat, scores of 2^-SCORE_BITS.
-TERM_BITS, SCORE_BITS = 36, 40
+#: Terms are whole multiples of 2^-TERM_BITS nat.
+TERM_BITS = 36
 
 #: A step of a constant, 1/64 nat, in units of scores.
 CONSTANT_STEP = 1 << (SCORE_BITS - 6)
@@ -323,7 +325,10 @@ def weigh(
     settings = ModelSettings(smoothing, None, summary.class_weight)
     columns = build_columns(summary.specs, list(summary.statistics), settings)
     lines = zip(summary.specs, ratios, weighting.weights, strict=True)
-    tables = tuple(each.table[: spec.n_codes] * line for spec, each, line in lines)
+    tables = tuple(
+        corrected(each.table[: spec.n_codes] * line, weighting.correction(j))
+        for j, (spec, each, line) in enumerate(lines)
+    )
     prior = Terms(np.ldexp((constants * CONSTANT_STEP).astype(float), -SCORE_BITS)[None])
     scale = Scale(SCORE_BITS, 0, _BOUND)
     return FittedProblem(

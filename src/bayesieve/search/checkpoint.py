@@ -573,16 +573,16 @@ class TermRecords:
         self._journal, self._part = journal, part
         mine = [record for record in journal.records if record[1] == [part]]
         self.states = [_state(*unpack(each)) for kind, _, each in mine if kind == _STATE]
-        #: are there pairs, and the price of a term; None: nothing is decided yet
-        self.decision: tuple[bool, float | None] | None = None
+        #: are there pairs, the price of a term, freedom and slope; None: nothing is decided yet
+        self.decision: tuple[bool, float | None, float, float] | None = None
         for kind, _, each in mine:
             if kind == _DECIDED:
-                self.decision = each[0], each[1]
+                self.decision = each[0], each[1], each[2], each[3]
 
-    def decide(self, pairs: bool, price: float | None) -> None:
+    def decide(self, pairs: bool, price: float | None, freedom: float, slope: float) -> None:
         """Write down at once what the folds decided."""
-        self.decision = pairs, price
-        self._journal.append([_DECIDED, [self._part], pack([pairs, price])], now=True)
+        self.decision = pairs, price, freedom, slope
+        self._journal.append([_DECIDED, [self._part], pack([*self.decision])], now=True)
 
     def take(self, state: WeightState) -> None:
         """Write down another state, sooner or later; none before the folds have decided."""

@@ -14,11 +14,12 @@ from ..criteria.base import Key, read_as
 from ..data.kernels.options import POSTERIOR_BITS
 from ..data.result import frame_of, html_table
 from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger, Measure
-from ..models.base import Floats, Ints, PairTerms, Weighting
+from ..models.base import CORRECTION_BITS, Floats, Ints, PairTerms, Weighting
 from ..models.columns import Summary
 from ..models.counts import log_shares_of
 from ..models.fitted import FittedProblem
 from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, Ratios, weigh
+from .corrections import LATE_FREEDOM, PAIR_SHARE, Corrections, Form, promises, swap
 from .objective import Objective, Scorer
 from .progress import in_features
 
@@ -45,6 +46,8 @@ class WeightState:
     terms : the terms that are in, in the order in which they came.
     weights : sixteenths of each problem, terms x classes.
     constants : sixty-fourths of a nat of each problem.
+    corrections : of each problem, what is added to terms that have weights, by term; see
+        `Corrections`.  Empty: there are none.
     """
 
     unit: int
@@ -53,6 +56,7 @@ class WeightState:
     terms: tuple[int, ...]
     weights: tuple[Ints, ...]
     constants: tuple[Ints, ...]
+    corrections: tuple[Mapping[int, Ints], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -190,6 +194,11 @@ class Path:
         )
         self.steps.append(step)
         self.chosen = self.best = len(self.steps) - 1
+
+    def correct(self, states: Sequence[WeightState]) -> None:
+        """Let the states be these, which differ by their corrections alone."""
+        pairs = zip(self.steps, states, strict=True)
+        self.steps = [replace(step, state=state) for step, state in pairs]
 
     @property
     def states(self) -> list[WeightState]:
@@ -420,6 +429,10 @@ _CONSTANT_RIDGE = 1e-3
 
 _CONSTANTS = 64
 
+# While terms are looked for, corrections are fitted by so many steps; a term without weight stays
+# if it is corrected by more than this, in nat.
+_LATE_STEPS, _LEAST_CORRECTION = 6, 0.02
+
 # Asks a ledger for its loss as it stands.
 _NOW = np.array([AS_IT_IS])
 
@@ -445,6 +458,7 @@ class WeightRules:
     shared : what a row of weight 1 counts in the ledgers.
     clusters : folds of whole groups by which gains are judged; 0: rows are independent.
     ceiling : no gain counts for more.
+    late : when no weights gain any more, may terms enter by what corrections would gain?
     """
 
     ridge: float
@@ -459,6 +473,7 @@ class WeightRules:
     shared: int = 1
     clusters: int = 0
     ceiling: float = np.inf
+    late: bool = False
 
 
 class WeightedProblem:
@@ -469,14 +484,23 @@ class WeightedProblem:
     ledger : the scored lines.
     constants : sixty-fourths of a nat.
     rules : ridge, and what a line counts.
+    forms : how the codes of a term lie; None: it may not be corrected.
     """
 
-    def __init__(self, ledger: Ledger, constants: Ints, rules: WeightRules):
+    def __init__(
+        self,
+        ledger: Ledger,
+        constants: Ints,
+        rules: WeightRules,
+        forms: Callable[[int], Form | None] | None = None,
+    ):
         assert ledger.offers.tables is not None
         self._ledger, self._rules, self._tables = ledger, rules, ledger.offers.tables
         self._measure = Measure("log-likelihood", ledger.offers.bits)
         self.weights = np.zeros((self._tables.n_terms, self._tables.n_classes), np.int64)
         self.constants = np.zeros(self._tables.n_classes, np.int64)
+        self.corrections: Mapping[int, Ints] = {}
+        self._forms = forms or (lambda _: None)
         self._scale = 2.0**-POSTERIOR_BITS / rules.shared
         self._shift(constants)
 
@@ -485,13 +509,30 @@ class WeightedProblem:
         """Leave-one-out log-loss of all lines, in nat."""
         return self._loss() / 2.0**self._ledger.offers.bits / self._rules.shared
 
-    def restore(self, terms: Sequence[int], weights: Ints, constants: Ints) -> None:
-        """These weights, and no others."""
+    def restore(
+        self,
+        terms: Sequence[int],
+        weights: Ints,
+        constants: Ints,
+        corrections: Mapping[int, Ints] | None = None,
+    ) -> None:
+        """These weights and corrections, and no others."""
+        if corrections or self.corrections:
+            swap(self._ledger, self.corrections, corrections or {})
+            self.corrections = corrections or {}
         wanted = np.zeros_like(self.weights)
         wanted[list(terms)] = weights
         for term in np.flatnonzero((wanted != self.weights).any(1)).tolist():
             self._apply(term, wanted[term] - self.weights[term])
         self._shift(constants - self.constants)
+
+    def says(self, terms: Sequence[int]) -> bool:
+        """Does any of these terms have a weight, or a correction that is worth one?"""
+        if self.weights[list(terms)].any():
+            return True
+        least = _LEAST_CORRECTION * 2**CORRECTION_BITS
+        mine = [self.corrections[t] for t in terms if t in self.corrections]
+        return any(np.abs(each).max(initial=0) > least for each in mine)
 
     def gains(self, terms: Ints) -> Floats:
         """What one Newton step of each term, alone and from 0, promises."""
@@ -540,6 +581,32 @@ class WeightedProblem:
             if fallen / self._rules.shared < -penalty:
                 return
         self._apply(term, old - self.weights[term])
+
+    def correct(
+        self,
+        terms: Sequence[int],
+        freedoms: Sequence[tuple[float, float]],
+        steps: int | None = None,
+        pair_share: float = PAIR_SHARE,
+    ) -> Iterator[Mapping[int, Ints]]:
+        """Corrections of some terms at these freedoms and slopes in turn, from those that stand."""
+        start = self.corrections
+        swap(self._ledger, start, {})
+        self.corrections = {}
+        forms = {term: form for term in terms if (form := self._forms(term)) is not None}
+        size = self._rules.shared, self._rules.n_rows
+        fitter = Corrections(self._ledger, list(forms), list(forms.values()), *size, start)
+        for freedom, slope in freedoms:
+            self.corrections = fitter.fit(freedom, slope, steps, pair_share)
+            yield self.corrections
+
+    def late_gains(self, terms: Ints) -> Floats:
+        """What correcting each term, alone, promises beyond what chance would."""
+        found, forms = np.full(terms.size, -np.inf), [self._forms(t) for t in terms.tolist()]
+        at = [i for i, form in enumerate(forms) if form is not None]
+        known = [form for form in forms if form is not None]
+        found[at] = promises(self._ledger, terms[at].tolist(), known, self._rules.shared)
+        return found
 
     def visit_constants(self) -> None:
         """A Newton step of the constants, on their grid, if the loss falls by it."""
@@ -673,7 +740,7 @@ class GreedyWeights:
         self._problems, self._rules, self._told = problems, rules, told
         self.units: list[int] = []
         self.open = rules.allowed.copy()
-        self._resumed = False
+        self.is_late = self._resumed = False
 
     def steps(self) -> Iterator[WeightState]:
         """One state after the other, the start first; where it goes on, those that are to come."""
@@ -689,8 +756,52 @@ class GreedyWeights:
             room = self._rules.most - self.n_terms
             unit, gain = self._best(room)
             if unit < 0:
-                return
+                break
             yield self._add(unit, gain)
+        if self._rules.late and self.units:
+            yield from self._late_steps()
+
+    def _late_steps(self) -> Iterator[WeightState]:
+        """Terms that speak only together with others enter by what correcting them would gain."""
+        self.is_late = True
+        self._correct()
+        for _ in range(self._rules.most):
+            unit, gain = self._best(self._rules.most - self.n_terms, late=True)
+            if unit < 0:
+                break
+            yield self._add(unit, gain)
+        for problem in self._problems:
+            problem.restore(self.terms, problem.weights[list(self.terms)], problem.constants)
+
+    def _correct(self) -> None:
+        """A few steps of provisional corrections."""
+        for problem in self._problems:
+            for _ in problem.correct(
+                self.terms, [(LATE_FREEDOM, 0.0)], steps=_LATE_STEPS, pair_share=1.0
+            ):
+                pass
+
+    def tried(
+        self, state: WeightState, freedoms: Sequence[tuple[float, float]]
+    ) -> Iterator[WeightState]:
+        """A state with corrections of these freedoms and slopes, each from those before."""
+        for g, problem in enumerate(self._problems):
+            problem.restore(state.terms, state.weights[g], state.constants[g])
+        fits = [problem.correct(state.terms, freedoms) for problem in self._problems]
+        for found in zip(*fits, strict=True):
+            yield replace(state, corrections=found)
+
+    def corrected(
+        self, states: Sequence[WeightState], freedom: float, slope: float
+    ) -> Iterator[WeightState]:
+        """The states of a path with corrections, each from those of the one before."""
+        before: list[Mapping[int, Ints]] = [{} for _ in self._problems]
+        for state in states:
+            for g, problem in enumerate(self._problems):
+                start = {term: table for term, table in before[g].items() if term in state.terms}
+                problem.restore(state.terms, state.weights[g], state.constants[g], start)
+                (before[g],) = problem.correct(state.terms, [(freedom, slope)])
+            yield replace(state, corrections=tuple(before))
 
     def resume(self, states: Sequence[WeightState]) -> None:
         """Go on from states that were written down, at least one."""
@@ -729,10 +840,13 @@ class GreedyWeights:
             tuple(problem.constants for problem in self._problems),
         )
 
-    def gains(self, terms: Ints) -> Floats:
+    def gains(self, terms: Ints, late: bool = False) -> Floats:
         """What each term, alone, promises to gain from where the path stands, in nat."""
         found = np.array([problem.gains(terms) for problem in self._problems])
-        return surest(found) if self._rules.clusters else found.sum(0)
+        if not late:
+            return surest(found) if self._rules.clusters else found.sum(0)
+        more = sum(problem.late_gains(terms) for problem in self._problems)
+        return np.maximum(found.sum(0), more)
 
     @cached_property
     def _members(self) -> tuple[Ints, Ints]:
@@ -741,7 +855,7 @@ class GreedyWeights:
         terms = [term for unit in self._rules.units for term in unit]
         return np.array(terms, np.int64), sizes
 
-    def _best(self, room: int) -> tuple[int, float]:
+    def _best(self, room: int, late: bool = False) -> tuple[int, float]:
         """The unit that gains most beyond its price, the first of equals; -1: none does."""
         rules, (members, sizes) = self._rules, self._members
         fits = self.open & (sizes <= room)
@@ -749,7 +863,7 @@ class GreedyWeights:
         if not units.size:
             return -1, 0.0
         terms = members[np.repeat(fits, sizes)]
-        net = self.gains(terms) - rules.extra[terms] - rules.price
+        net = self.gains(terms, late) - rules.extra[terms] - rules.price
         firsts = np.append(0, np.cumsum(sizes[units]))[:-1]
         each = np.add.reduceat(net, firsts)
         best = int(each.argmax())
@@ -762,9 +876,11 @@ class GreedyWeights:
         self.open[unit] = False
         self._sweep([unit])
         self._sweep(self.units)
+        if self.is_late:
+            self._correct()
         for each in list(self.units):
             members = list(self._rules.units[each])
-            idle = not any(problem.weights[members].any() for problem in self._problems)
+            idle = not any(problem.says(members) for problem in self._problems)
             if idle and each not in self._rules.kept:
                 self.units.remove(each)
         return self.state(unit, gain)
@@ -841,18 +957,27 @@ class TermBook:
         page, place = self.pages[g], {j: at for at, j in enumerate(columns)}
         at = [self.columns.index(j) for j in columns]
         weights = np.zeros((len(columns), step.constants[g].size), np.int64)
-        pairs = []
+        pairs: list[PairTerms] = []
+        corrections: list[Ints | None] = [None] * len(columns)
+        added = step.corrections[g] if step.corrections else {}
         for term, line in zip(step.terms, step.weights[g], strict=True):
             if term in page.pairs:
                 first, second = (place[j] for j in self.columns_of(term))
-                pairs.append(replace(page.pairs[term], columns=(first, second), weights=line))
+                pair = page.pairs[term]
+                table = added.get(term)
+                if table is not None:
+                    table = table.reshape(pair.ratios.shape)
+                where = (first, second)
+                pairs.append(replace(pair, columns=where, weights=line, correction=table))
             else:
                 weights[place[term]] = line
+                corrections[place[term]] = added.get(term)
         constants = step.constants[g]
         if priors is not None:
             constants = constants + self._prior_shift(g, priors)
         rising = tuple((place[j], sign) for j, sign in self.monotone if j in place)
-        weighting = Weighting(weights, tuple(pairs), self.speaks, rising, priors)
+        some = () if all(each is None for each in corrections) else tuple(corrections)
+        weighting = Weighting(weights, tuple(pairs), self.speaks, rising, priors, some)
         ratios = [page.ratios[j] for j in at]
         return weigh(page.summary.restrict(at), ratios, constants, weighting, self.smoothing)
 

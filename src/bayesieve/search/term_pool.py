@@ -1,8 +1,8 @@
 """Candidate terms on coded rows: columns and pairs, their tables, and paths of weights on them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import combinations
 from typing import cast
@@ -36,6 +36,7 @@ from ..models.counts import check_priors, log_shares_of
 from ..models.fitted import FittedBayes
 from ..models.log_ratios import Ratios, column_ratios, pair_ratios, rising
 from ..models.registry import MODELS
+from .corrections import Form, mid_ranks
 from .path import (
     LOG_LOSS,
     GreedyWeights,
@@ -594,6 +595,8 @@ class WeightPlan:
     units : columns that enter together.
     kept : units that are in from the start.
     start : terms with which a path begins, a column or a pair of columns each.
+    corrections : may tables be corrected?
+    freedom : of corrections and of lines, where somebody names it; None: folds decide.
     forbidden : columns that must not enter.
     monotone : columns whose evidence may only rise (1) or fall (-1).
     speaks : does it mean anything that a value is missing?
@@ -611,6 +614,8 @@ class WeightPlan:
     speaks: bool = False
     told: Callable[[int, float], None] | None = None
     start: tuple[tuple[int, ...], ...] = ()
+    corrections: bool = False
+    freedom: tuple[float, float] | None = None
 
     @property
     def start_pairs(self) -> list[tuple[int, int]]:
@@ -715,13 +720,33 @@ class Weighing:
             float((first.weights * first.class_weight[first.labels]).sum()),
             _unit(first),
             len(self._folds) if first.groups is not None else 0,
+            late=self.plan.corrections,
         )
         made = []
         for g, rows in enumerate(self.problems):
             most = np.inf if rows.groups is None else most_gain(rows.labels, rows.groups)
             mine = replace(rules, ceiling=most)
-            made.append(WeightedProblem(self._guide(g), self._constants(rows), mine))
+            problem = WeightedProblem(
+                self._guide(g), self._constants(rows), mine, partial(self._form, g)
+            )
+            made.append(problem)
         return GreedyWeights(made, rules, self.plan.told)
+
+    def _form(self, g: int, term: int) -> Form | None:
+        """How the codes of a term lie; None: it must rise or fall with its number as it is."""
+        rows = self.problems[g]
+        if term < self.n_columns:
+            if term in self.plan.monotone:
+                return None
+            spec, counts = rows.columns.specs[term], rows.summary.statistics[term][0, :-1].sum(1)
+            ranks = mid_ranks(counts) if spec.on_grid else None
+            return Form((term,), (spec.n_codes - 1,), (ranks,))
+        pair, cells = self.pairs[term - self.n_columns], self._counts[g][term - self.n_columns]
+        both = [
+            mid_ranks(cells.sum((1 - axis, 2))) if rows.columns.specs[j].on_grid else None
+            for axis, j in enumerate(pair.columns)
+        ]
+        return Form(pair.columns, cells.shape[:2], tuple(both))
 
     def judge(self, held_out: Sequence[CodedRows]) -> "HeldOut":
         """Other rows, scored by the states of a path."""
@@ -874,13 +899,14 @@ class HeldOut:
             for ledger in ledgers
         ]
 
-    def losses(self, steps: Sequence[WeightState]) -> Iterator[float]:
+    def losses(self, steps: Iterable[WeightState]) -> Iterator[float]:
         """Log-loss of all rows after each step, in nat."""
         for step in steps:
-            for problem, weights, constants in zip(
-                self._problems, step.weights, step.constants, strict=True
+            corrections = step.corrections or [None] * len(self._problems)
+            for problem, weights, constants, added in zip(
+                self._problems, step.weights, step.constants, corrections, strict=True
             ):
-                problem.restore(step.terms, weights, constants)
+                problem.restore(step.terms, weights, constants, added)
             yield sum(problem.loss for problem in self._problems)
 
 

@@ -17,6 +17,7 @@ from scipy.special import ndtri, stdtrit
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints
 from .checkpoint import TermRecords
+from .corrections import FREEDOMS, SLOPES
 from .path import Path, TermBook, WeightState
 from .run import Problem, Run
 from .term_pool import (
@@ -51,10 +52,14 @@ class FitOption:
     ----------
     pairs : are pairs of columns offered?
     price : nat that a term must gain; None: what chance alone rarely pays; infinite: none.
+    freedom : squared nat by which tables may be corrected; 0: they are not.
+    slope : squared nat by which a line along ranks may rise in a standard deviation; 0: no lines.
     """
 
     pairs: bool
     price: float | None
+    freedom: float = 0.0
+    slope: float = 0.0
 
     def amount(self, candidates: int, grouped: bool = False) -> float:
         """The price in nat, of so many candidates."""
@@ -107,7 +112,20 @@ def choose_option(
     pause: Callable[[], bool],
     late: Callable[[], bool] = lambda: False,
 ) -> FitOption:
-    """The option whose models foretell held-out rows best; a simpler one if it is nearly as good.
+    """The option whose models foretell held-out rows best; a simpler one that is nearly as good."""
+    return choose_options(problems, plan, options, folds, threads, pause, late)[0]
+
+
+def choose_options(
+    problems: Sequence[CodedRows],
+    plan: WeightPlan,
+    options: Sequence[FitOption],
+    folds: Sequence[Ints],
+    threads: Threads,
+    pause: Callable[[], bool],
+    late: Callable[[], bool] = lambda: False,
+) -> list[FitOption]:
+    """The best option, as `choose_option` finds it; then the best one with pairs, and without.
 
     Parameters
     ----------
@@ -118,14 +136,8 @@ def choose_option(
     late : the same, asked at every step of a path.
     """
     if len(options) == 1:
-        return options[0]
-    every = [
-        _Fold(
-            [rows.weighted(rows.weights - held_out) for rows in problems],
-            _batches([rows.weighted(held_out) for rows in problems], len(folds)),
-        )
-        for held_out in folds
-    ]
+        return [options[0]]
+    every = [_fold_of(problems, held_out, len(folds)) for held_out in folds]
     # Pairs take longest: who begins with them ends first.
     paired = sorted({option.pairs for option in options}, reverse=True)
     walks = [
@@ -134,17 +146,29 @@ def choose_option(
         for pairs in paired
     ]
     if not _walk_all(walks, plan, threads, pause, late):
-        return options[0]
+        return [options[0]]
     losses: list[list[float]] = [[] for _ in options]
     for walk in walks:
         for i, found in walk.losses.items():
             losses[i] += found
     grouped = problems[0].groups is not None
-    best = 0
-    for i in range(1, len(options)):
-        if is_ahead(np.array(losses[i]), np.array(losses[best]), grouped):
-            best = i
-    return options[best]
+
+    def best_of(some: Sequence[int]) -> FitOption:
+        best = some[0]
+        for i in some[1:]:
+            if is_ahead(np.array(losses[i]), np.array(losses[best]), grouped):
+                best = i
+        return options[best]
+
+    each = [
+        [
+            i
+            for i, option in enumerate(options)
+            if option.pairs == pairs and option.price != math.inf
+        ]
+        for pairs in (True, False)
+    ]
+    return [best_of(range(len(options))), *(best_of(some) for some in each if some)]
 
 
 def is_ahead(losses: Floats, simpler: Floats, grouped: bool) -> bool:
@@ -192,6 +216,14 @@ class _Fold:
     test: Sequence[Sequence[CodedRows]]
 
 
+def _fold_of(problems: Sequence[CodedRows], held_out: Ints, n_folds: int = 1) -> _Fold:
+    """A fold of these rows; with groups, in batches of whole ones."""
+    return _Fold(
+        [rows.weighted(rows.weights - held_out) for rows in problems],
+        _batches([rows.weighted(held_out) for rows in problems], n_folds),
+    )
+
+
 @dataclass(frozen=True)
 class _Walk:
     """One path over a fold, and what the options that it serves say of the rows held out."""
@@ -203,7 +235,7 @@ class _Walk:
 
     def go(self, plan: WeightPlan, threads: Threads) -> None:
         """Walk at the lowest price: where another would have ended is known from the gains."""
-        weighing = Weighing(self.fold.train, plan, self.pairs, threads)
+        weighing = Weighing(self.fold.train, replace(plan, corrections=False), self.pairs, threads)
         told = weighing.n_candidates, self.fold.train[0].groups is not None
         prices = {i: each.amount(*told) for i, each in self.options.items()}
         steps = list(weighing.greedy(min(prices.values())).steps())
@@ -217,12 +249,79 @@ class _Walk:
         self.losses.update({i: known[end] for i, end in ends.items()})
 
 
+# Of the folds, one decides on corrections where it has so many rows to train on.
+_ENOUGH_ROWS = 2500
+
+
+def choose_freedom(
+    problems: Sequence[CodedRows],
+    plan: WeightPlan,
+    options: Sequence[FitOption],
+    folds: Sequence[Ints],
+    threads: Threads,
+    pause: Callable[[], bool],
+    late: Callable[[], bool] = lambda: False,
+) -> FitOption:
+    """The option and corrections by which held-out rows are foretold best; or the first, with none.
+
+    Parameters are those of `choose_option`.  The loss of a freedom counts half, and half the mean
+    of it and its neighbours, so that no lucky one is taken.
+    """
+    first, *others = options
+    if first.price == math.inf:
+        return first
+    if problems[0].weights.sum() > _ENOUGH_ROWS:
+        folds = folds[:1]
+    every = [_fold_of(problems, held_out) for held_out in folds]
+    # Pairs take longest: who begins with them ends first.
+    tried = others or [first]
+    walks = [_Freedoms(fold, option) for option in tried for fold in every]
+    if not _walk_all(walks, plan, threads, pause, late):
+        return first
+    found = {
+        option: np.sum([walk.losses for walk in walks if walk.option == option], axis=0)
+        for option in tried
+    }
+    best, least = first, found[first][0, 0]
+    for option, losses in found.items():
+        for s, slope in enumerate(SLOPES):
+            for f, freedom in enumerate(FREEDOMS, 1):
+                loss = (losses[s, f] + losses[s, f - 1 : f + 2].mean()) / 2
+                if loss < least:
+                    best, least = replace(option, freedom=freedom, slope=slope), loss
+    return best
+
+
+@dataclass(frozen=True)
+class _Freedoms:
+    """One path over a fold, and what the rows held out say of its corrections."""
+
+    fold: _Fold
+    option: FitOption
+    losses: Floats = field(default_factory=lambda: np.zeros((len(SLOPES), len(FREEDOMS) + 1)))
+
+    def go(self, plan: WeightPlan, threads: Threads) -> None:
+        """Walk, then correct the last state ever more freely."""
+        weighing = Weighing(self.fold.train, plan, self.option.pairs, threads)
+        greedy = weighing.greedy(self.option.amount(weighing.n_candidates))
+        plain = last = greedy.state(-1, 0.0)
+        for last in greedy.steps():
+            if not greedy.is_late:
+                plain = last
+        (batch,) = self.fold.test
+        held_out = weighing.judge(batch)
+        (self.losses[:, 0],) = held_out.losses([plain])
+        for s, slope in enumerate(SLOPES):
+            wanted = [(freedom, slope) for freedom in FREEDOMS]
+            self.losses[s, 1:] = list(held_out.losses(greedy.tried(last, wanted)))
+
+
 class _HaltedError(Exception):
     """Somebody else has ended what this thread works at."""
 
 
 def _walk_all(
-    walks: Sequence[_Walk],
+    walks: Sequence[_Walk] | Sequence[_Freedoms],
     plan: WeightPlan,
     threads: Threads,
     pause: Callable[[], bool],
@@ -250,7 +349,7 @@ def _walk_all(
         if plan.told is not None:
             plan.told(n_terms, loss)
 
-    def task(walk: _Walk) -> None:
+    def task(walk: _Walk | _Freedoms) -> None:
         if halt.is_set():
             return
         try:
@@ -393,10 +492,13 @@ def _walk_path(
         option = FitOption(*records.decision)
     else:
         option = _decide(task, rows, np.random.RandomState(seed), threads, run)
+        if task.plan.freedom is not None:
+            option = replace(option, freedom=task.plan.freedom[0], slope=task.plan.freedom[1])
         # What had no time to be decided is not written down, nor what follows from it.
         if records is not None and run.clock.left > 0:
-            records.decide(option.pairs, option.price)
-    weighing = Weighing(rows, task.plan, option.pairs, threads)
+            records.decide(option.pairs, option.price, option.freedom, option.slope)
+    plan = replace(task.plan, corrections=option.freedom > 0)
+    weighing = Weighing(rows, plan, option.pairs, threads)
     price = option.amount(weighing.n_candidates, rows[0].groups is not None)
     greedy, path = weighing.greedy(price), weighing.path(task.table.names)
     if records is not None and records.states:
@@ -408,11 +510,14 @@ def _walk_path(
 
     def take(state: WeightState) -> bool:
         path.take(state)
-        if records is not None:
+        # Terms that come late hang on provisional corrections: a path that goes on finds them anew.
+        if records is not None and not greedy.is_late:
             records.take(state)
         return True
 
     stopped = run.follow(greedy.steps(), take, lambda: bool(path.steps))
+    if option.freedom > 0:
+        path.correct(list(greedy.corrected(path.states, option.freedom, option.slope)))
     if run.line is not None:
         run.line.made()
     return _Walked(option, price, weighing, path, stopped)
@@ -451,4 +556,8 @@ def _decide(
             run.line.walked()
         return late()
 
-    return choose_option(rows, task.plan, options, folds, threads, pause, late)
+    found = choose_options(rows, task.plan, options, folds, threads, pause, late)
+    free = task.plan.corrections and task.plan.freedom is None and first.groups is None
+    if not free or late():
+        return found[0]
+    return choose_freedom(rows, task.plan, found, folds, threads, pause, late)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ...checks import Array, Foreign
 from ...data.columns import ColumnSpec
 from ...data.storage import Moves
-from ...models.base import Floats, Statistics, TrainingSets
-from ...models.log_ratios import SCORE_BITS
+from ...models.base import SCORE_BITS, Floats, Statistics, TrainingSets
 from ..contract import (
     AS_IT_IS,
     ROW_MEASURES,
@@ -461,6 +460,7 @@ class RemoteLedger(NamedLedger):
         self._rows, self._held = rows, opening
         self._weights = np.zeros(shape, np.int64)
         self._constants = np.zeros(outline.n_classes, np.int64)
+        self._added: dict[int, Ints] = {}  # to what terms say, whatever their weights
         self._loss: Ints | None = None  # as it stands, where an answer came with it
         self._balance: Ints | None = None
         self._open(rows)
@@ -483,6 +483,14 @@ class RemoteLedger(NamedLedger):
         """Raise constants; workers hear of it with the next request."""
         tables_of(self)
         self._constants = self._constants + steps
+        self._loss = self._balance = None
+
+    def add(self, terms: Sequence[int], tables: Sequence[Ints]) -> None:
+        """Add to what terms say; workers hear of it with the next request."""
+        tables_of(self)
+        for term, table in zip(terms, tables, strict=True):
+            self._added[term] = self._added[term] + table if term in self._added else table.copy()
+        self._added = {term: table for term, table in self._added.items() if table.any()}
         self._loss = self._balance = None
 
     def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
@@ -544,11 +552,16 @@ class RemoteLedger(NamedLedger):
         return {"ledger": self._number, "method": method}
 
     def _state(self) -> tuple[Array, ...]:
-        """Terms that are in, their weights, and constants; whole columns alone need no weights."""
-        inside = np.flatnonzero(self._weights.any(1))
+        """Terms that are in, their weights, constants, and what is added; as `bring` takes them.
+
+        Whole columns alone need no weights.
+        """
+        inside, nothing = np.flatnonzero(self._weights.any(1)), np.empty(0, np.int64)
         if self.offers.tables is None:
-            return narrow(inside), np.empty(0, np.int64), np.empty(0, np.int64)
-        return narrow(inside), self._weights[inside], self._constants
+            return narrow(inside), nothing, nothing, nothing, nothing
+        changed = np.array(sorted(self._added), np.int64)
+        added = np.concatenate([nothing, *(self._added[t].ravel() for t in changed.tolist())])
+        return narrow(inside), self._weights[inside], self._constants, narrow(changed), added
 
     def _ask(self, plain: dict[str, Foreign], *arrays: Array) -> list[Array]:
         """The answers of all workers, added up."""

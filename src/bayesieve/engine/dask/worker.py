@@ -30,6 +30,7 @@ from ..contract import (
     Ledger,
     Measure,
     Units,
+    tables_of,
 )
 from ..dense import DenseLedger, FixedTables
 from ..layout import DenseRows, LineCells, Lines, fits_a_byte
@@ -189,10 +190,10 @@ class LedgerHost:
 
     def _ask(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         hosted = self._ledgers[int(plain["ledger"])]
-        hosted.bring(*arrays[:3])
+        hosted.bring(*arrays[: hosted.n_state])
         method: Callable[[dict[str, Foreign], Arrays], list[Array]]
         method = getattr(hosted, plain["method"])
-        return method(plain, arrays[3:])
+        return method(plain, arrays[hosted.n_state :])
 
 
 class HostedLedger:
@@ -202,16 +203,27 @@ class HostedLedger:
     ----------
     ledger : of lines here.
     shape : of the weights: terms x classes, or x 1 where whole columns join and leave.
+
+    Attributes
+    ----------
+    n_state : so many arrays of a request name the state.
     """
+
+    n_state = 5
 
     def __init__(self, ledger: Ledger, shape: tuple[int, int]):
         self.ledger = ledger
         self.units: dict[int, Units] = {-1: NO_UNITS}
         self._weights = np.zeros(shape, np.int64)
         self._constants = np.zeros(ledger.outline.n_classes, np.int64)
+        self._added: dict[int, Ints] = {}
 
-    def bring(self, terms: Array, weights: Array, constants: Array) -> None:
-        """To these weights of terms, sixteen where none are given, and to these constants."""
+    def bring(self, *state: Array) -> None:
+        """To these weights of terms, sixteen where none are given, these constants, these tables.
+
+        Tables are added to some terms, and lie one below the other.
+        """
+        terms, weights, constants, changed, added = state
         moves = -self._weights
         moves[terms.astype(np.int64)] += weights if weights.size else WHOLE
         moved = np.flatnonzero(moves.any(1))
@@ -224,6 +236,24 @@ class HostedLedger:
         if constants.size and (constants != self._constants).any():
             self.ledger.shift(constants - self._constants)
             self._constants[:] = constants
+        if changed.size or self._added:
+            self._add(changed.astype(np.int64).tolist(), added.astype(np.int64))
+
+    def _add(self, terms: list[int], flat: Ints) -> None:
+        """Let these tables, and no others, be added to what terms say."""
+        tables = tables_of(self.ledger)
+        ends = np.cumsum(tables.n_codes[terms] * tables.n_classes)[:-1]
+        parts = np.split(flat, ends) if terms else []
+        wanted = {
+            t: part.reshape(-1, tables.n_classes) for t, part in zip(terms, parts, strict=True)
+        }
+        moves = {t: -table for t, table in self._added.items()}
+        for t, table in wanted.items():
+            moves[t] = moves[t] + table if t in moves else table
+        moves = {t: table for t, table in moves.items() if table.any()}
+        if moves:
+            self.ledger.add(list(moves), list(moves.values()))
+        self._added = wanted
 
     def losses(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Exact losses of units."""
@@ -272,12 +302,15 @@ class HostedColumns(HostedLedger):
     ledger : of the columns here.
     """
 
+    n_state = 3
+
     def __init__(self, ledger: SparseLedger):
         super().__init__(ledger, (0, 1))
         self._sparse = ledger
 
-    def bring(self, lines: Array, sums: Array, offset: Array) -> None:
+    def bring(self, *state: Array) -> None:
         """To the sums of the lines that have moved since the last request."""
+        lines, sums, offset = state
         self._sparse.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
 
     def stand(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:

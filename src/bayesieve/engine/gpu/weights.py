@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import Foreign
-from ...models.base import Ints
-from ...models.log_ratios import CONSTANT_STEP, SCORE_BITS
+from ...models.base import SCORE_BITS, Ints
+from ...models.log_ratios import CONSTANT_STEP
 from ..contract import Slopes
 from ..threads import Threads
 from ..weighted import PRESENT, TWO, Cells, ScoredLines, TermTables, WeightedLines

@@ -482,3 +482,149 @@ def apply_present(lines, table, own, steps, labels, starts, sums):
             more = apart + steps[k] * (own[1, k] - own[0, k])
             for e in range(lines.size):
                 sums[k, lines[e]] += more if labels[lines[e]] == k else apart
+
+
+# -- Corrections: one step of every table, drawn to its neighbours ---------------------------------
+
+
+@njit(**EXACT)
+def relax(gradient, curve, ends, inner, along, across, ridge, out):
+    """Each table's own step: its curvature and penalty, solved or nearly so, class by class.
+
+    A column's neighbours are a chain, solved exactly; a pair's are a grid, on which one sweep forth
+    and one back stand in for the solution.
+
+    Parameters
+    ----------
+    gradient, curve : codes x classes of all tables, one below the other; ends[t] begins table t.
+    inner : groups of a pair's second column; 1 for columns.
+    along, across : how neighbours are drawn together, along a column or a pair's first column, and
+        along its second one.
+    ridge : how every code is drawn to 0.
+    out : overwritten.
+    """
+    n_classes = gradient.shape[1]
+    for t in range(ends.size - 1):
+        lo, hi = ends[t], ends[t + 1]
+        wide, one, two, own = inner[t], along[t], across[t], ridge[t]
+        if wide == 1:
+            _solve_chain(gradient[lo:hi], curve[lo:hi], one, own, out[lo:hi])
+            continue
+        steep = np.empty(hi - lo)
+        for k in range(n_classes):
+            for c in range(lo, hi):
+                place = c - lo
+                steep[place] = curve[c, k] + own
+                steep[place] += one * (np.int64(c - wide >= lo) + np.int64(c + wide < hi))
+                steep[place] += two * (
+                    np.int64(place % wide > 0) + np.int64(place % wide < wide - 1)
+                )
+            # Forth: (D + L) u = gradient; back: (D + L') step = D u.
+            for c in range(lo, hi):
+                found = gradient[c, k]
+                if c - wide >= lo:
+                    found += one * out[c - wide, k]
+                if (c - lo) % wide > 0:
+                    found += two * out[c - 1, k]
+                out[c, k] = found / steep[c - lo]
+            for c in range(hi - 1, lo - 1, -1):
+                found = 0.0
+                if c + wide < hi:
+                    found += one * out[c + wide, k]
+                if (c - lo) % wide < wide - 1:
+                    found += two * out[c + 1, k]
+                out[c, k] += found / steep[c - lo]
+
+
+@njit(**EXACT)
+def _solve_chain(gradient, curve, along, ridge, out):
+    """A chain of neighbours, by elimination."""
+    n_codes, n_classes = gradient.shape
+    after = np.empty(n_codes)
+    for k in range(n_classes):
+        for c in range(n_codes):
+            steep = curve[c, k] + ridge + along * (np.int64(c > 0) + np.int64(c < n_codes - 1))
+            found = gradient[c, k]
+            if c > 0:
+                steep -= along * after[c - 1]
+                found += along * out[c - 1, k]
+            after[c] = along / steep
+            out[c, k] = found / steep
+        for c in range(n_codes - 2, -1, -1):
+            out[c, k] += after[c] * out[c + 1, k]
+
+
+@njit(**EXACT)
+def draw(tables, ends, inner, along, across, ridge, out):
+    """The penalty's gradient at tables, one below the other; the penalty itself is returned."""
+    n_classes = tables.shape[1]
+    total = 0.0
+    for t in range(ends.size - 1):
+        lo, hi = ends[t], ends[t + 1]
+        wide = inner[t]
+        for c in range(lo, hi):
+            for k in range(n_classes):
+                here = tables[c, k]
+                found = ridge[t] * here
+                if c - wide >= lo:
+                    found += along[t] * (here - tables[c - wide, k])
+                if c + wide < hi:
+                    found += along[t] * (here - tables[c + wide, k])
+                if wide > 1 and (c - lo) % wide > 0:
+                    found += across[t] * (here - tables[c - 1, k])
+                if wide > 1 and (c - lo) % wide < wide - 1:
+                    found += across[t] * (here - tables[c + 1, k])
+                out[c, k] = found
+                total += here * found
+    return 0.5 * total
+
+
+@njit(**EXACT)
+def unexplained(sums, full, scale, left, curve):
+    """What is unexplained by code, and the curvature of each class; from sums as ledgers give them.
+
+    Parameters
+    ----------
+    sums : folds x codes x (planes + classes).
+    left, curve : codes x classes; overwritten.
+    """
+    n_classes = left.shape[1]
+    for c in range(left.shape[0]):
+        left[c], curve[c] = 0.0, 0.0
+        for f in range(sums.shape[0]):
+            at = n_classes - 1
+            for k in range(n_classes):
+                if k < n_classes - 1:
+                    some = np.float64(sums[f, c, k]) * scale
+                    left[c, k] += some
+                    left[c, n_classes - 1] -= some
+                for r in range(k + 1 if full else k, n_classes if full else k + 1):
+                    both = np.float64(sums[f, c, at]) * scale
+                    curve[c, k] += both
+                    if r != k:
+                        curve[c, r] += both
+                    at += 1
+
+
+# Sweeps by which a table that may enter is corrected.
+_SWEEPS = 8
+
+# What chance gains by a correction, of its share that the penalty leaves free, in nat a cell.
+_LUCK = 0.25
+
+
+@njit(**EXACT)
+def promise(left, curve, ends, inner, along, across, ridge):
+    """What the best correction of one table gains by a quadratic model, less what chance would."""
+    table, pull, step = np.zeros(left.shape), np.empty(left.shape), np.empty(left.shape)
+    for _ in range(_SWEEPS):
+        draw(table, ends, inner, along, across, ridge, pull)
+        relax(left - curve * table - pull, curve, ends, inner, along, across, ridge, step)
+        table += step
+    gain = -draw(table, ends, inner, along, across, ridge, pull)
+    stiff = ridge[0] + 2.0 * along[0] + 2.0 * across[0]
+    for c in range(left.shape[0]):
+        for k in range(left.shape[1]):
+            gain += table[c, k] * (left[c, k] - 0.5 * curve[c, k] * table[c, k])
+            gain -= _LUCK * curve[c, k] / (curve[c, k] + stiff)
+    return gain - _LUCK * left.shape[1]

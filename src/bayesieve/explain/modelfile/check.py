@@ -288,6 +288,13 @@ def _check_weighting(data: FileData, features: list[FileData], n_classes: int, w
         raise ValueError(f"{where}.monotone must be empty, but for two classes.")
     if "priors" in data:
         _check_shares(data["priors"], n_classes, f"{where}.priors")
+    tables = data.get("corrections", [])
+    _need(len(tables) in (0, len(features)), f"{where}.corrections", "one for each feature")
+    for j, table in enumerate(tables):
+        if table is not None:
+            levels = features[j].get("levels", features[j].get("medians")) or ()
+            shape = (len(levels), n_classes)
+            _check_array(table, shape, f"{where}.corrections[{j}]", what="corrections")
 
 
 def _check_pair(pair: FileData, features: list[FileData], n_classes: int, where: str) -> None:
@@ -305,6 +312,9 @@ def _check_pair(pair: FileData, features: list[FileData], n_classes: int, where:
         sizes.append(most)
     _check_array(pair["counts"], (*sizes, n_classes), f"{where}.counts", 0, "counts")
     _check_array(pair["weights"], (n_classes,), f"{where}.weights", what="weights")
+    if "correction" in pair:
+        what = "corrections"
+        _check_array(pair["correction"], (*sizes, n_classes), f"{where}.correction", what=what)
 
 
 def _check_rule(data: FileData, n_classes: int, where: str) -> None:

@@ -17,14 +17,23 @@ from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.signals import SignalPipeline, follow, warn_of_steps
 from ...evaluation._typing import Model
 from ...indicators.transformer import Indicators
-from ...models.base import ColumnTerms, Floats, ModelSettings, PairTerms, Scale, Terms, Weighting
+from ...models.base import (
+    SCORE_BITS,
+    ColumnTerms,
+    Floats,
+    Ints,
+    ModelSettings,
+    PairTerms,
+    Scale,
+    Terms,
+    Weighting,
+)
 from ...models.columns import Summary, grid_of, spoken_tables
 from ...models.counts import log_shares_of
 from ...models.fitted import DecisionRule, FittedBayes, FittedProblem, Guard, Promise
 from ...models.gaussian import Mixtures, Moments, WideVariance, plain_squares, plain_variances
 from ...models.log_ratios import (
     CONSTANT_STEP,
-    SCORE_BITS,
     column_ratios,
     pair_ratios,
     rising,
@@ -329,7 +338,10 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> FileData:
 
 
 def _weighting(weighting: Weighting) -> FileData:
-    priors = {} if weighting.priors is None else {"priors": [*weighting.priors]}
+    more: FileData = {} if weighting.priors is None else {"priors": [*weighting.priors]}
+    if weighting.corrections:
+        tables = [None if each is None else each.tolist() for each in weighting.corrections]
+        more["corrections"] = tables
     return {
         "weights": weighting.weights.tolist(),
         "pairs": [
@@ -338,12 +350,13 @@ def _weighting(weighting: Weighting) -> FileData:
                 "groups": [part.tolist() for part in pair.groups],
                 "counts": pair.counts.tolist(),
                 "weights": pair.weights.tolist(),
+                **({} if pair.correction is None else {"correction": pair.correction.tolist()}),
             }
             for pair in weighting.pairs
         ],
         "missing": weighting.speaks,
         "monotone": [[j, sign] for j, sign in weighting.monotone],
-        **priors,
+        **more,
     }
 
 
@@ -421,14 +434,19 @@ def _rebuild_weighted(
         first, second = pair["columns"]
         cells = pair_ratios(counts, summary, (first, second)).table[:-1].reshape(counts.shape)
         one, two = (np.array(part, np.int64) for part in pair["groups"])
-        line = np.array(pair["weights"], np.int64)
-        pairs.append(PairTerms((first, second), (one, two), counts, cells, line))
+        line, correction = np.array(pair["weights"], np.int64), _table(pair.get("correction"))
+        pairs.append(PairTerms((first, second), (one, two), counts, cells, line, correction))
     weights = np.array(data["weights"], np.int64).reshape(-1, summary.class_count.size)
     priors = tuple(data["priors"]) if "priors" in data else None
-    weighting = Weighting(weights, tuple(pairs), data["missing"], signs, priors)
+    corrections = tuple(map(_table, data.get("corrections", ())))
+    weighting = Weighting(weights, tuple(pairs), data["missing"], signs, priors, corrections)
     steps = np.ldexp(prior.finite[0], SCORE_BITS) / CONSTANT_STEP
     constants = np.rint(steps).astype(np.int64)
     return weigh(summary, ratios, constants, weighting, smoothing, temperature)
+
+
+def _table(numbers: object) -> Ints | None:
+    return None if numbers is None else np.array(numbers, np.int64)
 
 
 def _statistics(found: object) -> FileData:
