@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import math
 import os
 from collections.abc import Sequence
 from html import escape
@@ -20,9 +19,11 @@ from ..evidence import Evidence, Explanation
 from ..text import (
     SILENT,
     chance_in_words,
-    few_digits,
+    factor_in_words,
     odds_in_words,
     rate_in_words,
+    reading_of,
+    rows_in_words,
     value_in_words,
 )
 from .content import calibration_lines, detection_lines
@@ -157,7 +158,9 @@ def page_environment() -> "jinja2.Environment":
         "decided": decided_in_words,
         "yes_no": yes_or_no,
         "ratio": _ratio,
-        "times": _times,
+        "times": factor_in_words,
+        "rows": rows_in_words,
+        "reading": reading_of,
     }
     return environment
 
@@ -232,14 +235,6 @@ def _ratio(value: float) -> str:
     """A log-ratio in a cell: its sign, and one digit behind the point."""
     text = f"{abs(value):.1f}"
     return text if text == "0.0" else f"{'+' if value > 0 else '−'}{text}"
-
-
-def _times(value: float) -> str:
-    """A log-ratio as a factor, whichever way it points."""
-    size = abs(value)
-    if size < SILENT:
-        return "1"
-    return "> 10 000" if size >= math.log(10_000) else few_digits(math.exp(size))
 
 
 def _percent(value: float) -> str:
@@ -324,8 +319,7 @@ def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
         "feature": "prior" if bar.status == "prior" else bar.feature,
         "value": "" if bar.value is None else value_in_words(bar.value),
         "note": bar.status if bar.status in ("missing", "unseen") else "",
-        "ratio": f"{bar.log_ratio:+.3f}",
-        "odds": odds_in_words(bar.log_ratio) if abs(bar.log_ratio) >= SILENT else "nothing",
+        "odds": factor_in_words(bar.log_ratio, bar.rows),
         "width": f"{width:.3f}",
         "left": f"{50.0 if bar.log_ratio >= 0 else 50 - width:.3f}",
         "side": "for" if bar.log_ratio >= 0 else "against",
