@@ -68,8 +68,8 @@ def test_every_screen_says_the_same(open_page, data, name, calibrated):
                 for line, bar in zip(printed, each.evidence, strict=True)] == told  # fmt: skip
         assert each._shown()["times as likely"] == told
         assert re.findall(r">([x/] [^<]*)</td>", each._repr_html_()) == told
-        shown = explanations_page([(row, each)])
-        assert re.findall(r'<td class="ratio">(.*?)</td>', shown) == list(wanted.values())
+        shown = re.findall(r'<td class="ratio">(.*?)</td>', explanations_page([(row, each)]))
+        assert [re.sub("<.*?>", "", cell) for cell in shown] == list(wanted.values())
         ax = EvidenceDisplay(each).plot().ax_
         assert [text.get_text() for text in ax.texts] == list(wanted.values())
         mpl.pyplot.close(ax.figure)
@@ -142,6 +142,6 @@ def test_a_frame_and_a_page_tell_the_same_rows():
     model = NaiveBayes().fit(X, y)
     found = explain(model, X.iloc[[0]])[0]
     frame = found.to_frame("pandas")
-    page = explanations_page([(0, found)])
+    page = re.sub("<.*?>", "", explanations_page([(0, found)]))
     for rows, nat in zip(frame["rows"], frame["log-ratio"], strict=True):
         assert factor_in_words(nat, None if pd.isna(rows) else rows) in page

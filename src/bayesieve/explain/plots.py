@@ -200,17 +200,17 @@ def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: in
     places = range(len(sizes))
     ax.barh(places, shown, color=[_FOR if size >= 0 else _AGAINST for size in sizes], height=0.7)
     for place, size, width in zip(places, sizes, shown, strict=True):
-        apart, side = (4, "left") if size >= 0 else (-4, "right")
         rows = bars[place].rows if place < len(bars) else None  # of what is left out
         said = factor_in_words(size, rows)
-        _write(ax, said, (width, place), (apart, 0), fontsize=8, va="center", ha=side)
+        _write(ax, said, (max(width, 0.0), place), (4, 0), fontsize=8, va="center")
     ax.axvline(0, color=_QUIET, linewidth=0.8)
-    ax.margins(x=0.3)
+    low, high = min(*shown, 0.0), max(*shown, 0.0)
+    ax.set_xlim(low - 0.03 * (high - low), high + 0.5 * (high - low or 1.0))
     ax.set_yticks(places, labels, fontsize=8)
     ax.invert_yaxis()
     _factors_across(ax, explanation.target, explanation.against)
-    headline = replace(explanation, verdict=None).caption()
-    ax.set_title(headline.replace("$", r"\$"), fontsize=10, loc="left")
+    headline = replace(explanation, verdict=None).caption().replace("$", r"\$")
+    ax.set_title(headline.replace(": probability", "\nprobability"), fontsize=10, loc="left")
     _bare(ax, "top", "right", "left")
     return ax
 

@@ -119,7 +119,7 @@ def _bar(
 
 def _this(facts: Facts) -> str:
     told = f"this model ({_looked_at(facts)})"
-    return f"{told}, deciding the most probable class" if facts.ruled else told
+    return f"{told}, deciding the most probable class" if facts.ruled and not facts.cost else told
 
 
 def _looked_at(facts: Facts) -> str:

@@ -298,7 +298,7 @@ def explanations_page(
         name = f"Row {row}" if names is None else names[i]
         decisions.append({"name": name, "each": each, "bars": bars, "total": _total(each)})
     # Sentences need room, and yes and no little.
-    widths = (30, 20, 32, 18) if names is None else (44, 10, 28, 18)
+    widths = (32, 18, 24, 26) if names is None else (40, 10, 26, 24)
     return template.render(title=title, style=page_style(), decisions=decisions, widths=widths)
 
 
@@ -315,11 +315,13 @@ def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
     sizes = [abs(b.log_ratio) for b in each.evidence if abs(b.log_ratio) != float("inf")]
     longest = max(sizes, default=0.0) or 1.0
     width = 50 * min(abs(bar.log_ratio) / longest, 1.0)
+    number, opened, rest = factor_in_words(bar.log_ratio, bar.rows).partition("(")
     return {
         "feature": "prior" if bar.status == "prior" else bar.feature,
         "value": "" if bar.value is None else value_in_words(bar.value),
         "note": bar.status if bar.status in ("missing", "unseen") else "",
-        "odds": factor_in_words(bar.log_ratio, bar.rows),
+        "odds": number.strip(),
+        "behind": opened + rest,
         "width": f"{width:.3f}",
         "left": f"{50.0 if bar.log_ratio >= 0 else 50 - width:.3f}",
         "side": "for" if bar.log_ratio >= 0 else "against",

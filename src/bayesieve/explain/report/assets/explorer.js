@@ -219,8 +219,9 @@ const Explorer = (() => {
         stick.style.left = ratio >= 0 ? "50%" : `${50 - width}%`;
         stick.className = `stick ${ratio >= 0 ? `for ${it.tones[0]}` : `against ${it.tones[1]}`}`;
         const cell = row.querySelector(".ratio");
-        const parts = [["span", Words.factor(ratio), "odds"], ["span", Words.signed(ratio), "nat"], ["small", Words.beside(ratio, it.rows[i]), "soft"]];
-        cell.replaceChildren(...it.speaks[i] ? parts.map(([tag, text, kind]) => make(tag, text, {class: kind})) : ["only in interactions"]);
+        const beside = Words.beside(ratio, it.rows[i]);
+        cell.replaceChildren(...it.speaks[i] ? [make("span", Words.factor(ratio), {class: "odds"}), make("span", Words.signed(ratio), {class: "nat"})] : ["only in interactions"]);
+        if (it.speaks[i] && beside) cell.append(" ", make("small", beside, {class: "soft"}));
         cell.dataset.value = ratio;
       });
       byId("reading").textContent = Words.reading(it.target, it.against);
