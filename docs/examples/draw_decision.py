@@ -22,7 +22,8 @@ for theme, ink in (("light", "#1f2328"), ("dark", "#e6edf3")):
     with plt.rc_context({**style, **inks}):
         figure, ax = plt.subplots(figsize=(4.6, 2.5), layout="constrained")
         found = plot_evidence(model, X_new, row=140, ax=ax).explanation
-        said = f"{found.target} rather than {found.against}: probability {100 * found.probability:.1f} %"
+        chance = f"probability {100 * found.probability:.1f} %"
+        said = f"{found.target} rather than {found.against}: {chance}"
         figure.suptitle(f"{said} (in truth: {y_new.iloc[140]})", x=0, ha="left", fontsize=9)
         ax.set_title("", loc="left")
         ax.set_xlabel(f"{found.against} ← times as likely → {found.target}")

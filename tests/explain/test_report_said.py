@@ -116,8 +116,7 @@ def test_the_verdict_does_not_speak_for_a_rule_that_it_did_not_judge():
     assert re.findall(r'class="figure">(.*? a row)<', page) == [cost, f"{always:.3g} a row"]
     assert (
         f"({n_rows}), {100 * wrong / n_rows:.1f} % were decided wrongly and "
-        f"{100 * asked / n_rows:.1f} % referred to a person; mean cost "
-        f"{(table * weights).sum() / n_rows:.3g} a row, against {always:.3g} with always asking."
+        f"{100 * asked / n_rows:.1f} % referred to a person."
     ) in page
 
 

@@ -107,50 +107,27 @@ def factor_in_words(
     'x 3.1 (1.4 to 7; 12 rows)'
     """
     size = abs(nat)
-    number = "infinity" if size == math.inf else _MOST_SAID
-    if size < math.log(10_000):
-        number = few_digits(math.exp(size))
+    number = few_digits(math.exp(size)) if size < math.log(10_000) else _MOST_SAID
+    number = "infinity" if size == math.inf else number
     beside = []
     if low is not None and high is not None:
         ends = (low, high) if nat >= 0 else (-high, -low)
         beside.append(" to ".join(_end(each) for each in ends))
     if rows is not None:
-        beside.append(rows_in_words(rows))
+        beside.append(_behind(rows))
     return f"{'x' if nat >= 0 else '/'} {number}" + (f" ({'; '.join(beside)})" if beside else "")
 
 
 def _end(nat: float) -> str:
     """The end of an interval of a factor, in two digits."""
-    if nat >= math.log(10_000):
+    value = math.exp(min(max(nat, -math.log(10_000)), 10.0))
+    if value >= 10_000:
         return _MOST_SAID
-    value = math.exp(max(nat, -math.log(10_000)))
     return few_digits(value) if value >= 99.5 else f"{value:.2g}"
 
 
-def reading_of(one: Value, other: Value) -> str:
-    """What a factor means, said once on every screen.
-
-    Examples
-    --------
-    >>> from bayesieve.explain.text import reading_of
-    >>> reading_of("b", "a").split(";")[0]
-    'x 3: such a value is 3 times as likely in b as in a'
-    """
-    return (
-        f"x 3: such a value is 3 times as likely in {one} as in {other}; / 3: the other way round. "
-        "All factors multiply to the odds."
-    )
-
-
-def rows_in_words(rows: float) -> str:
-    """How many training rows stand behind evidence, and that they are few.
-
-    Examples
-    --------
-    >>> from bayesieve.explain.text import rows_in_words
-    >>> rows_in_words(12), rows_in_words(4.25), rows_in_words(0), rows_in_words(12345)
-    ('12 rows', 'few rows: 4.3', 'no rows', '12 345 rows')
-    """
+def _behind(rows: float) -> str:
+    """How many training rows stand behind evidence, and that they are few."""
     if not rows:
         return "no rows"
     if rows < FEW_ROWS:

@@ -174,7 +174,11 @@ def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
             "alone): is it a leak, recorded after the outcome was known?"
         )
     if facts.cost is not None:
-        return _by_cost(facts.cost, wrong)
+        own, blind, always, better = facts.cost
+        told = f"{own:.3g} a row, against {blind:.3g} with {always}; {wrong}."
+        if better:
+            return "good", f"Its decisions cost {told}"
+        return "bad", f"Its decisions cost no less than a constant one: {told}"
     if not facts.n_selected:
         return "bad", (
             f"This model is the baseline {lead.common}: no column separates the classes "
@@ -195,14 +199,6 @@ def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
     )
 
 
-def _by_cost(cost: RuleCost, wrong: str) -> tuple[str, str]:
-    """What a rule is for: its costs first, how often it is right second."""
-    told = f"{cost.own:.3g} a row, against {cost.blind:.3g} with {cost.always}; {wrong}."
-    if cost.better:
-        return "good", f"Its decisions cost {told}"
-    return "bad", f"Its decisions cost no less than a constant one: {told}"
-
-
 def _all_as_good(facts: Facts, lead: _Lead) -> str:
     """Say that the choice of columns gains no accuracy, where that is so."""
     every, error = facts.beside, facts.performance["error"]
@@ -210,9 +206,10 @@ def _all_as_good(facts: Facts, lead: _Lead) -> str:
         return ""
     n_rows = facts.performance["effective_rows"]
     than = "better than" if every.all_error < interval(error * n_rows, n_rows)[0] else "as well as"
+    are = "would be" if facts.ruled else "of the decisions are"
     return (
         f"All {every.n_columns} columns do {than} the {facts.n_selected} chosen: "
-        f"{rate_in_words(every.all_error)} of the decisions are wrong with all of them, "
+        f"{rate_in_words(every.all_error)} {are} wrong with all of them, "
         f"{rate_in_words(error)} with these, {rate_in_words(lead.base)} with {lead.common}."
     )
 

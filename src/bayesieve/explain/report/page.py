@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...data.files.atomic import write_text
+from ...data.kernels.options import FEW_ROWS
 from ...data.result import Section, jsonable
 from ...evaluation._typing import Model, Value
 from ..evidence import Evidence, Explanation
@@ -22,8 +23,6 @@ from ..text import (
     factor_in_words,
     odds_in_words,
     rate_in_words,
-    reading_of,
-    rows_in_words,
     value_in_words,
 )
 from .content import calibration_lines, detection_lines
@@ -116,6 +115,7 @@ def render(content: Section) -> str:
         **content,
         most_labels=MOST_LABELS,
         most_lines=MOST_LINES,
+        few_rows=FEW_ROWS,
         heat=[heat_maps(model, 1, 0) for model in content["model"]],
         scales=[bool(scaled(model)) for model in content["model"]],
         class_names=[classes_of(model) for model in content["model"]],
@@ -159,8 +159,6 @@ def page_environment() -> "jinja2.Environment":
         "yes_no": yes_or_no,
         "ratio": _ratio,
         "times": factor_in_words,
-        "rows": rows_in_words,
-        "reading": reading_of,
     }
     return environment
 

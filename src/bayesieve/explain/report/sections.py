@@ -14,7 +14,6 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from ...checks import Array
-from ...data.kernels.options import FEW_ROWS
 from ...data.result import Section
 from ...data.tables import SparseTable, Table
 from ...estimators.base import ChosenColumns, procedure_of
@@ -64,13 +63,7 @@ def _heat_map(at: int, each: Section, ratios: list[float], most: float) -> Secti
     """A pair of columns at its place: values of the first down, of the second across."""
     across = each["source"]["second"]
     cells = [
-        {
-            "ratio": ratio,
-            "share": abs(ratio) / most,
-            "counts": rows,
-            "rows": sum(rows),
-            "few": sum(rows) < FEW_ROWS,
-        }
+        {"ratio": ratio, "share": abs(ratio) / most, "counts": rows}
         for ratio, rows in zip(ratios, each["counts"] or [], strict=True)
     ]
     first, second = each["source"]["names"]
@@ -151,10 +144,7 @@ def looked_at(model: Section, told: SectionFacts) -> list[Section]:
                 "strength": [
                     factor_in_words(nat / model["temperature"]) for nat in each["importance"]
                 ],
-                "factors": [
-                    [factor_in_words(nat) for nat in _ahead(terms, model)]
-                    for terms in each["terms"][:_MOST_VALUES]
-                ],
+                "ahead": [_ahead(terms, model) for terms in each["terms"][:_MOST_VALUES]],
                 "shares": [min(nat / most, 1.0) for nat in each["importance"]],
                 "leaves": _leaves(worths.get(name)),
                 "substitute": _substitute(worths.get(name)),
@@ -599,7 +589,7 @@ def decided_data(
 
 
 def decided_in_words(found: Section) -> str:
-    """Describe the decisions of a rule, against the best constant decision.
+    """Describe the decisions of a rule.
 
     Parameters
     ----------
@@ -614,10 +604,7 @@ def decided_in_words(found: Section) -> str:
     told = f"{found['source']} ({n_rows:g}), {rate_in_words(wrong / n_rows)} were decided wrongly"
     if len(found["decisions"]) > n_classes:
         told += f" and {rate_in_words(asked / n_rows)} referred to a person"
-    cost = rule_cost([found])
-    if cost is None:
-        return f"{told}."
-    return f"{told}; mean cost {cost.own:.3g} a row, against {cost.blind:.3g} with {cost.always}."
+    return f"{told}."
 
 
 class RuleCost(NamedTuple):
@@ -641,25 +628,25 @@ def rule_cost(decided: list[Section], counted: float = 1.0) -> RuleCost | None:
     decided : rows by class and decision.
     counted : for how many independent rows each of them counts.
     """
-    ruled = [each for each in decided if each["costs"] is not None and np.sum(each["counts"])]
-    own = blind = variance = 0.0
+    own, blind, variance = 0.0, 0.0, 0.0
     names = []
-    for each in ruled:
+    for each in decided:
         counts, costs = np.array(each["counts"], float), np.array(each["costs"])
-        shares = counts / counts.sum()
-        costs = costs[:, : shares.shape[1]]
+        if each["costs"] is None or not counts.sum():
+            continue
+        shares, costs = counts / counts.sum(), costs[:, : counts.shape[1]]
         always = shares.sum(1) @ costs
         best = int(always.argmin())
         own, blind = own + float((shares * costs).sum()), blind + float(always[best])
-        apart = costs - costs[:, [best]]
-        gain = (shares * apart).sum()
-        variance += float((shares * np.square(apart - gain)).sum() / (counts.sum() * counted))
+        gains = costs[:, [best]] - costs
+        spread = (shares * gains**2).sum() - (shares * gains).sum() ** 2
+        variance += float(spread / (counts.sum() * counted))
         asks = best == len(each["classes"])
         names.append("always asking" if asks else f"always “{each['decisions'][best]}”")
-    if not ruled:
+    if not names:
         return None
     always_what = names[0] if len(names) == 1 else "the best constant decisions"
-    return RuleCost(own, blind, always_what, own < blind - _SURELY * math.sqrt(variance))
+    return RuleCost(own, blind, always_what, blind - own > _SURELY * max(variance, 0.0) ** 0.5)
 
 
 def class_codes(fitted: FittedBayes, y: ArrayLike) -> NDArray[np.int64]:

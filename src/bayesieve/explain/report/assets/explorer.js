@@ -192,8 +192,8 @@ const Explorer = (() => {
       const ratios = found.map(term => Model.apart(term[state.target], term[state.against]) / t);
       const names = ["prior", ...features.map((_, j) => spoken(j)), ...problem().pairs.map(p => p.columns.map(spoken).join(" and "))];
       const values = ["", ...features.map((f, j) => Behind.shown(f, state.values[j])), ...problem().pairs.map(() => "")];
-      const rows = Model.rowsBehind(features, problem(), state.values, state.target, state.against);
-      return {ratios, rows, speaks: ratios.map((_, i) => speaks(i)), names, values, probability, decision, target: className(state.target), against: className(state.against),
+      const behind = Model.rowsBehind(features, problem(), state.values, state.target, state.against);
+      return {ratios, rows: behind, speaks: ratios.map((_, i) => speaks(i)), names, values, probability, decision, target: className(state.target), against: className(state.against),
         total: Model.apart(totals[state.target], totals[state.against]) / t, name: decisionName(decision), tones: [state.target, state.against].map(tone),
         flips: Model.flips(features, problem(), rule(), state.values, state.prior).slice(0, 3).map(flip => ({
           name: spoken(flip.column), to: decisionName(flip.decision),

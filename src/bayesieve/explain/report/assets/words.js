@@ -45,7 +45,7 @@ const Words = (() => {
     return rows < 5 ? `few rows: ${Math.floor(10 * rows + 0.5) / 10}` : `${groups(Math.floor(rows + 0.5))} rows`;
   }
 
-  // What a factor means, said once on every screen: as reading_of of explain/text.py.
+  // What a factor means, said once on every screen.
   const reading = (one, other) =>
     `x 3: such a value is 3 times as likely in ${one} as in ${other}; / 3: the other way round. All factors multiply to the odds.`;
 
