@@ -18,7 +18,6 @@ from ...evaluation.decide import novelty_of
 from ...indicators.transformer import Indicators
 from ...models.base import Ints
 from ...models.fitted import FittedBayes, FittedProblem
-from ...models.registry import is_category
 from ..model import explain_model
 from ..portable import BellTerms, Portable, PortableFeature, PortableProblem, TableTerms, portable
 from .sections import rule_data
@@ -291,4 +290,5 @@ def _rows(problem: FittedProblem, j: int) -> list[float | None] | None:
     if spec.levels is None:
         return None
     known = problem.summary.statistics[j][0].sum(-1).tolist()
-    return [n if n or not is_category(spec.model) else None for n in known]
+    named = problem.columns[j].model.nominal and spec.model != "bernoulli"
+    return [n if n or not named else None for n in known]
