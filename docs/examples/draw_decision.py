@@ -1,7 +1,5 @@
 """Draw one decision, bar by bar, as the README shows it: decision-light.svg, decision-dark.svg."""
 
-import math
-
 import matplotlib
 
 matplotlib.use("svg")
@@ -24,10 +22,8 @@ for theme, ink in (("light", "#1f2328"), ("dark", "#e6edf3")):
     with plt.rc_context({**style, **inks}):
         figure, ax = plt.subplots(figsize=(4.6, 2.5), layout="constrained")
         found = plot_evidence(model, X_new, row=140, ax=ax).explanation
-        # A bar's length is a logarithm; what it means is how many times as likely the value is.
-        for text, bar in zip(ax.texts, found.evidence, strict=True):
-            text.set_text(f"{math.exp(abs(bar.log_ratio)):.1f}")
-        said = f"{found.target} rather than {found.against}: probability {found.probability:.2f}"
+        chance = f"probability {100 * found.probability:.1f} %"
+        said = f"{found.target} rather than {found.against}: {chance}"
         figure.suptitle(f"{said} (in truth: {y_new.iloc[140]})", x=0, ha="left", fontsize=9)
         ax.set_title("", loc="left")
         ax.set_xlabel(f"{found.against} ← times as likely → {found.target}")

@@ -15,6 +15,7 @@ from bayesieve.__main__ import main
 from bayesieve.datasets import make_signals
 from bayesieve.estimators._validation import PRESETS
 from bayesieve.evaluation.performance import performance
+from bayesieve.explain.text import factor_in_words
 from bayesieve.indicators import SCORES, Indicators, SeriesTable, cut_windows, read_scores
 from pages import CHROMIUM, launched
 
@@ -158,6 +159,9 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
         assert [tuple(span) for span in each["spans"]] == spans
     _, text, _ = call(monkeypatch, capsys, *explain)
     assert text.startswith(f"series {at:04d}: mean shift rather than ")
+    told = [line.strip() for line in text.splitlines()[1:]]
+    for bar, line in zip(data["evidence"], told, strict=False):
+        assert line.startswith(factor_in_words(bar["log_ratio"], bar["rows"]))
     assert "yes: Oil pressure steps (oil): at least one 20-point window, Welch t > 4" in text
     assert call(monkeypatch, capsys, *explain, "--html", "why.html")[0] == 0
     report = ["report", "result/model.json", "new.csv", "--target", "state", "--out", "new.html"]

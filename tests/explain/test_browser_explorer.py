@@ -320,7 +320,7 @@ def test_words_in_place_of_numbers(open_page):
         "[1 - 9.65e-7, 0.5, 1e-9].map(Words.chance).concat([2.5, 0.01, 20].map(Words.times))"
     )
     assert said == ["≥ 99.9 %", "50.0 %", "≤ 0.1 %", "12 times", "as", "over 10 000 times"]
-    assert "times as likely in" in page.inner_text("#evidence")
+    assert "is 3 times as likely in" in page.inner_text("#reading")
     assert not page.locator("#evidence .nat").first.is_visible()
     page.check("#in-nat")
     assert page.locator("#evidence .nat").first.is_visible()

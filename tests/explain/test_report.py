@@ -24,6 +24,7 @@ from bayesieve.explain import explain_model
 from bayesieve.explain.report import make_report, write_report
 from bayesieve.explain.report.page import SCRIPTS, asset, embed, explanations_page
 from bayesieve.explain.report.sections import fates
+from bayesieve.explain.text import factor_in_words
 from bayesieve.indicators import Indicators
 from plain import plain_selector
 
@@ -276,7 +277,7 @@ def test_single_decisions_as_a_page(fitted):
     assert "<script" not in page
     for each in found:
         for bar in each.evidence:
-            assert f"{bar.log_ratio:+.3f}" in page
+            assert factor_in_words(bar.log_ratio, bar.rows) in re.sub("<.*?>", "", page)
 
 
 def test_where_an_indicator_fired():

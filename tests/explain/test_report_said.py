@@ -9,7 +9,7 @@ import pytest
 from bayesieve import NaiveBayes, WeightedNaiveBayes, calibrate, decide, deploy
 from bayesieve.evaluation.decide import rule_in_words
 from bayesieve.explain.report import make_report, report_content
-from bayesieve.explain.report.sections import fates
+from bayesieve.explain.report.sections import fates, rule_cost
 from pages import mixed, pick_row
 from plain import plain_selector
 
@@ -102,17 +102,48 @@ def test_the_verdict_does_not_speak_for_a_rule_that_it_did_not_judge():
     page = make_report(model, X, y)
     first = re.search(r'<p class="sentence">(.*?)</p>', page)[1]
     best = model.classes_[model.predict_proba(X).argmax(1)]
-    assert f"{100 * (best != y).mean():.1f} % would be wrong if it decided the most" in first
+    # What a rule is for comes first: its cost, against the best decision that looks at nothing.
     table = np.array(model.decision_.tables[0])
     weights = np.array(model.decision_.rules[0].costs)
     asked, n_rows = table[:, 2].sum(), table.sum()
     wrong = n_rows - asked - table[0, 0] - table[1, 1]
     always = (table.sum(1) @ weights / n_rows).min()
+    cost = f"{(table * weights).sum() / n_rows:.3g} a row"
+    assert first == (
+        f"Its decisions cost {cost}, against {always:.3g} with always asking; "
+        f"{100 * (best != y).mean():.1f} % would be wrong if it decided the most probable class."
+    )
+    assert re.findall(r'class="figure">(.*? a row)<', page) == [cost, f"{always:.3g} a row"]
     assert (
         f"({n_rows}), {100 * wrong / n_rows:.1f} % were decided wrongly and "
-        f"{100 * asked / n_rows:.1f} % referred to a person; mean cost "
-        f"{(table * weights).sum() / n_rows:.3g} a row, against {always:.3g} with always asking."
+        f"{100 * asked / n_rows:.1f} % referred to a person."
     ) in page
+
+
+def test_a_rule_that_costs_no_less_than_a_constant_is_called_bad():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(900) < 0.3, "fault", "normal")
+    X = pd.DataFrame({name: rng.normal(size=900) for name in "abc"})  # tell nothing
+    model = decide(
+        NaiveBayes().fit(X[:300], y[:300]), X[300:600], y[300:600], costs=[[0, 5], [1, 0]]
+    )
+    verdict = report_content(model, X[600:], y[600:])["judgement"]
+    assert verdict["tone"] == "bad"
+    assert verdict["sentence"].startswith("Its decisions cost no less than a constant one: ")
+    # Twice the rows tell more: the same shares of decisions, surely cheaper only where rows do.
+    told = {
+        "label": None,
+        "classes": ["a", "b"],
+        "decisions": ["a", "b"],
+        "costs": [[0, 1], [1, 0]],
+    }
+    for n, better in ((10, False), (1000, True)):
+        counts = [[0.6 * n, 0.0], [0.3 * n, 0.1 * n]]  # 10 % of the rows right, that b would win
+        cost = rule_cost([{**told, "counts": counts}])
+        assert (cost.own, cost.blind) == (pytest.approx(0.3), pytest.approx(0.4))
+        assert (cost.always, cost.better) == ("always “a”", better)
+    assert not rule_cost([{**told, "counts": counts}], counted=0.01).better
+    assert rule_cost([{**told, "counts": counts, "costs": None}]) is None
 
 
 def test_elsewhere_a_rule_is_told_as_it_decides_there():

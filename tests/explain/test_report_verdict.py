@@ -127,6 +127,35 @@ def test_all_columns_and_the_worth_of_each_by_a_slow_twin():
     assert found.worth[0].substitute_loss == pytest.approx(0, abs=1e-3)
 
 
+def test_all_columns_as_good_is_the_answer_and_no_praise():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes"], 400)
+    X = pd.DataFrame({f"c{j}": rng.normal(1.0 * (y == "yes"), 1.0) for j in range(10)})
+    content = report_content(
+        plain_selector(random_state=0, n_features=1).fit(X, y), X, y, n_resamples=0
+    )
+    verdict, error = content["judgement"], content["performance"]["error"]
+    bars = {bar["kind"]: bar for bar in verdict["bars"]}
+    every = bars["all"]["error"]
+    assert every < bars["this"]["low"]  # by more than chance: ten columns tell more than one
+    assert verdict["tone"] == "doubtful"
+    assert verdict["sentence"] == (
+        f"All 10 columns do better than the 1 chosen: {100 * every:.1f} % of the decisions are "
+        f"wrong with all of them, {100 * error:.1f} % with these, "
+        f"{100 * bars['base']['error']:.1f} % with {bars['base']['name']}."
+    )
+    assert verdict["sentence"] not in verdict["warnings"]
+    # Copies: as good, and no better.
+    X = pd.DataFrame({f"c{j}": X["c0"] for j in range(3)})
+    X["flag"] = (y == "yes") ^ (rng.random(400) < 0.1)
+    selector = plain_selector(NaiveBayes("intervals"), random_state=0, n_features=1, keep=["flag"])
+    content = report_content(selector.fit(X[["flag", "c0"]].assign(c0=0.0), y),
+                             X[["flag", "c0"]].assign(c0=0.0), y, n_resamples=0)  # fmt: skip
+    verdict = content["judgement"]
+    assert verdict["sentence"].startswith("All 2 columns do as well as the 1 chosen: ")
+    assert verdict["tone"] == "doubtful"
+
+
 def test_unstable_choices_name_what_could_be_swapped():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 160)

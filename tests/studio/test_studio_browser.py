@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bayesieve import load_model
+from bayesieve import explain, load_model
 from bayesieve.app.studio.launch import open_bench
+from bayesieve.explain.text import factor_in_words
 from pages import CHROMIUM, launched
 from studios import ODD, rows, series_table
 
@@ -276,6 +277,11 @@ def test_every_screen_can_be_used_by_all(open_page, start, csv, width, scheme):
     page.fill("#row", "7")
     page.click("#show-row")
     page.wait_for_selector("#explorer #truth >> text=Row 7")
+    # The studio's bars are those that explain prints.
+    each = explain(running.bench.session.model(), rows().drop(columns="kind").iloc[[7]])[0]
+    shown = page.eval_on_selector_all("#explorer .ratio", "es => es.map(e => e.innerText.trim())")
+    assert shown == [factor_in_words(bar.log_ratio, bar.rows) for bar in each.evidence]
+    assert f"likely in {each.target} as in {each.against}" in page.inner_text("#explorer #reading")
     page.click("#judge")
     page.wait_for_selector("#curve svg")
     page.click("#search summary")

@@ -11,6 +11,7 @@ from ..data.files.output import check_folder, check_new
 from ..datasets.simulated import make_signals
 from ..estimators.selector import NaiveBayesSelector
 from ..explain.model import explain_model
+from ..explain.text import odds_in_words
 from ..indicators.transformer import Indicators
 from .options import Option, Settings
 
@@ -130,9 +131,8 @@ def _show_strongest(console: Console, selector: NaiveBayesSelector, names: list[
         "The strongest indicators, and what their presence (b = 1) says, from smoothed counts:"
     )
     for j in np.argsort(-strength, kind="stable")[:_STRONGEST]:
-        ratio = np.exp(strength[j])
         console.print(
-            f"  {names[columns[j]]}\n      {ratio:9.1f} times as likely under {classes[best[j]]!r} "
-            f"as under {classes[worst[j]]!r}",
+            f"  {names[columns[j]]}\n      {odds_in_words(strength[j])} as likely under "
+            f"{classes[best[j]]!r} as under {classes[worst[j]]!r}",
             markup=False,
         )

@@ -37,6 +37,7 @@ from ..evaluation._typing import Value
 from ..explain.evidence import Explanation, explain
 from ..explain.report import report_content
 from ..explain.report.page import Picture, explanations_page, render
+from ..explain.text import factor_in_words
 from ..indicators.indicator import Indicator, Spans
 from ..indicators.scores import read_scores
 from .commands import (
@@ -589,15 +590,14 @@ def in_lines(pipeline: SignalPipeline, decision: SeriesDecision, width: int = 20
     found = in_sentences(pipeline, decision.found)
     sizes = [abs(bar.log_ratio) for bar in found.evidence if np.isfinite(bar.log_ratio)]
     longest = max(sizes, default=0.0) or 1.0
-    lines = [
-        f"series {decision.name}: {found.target} rather than {found.against}: probability "
-        f"{found.probability:.4g}, log-odds {found.log_odds:+.3f}"
-    ]
-    for bar in found.evidence:
+    figures = [factor_in_words(bar.log_ratio, bar.rows) for bar in found.evidence]
+    room = max(map(len, figures))
+    lines = [f"series {decision.name}: {found.caption()}"]
+    for bar, figure in zip(found.evidence, figures, strict=True):
         size = round(width * min(abs(bar.log_ratio) / longest, 1.0))
         stick = ("+" if bar.log_ratio > 0 else "-") * size
         said = "(prior)" if bar.status == "prior" else f"{bar.value}: {bar.feature}"
-        lines.append(f"  {bar.log_ratio:+8.3f} {stick:{width}s} {said}")
+        lines.append(f"  {figure:{room}s} {stick:{width}s} {said}")
     return "\n".join(lines) + "\n"
 
 

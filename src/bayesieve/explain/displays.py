@@ -65,8 +65,9 @@ class EvidenceDisplay(_Display):
     >>> from bayesieve.plot import EvidenceDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = EvidenceDisplay(explain(NaiveBayes().fit(X, y), X[7:8])[0]).plot()
-    >>> display.ax_.get_title(loc="left")
-    'P(0) = 1, log-odds +13.82'
+    >>> print(display.ax_.get_title(loc="left"))
+    0 rather than 1
+    probability ≥ 99.9 %, over 10 000 times as likely
     """
 
     def __init__(self, explanation: Explanation):

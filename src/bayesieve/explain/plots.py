@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..evaluation.compare.result import Comparison
 from ..evaluation.drift import Drift
 from ..evaluation.performance import performance
 from ..indicators.transformer import Indicators
-from .text import interval
+from .text import factor_in_words, interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,24 +200,36 @@ def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: in
     places = range(len(sizes))
     ax.barh(places, shown, color=[_FOR if size >= 0 else _AGAINST for size in sizes], height=0.7)
     for place, size, width in zip(places, sizes, shown, strict=True):
-        apart, side = (4, "left") if size >= 0 else (-4, "right")
-        _write(ax, f"{size:+.2f}", (width, place), (apart, 0), fontsize=8, va="center", ha=side)
+        rows = bars[place].rows if place < len(bars) else None  # of what is left out
+        said = factor_in_words(size, rows)
+        _write(ax, said, (max(width, 0.0), place), (4, 0), fontsize=8, va="center")
     ax.axvline(0, color=_QUIET, linewidth=0.8)
-    ax.margins(x=0.18)
+    low, high = min(*shown, 0.0), max(*shown, 0.0)
+    ax.set_xlim(low - 0.03 * (high - low), high + 0.5 * (high - low or 1.0))
     ax.set_yticks(places, labels, fontsize=8)
     ax.invert_yaxis()
-    ax.set_xlabel(
-        f"log-ratio: for {plain(explanation.target)} (right), "
-        f"for {plain(explanation.against)} (left)"
-    )
-    ax.set_title(
-        f"P({plain(explanation.target)}) = {explanation.probability:.4g}, "
-        f"log-odds {explanation.log_odds:+.2f}",
-        fontsize=10,
-        loc="left",
-    )
+    _factors_across(ax, explanation.target, explanation.against)
+    headline = replace(explanation, verdict=None).caption().replace("$", r"\$")
+    ax.set_title(headline.replace(": probability", "\nprobability"), fontsize=10, loc="left")
     _bare(ax, "top", "right", "left")
     return ax
+
+
+def _factors_across(ax: "Axes", target: "Value", against: "Value") -> None:
+    """Log-ratios along an axis, written as factors."""
+    ax.set_xticks(*_factor_marks(*ax.get_xlim()))
+    ax.set_xlabel(f"times as likely in {plain(target)} (x) or {plain(against)} (/)")
+
+
+def _factor_marks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Round factors between two log-ratios, and how they are written."""
+    decades = max(-low, high) / math.log(10)
+    step = math.ceil(decades / 3)
+    factors = [10.0 ** (step * i) for i in range(1, 4)] if decades > 1.5 else [2, 5, 10, 20]
+    found = [(math.log(factor), f"x {factor:,g}".replace(",", " ")) for factor in factors]
+    found += [(0.0, "x 1"), *((-nat, said.replace("x", "/")) for nat, said in found)]
+    inside = sorted(each for each in found if low <= each[0] <= high)
+    return [nat for nat, _ in inside], [said for _, said in inside]
 
 
 def _label(bar: "Evidence", name: str) -> str:
@@ -254,7 +267,7 @@ def plot_nomogram(
     ax.axvline(0, color=_QUIET, linewidth=0.8)
     ax.set_yticks(range(len(shown)), plain_names([name for name, _ in shown]), fontsize=8)
     ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlabel(f"log-ratio: for {plain(target)} (right), for {plain(against)} (left)")
+    _factors_across(ax, target, against)
     if len(scales) > most:
         ax.set_title(f"the {most} longest of {len(scales)} scales", fontsize=9, loc="left")
     _bare(ax, "top", "right", "left")
@@ -429,12 +442,15 @@ def plot_pair(
     ax.tick_params(length=0)
     _bare(ax, "top", "right", "left", "bottom")
     if most is None:
-        ax.figure.colorbar(shown, ax=ax, label=f"for {plain(target)} against {plain(against)}")
+        marks, said_there = _factor_marks(-deepest, deepest)
+        bar = ax.figure.colorbar(shown, ax=ax, ticks=marks)
+        bar.set_ticklabels(said_there)
+        bar.set_label(f"times as likely in {plain(target)} (x) or {plain(against)} (/)")
     elif len(ratios) <= _MOST_TEXTS:
         for at, ratio in enumerate(ratios):
             ink = "white" if abs(ratio) > 0.6 * deepest else "black"
             place = at % len(second), at // len(second)
-            ax.text(*place, f"{ratio:+.1f}", ha="center", va="center", fontsize=7, color=ink)
+            ax.text(*place, factor_in_words(ratio), ha="center", va="center", fontsize=7, color=ink)
     return ax
 
 

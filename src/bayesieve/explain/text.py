@@ -4,6 +4,7 @@ import math
 
 from scipy.stats import beta
 
+from ..data.kernels.options import FEW_ROWS
 from ..evaluation._typing import Value
 
 
@@ -32,6 +33,9 @@ def interval(hits: float, rows: float, confidence: float = 0.95) -> tuple[float,
 
 #: Below this many nat evidence says nothing worth telling.
 SILENT = 0.05
+
+# What stands for any factor beyond ten thousand.
+_MOST_SAID = "10 000+"
 
 
 def odds_in_words(nat: float) -> str:
@@ -68,9 +72,67 @@ def few_digits(value: float) -> str:
     ('1.3', '12', '1 200')
     """
     if value < 9.95:
-        return f"{value:.1f}"
-    digits = len(str(int(value))) - 2
-    return f"{int(round(value, -digits)):,}".replace(",", " ")
+        return f"{math.floor(10 * value + 0.5) / 10:.1f}"  # as pages round it, too
+    unit = 10 ** (len(str(int(value))) - 2)
+    return _apart(math.floor(value / unit + 0.5) * unit)
+
+
+def _apart(whole: float) -> str:
+    """A whole number, its thousands apart."""
+    return f"{whole:,.0f}".replace(",", " ")
+
+
+def factor_in_words(
+    nat: float, rows: float | None = None, low: float | None = None, high: float | None = None
+) -> str:
+    """What evidence multiplies the odds by (x) or divides them by (/), and what stands behind it.
+
+    All that shows evidence shows this: one number for one thing.
+
+    Parameters
+    ----------
+    nat : float
+        A log-ratio.
+    rows : float, optional
+        Training rows behind it.
+    low, high : float, optional
+        The ends of its interval, log-ratios.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.text import factor_in_words
+    >>> factor_in_words(1.131), factor_in_words(-0.7, 3), factor_in_words(12.0, 0)
+    ('x 3.1', '/ 2.0 (few rows: 3)', 'x 10 000+ (no rows)')
+    >>> factor_in_words(1.131, 12, 0.3365, 1.946)
+    'x 3.1 (1.4 to 7; 12 rows)'
+    """
+    size = abs(nat)
+    number = few_digits(math.exp(size)) if size < math.log(10_000) else _MOST_SAID
+    number = "infinity" if size == math.inf else number
+    beside = []
+    if low is not None and high is not None:
+        ends = (low, high) if nat >= 0 else (-high, -low)
+        beside.append(" to ".join(_end(each) for each in ends))
+    if rows is not None:
+        beside.append(_behind(rows))
+    return f"{'x' if nat >= 0 else '/'} {number}" + (f" ({'; '.join(beside)})" if beside else "")
+
+
+def _end(nat: float) -> str:
+    """The end of an interval of a factor, in two digits."""
+    value = math.exp(min(max(nat, -math.log(10_000)), 10.0))
+    if value >= 10_000:
+        return _MOST_SAID
+    return few_digits(value) if value >= 99.5 else f"{value:.2g}"
+
+
+def _behind(rows: float) -> str:
+    """How many training rows stand behind evidence, and that they are few."""
+    if not rows:
+        return "no rows"
+    if rows < FEW_ROWS:
+        return f"few rows: {math.floor(10 * rows + 0.5) / 10:g}"
+    return f"{_apart(math.floor(rows + 0.5))} rows"
 
 
 def chance_in_words(p: float) -> str:

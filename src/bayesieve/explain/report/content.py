@@ -35,6 +35,7 @@ from .sections import (
     log_of,
     looked_at,
     path_of,
+    rule_cost,
     rule_data,
     settings_of,
 )
@@ -189,6 +190,7 @@ def gather(
     told = SectionFacts(
         around, {name: story for name, _, story in lines}, _sentences(fitted, extras)
     )
+    decided = decided_data(model, fitted, mine, y, judged)
     facts = Facts(
         judged,
         len(fitted.specs),
@@ -201,6 +203,7 @@ def gather(
         _alone(fitted, mine, y, around),
         judged["rows"] == "given" and _trained(fitted, mine, y, sample_weight),
         any(problem.rule is not None for problem in fitted.problems),
+        rule_cost(decided, min(judged["effective_rows"] / (judged["n_rows"] or 1), 1.0)),
     )
     return {
         "title": extras.title,
@@ -208,7 +211,7 @@ def gather(
         "judgement": judge(facts),
         "looks": [looked_at(each, told) for each in models],
         "rules": [rule_data(problem) for problem in fitted.problems],
-        "decided": decided_data(model, fitted, mine, y, judged),
+        "decided": decided,
         "drift": drift_data(model, X) if judged["rows"] == "given" and fitted.specs else None,
         "settings": settings_of(model) + hashes_of(spoken, whole, y),
         "log": log_of(model),

@@ -17,7 +17,7 @@ from ...evaluation._typing import Model, Value
 from ...evaluation.decide import novelty_of
 from ...indicators.transformer import Indicators
 from ...models.base import Ints
-from ...models.fitted import FittedBayes
+from ...models.fitted import FittedBayes, FittedProblem
 from ..model import explain_model
 from ..portable import BellTerms, Portable, PortableFeature, PortableProblem, TableTerms, portable
 from .sections import rule_data
@@ -236,15 +236,15 @@ def in_nat(data: Portable, fitted: FittedBayes) -> Section:
     return {
         "features": data["features"],
         "problems": [
-            _problem_in_nat(
-                problem, [f["cuts"] is not None for f in data["features"]], each.shares.tolist()
-            )
+            _problem_in_nat(problem, [f["cuts"] is not None for f in data["features"]], each)
             for problem, each in zip(data["problems"], fitted.problems, strict=True)
         ],
     }
 
 
-def _problem_in_nat(problem: PortableProblem, on_grid: list[bool], shares: list[float]) -> Section:
+def _problem_in_nat(
+    problem: PortableProblem, on_grid: list[bool], fitted: FittedProblem
+) -> Section:
     bits, impossible = problem["bits"], problem["impossible"]
 
     def nat(fixed: int) -> list[float]:
@@ -269,14 +269,26 @@ def _problem_in_nat(problem: PortableProblem, on_grid: list[bool], shares: list[
         "class_count": problem["class_count"],
         "temperature": problem["temperature"],
         "prior": [nat(fixed) for fixed in problem["prior"]],
-        "shares": shares,
+        "shares": fitted.shares.tolist(),
         "terms": [terms(*both) for both in zip(problem["terms"], on_grid, strict=True)],
+        "rows": [_rows(fitted, j) for j in range(len(on_grid))],
         "pairs": [
             {
+                "rows": mine.counts.sum(-1).ravel().tolist(),
                 "columns": pair["columns"],
                 "groups": pair["groups"],
                 "table": [[nat(fixed) for fixed in row] for row in pair["table"]],
             }
-            for pair in problem["pairs"]
+            for pair, mine in zip(problem["pairs"], fitted.pairs, strict=True)
         ],
     }
+
+
+def _rows(problem: FittedProblem, j: int) -> list[float | None] | None:
+    """Training rows of each code, missing last; None of what nobody has seen, and of a curve."""
+    spec = problem.specs[j]
+    if spec.levels is None:
+        return None
+    known = problem.summary.statistics[j][0].sum(-1).tolist()
+    named = problem.columns[j].model.nominal and spec.model != "bernoulli"
+    return [n if n or not named else None for n in known]

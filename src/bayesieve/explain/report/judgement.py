@@ -10,6 +10,7 @@ from ...data.result import Section
 from ...evaluation._typing import Value
 from ...evaluation.ablation import Ablation
 from ..text import interval, many, rate_in_words
+from .sections import RuleCost
 
 # Rows of the rarest class below which figures say little.
 _FEW = 30
@@ -46,6 +47,7 @@ class Facts:
     alone : error of the best column alone, and its name, where that is known.
     trained : is it judged on the very rows that it has learnt from?
     ruled : has it a rule of its own for decisions?  Errors are those of the most probable class.
+    cost : of what its rule decides, where that has costs.
     """
 
     performance: Section
@@ -59,6 +61,7 @@ class Facts:
     alone: tuple[str, float] | None
     trained: bool = False
     ruled: bool = False
+    cost: RuleCost | None = None
 
 
 class _Lead(NamedTuple):
@@ -94,12 +97,17 @@ def judge(facts: Facts) -> Section:
         bars.append(_bar(f"all {facts.beside.n_columns} columns", facts.beside.all_error, "all"))
     bars.append(_bar(lead.common, lead.base, "base"))
     tone, sentence = _sentence(facts, lead)
+    costs = []
+    if facts.cost is not None:
+        costs = [_bar("this rule", facts.cost.own, "this")]
+        costs.append(_bar(facts.cost.always, facts.cost.blind, "base"))
     return {
         "sentence": sentence,
         "tone": tone,  # "good", "bad" or "doubtful"
         "how": how_judged(performance, facts.trained),
         "bars": bars,
-        "warnings": list(_warnings(facts, lead)),
+        "costs": costs,
+        "warnings": [each for each in _warnings(facts, lead) if each != sentence],
     }
 
 
@@ -111,7 +119,7 @@ def _bar(
 
 def _this(facts: Facts) -> str:
     told = f"this model ({_looked_at(facts)})"
-    return f"{told}, deciding the most probable class" if facts.ruled else told
+    return f"{told}, deciding the most probable class" if facts.ruled and not facts.cost else told
 
 
 def _looked_at(facts: Facts) -> str:
@@ -165,6 +173,12 @@ def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
             f"One column, {name}, decides almost everything ({rate_in_words(alone)} wrong with it "
             "alone): is it a leak, recorded after the outcome was known?"
         )
+    if facts.cost is not None:
+        own, blind, always, better = facts.cost
+        told = f"{own:.3g} a row, against {blind:.3g} with {always}; {wrong}."
+        if better:
+            return "good", f"Its decisions cost {told}"
+        return "bad", f"Its decisions cost no less than a constant one: {told}"
     if not facts.n_selected:
         return "bad", (
             f"This model is the baseline {lead.common}: no column separates the classes "
@@ -175,10 +189,28 @@ def _sentence(facts: Facts, lead: _Lead) -> tuple[str, str]:
             f"This model is no better than the baseline {lead.common}: {wrong}, against "
             f"{rate_in_words(base)} without any column.{_ranks(facts.performance)}"
         )
+    as_good = _all_as_good(facts, lead)
+    if as_good:
+        return "doubtful", as_good
     told = "labels" if facts.labelled else f"{many(len(facts.classes), 'class', 'classes')}"
     return "good", (
         f"It separates {told} by {_looked_at(facts)}: {wrong}, against {rate_in_words(base)} with "
         f"{lead.common}.{' It follows a decision rule: see below.' if facts.ruled else ''}"
+    )
+
+
+def _all_as_good(facts: Facts, lead: _Lead) -> str:
+    """Say that the choice of columns gains no accuracy, where that is so."""
+    every, error = facts.beside, facts.performance["error"]
+    if every is None or every.n_columns <= facts.n_selected or every.all_error > error:
+        return ""
+    n_rows = facts.performance["effective_rows"]
+    than = "better than" if every.all_error < interval(error * n_rows, n_rows)[0] else "as well as"
+    are = "would be" if facts.ruled else "of the decisions are"
+    return (
+        f"All {every.n_columns} columns do {than} the {facts.n_selected} chosen: "
+        f"{rate_in_words(every.all_error)} {are} wrong with all of them, "
+        f"{rate_in_words(error)} with these, {rate_in_words(lead.base)} with {lead.common}."
     )
 
 
@@ -250,15 +282,8 @@ def _warnings(facts: Facts, lead: _Lead) -> list[str]:
     if stable is not None and stable["measure"] is not None and stable["measure"] < _SHAKY:
         found += _unstable(stable, facts)
     found += _sureness(performance)
-    if facts.beside is not None and facts.n_columns > facts.n_selected:
-        n_rows = performance["effective_rows"]
-        low, _ = interval(performance["error"] * n_rows, n_rows)
-        if facts.beside.all_error < low:
-            found.append(
-                f"All {facts.beside.n_columns} columns together have a lower error "
-                f"({rate_in_words(facts.beside.all_error)}): the selection costs accuracy."
-            )
-    return found
+    as_good = _all_as_good(facts, lead)
+    return [*found, as_good] if as_good else found
 
 
 def _unstable(stable: Section, facts: Facts) -> list[str]:

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import math
 import os
 from collections.abc import Sequence
 from html import escape
@@ -14,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...data.files.atomic import write_text
+from ...data.kernels.options import FEW_ROWS
 from ...data.result import Section, jsonable
 from ...evaluation._typing import Model, Value
 from ..evidence import Evidence, Explanation
 from ..text import (
     SILENT,
     chance_in_words,
-    few_digits,
+    factor_in_words,
     odds_in_words,
     rate_in_words,
     value_in_words,
@@ -115,6 +115,7 @@ def render(content: Section) -> str:
         **content,
         most_labels=MOST_LABELS,
         most_lines=MOST_LINES,
+        few_rows=FEW_ROWS,
         heat=[heat_maps(model, 1, 0) for model in content["model"]],
         scales=[bool(scaled(model)) for model in content["model"]],
         class_names=[classes_of(model) for model in content["model"]],
@@ -157,7 +158,7 @@ def page_environment() -> "jinja2.Environment":
         "decided": decided_in_words,
         "yes_no": yes_or_no,
         "ratio": _ratio,
-        "times": _times,
+        "times": factor_in_words,
     }
     return environment
 
@@ -234,14 +235,6 @@ def _ratio(value: float) -> str:
     return text if text == "0.0" else f"{'+' if value > 0 else '−'}{text}"
 
 
-def _times(value: float) -> str:
-    """A log-ratio as a factor, whichever way it points."""
-    size = abs(value)
-    if size < SILENT:
-        return "1"
-    return "> 10 000" if size >= math.log(10_000) else few_digits(math.exp(size))
-
-
 def _percent(value: float) -> str:
     return "–" if value != value else f"{100 * value:.1f} %"
 
@@ -303,7 +296,7 @@ def explanations_page(
         name = f"Row {row}" if names is None else names[i]
         decisions.append({"name": name, "each": each, "bars": bars, "total": _total(each)})
     # Sentences need room, and yes and no little.
-    widths = (30, 20, 32, 18) if names is None else (44, 10, 28, 18)
+    widths = (32, 18, 24, 26) if names is None else (40, 10, 26, 24)
     return template.render(title=title, style=page_style(), decisions=decisions, widths=widths)
 
 
@@ -320,12 +313,13 @@ def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
     sizes = [abs(b.log_ratio) for b in each.evidence if abs(b.log_ratio) != float("inf")]
     longest = max(sizes, default=0.0) or 1.0
     width = 50 * min(abs(bar.log_ratio) / longest, 1.0)
+    number, opened, rest = factor_in_words(bar.log_ratio, bar.rows).partition("(")
     return {
         "feature": "prior" if bar.status == "prior" else bar.feature,
         "value": "" if bar.value is None else value_in_words(bar.value),
         "note": bar.status if bar.status in ("missing", "unseen") else "",
-        "ratio": f"{bar.log_ratio:+.3f}",
-        "odds": odds_in_words(bar.log_ratio) if abs(bar.log_ratio) >= SILENT else "nothing",
+        "odds": number.strip(),
+        "behind": opened + rest,
         "width": f"{width:.3f}",
         "left": f"{50.0 if bar.log_ratio >= 0 else 50 - width:.3f}",
         "side": "for" if bar.log_ratio >= 0 else "against",

@@ -28,7 +28,7 @@ from ...search.path import Path
 from ..model import speaks
 from ..plots import weighted_bands
 from ..portable import Portable
-from ..text import few_digits, many, nth, odds_in_words, rate_in_words
+from ..text import factor_in_words, few_digits, many, nth, rate_in_words
 
 
 def speaking(model: Section) -> list[Section]:
@@ -90,6 +90,9 @@ def classes_of(model: Section) -> list[Value]:
 # Statements on one term, and evidence below which a stretch of values says nothing, in nat.
 _MOST_SAID, _LITTLE = 4, math.log(1.15)
 
+# Values of a term whose factors are listed; nat beyond which a mean counts no value.
+_MOST_VALUES, _FAR = 50, 40.0
+
 
 class SectionFacts(NamedTuple):
     """What is known of terms beside the model itself."""
@@ -138,7 +141,10 @@ def looked_at(model: Section, told: SectionFacts) -> list[Section]:
                 "kind": _KINDS.get(each["model"], "number"),
                 "sentence": told.sentences.get(name, ""),
                 "said": said_of(each, model),
-                "strength": [_factor(nat / model["temperature"]) for nat in each["importance"]],
+                "strength": [
+                    factor_in_words(nat / model["temperature"]) for nat in each["importance"]
+                ],
+                "ahead": [_ahead(terms, model) for terms in each["terms"][:_MOST_VALUES]],
                 "shares": [min(nat / most, 1.0) for nat in each["importance"]],
                 "leaves": _leaves(worths.get(name)),
                 "substitute": _substitute(worths.get(name)),
@@ -148,10 +154,6 @@ def looked_at(model: Section, told: SectionFacts) -> list[Section]:
             }
         )
     return found
-
-
-def _factor(nat: float) -> str:
-    return f"× {few_digits(math.exp(min(nat, 30.0)))}" if nat < math.log(1e4) else "> × 10 000"
 
 
 def _leaves(worth: Worth | None) -> str:
@@ -201,11 +203,14 @@ def said_of(each: Section, model: Section) -> list[Section]:
         inside = range(first, last + 1)
         weight = sum(counts[i] for i in inside)
         k = leads[first]
-        finite = [(counts[i] or 1e-9, rows[i][k]) for i in inside]
-        nat = sum(n * min(x, 40.0) for n, x in finite) / sum(n for n, _ in finite)
+        finite = [(counts[i] or 1e-9, min(rows[i][k], _FAR)) for i in inside]
+        nat = sum(n * x for n, x in finite) / sum(n for n, _ in finite)
         if nat > _LITTLE and (weight or not each["counts"]):
-            odds, when = odds_in_words(nat), _when(each, first, last)
-            said: Section = {"when": when, "odds": odds, "position": k, "size": nat}
+            # What a stretch of numbers says is a mean; what a level says is what its rows are told.
+            size = nat if ordered else rows[first][k]
+            odds = factor_in_words(size, weight if each["counts"] else None)
+            said: Section = {"when": _when(each, first, last), "odds": odds, "position": k}
+            said |= {"size": size, "about": ordered}
             found.append((-nat * max(weight, 1.0) ** 0.5, first, said))
     kept = sorted(found, key=lambda line: line[:2])[:_MOST_SAID]
     return [said for _, _, said in sorted(kept, key=lambda line: line[1])]
@@ -219,11 +224,11 @@ def _ahead(terms: list[float], model: Section) -> list[float]:
         total = sum(n for n, _ in rest) or 1.0
         top = max((t for _, t in rest), default=0.0)
         if top == -math.inf:
-            found.append(0.0 if mine == -math.inf else 40.0)
+            found.append(0.0 if mine == -math.inf else math.inf)
             continue
         mean = sum(n / total * math.exp(t - top) for n, t in rest)
         other = top + math.log(mean) if mean > 0 else top - 700
-        found.append(max((mine - other) / model["temperature"], -40.0))
+        found.append((mine - other) / model["temperature"])
     return found
 
 
@@ -584,7 +589,7 @@ def decided_data(
 
 
 def decided_in_words(found: Section) -> str:
-    """Describe the decisions of a rule, against the best constant decision.
+    """Describe the decisions of a rule.
 
     Parameters
     ----------
@@ -599,13 +604,49 @@ def decided_in_words(found: Section) -> str:
     told = f"{found['source']} ({n_rows:g}), {rate_in_words(wrong / n_rows)} were decided wrongly"
     if len(found["decisions"]) > n_classes:
         told += f" and {rate_in_words(asked / n_rows)} referred to a person"
-    if found["costs"] is None or found["cost"] is None:
-        return f"{told}."
-    always = counts.sum(1) @ np.array(found["costs"]) / n_rows
-    best = int(always.argmin())
-    name = found["decisions"][best]
-    blind = "always asking" if best == n_classes else f"always “{name}”"
-    return f"{told}; mean cost {found['cost']:.3g} a row, against {always[best]:.3g} with {blind}."
+    return f"{told}."
+
+
+class RuleCost(NamedTuple):
+    """What decisions cost, a row: of the rule, of the best constant one; and if it is no chance."""
+
+    own: float
+    blind: float
+    always: str
+    better: bool
+
+
+# Standard errors by which costs are less than those of a constant decision by more than chance.
+_SURELY = 1.96
+
+
+def rule_cost(decided: list[Section], counted: float = 1.0) -> RuleCost | None:
+    """The cost of a rule (with labels, of all rules that have costs); None where there is none.
+
+    Parameters
+    ----------
+    decided : rows by class and decision.
+    counted : for how many independent rows each of them counts.
+    """
+    own, blind, variance = 0.0, 0.0, 0.0
+    names = []
+    for each in decided:
+        counts, costs = np.array(each["counts"], float), np.array(each["costs"])
+        if each["costs"] is None or not counts.sum():
+            continue
+        shares, costs = counts / counts.sum(), costs[:, : counts.shape[1]]
+        always = shares.sum(1) @ costs
+        best = int(always.argmin())
+        own, blind = own + float((shares * costs).sum()), blind + float(always[best])
+        gains = costs[:, [best]] - costs
+        spread = (shares * gains**2).sum() - (shares * gains).sum() ** 2
+        variance += float(spread / (counts.sum() * counted))
+        asks = best == len(each["classes"])
+        names.append("always asking" if asks else f"always “{each['decisions'][best]}”")
+    if not names:
+        return None
+    always_what = names[0] if len(names) == 1 else "the best constant decisions"
+    return RuleCost(own, blind, always_what, blind - own > _SURELY * max(variance, 0.0) ** 0.5)
 
 
 def class_codes(fitted: FittedBayes, y: ArrayLike) -> NDArray[np.int64]:

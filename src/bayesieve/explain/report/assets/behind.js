@@ -11,10 +11,16 @@ const Behind = (() => {
     return feature.model === "bernoulli" ? (level === 1 ? "yes" : level === 0 ? "no" : String(level)) : String(level);
   }
 
+  // Neighbours that say nearly the same: what a bar rests on may reach farther.
+  function stretch(value, cuts) {
+    const [low, high] = [-1, 0].map(i => cuts[Model.below(value, cuts) + i]).map(cut => cut === undefined ? null : Number(cut.toPrecision(4)));
+    return low === null && high === null ? "with a value" : low === null ? `up to ${high}` : high === null ? `above ${low}` : `from ${low} to ${high}`;
+  }
+
   // Lines of a table: class, rows with the value, rows, share; or moments.
   function counts([counted, source], problem, feature, value, className) {
     const missing = isMissing(feature, value), head = make("tr");
-    const columns = counted !== null ? ["class", missing ? "rows without a value" : source.cuts ? "rows near this value" : "rows with this value", "rows", "share"]
+    const columns = counted !== null ? ["class", missing ? "rows without a value" : source.cuts ? `rows ${stretch(value, source.cuts)}` : "rows with this value", "rows", "share"]
       : ["class", "rows", "mean", "standard deviation", "without a value"];
     head.append(...columns.map(text => make("th", text, {scope: "col"})));
     const lines = problem.classes.map((_, k) => {

@@ -20,7 +20,7 @@ const Explorer = (() => {
 <p class="off-paper"><button type="button" data-sheet="decision">Print this decision on one page</button></p></div>
 </div>
 <div class="reasons">
-<table id="evidence"><thead><tr><th scope="col">column</th><th scope="col">value</th><th scope="col" class="sides"><span id="side-against"></span><span id="side-for"></span></th><th scope="col">says</th></tr></thead><tbody id="bars"></tbody></table>
+<table id="evidence"><caption id="reading" class="soft"></caption><thead><tr><th scope="col">column</th><th scope="col">value</th><th scope="col" class="sides"><span id="side-against"></span><span id="side-for"></span></th><th scope="col">odds</th></tr></thead><tbody id="bars"></tbody></table>
 <aside id="signal" hidden></aside>
 </div>
 <div id="source" class="card" hidden role="region" aria-labelledby="source-title">
@@ -192,7 +192,8 @@ const Explorer = (() => {
       const ratios = found.map(term => Model.apart(term[state.target], term[state.against]) / t);
       const names = ["prior", ...features.map((_, j) => spoken(j)), ...problem().pairs.map(p => p.columns.map(spoken).join(" and "))];
       const values = ["", ...features.map((f, j) => Behind.shown(f, state.values[j])), ...problem().pairs.map(() => "")];
-      return {ratios, names, values, probability, decision, target: className(state.target), against: className(state.against),
+      const behind = Model.rowsBehind(features, problem(), state.values, state.target, state.against);
+      return {ratios, rows: behind, speaks: ratios.map((_, i) => speaks(i)), names, values, probability, decision, target: className(state.target), against: className(state.against),
         total: Model.apart(totals[state.target], totals[state.against]) / t, name: decisionName(decision), tones: [state.target, state.against].map(tone),
         flips: Model.flips(features, problem(), rule(), state.values, state.prior).slice(0, 3).map(flip => ({
           name: spoken(flip.column), to: decisionName(flip.decision),
@@ -218,9 +219,12 @@ const Explorer = (() => {
         stick.style.left = ratio >= 0 ? "50%" : `${50 - width}%`;
         stick.className = `stick ${ratio >= 0 ? `for ${it.tones[0]}` : `against ${it.tones[1]}`}`;
         const cell = row.querySelector(".ratio");
-        cell.replaceChildren(make("span", said(i, ratio, it), {class: "odds"}), make("span", Words.signed(ratio), {class: "nat"}));
+        const beside = Words.beside(ratio, it.rows[i]);
+        cell.replaceChildren(...it.speaks[i] ? [make("span", Words.factor(ratio), {class: "odds"}), make("span", Words.signed(ratio), {class: "nat"})] : ["only in interactions"]);
+        if (it.speaks[i] && beside) cell.append(" ", make("small", beside, {class: "soft"}));
         cell.dataset.value = ratio;
       });
+      byId("reading").textContent = Words.reading(it.target, it.against);
       byId("side-for").textContent = `${it.target} →`;
       byId("side-against").textContent = `← ${it.against}`;
       [byId("side-for").className, byId("side-against").className] = it.tones;
@@ -236,12 +240,8 @@ const Explorer = (() => {
       data.changed?.(api);
     }
 
-    // What a bar says: the prior is about how frequent classes are; some columns speak in pairs only.
-    function said(i, ratio, it) {
-      if (i === 0) return Math.abs(ratio) < 0.05 ? "equally frequent" : `${ratio > 0 ? it.target : it.against} is ${Words.times(ratio)} as frequent`;
-      const silent = Math.abs(ratio) < 0.05 && problem().pairs.some(pair => pair.columns.includes(i - 1));
-      return silent && i <= features.length ? "only in interactions" : Words.odds(ratio, it.target, it.against);
-    }
+    // Columns without weights of their own speak in pairs only.
+    const speaks = i => !data.sources[state.problem][i - 1]?.[1].weights?.every(weight => weight === 0);
 
     function showDecision(it) {
       const outcome = byId("outcome");

@@ -52,9 +52,35 @@ const Model = (() => {
 
   // What two columns say together.
   function speakTogether(pair, features, values, nClasses) {
+    return pair.table[cell(pair, features, values)] ?? nothing(nClasses);
+  }
+
+  // The cell of a pair that two values are in.
+  function cell(pair, features, values) {
     const [one, two] = pair.columns.map((j, i) => pair.groups[i][place(values[j], features[j])]);
-    if (one === undefined || two === undefined) return nothing(nClasses);
-    return pair.table[one * (Math.max(...pair.groups[1]) + 1) + two] ?? nothing(nClasses);
+    return one === undefined || two === undefined ? -1 : one * (Math.max(...pair.groups[1]) + 1) + two;
+  }
+
+  // Training rows behind what each term says, as explain counts them: null where it says nothing,
+  // or is a curve.  Of a number on a grid, those of the stretch that tells two classes apart as far.
+  function rowsBehind(features, problem, values, target, against) {
+    const codes = features.map((feature, j) => problem.rows[j] === null ? -1 : place(values[j], feature));
+    const silent = term => term.silent.every(([nat, never]) => nat === 0 && never === 0);
+    const single = features.map((feature, j) => {
+      const rows = problem.rows[j], term = problem.terms[j], c = codes[j];
+      if (rows !== null && values[j] === null && !silent(term)) return rows[rows.length - 1];
+      if (c < 0 || feature.cuts === null) return rows?.[c] ?? null;
+      const line = table(term).map(row => apart(row[target], row[against])), sign = Math.sign(line[c]);
+      const least = Math.max(Math.abs(line[c]) - 0.1, 0), weaker = i => sign * line[i] < least;
+      let first = c, last = c;
+      while (first > 0 && !weaker(first - 1)) first -= 1;
+      while (last + 1 < line.length && !weaker(last + 1)) last += 1;
+      return rows.slice(first, last + 1).reduce((sum, n) => sum + n, 0);
+    });
+    return [null, ...single, ...problem.pairs.map(pair => {
+      const unseen = pair.columns.some(j => codes[j] < 0 || problem.rows[j][codes[j]] === null);
+      return unseen ? null : pair.rows[cell(pair, features, values)] ?? null;
+    })];
   }
 
   // What each code of a grid says; written as steps from code to code, in 1e-10 nat.
@@ -222,5 +248,5 @@ const Model = (() => {
     return flipped.sort((a, b) => a.distance - b.distance || a.column - b.column);
   }
 
-  return {terms, sums, apart, probabilities, speak, below, decide, judge, flips, priorTerms};
+  return {terms, sums, rowsBehind, apart, probabilities, speak, below, decide, judge, flips, priorTerms};
 })();

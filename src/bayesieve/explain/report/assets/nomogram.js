@@ -39,14 +39,15 @@ const Nomogram = (() => {
 
   function pairScale(pair, features, target, against, temperature) {
     const name = pair.columns.map(j => features[j].name).join(" x ");
-    return {name, ordered: false, pair, marks: pair.table.map((cell, i) =>
+    return {name, ordered: false, pair, behind: i => pair.rows[i], marks: pair.table.map((cell, i) =>
       [i, null, clamp(Model.apart(cell[target], cell[against]) / temperature)])};
   }
 
   function scales(features, problem, target, against) {
     const n = problem.classes.length, t = problem.temperature;
     const all = [
-      ...features.map((f, j) => ({...scaleOf(f, problem.terms[j], target, against, t, n), at: j})),
+      ...features.map((f, j) => ({...scaleOf(f, problem.terms[j], target, against, t, n), at: j,
+        behind: v => Model.rowsBehind(features, problem, features.map((_, i) => i === j ? v : null), target, against)[j + 1]})),
       ...problem.pairs.map(pair => pairScale(pair, features, target, against, t))];
     const found = all.map(each => {
       const nats = each.marks.map(m => m[2]);
@@ -115,9 +116,9 @@ const Nomogram = (() => {
     svg.append(path([[points(s.least), y], [points(s.most), y]], {class: "scale"}));
     const at = places.map(m => points(Math.min(Math.max(m[2], s.least), s.most)));
     const spoken = new Set(apartBy(at, 42));
-    places.forEach(([, said, nat], i) => {
+    places.forEach(([value, said, nat], i) => {
       const tick = path([[at[i], y - 5], [at[i], y + 5]], {class: "tick"});
-      tick.append(draw("title", {}, `${s.name} ${said === null ? "" : `= ${said}`}: ${Math.abs(nat) < 0.05 ? "no evidence" : `${Words.times(nat)} as likely`} (${Words.signed(nat)} nat)`));
+      tick.append(draw("title", {}, `${s.name} ${said === null ? "" : `= ${said}`}: ${Words.factor(nat, s.behind(value))}`));
       svg.append(tick);
       if (said !== null && spoken.has(i)) {
         svg.append(text(at[i], y - 8, said.length > 14 ? `${said.slice(0, 13)}…` : said, {"text-anchor": "middle"}));

@@ -1,9 +1,6 @@
 "use strict";
 // Heat maps of pairs: what each cell says for one class against another.
 const Pairs = (() => {
-  const short = ratio => Math.abs(ratio) < 0.05 ? "1"
-    : Math.abs(ratio) >= Math.log(10000) ? "> 10 000" : Words.few(Math.exp(Math.abs(ratio)));
-
   // Fills the cells that a page has.
   function show(place, problem, target, against) {
     const {name, classes, pairs, temperature} = problem;
@@ -11,7 +8,7 @@ const Pairs = (() => {
     const most = Math.max(...said.flat().map(Math.abs), 1e-12);
     for (const cell of place.querySelectorAll("td.heat")) {
       const ratio = said[cell.dataset.pair][cell.dataset.cell];
-      cell.querySelector(".odds").textContent = short(ratio);
+      cell.querySelector(".odds").textContent = Words.factor(ratio);
       cell.querySelector(".nat").textContent =
         (ratio < -0.05 ? "−" : ratio >= 0.05 ? "+" : "") + Math.abs(ratio).toFixed(1);
       cell.dataset.value = ratio;

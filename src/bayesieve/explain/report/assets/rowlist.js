@@ -12,6 +12,7 @@ const RowList = (() => {
     label.append(wrong, " decided wrongly");
     head.append(make("span", any ? "Choice rows" : "Rows"), truths, label);
     place.replaceChildren(head, box);
+    let now = null;
     const links = () => [...box.querySelectorAll("a")];
 
     function fill() {
@@ -33,6 +34,7 @@ const RowList = (() => {
     function go(row) {
       const i = rows.at.indexOf(row);
       if (i < 0) return;
+      now = row;
       for (const link of links()) {
         const mine = Number(link.dataset.row) === row;
         link.setAttribute("tabindex", mine ? 0 : -1);
@@ -45,7 +47,8 @@ const RowList = (() => {
       // A page that shows another model has put another list in its place.
       if (!place.isConnected) { window.removeEventListener("hashchange", fromHash); return; }
       const found = /^#row-(\d+)$/.exec(window.location.hash);
-      if (found) go(Number(found[1]));
+      // A click has gone there already; what was set since stays.
+      if (found && Number(found[1]) !== now) go(Number(found[1]));
     };
     box.addEventListener("keydown", event => {
       const step = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}[event.key];

@@ -10,7 +10,7 @@ const Sheet = (() => {
     page.append(make("p", title, {class: "soft"}), make("h2", `${it.row === null ? "A case set by hand" : `Row ${it.row}`}: ${heading}`),
       make("p", `${it.target} ${Words.chance(it.probability[it.at])}; ${Words.compared(it.total, it.against)}.`
         + (it.novelty !== null && it.novelty <= 0.01 ? " This case is unlike the training data." : "")));
-    const strongest = it.ratios.map((ratio, i) => [ratio, i]).filter(([, i]) => i > 0)
+    const strongest = it.ratios.map((ratio, i) => [ratio, i]).filter(([, i]) => i > 0 && it.speaks[i])
       .sort((a, b) => Math.abs(b[0]) - Math.abs(a[0])).slice(0, 3);
     const longest = Math.max(1e-9, ...strongest.map(([r]) => Math.abs(r)).filter(Number.isFinite));
     const reasons = make("table", null, {class: "reasons-on-paper"});
@@ -20,10 +20,10 @@ const Sheet = (() => {
       stick.style.width = `${width}%`;
       stick.style.left = ratio >= 0 ? "50%" : `${50 - width}%`;
       cell.append(stick);
-      row.append(make("th", it.names[i], {scope: "row"}), make("td", it.values[i]), cell, make("td", Words.odds(ratio, it.target, it.against)));
+      row.append(make("th", it.names[i], {scope: "row"}), make("td", it.values[i]), cell, make("td", Words.factor(ratio, it.rows[i])));
       reasons.append(row);
     }
-    page.append(make("h3", "The three strongest reasons"), reasons, make("h3", "What would change the decision"));
+    page.append(make("h3", "The three strongest reasons"), make("p", Words.reading(it.target, it.against), {class: "soft"}), reasons, make("h3", "What would change the decision"));
     const list = make("ul");
     list.append(...it.flips.map(f => make("li", `${f.name}: ${f.value} (now ${f.now}) → ${f.to}`)));
     page.append(it.flips.length ? list : make("p", "No single column, whatever its value."));
