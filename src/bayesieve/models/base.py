@@ -16,6 +16,7 @@ from ..checks import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from .gaussian import Bells
+    from .support import Support
 
 
 #: What a feature model keeps of a column; counts or moments, and nobody but the model knows.
@@ -253,6 +254,16 @@ class FeatureModel:
         column, sets : all values of the column, and the rows that were counted.
         """
         raise NotImplementedError(f"feature model {self.name!r} has no closed form for that.")
+
+    def support(self, speaker: "ColumnTerms", values: Array) -> "Support | None":
+        """The rows behind what is said of each value; None: nobody knows.
+
+        Parameters
+        ----------
+        speaker : statistics, grid and settings of the column; of the first set.
+        values : those to speak of; of a discrete column, all codes in their order.
+        """
+        return None
 
     def limit(self, finite: Floats, settings: ModelSettings) -> Floats:
         """Bring the terms of whole lines (last axis: classes) within the bound."""

@@ -26,6 +26,7 @@ from .base import (
     Terms,
     TrainingSets,
 )
+from .support import Support
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,18 @@ class CountModel(FeatureModel):
         if self.silent_unseen:
             terms = _silence(terms, raw.sum(1) - 1 == 0)
         return _with_silent_code(terms)
+
+    def support(self, speaker: ColumnTerms, values: Array) -> Support:
+        """The rows of each level, and pseudo-counts of half a row at least; of a constant, nothing."""
+        seen, settings = speaker.statistics[0, :-1], speaker.settings
+        pseudo = self._pseudo(len(seen), settings)
+        pseudo = np.maximum(pseudo[0] if pseudo.ndim > 2 else pseudo, 0.5)
+        prior = np.broadcast_to(pseudo[: len(seen)] / settings.class_weight, seen.shape)
+        point = np.log(seen + prior) - np.log(seen.sum(0) + prior.sum(0))
+        known = seen.sum(1, keepdims=True) > 0
+        silent = (~known & self.silent_unseen) | (known.sum() < 2)
+        found = Support(np.where(silent, np.nan, point), seen, prior, seen.sum(0))
+        return found.with_silent_code()
 
     def limit(self, finite: Floats, settings: ModelSettings) -> Floats:
         """Counts bound themselves."""

@@ -1,7 +1,7 @@
 """Continuous columns on a grid: densities made of counts, and the one that fits a column best."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from threading import Lock
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from ..data.columns import MOST_CODES
 from .base import ColumnTerms, Floats, Grid, ModelSettings, Terms, TrainingSets
 from .counts import CountModel
 from .gaussian import LEAST_LOG, log_interval
+from .support import Support, normal_support
 
 
 class DensityRatios(NamedTuple):
@@ -23,11 +24,14 @@ class DensityRatios(NamedTuple):
     ratio : P(code | class) over P(code), sets x codes x classes.
     own : the same with one row of that code and class taken out of its class.
     loss : log-loss of the class given the code, rows taken out one by one; of each set.
+    chosen : what the loss chose for each set: the step of a width, and the rows that are added; -1
+        where there is none, or nothing foretells better than the shares of the classes.
     """
 
     ratio: Floats
     own: Floats
     loss: Floats
+    chosen: Floats
 
 
 Judge = Callable[[Floats, Floats, Grid], DensityRatios]
@@ -42,11 +46,10 @@ def grid_gaussian(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     units : weight of a row of each class.
     grid : the codes as numbers, and how many distinct values the column has.
     """
-    from .kernels.density import judge_given, left_moments, moments
+    from .kernels.density import judge_given, left_moments
 
     points, totals = grid.points, counts.sum(1)
-    mean, squares, spread = (np.zeros(totals.shape) for _ in range(3))
-    moments(counts, points, mean, squares, spread)
+    mean, squares, _ = _moments(counts, points)
     left_mean, left_squares = np.empty(counts.shape), np.empty(counts.shape)
     left_moments(counts, units, points, mean, squares, left_mean, left_squares)
     rest = totals[:, None] - np.minimum(units, counts)
@@ -55,7 +58,7 @@ def grid_gaussian(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     top = logs.max(-1, keepdims=True, initial=LEAST_LOG)
     left = np.exp(_log_normal(points[:, None], left_mean, left_squares, rest, grid) - top)
     found = _empty(counts)
-    judge_given(np.exp(logs - top), np.maximum(rest, 0.0) * left, counts, units, *found)
+    judge_given(np.exp(logs - top), np.maximum(rest, 0.0) * left, counts, units, *found[:3])
     return found
 
 
@@ -76,15 +79,25 @@ def kernel(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     least half a resolution.  Where no factor foretells better than the shares of the classes, all
     ratios are 1; so they are at codes without rows that are nine widths away from every row.
     """
-    from .kernels.density import judge_kernel, moments
+    from .kernels.density import judge_kernel
 
-    totals = counts.sum(1)
-    mean, squares, spread = (np.zeros(totals.shape) for _ in range(3))
-    moments(counts, grid.points, mean, squares, spread)
-    silverman = 0.9 * spread * np.maximum(totals, 1.0) ** -0.2
+    silverman = _silverman(counts.sum(1), _moments(counts, grid.points)[2])
     found = _empty(counts)
     judge_kernel(counts, units, grid.points, silverman, _resolution(grid) / 2, *found)
     return found
+
+
+def _moments(counts: Floats, points: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean, sum of squares, and what Silverman's rule takes for the deviation: sets x classes."""
+    from .kernels.density import moments
+
+    mean, squares, spread = np.zeros((3, len(counts), counts.shape[-1]))
+    moments(counts, points, mean, squares, spread)
+    return mean, squares, spread
+
+
+def _silverman(totals: Floats, spread: Floats) -> Floats:
+    return 0.9 * spread * np.maximum(totals, 1.0) ** -0.2
 
 
 def rank_kernel(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
@@ -124,11 +137,67 @@ DENSITIES: dict[str, Judge] = {
 }
 
 
+# In place of no rows.
+_LEAST = 1e-300
+
 _JUDGES = {**DENSITIES, "levels": by_level}
 
 
+# -- The rows behind what is said ------------------------------------------------------------------
+
+
+#: What a column's other levels tell of one is taken for so many rows of it, at most.
+MOST_OF_OTHERS = 8.0
+
+
+def _behind(
+    name: str, found: DensityRatios, seen: Floats, units: Floats, grid: Grid
+) -> Support:
+    """What stands behind all codes of the first set.
+
+    Parameters
+    ----------
+    name : of the density that was chosen, or "levels".
+    found : what it says.
+    seen : rows of each class, codes x classes.
+    units : weight of a row of each class.
+    grid : the codes as numbers.
+    """
+    from .kernels.density import N_WIDTHS, RANK_HALVINGS, kernel_sums, rank_sums
+
+    point, (step, added) = np.log(found.ratio[0]), found.chosen[0]
+    counts, total, n_codes = seen * units, seen.sum(0), len(seen)
+    shares = (counts.sum(0) + 1) / (counts.sum(0) + 1).sum()
+    if name == "levels":
+        most = MOST_OF_OTHERS if added < 0 else min(added, MOST_OF_OTHERS)
+        silent = seen.sum(1, keepdims=True) == 0
+        prior = np.broadcast_to(most * shares / units, seen.shape)
+        return Support(np.where(silent, np.nan, point), seen, prior, total)
+    # The mean over a kernel varies less than a share of as many rows, by the root of 2, and the
+    # width that foretells best errs about as much: a sum of n, heights 1, tells as n rows do.
+    never = np.full(units.size, np.inf)
+    if name == "rank-kernel":
+        ranked = np.empty((RANK_HALVINGS + 1, units.size, n_codes))
+        rank_sums(counts, ranked)
+        prior = np.broadcast_to(max(added, 1.0) * shares / units, seen.shape)
+        return Support(point, ranked[int(step)].T / units, prior, never)
+    mean, squares, spread = _moments(counts[None], grid.points)
+    if name == "grid-gaussian":
+        variance = squares[0] / np.maximum(counts.sum(0), _LEAST)
+        deviation = np.maximum(np.sqrt(variance), _resolution(grid) / 6)
+        return normal_support(point, total, (grid.points[:, None] - mean[0]) / deviation)
+    sums, widths = np.empty((N_WIDTHS, n_codes, units.size)), np.empty((N_WIDTHS, units.size))
+    narrow = _silverman(counts.sum(0), spread[0]), _resolution(grid) / 2
+    kernel_sums(counts, grid.points, *narrow, sums, widths)
+    at = max(int(step), 0)
+    # As the ratios are smoothed: one row, spread as those of all classes are.
+    pooled = sums[at] / np.maximum(widths[at] * counts.sum(0), _LEAST) @ shares
+    return Support(point, sums[at] / units, widths[at] * pooled[:, None] / units, never)
+
+
 def _empty(counts: Floats) -> DensityRatios:
-    return DensityRatios(np.ones(counts.shape), np.ones(counts.shape), np.zeros(counts.shape[0]))
+    one, n_sets = np.ones(counts.shape), counts.shape[0]
+    return DensityRatios(one, one.copy(), np.zeros(n_sets), np.full((n_sets, 2), -1.0))
 
 
 def _resolution(grid: Grid) -> float:
@@ -176,6 +245,16 @@ class DensityModel(CountModel):
         """The density that each set takes."""
         at = self._fit(statistics, grid, settings)[1]
         return [self.members[int(i)] for i in at]
+
+    def support(self, speaker: ColumnTerms, values: Array) -> Support:
+        """What stands behind all codes; behind a constant, and the code that says nothing, none."""
+        _, statistics, grid, settings = speaker
+        seen, units = statistics[0, :-1], settings.class_weight
+        found, at = replace(self, held=False)._fit(statistics[:1], grid, settings)
+        support = _behind(self.members[int(at[0])], found, seen, units, grid)
+        if self.held and (seen.sum(-1) > 0).sum() < 2:
+            support = support._replace(point=np.full(seen.shape, np.nan))
+        return support.with_silent_code()
 
     def _fit(
         self, statistics: Floats, grid: Grid, settings: ModelSettings
@@ -241,7 +320,7 @@ def _best(
     """What the best member says in each set, and which one it is."""
     found = [_JUDGES[name](counts, units, grid) for name in members]
     which = np.argmin([each.loss for each in found], axis=0)
-    picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(3)]
+    picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(4)]
     return DensityRatios(*picked), which
 
 

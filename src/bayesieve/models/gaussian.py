@@ -19,6 +19,7 @@ from .base import (
     Terms,
     TrainingSets,
 )
+from .support import Support, normal_support
 
 #: Points to choose from; the largest number serves the widest interval (six standard deviations).
 _COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
@@ -406,6 +407,17 @@ class GaussianModel(FeatureModel):
             settings,
         )
         return self._finish(finite, (statistics.weight <= 0)[:, None, :], values, grid, settings)
+
+    def support(self, speaker: ColumnTerms, values: Array) -> Support | None:
+        """As many rows as tell a share as well; None where a variance is pooled, or of a mixture."""
+        found = speaker.statistics
+        if self.pooled or not isinstance(found, Moments):
+            return None
+        bells = self.bells(found, speaker.grid, speaker.settings)
+        deviation = np.array([mine[0].sd if mine else np.nan for mine in bells])
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = (values[:, None] - found.mean[0]) / deviation
+        return normal_support(speaker.of(values, 0).finite, found.weight[0], off)
 
     def pooled_variance(
         self, moments: Moments, resolution: float, settings: ModelSettings

@@ -152,7 +152,7 @@ def column_ratios(
             own[:-1] = np.where(counts[:-1] > 0, (left - terms)[:-1], 0.0)
         held = column.model.held
         if speaks:
-            more, less = _presence(counts, summary, smoothing)
+            more, less = presence(counts, summary, smoothing)
             # What is held is a log-ratio already: centred anew, it could outrun its rows.
             terms = terms + (np.ldexp(centred(more, shares), -TERM_BITS) if held else more)
             own = own + less
@@ -212,7 +212,7 @@ def _binary_terms(
     return found[:, 2], left, counts
 
 
-def _presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple[Floats, Floats]:
+def presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple[Floats, Floats]:
     """What it adds that a value is there, or missing; and when the row itself is left out."""
     from ..data.kernels.exact import log_all
 
