@@ -4,7 +4,7 @@
 same for all, a model is fitted to each, and every cell behind which 3 to 1000 rows stand (effective
 rows, of densities) is asked: is log P(value | one class) / P(value | the other), as the table was
 drawn, within the interval?  Printed for each kind by rows behind a cell, and over all; for terms
-named beforehand, and for the one column of 30 that foretells best.
+named beforehand, and for the one column of 30 that a weighted model takes first.
 
 Of two classes the first has 10 to 60 % of the rows.
 counts : 2 to 40 levels, their shares Dirichlet (1); the log-odds of the classes in a level have a
@@ -14,17 +14,19 @@ grids : two normal distributions, two skewed (gamma) or two of two humps, up to 
 pairs : 2 to 8 groups by 2 to 8; within each class shares are independent (Dirichlet (2)) but for a
     deviation of 0 to 1 of their logarithms.  60 to 8000 rows.
 
-At the end: how the logarithm of a density varies from table to table, against 1 / effective rows.
+At the end, for densities: how the log-ratio of two of them varies from table to table (500 rows of
+two normal distributions), and how far it is off, in units of 1 / effective rows of the two classes.
 """
 
 import argparse
+from itertools import pairwise
 
 import numpy as np
 from scipy import stats
 
-from bayesieve import NaiveBayes
-from bayesieve.models.base import one_set
-from bayesieve.models.behind import pair_support
+from bayesieve import NaiveBayes, WeightedNaiveBayes
+from bayesieve.models.behind import column_support, pair_support
+from bayesieve.models.log_ratios import TERM_BITS, pair_ratios
 from bayesieve.models.pairs import PairTerms
 
 EDGES = [3, 5, 10, 30, 100, 300, 1000]
@@ -52,7 +54,9 @@ def levels(rng, y):
     shares = np.column_stack([share / (1 + np.exp(odds)), share / (1 + np.exp(-odds))])
     shares /= shares.sum(0)
     codes = draw(rng, shares, y)
-    return np.array([f"v{c:02d}" for c in codes], object), np.log(shares[:, 1] / shares[:, 0])
+    truth = np.log(shares[:, 1] / shares[:, 0])
+    names = np.array([f"v{c:02d}" for c in codes], object)
+    return names, lambda at: truth[[int(name[1:]) for name in at]]
 
 
 def number(rng, y, kind):
@@ -79,21 +83,35 @@ class Humps:
         self.share, self.parts = share, (stats.norm(low, sd), stats.norm(high, sd))
 
     def rvs(self, size, random_state):
+        """Numbers drawn."""
         one, other = (part.rvs(size, random_state=random_state) for part in self.parts)
         return np.where(random_state.random(size) < self.share, one, other)
 
     def logpdf(self, x):
+        """Log-density."""
         one, other = (part.logpdf(x) for part in self.parts)
         return np.logaddexp(np.log(self.share) + one, np.log(1 - self.share) + other)
 
 
-def column_cells(problem, j, truth):
-    """Rows, low, high and truth of the cells of a column."""
-    column, spec = problem.columns[j], problem.specs[j]
-    support = column.model.support(column, np.arange(spec.n_codes))
-    table = np.ldexp(problem.tables[j].astype(float), -problem.scale.bits)
+def best_of(X, y):
+    """The column that a weighted model takes first; None: it takes none."""
+    if X.shape[1] == 1:
+        return 0
+    taken = WeightedNaiveBayes(max_terms=1, pairs=False).fit(X, y).selected_
+    return int(taken[0]) if taken.size else None
+
+
+def column_cells(X, y, truths):
+    """What `judged` says of a column: the only one, or the best of several."""
+    j = best_of(X, y)
+    if j is None:
+        return np.empty((0, 4))
+    problem = NaiveBayes().fit(X[:, [j]], y).fitted_.only
+    spec, table = problem.specs[0], problem.scale.release(problem.tables[0])
+    support = column_support(problem, 0, np.arange(spec.n_codes))
     low, high = support.interval(1, 0, table[:, 1] - table[:, 0])
-    return np.column_stack([support.rows.sum(1), low, high])[:-1], truth(spec.levels)
+    cells = np.column_stack([support.rows.sum(1), low, high])[:-1]
+    return judged(cells, truths[j](spec.levels))
 
 
 def judged(cells, truth):
@@ -109,28 +127,14 @@ def counts_table(rng, n_columns=1):
     y = classes(rng, 60, 8000)
     made = [levels(rng, y) for _ in range(n_columns)]
     X = np.column_stack([column for column, _ in made]).astype(object)
-    problem = NaiveBayes().fit(X, y).fitted_.only
-    j = best_of(problem)
-    truth = made[j][1]
-    return judged(*column_cells(problem, j, lambda names: truth[[int(v[1:]) for v in names]]))
+    return column_cells(X, y, [truth for _, truth in made])
 
 
 def grid_table(rng, kind, n_columns=1):
     """Cells of numbers on a grid, likewise."""
     y = classes(rng, 30, 3000)
     made = [number(rng, y, kind) for _ in range(n_columns)]
-    problem = NaiveBayes().fit(np.column_stack([x for x, _ in made]), y).fitted_.only
-    j = best_of(problem)
-    return judged(*column_cells(problem, j, made[j][1]))
-
-
-def best_of(problem):
-    """The column that foretells best, rows taken out one by one."""
-    losses = []
-    for column in problem.columns:
-        found, _ = column.model._fit(column.statistics, column.grid, column.settings)
-        losses.append(found.loss[0])
-    return int(np.argmin(losses))
+    return column_cells(np.column_stack([x for x, _ in made]), y, [truth for _, truth in made])
 
 
 def pair_table(rng):
@@ -150,13 +154,15 @@ def pair_table(rng):
     codes = draw(rng, flat, y)
     counts = np.zeros((len(flat), 2))
     np.add.at(counts, (codes, y), 1)
-    nothing = (np.zeros(1, int), np.zeros(1, int))
-    shaped = counts.reshape(*shape, 2)
-    pair = PairTerms((0, 1), nothing, shaped, shaped.astype(int), np.array([16, 16]))
-    support = pair_support(pair, np.ones(2))
-    low, high = (each[:-1] for each in support.interval(1, 0))
-    cells = np.column_stack([counts.sum(1), low, high])
-    return judged(cells, np.log(flat[:, 1] / flat[:, 0]))
+    both = np.column_stack([codes // shape[1], codes % shape[1]])
+    problem = NaiveBayes("levels").fit(both, y).fitted_.only
+    shaped, silent = counts.reshape(*shape, 2), np.zeros(1, int)
+    said = pair_ratios(shaped, problem.summary, (0, 1)).table[:-1]
+    weights = np.array([16, 16])
+    pair = PairTerms((0, 1), (silent, silent), shaped, said.reshape(shaped.shape), weights)
+    said = np.ldexp(said.astype(float), -TERM_BITS)
+    low, high = pair_support(problem, pair).interval(1, 0, said[:, 1] - said[:, 0])
+    return judged(np.column_stack([counts.sum(1), low, high]), np.log(flat[:, 1] / flat[:, 0]))
 
 
 KINDS = {
@@ -178,13 +184,33 @@ def coverage(kind, n_tables, seed, n_columns=1):
 def show(name, found):
     """One line: over all, and by rows."""
     parts = []
-    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+    for low, high in pairwise(EDGES):
         some = found[(found[:, 0] >= low) & (found[:, 0] < high)]
         parts.append(f"{some[:, 1].mean():5.1%}" if len(some) > 20 else "  -  ")
     print(
         f"{name:28s} {found[:, 1].mean():6.1%}  below {found[:, 2].mean():5.1%}  "
-        f"by rows {' '.join(parts)}  ({len(found)} cells)", flush=True
+        f"by rows {' '.join(parts)}  ({len(found)} cells)",
+        flush=True,
     )
+
+
+def spread_of(model, n_tables, seed):
+    """Variance and squared error of a log-ratio of densities, in units of 1 / effective rows."""
+    rng, at = np.random.default_rng(seed), np.array([-2, -1, 0, 0.5, 1, 2, 3.0])
+    truth = stats.norm.logpdf(at, 1, 1.3) - stats.norm.logpdf(at, 0, 1)
+    said, expected = [], []
+    for _ in range(n_tables):
+        y = np.repeat([0, 1], [300, 200])
+        x = np.where(y == 0, rng.normal(size=500), rng.normal(1, 1.3, 500))
+        problem = NaiveBayes(model).fit(x[:, None], y).fitted_.only
+        codes = at if problem.specs[0].cuts is None else np.searchsorted(problem.specs[0].cuts, at)
+        support = column_support(problem, 0, at)
+        some = slice(None) if problem.specs[0].cuts is None else codes
+        said.append((support.point[:, 1] - support.point[:, 0])[some])
+        expected.append((1 / (support.rows + support.prior)).sum(1)[some])
+    unit = np.mean(expected, 0)
+    wrong = np.mean(np.square(np.array(said) - truth), 0)
+    return np.var(said, 0) / unit, wrong / unit
 
 
 def main():
@@ -198,7 +224,11 @@ def main():
         show(kind, coverage(kind, given.tables, given.seed))
     for kind in list(KINDS)[:-1]:
         found = coverage(kind, max(given.tables // 10, 1), given.seed, 30)
-        show(f"{kind}, best of 30", found)
+        show(f"{kind}, first of 30", found)
+    print("at -2, -1, 0, 0.5, 1, 2, 3: variance, squared error; times effective rows")
+    for model in ("gaussian", "grid-gaussian", "kernel", "rank-kernel"):
+        varies, wrong = spread_of(model, given.tables, given.seed)
+        print(f"{model:14s} {np.array_str(varies, precision=2)} {np.array_str(wrong, precision=2)}")
 
 
 if __name__ == "__main__":

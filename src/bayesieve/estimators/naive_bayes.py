@@ -157,13 +157,13 @@ class BayesFamily:
         priors = check_priors(self.priors, len(summaries[0].classes))
         told = smoothing, priors, self.var_smoothing
         if len(summaries) == 1:
-            problems = [fit_problem(summaries[0], *told, run)]
+            problems = [fit_problem(summaries[0], *told, run, self.silent_constants)]
         else:
             found: dict[int, FittedProblem] = {}
 
             def task(lo: int, hi: int) -> None:
                 for g in range(lo, hi):
-                    found[g] = fit_problem(summaries[g], *told)
+                    found[g] = fit_problem(summaries[g], *told, run_alone, self.silent_constants)
 
             run(task, len(summaries), 0)
             problems = [found[g] for g in range(len(summaries))]
@@ -179,8 +179,16 @@ class BayesFamily:
         """Settings of tables that are learnt on some of the rows of a model."""
         # The variance added to all columns is learnt once, by the fit on all rows.
         return ModelSettings(
-            check_smoothing(self.smoothing), fitted.problems[0].extra_variance, class_weight
+            check_smoothing(self.smoothing),
+            fitted.problems[0].extra_variance,
+            class_weight,
+            silent_constants=self.silent_constants,
         )
+
+    @property
+    def silent_constants(self) -> bool:
+        """Does a constant say nothing?  Models that are named keep their definition."""
+        return not isinstance(self.features, str) or self.features == "auto"
 
     def sparse_tables(
         self, problem: SparseProblem, fitted: FittedBayes, run: Run = run_alone

@@ -184,8 +184,8 @@ class Evidence:
         cell.  None where nothing is said, and for distributions with parameters (`"gaussian"`),
         which rest on all rows.
     low, high : float or None
-        Between what the log-ratio lies, at 90 %, see `Support.interval`.  None where nothing is said,
-        for the prior, and where nobody knows (mixtures, distributions with a pooled variance).
+        Between what the log-ratio lies, at 90 %.  None where nothing is said, for the prior, and
+        where nobody knows (mixtures, distributions with a pooled variance).
 
     Examples
     --------

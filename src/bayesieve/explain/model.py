@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -130,7 +130,8 @@ class Cells(Result):
     feature, value : of each cell.
     times : how many times as likely the value makes the target.
     low, high : between what that lies, at 90 %; None where nothing tells.
-    rows : training rows of the two classes behind it; of densities, as many as tell a share as well.
+    rows : training rows of the two classes behind it; of densities, as many as tell a share as
+        well.
 
     Examples
     --------
@@ -138,6 +139,10 @@ class Cells(Result):
     >>> from bayesieve import NaiveBayes, explain_model
     >>> X, y = np.array([[1], [1], [0], [0]] * 5), np.array(["a", "a", "b", "b"] * 5)
     >>> print(explain_model(NaiveBayes().fit(X, y)).cells().to_text())
+    b rather than a, and between what that lies at 90 %
+    feature  value  times as likely        low      high  rows
+    x0           0               11     3.4636    142.27    10
+    x0           1         0.090909  0.0070287   0.28872    10
     """
 
     target: Value
@@ -150,7 +155,7 @@ class Cells(Result):
     rows: list[float | None]
 
     _texts = ("value",)
-    _table = {
+    _table: ClassVar[dict[str, str]] = {
         "feature": "feature",
         "value": "value",
         "times as likely": "times",
@@ -239,11 +244,11 @@ class ModelExplanation(Result):
         k, other = self._pair(target, against)
         found: list[tuple[str, Value, float, float | None, float | None, float | None]] = []
         for each in self.features:
-            rows = each.rows or [None] * len(each.values)
+            rows = each.rows or [[]] * len(each.values)
             told = each.values, each.ratios(k, other), each.intervals(k, other), rows
             for value, ratio, within, behind in zip(*told, strict=True):
                 low, high = (None, None) if within is None else map(self._times, within)
-                n = None if behind is None else behind[k] + behind[other]
+                n = behind[k] + behind[other] if behind else None
                 found.append((each.feature, value, self._times(ratio), low, high, n))
         columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 6
         return Cells(self.classes[k], self.classes[other], *columns)
@@ -406,15 +411,18 @@ def _supported(problem: FittedProblem, j: int) -> FeatureEvidence:
     if found is None:
         return each
     if table is not None:
-        parts, starts = found[:3], np.arange(spec.n_codes - 1)
+        starts = np.arange(spec.n_codes - 1)
         weight = np.ones((spec.n_codes - 1, 1))
         if spec.on_grid:
             starts = _runs(problem.scale.release(table)[:-1])
             weight = problem.summary.statistics[j][0][:-1].sum(1, keepdims=True) + 1e-9
         if starts.size:
             total = np.add.reduceat(weight, starts)
-            parts = (np.add.reduceat(part[:-1] * weight, starts) / total for part in parts)
-            found = Support(*parts, *found[3:])
+            point, rows, prior = (
+                np.add.reduceat(part[:-1] * weight, starts) / total
+                for part in (found.point, found.rows, found.prior)
+            )
+            found = found._replace(point=point, rows=rows, prior=prior)
     return replace(each, rows=found.rows.tolist(), support=found)
 
 

@@ -179,6 +179,7 @@ class ModelSettings:
     extra_variance : added to every variance (scikit-learn's rule); None for Weka's intervals.
     class_weight : factor on the counts of each class.
     bits : logarithms of whole numbers are rounded to 2^-bits nat, prime by prime.
+    silent_constants : a column of zeros and ones of which a single value is seen says nothing.
 
     Examples
     --------
@@ -194,6 +195,7 @@ class ModelSettings:
     class_weight: Floats
     binary_mean: Floats | None = None
     bits: int = MOST_BITS
+    silent_constants: bool = False
 
 
 class FeatureModel:
@@ -264,6 +266,10 @@ class FeatureModel:
         values : those to speak of; of a discrete column, all codes in their order.
         """
         return None
+
+    def silent_lone(self, settings: ModelSettings) -> bool:
+        """When the only row with a value is taken out, does its line say nothing?"""
+        return self.silent_unseen
 
     def limit(self, finite: Floats, settings: ModelSettings) -> Floats:
         """Bring the terms of whole lines (last axis: classes) within the bound."""
@@ -400,7 +406,7 @@ class ColumnTerms(NamedTuple):
             impossible[0] = base.impossible[0]
         if own.impossible is not None:
             impossible[1] = own.impossible
-        if self.model.silent_unseen:
+        if self.model.silent_lone(settings):
             alone = np.append(self.statistics[0, :-1].sum(-1) == 1, False)
             finite[:, alone] = 0.0
             impossible[:, alone] = False

@@ -1,9 +1,11 @@
 """What stands behind the terms of a fitted model, its weights held fixed."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..checks import Array
-from .base import Ints
+from .base import Floats, Ints
 from .counts import log_shares_of
 from .fitted import FittedProblem
 from .log_ratios import WEIGHT_STEPS, presence
@@ -38,6 +40,23 @@ def column_support(problem: FittedProblem, j: int, values: Array) -> Support | N
             np.maximum(found.whole, counts.sum(0)),
         )
     return _weighted(problem, found, weighting.weights[j])
+
+
+def term_rows(problem: FittedProblem, columns: Sequence[int]) -> Floats | None:
+    """Rows of each class behind all that a column, or a pair of columns, says; None: nobody knows.
+
+    Parameters
+    ----------
+    problem, columns : a model, and one or two columns of it.
+    """
+    if len(columns) == 2:
+        return next(pair.counts for pair in problem.pairs if set(pair.columns) == {*columns})
+    (j,) = columns
+    if problem.tables[j] is None:
+        return None
+    found = column_support(problem, j, np.arange(problem.specs[j].n_codes))
+    speaks = problem.weighting is not None and problem.weighting.speaks
+    return None if found is None else found.rows[: None if speaks else -1]
 
 
 def pair_support(problem: FittedProblem, pair: PairTerms) -> Support:

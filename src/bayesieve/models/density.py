@@ -1,7 +1,7 @@
 """Continuous columns on a grid: densities made of counts, and the one that fits a column best."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
 from typing import NamedTuple
@@ -150,9 +150,7 @@ _JUDGES = {**DENSITIES, "levels": by_level}
 MOST_OF_OTHERS = 8.0
 
 
-def _behind(
-    name: str, found: DensityRatios, seen: Floats, units: Floats, grid: Grid
-) -> Support:
+def _behind(name: str, found: DensityRatios, seen: Floats, units: Floats, grid: Grid) -> Support:
     """What stands behind all codes of the first set.
 
     Parameters
@@ -250,25 +248,25 @@ class DensityModel(CountModel):
         """What stands behind all codes; behind a constant, and the code that says nothing, none."""
         _, statistics, grid, settings = speaker
         seen, units = statistics[0, :-1], settings.class_weight
-        found, at = replace(self, held=False)._fit(statistics[:1], grid, settings)
+        found, at = self._fit(statistics[:1], grid, settings, hold=False)
         support = _behind(self.members[int(at[0])], found, seen, units, grid)
-        if self.held and (seen.sum(-1) > 0).sum() < 2:
+        if (seen.sum(-1) > 0).sum() < 2:
             support = support._replace(point=np.full(seen.shape, np.nan))
         return support.with_silent_code()
 
     def _fit(
-        self, statistics: Floats, grid: Grid, settings: ModelSettings
+        self, statistics: Floats, grid: Grid, settings: ModelSettings, hold: bool = True
     ) -> tuple[DensityRatios, Array]:
-        units = settings.class_weight
+        units, held = settings.class_weight, self.held and hold
         counts = statistics[:, :-1] * units
         # Counts by many classes take as much room as what is made of them.
         mark = blake2b(counts.tobytes(), digest_size=32).digest()
         parts = (mark, units.tobytes(), grid.points.tobytes(), grid.n_values)
-        key = (self.members, self.held, counts.shape, *parts)
+        key = (self.members, held, counts.shape, *parts)
         found = _KEPT.get(key)
         if found is None:
             found = _best(self.members, counts, units, grid)
-            if self.held:
+            if held:
                 self._hold(found[0], statistics[:, :-1])
             for part in found[0]:
                 part.flags.writeable = False

@@ -409,7 +409,7 @@ class GaussianModel(FeatureModel):
         return self._finish(finite, (statistics.weight <= 0)[:, None, :], values, grid, settings)
 
     def support(self, speaker: ColumnTerms, values: Array) -> Support | None:
-        """As many rows as tell a share as well; None where a variance is pooled, or of a mixture."""
+        """As many rows as tell a share as well; None of a mixture, or a pooled variance."""
         found = speaker.statistics
         if self.pooled or not isinstance(found, Moments):
             return None

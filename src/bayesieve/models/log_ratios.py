@@ -163,13 +163,20 @@ def column_ratios(
         # Curves and levels are held where they are made; here only what a missing value says.
         some = slice(None) if spec.model == "bernoulli" else slice(-1, None)
         if spec.model == "bernoulli" or (speaks and held):
-            told = table[some], moved[some], counts[some].sum(-1)
+            told = table[some], moved[some], _telling(counts)[some]
             table[some], moved[some] = held_to_rows(*told)
         if speaks:
             # Nor does a level that nobody knows say what a missing value says.
             table, moved = (np.pad(part, ((0, 1), (0, 0))) for part in (table, moved))
         found.append(Ratios(table, moved, lone))
     return found
+
+
+def _telling(counts: Floats) -> Floats:
+    """Rows of all classes behind each code; none behind the value of a constant."""
+    rows = counts.sum(-1)
+    rows[..., :-1] *= (rows[..., :-1] > 0).sum(-1, keepdims=True) > 1
+    return rows
 
 
 def _terms(column: ColumnTerms, n_codes: int, sets: TrainingSets | None) -> tuple[Floats, Floats]:
@@ -190,7 +197,7 @@ def _binary_ratios(
     moved = np.zeros(terms.shape, np.int64)
     if own:
         moved[:, :-1] = _fixed(np.where(counts > 0, left - terms, 0.0)[:, :-1])
-    table, moved = held_to_rows(table, moved, counts.sum(-1))
+    table, moved = held_to_rows(table, moved, _telling(counts))
     lone = np.zeros(terms.shape[1], bool)
     return [Ratios(table[j], moved[j], lone) for j in range(len(terms))]
 

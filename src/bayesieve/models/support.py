@@ -38,7 +38,7 @@ class Support(NamedTuple):
     >>> found = Support(np.log(rows + 1), rows, np.ones((1, 2)), np.array([50.0, 50.0]))
     >>> low, high = found.interval(0, 1)
     >>> np.exp([low[0], high[0]]).round(2)
-    array([1.09, 9.66])
+    array([ 1.17, 10.82])
     """
 
     point: Floats
@@ -52,7 +52,9 @@ class Support(NamedTuple):
         """One more code, which says nothing."""
         pad = (0, 1), (0, 0)
         point = np.pad(self.point, pad, constant_values=np.nan)
-        return self._replace(point=point, rows=np.pad(self.rows, pad), prior=np.pad(self.prior, pad))
+        return self._replace(
+            point=point, rows=np.pad(self.rows, pad), prior=np.pad(self.prior, pad)
+        )
 
     def interval(
         self, first: int, second: int, said: Floats | None = None
