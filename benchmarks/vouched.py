@@ -6,7 +6,7 @@ rows, of densities) is asked: is log P(value | one class) / P(value | the other)
 drawn, within the interval?  Printed for each kind by rows behind a cell, and over all; for terms
 named beforehand, and for the one column of 30 that a weighted model takes first.
 
-Of two classes the first has 10 to 60 % of the rows.
+Of two classes the first has 10 to 60 % of the rows; a rare one has 2 to 10 %.
 counts : 2 to 40 levels, their shares Dirichlet (1); the log-odds of the classes in a level have a
     deviation of 0.2 to 1.5.  60 to 8000 rows.
 grids : two normal distributions, two skewed (gamma) or two of two humps, up to 2 deviations apart,
@@ -32,10 +32,12 @@ from bayesieve.models.pairs import PairTerms
 EDGES = [3, 5, 10, 30, 100, 300, 1000]
 
 
-def classes(rng, fewest, most):
+def classes(rng, fewest, most, shares):
     """Two classes of some rows."""
     n_rows = int(np.exp(rng.uniform(np.log(fewest), np.log(most))))
-    return (rng.random(n_rows) < rng.uniform(0.1, 0.6)).astype(int)
+    y = (rng.random(n_rows) < rng.uniform(*shares)).astype(int)
+    y[:2] = 0, 1
+    return y
 
 
 def draw(rng, shares, y):
@@ -122,24 +124,24 @@ def judged(cells, truth):
     return np.column_stack([rows, inside, truth < low, high - low])[asked]
 
 
-def counts_table(rng, n_columns=1):
+def counts_table(rng, shares, n_columns=1):
     """Cells of levels; of several columns, those of the one that foretells best."""
-    y = classes(rng, 60, 8000)
+    y = classes(rng, 60, 8000, shares)
     made = [levels(rng, y) for _ in range(n_columns)]
     X = np.column_stack([column for column, _ in made]).astype(object)
     return column_cells(X, y, [truth for _, truth in made])
 
 
-def grid_table(rng, kind, n_columns=1):
+def grid_table(rng, kind, shares, n_columns=1):
     """Cells of numbers on a grid, likewise."""
-    y = classes(rng, 30, 3000)
+    y = classes(rng, 30, 3000, shares)
     made = [number(rng, y, kind) for _ in range(n_columns)]
     return column_cells(np.column_stack([x for x, _ in made]), y, [truth for _, truth in made])
 
 
-def pair_table(rng):
+def pair_table(rng, seldom):
     """Cells of a pair."""
-    y = classes(rng, 60, 8000)
+    y = classes(rng, 60, 8000, seldom)
     shape = rng.integers(2, 9, 2)
     away = rng.uniform(0, 1)
     shares = np.zeros((*shape, 2))
@@ -174,10 +176,10 @@ KINDS = {
 }
 
 
-def coverage(kind, n_tables, seed, n_columns=1):
+def coverage(kind, n_tables, seed, n_columns=1, shares=(0.1, 0.6)):
     """What `judged` says of all cells of many tables."""
     rng = np.random.default_rng([seed, *kind.encode()])
-    more = () if n_columns == 1 else (n_columns,)
+    more = (shares,) if n_columns == 1 else (shares, n_columns)
     return np.concatenate([KINDS[kind](rng, *more) for _ in range(n_tables)])
 
 
@@ -188,7 +190,7 @@ def show(name, found):
         some = found[(found[:, 0] >= low) & (found[:, 0] < high)]
         parts.append(f"{some[:, 1].mean():5.1%}" if len(some) > 20 else "  -  ")
     print(
-        f"{name:28s} {found[:, 1].mean():6.1%}  below {found[:, 2].mean():5.1%}  "
+        f"{name:30s} {found[:, 1].mean():6.1%}  below {found[:, 2].mean():5.1%}  "
         f"by rows {' '.join(parts)}  ({len(found)} cells)",
         flush=True,
     )
@@ -222,6 +224,9 @@ def main():
     print(f"by rows: from {', '.join(map(str, EDGES[:-1]))} on")
     for kind in KINDS:
         show(kind, coverage(kind, given.tables, given.seed))
+    for kind in KINDS:
+        found = coverage(kind, given.tables // 4, given.seed, shares=(0.02, 0.1))
+        show(f"{kind}, a rare class", found)
     for kind in list(KINDS)[:-1]:
         found = coverage(kind, max(given.tables // 10, 1), given.seed, 30)
         show(f"{kind}, first of 30", found)

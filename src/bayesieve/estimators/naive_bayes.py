@@ -251,7 +251,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
         The feature model of each column.  One name for all columns, or a mapping of column names
         or positions to names; columns left out are ``"auto"``: bernoulli when all values are 0 or
         1, levels for text and categories, curve for other numbers (gaussian, where
-        `var_smoothing` or `rounded` ask for normal distributions).
+        `var_smoothing` or `rounded` ask for normal distributions).  With ``"auto"`` or a mapping, a
+        bernoulli column of which a single value is seen says nothing.
 
         - ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values), ``"levels"`` (any values, each
           shrunk to the shares of the classes as its rows are few, by empirical Bayes).

@@ -9,11 +9,8 @@ from .base import Floats, Ints
 from .counts import log_shares_of
 from .fitted import FittedProblem
 from .log_ratios import WEIGHT_STEPS, presence
-from .pairs import PairTerms
+from .pairs import SHRINK, PairTerms
 from .support import Support
-
-# What both columns of a pair say alone is taken for so many rows of a cell.
-_ALONE = 5.0
 
 
 def column_support(problem: FittedProblem, j: int, values: Array) -> Support | None:
@@ -69,7 +66,7 @@ def pair_support(problem: FittedProblem, pair: PairTerms) -> Support:
     one, two, total = known.sum(1) + 0.5, known.sum(0) + 0.5, known.sum((0, 1))
     apart = (one[:, None] * two[None] / np.maximum(total, 1.0)).reshape(-1, weight.size)
     counts = pair.counts.reshape(apart.shape)
-    prior = _ALONE * apart / apart.sum(1, keepdims=True) / weight
+    prior = SHRINK * apart / apart.sum(1, keepdims=True) / weight
     point = np.log(counts + prior) - np.log(np.maximum(counts.sum(0), 1.0))
     return _weighted(problem, Support(point, counts, prior, counts.sum(0)), pair.weights)
 

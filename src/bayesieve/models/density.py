@@ -137,17 +137,13 @@ DENSITIES: dict[str, Judge] = {
 }
 
 
-# In place of no rows.
-_LEAST = 1e-300
+# In place of no rows, and of infinitely many.
+_LEAST, _EVER = 1e-300, 1e9
 
 _JUDGES = {**DENSITIES, "levels": by_level}
 
 
 # -- The rows behind what is said ------------------------------------------------------------------
-
-
-#: What a column's other levels tell of one is taken for so many rows of it, at most.
-MOST_OF_OTHERS = 8.0
 
 
 def _behind(name: str, found: DensityRatios, seen: Floats, units: Floats, grid: Grid) -> Support:
@@ -167,9 +163,9 @@ def _behind(name: str, found: DensityRatios, seen: Floats, units: Floats, grid: 
     counts, total, n_codes = seen * units, seen.sum(0), len(seen)
     shares = (counts.sum(0) + 1) / (counts.sum(0) + 1).sum()
     if name == "levels":
-        most = MOST_OF_OTHERS if added < 0 else min(added, MOST_OF_OTHERS)
+        added = added if added > 0 else _EVER
         silent = seen.sum(1, keepdims=True) == 0
-        prior = np.broadcast_to(most * shares / units, seen.shape)
+        prior = np.broadcast_to(added * shares / units, seen.shape)
         return Support(np.where(silent, np.nan, point), seen, prior, total)
     # The mean over a kernel varies less than a share of as many rows, by the root of 2, and the
     # width that foretells best errs about as much: a sum of n, heights 1, tells as n rows do.

@@ -10,6 +10,10 @@ from ..checks import Floats
 #: Of the evidence itself, this share is outside of an interval, half of it at either end.
 OUTSIDE = 0.1
 
+#: Pseudo-rows, whatever was chosen, are brought to so many of the rarer class: what is known from
+#: elsewhere (other levels, both columns of a pair) tells less of a value than it foretells.
+FEWEST_PSEUDO, MOST_PSEUDO = 0.5, 1.0
+
 # Beyond so many rows an interval is a point.
 _MOST = 1e9
 
@@ -69,17 +73,19 @@ class Support(NamedTuple):
         first, second : positions of the classes.
         said : what the model says of each value; it is never outside.
         """
-        both = [first, second]
-        part, total = self.rows + self.prior, self.whole + self.prior
-        found = []
+        both, found = [first, second], []
+        rows, prior, whole = self.rows[:, both], self.prior[:, both], self.whole[both]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            least = prior.min(1, keepdims=True)
+            kept = prior * (np.clip(least, FEWEST_PSEUDO, MOST_PSEUDO) / least)
             # A large share of a class is told by more than its rows.
-            vary = (1 / part[:, both]).sum(1)
-            left = np.maximum(vary - (1 / total[:, both]).sum(1), vary / _MOST)
-            a, b = np.minimum(part[:, both] * (vary / left)[:, None], _MOST).T
+            vary = (1 / (rows + kept)).sum(1)
+            left = np.maximum(vary - (1 / (whole + kept)).sum(1), vary / _MOST)
+            a, b = np.minimum((rows + kept) * (vary / left)[:, None], _MOST).T
+            point = np.log(rows + prior) @ [1.0, -1.0]
             for p in (OUTSIDE / 2, 1 - OUTSIDE / 2):
                 odds = np.log(betaincinv(a, b, p)) - np.log(betaincinv(b, a, 1 - p))
-                found.append(self._moved(first, second, odds - np.log(a) + np.log(b)))
+                found.append(self._moved(first, second, odds - point))
         low, high = found
         if said is None:
             return low, high
