@@ -87,11 +87,7 @@ class Support(NamedTuple):
                 odds = np.log(betaincinv(a, b, p)) - np.log(betaincinv(b, a, 1 - p))
                 found.append(self._moved(first, second, odds - point))
         low, high = found
-        if said is None:
-            return low, high
-        silent = np.isnan(low)
-        low, high = np.minimum(low, said), np.maximum(high, said)
-        return np.where(silent, np.nan, low), np.where(silent, np.nan, high)
+        return (low, high) if said is None else (np.minimum(low, said), np.maximum(high, said))
 
     def _moved(self, first: int, second: int, by: Floats) -> Floats:
         """What is said of two classes when the odds between them are others by so much."""
