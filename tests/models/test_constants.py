@@ -40,9 +40,10 @@ def test_constants_say_nothing(form, smoothing):
         assert (model.predict_proba(X) == few.predict_proba(X[:, :5])).all()
 
 
-def test_a_named_model_keeps_its_definition():
+@pytest.mark.parametrize("features", ["bernoulli", {6: "bernoulli"}])
+def test_a_named_model_keeps_its_definition(features):
     X, y = zeros_and_ones()
-    table = np.asarray(NaiveBayes("bernoulli").fit(X, y).fitted_.only.tables[6])
+    table = np.asarray(NaiveBayes(features).fit(X, y).fitted_.only.tables[6])
     assert np.ptp(table[1]) > 0
 
 

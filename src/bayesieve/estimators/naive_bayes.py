@@ -188,7 +188,7 @@ class BayesFamily:
     @property
     def silent_constants(self) -> bool:
         """Does a constant say nothing?  Models that are named keep their definition."""
-        return not isinstance(self.features, str) or self.features == "auto"
+        return isinstance(self.features, str) and self.features == "auto"
 
     def sparse_tables(
         self, problem: SparseProblem, fitted: FittedBayes, run: Run = run_alone
@@ -251,7 +251,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         The feature model of each column.  One name for all columns, or a mapping of column names
         or positions to names; columns left out are ``"auto"``: bernoulli when all values are 0 or
         1, levels for text and categories, curve for other numbers (gaussian, where
-        `var_smoothing` or `rounded` ask for normal distributions).  With ``"auto"`` or a mapping, a
+        `var_smoothing` or `rounded` ask for normal distributions).  With ``"auto"`` for all, a
         bernoulli column of which a single value is seen says nothing.
 
         - ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values), ``"levels"`` (any values, each

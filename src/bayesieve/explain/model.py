@@ -100,7 +100,7 @@ class FeatureEvidence:
     source: Source
     beside: list[list[float]] | None = None
     rows: list[list[float]] | None = None
-    support: Support | None = field(default=None, repr=False)
+    support: Support | None = field(default=None, repr=False, compare=False)
 
     def ratios(self, k: int, other: int) -> list[float]:
         """Log-ratio of each value between two classes."""
