@@ -25,8 +25,7 @@ import numpy as np
 from scipy import stats
 
 from bayesieve import NaiveBayes, WeightedNaiveBayes
-from bayesieve.models.behind import column_support, pair_support
-from bayesieve.models.log_ratios import TERM_BITS, pair_ratios
+from bayesieve.models.log_ratios import TERM_BITS, column_support, pair_ratios, pair_support
 from bayesieve.models.pairs import PairTerms
 
 EDGES = [3, 5, 10, 30, 100, 300, 1000]

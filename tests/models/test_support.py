@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, explain, explain_model
-from bayesieve.models.behind import column_support, pair_support, term_rows
-from bayesieve.models.support import Support
+from bayesieve.models.base import Support
+from bayesieve.models.log_ratios import column_support, pair_support, term_rows
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)

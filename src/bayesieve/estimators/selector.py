@@ -21,9 +21,8 @@ from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
 from ..engine.registry import RemoteTable
 from ..engine.threads import Threads, count_threads
-from ..models.behind import term_rows
 from ..models.fitted import FittedProblem
-from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, column_ratios
+from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, column_ratios, term_rows
 from ..models.registry import MODELS
 from ..search.hints import RowHints
 from ..search.objective import Objective, SubsetScorer

@@ -21,10 +21,9 @@ from ..data.split import find_parts, read_groups_of_rows, read_mates
 from ..data.tables import is_collection, keep_names
 from ..engine.threads import Threads, count_threads
 from ..models.base import Ints
-from ..models.behind import term_rows
 from ..models.columns import choose_models
 from ..models.fitted import FittedBayes
-from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS
+from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, term_rows
 from ..rankings.families import Families
 from ..search.checkpoint import fingerprint
 from ..search.path import Path

@@ -20,12 +20,11 @@ from ..estimators.deploy import bayes_of, rows_of
 from ..estimators.signals import SignalPipeline, follow
 from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
-from ..models.base import Floats, Ints
-from ..models.behind import column_support, pair_support
+from ..models.base import Floats, Ints, Support
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
+from ..models.log_ratios import column_support, pair_support
 from ..models.pairs import cells
 from ..models.registry import is_category
-from ..models.support import Support
 from .model import rows_behind
 from .text import SILENT, chance_in_words, few_digits, many, odds_in_words, value_in_words
 

@@ -15,14 +15,12 @@ from ..data.result import Columns, Result
 from ..estimators.deploy import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value
-from ..models.base import Floats, Ints
-from ..models.behind import column_support, pair_support
+from ..models.base import Floats, Ints, Support
 from ..models.density import DensityModel
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import Bells, Mixtures, Moments, deviations
-from ..models.log_ratios import WEIGHT_STEPS
+from ..models.log_ratios import WEIGHT_STEPS, column_support, pair_support
 from ..models.pairs import PairTerms
-from ..models.support import Support
 from ..rankings.families import count_others
 from .text import odds_in_words, value_in_words
 
@@ -121,7 +119,7 @@ class FeatureEvidence:
 
 
 @dataclass(frozen=True, repr=False)
-class Cells(Result):
+class CellEvidence(Result):
     """Every value of every feature: what it says, within what, and the rows behind it.
 
     Attributes
@@ -233,7 +231,7 @@ class ModelExplanation(Result):
         ]
         return sorted(found, key=lambda pair: -_length(pair[1]))
 
-    def cells(self, target: Value | None = None, against: Value | None = None) -> Cells:
+    def cells(self, target: Value | None = None, against: Value | None = None) -> CellEvidence:
         """What every value says, within what, and the rows behind it.
 
         Parameters
@@ -251,7 +249,7 @@ class ModelExplanation(Result):
                 n = behind[k] + behind[other] if behind else None
                 found.append((each.feature, value, self._times(ratio), low, high, n))
         columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 6
-        return Cells(self.classes[k], self.classes[other], *columns)
+        return CellEvidence(self.classes[k], self.classes[other], *columns)
 
     def _times(self, ratio: float) -> float:
         with np.errstate(over="ignore"):

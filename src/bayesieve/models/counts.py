@@ -23,10 +23,10 @@ from .base import (
     Grid,
     Ints,
     ModelSettings,
+    Support,
     Terms,
     TrainingSets,
 )
-from .support import Support
 
 
 @dataclass(frozen=True)

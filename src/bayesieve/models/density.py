@@ -10,10 +10,18 @@ import numpy as np
 
 from ..checks import Array
 from ..data.columns import MOST_CODES
-from .base import ColumnTerms, Floats, Grid, ModelSettings, Terms, TrainingSets
+from .base import (
+    ColumnTerms,
+    Floats,
+    Grid,
+    ModelSettings,
+    Support,
+    Terms,
+    TrainingSets,
+    normal_support,
+)
 from .counts import CountModel
 from .gaussian import LEAST_LOG, log_interval
-from .support import Support, normal_support
 
 
 class DensityRatios(NamedTuple):

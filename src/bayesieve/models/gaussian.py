@@ -16,10 +16,11 @@ from .base import (
     Grid,
     ModelSettings,
     Statistics,
+    Support,
     Terms,
     TrainingSets,
+    normal_support,
 )
-from .support import Support, normal_support
 
 #: Points to choose from; the largest number serves the widest interval (six standard deviations).
 _COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)

@@ -6,9 +6,8 @@ import numpy as np
 
 from ..checks import Array, Ints
 from ..data.columns import MOST_CODES
-from .base import ColumnTerms, Floats, Grid, ModelSettings, Terms
+from .base import ColumnTerms, Floats, Grid, ModelSettings, Support, Terms
 from .counts import CountModel
-from .support import Support
 
 # Counts looked at together: as many as stay in the cache.
 _CELLS = 1 << 16
