@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -252,21 +252,23 @@ class DensityModel(CountModel):
         """What stands behind all codes; behind a constant, and the code that says nothing, none."""
         _, statistics, grid, settings = speaker
         seen, units = statistics[0, :-1], settings.class_weight
-        found, at = self._fit(statistics[:1], grid, settings, hold=False)
-        support = _behind(self.members[int(at[0])], found, seen, units, grid)
-        if (seen.sum(-1) > 0).sum() < 2:
-            support = support._replace(point=np.full(seen.shape, np.nan))
-        return support.with_silent_code()
+        key = self.members, *_mark(seen, units, grid)
+        support = _SUPPORTS.get(key)
+        if support is None:
+            found, at = self._fit(statistics[:1], grid, settings, hold=False)
+            support = _behind(self.members[int(at[0])], found, seen, units, grid)
+            if (seen.sum(-1) > 0).sum() < 2:
+                support = support._replace(point=np.full(seen.shape, np.nan))
+            support = support.with_silent_code()
+            _SUPPORTS.put(key, support, 3 * support.rows.nbytes)
+        return support
 
     def _fit(
         self, statistics: Floats, grid: Grid, settings: ModelSettings, hold: bool = True
     ) -> tuple[DensityRatios, Array]:
         units, held = settings.class_weight, self.held and hold
         counts = statistics[:, :-1] * units
-        # Counts by many classes take as much room as what is made of them.
-        mark = blake2b(counts.tobytes(), digest_size=32).digest()
-        parts = (mark, units.tobytes(), grid.points.tobytes(), grid.n_values)
-        key = (self.members, held, counts.shape, *parts)
+        key = (self.members, held, *_mark(counts, units, grid))
         found = _KEPT.get(key)
         if found is None:
             found = _best(self.members, counts, units, grid)
@@ -285,7 +287,16 @@ class DensityModel(CountModel):
             hold_to_rows(rows, self.grid_codes > 0, found.ratio[g], found.own[g])
 
 
-class _Kept:
+def _mark(counts: Floats, units: Floats, grid: Grid) -> tuple[object, ...]:
+    """What tells columns apart, in little room."""
+    mark = blake2b(counts.tobytes(), digest_size=32).digest()
+    return counts.shape, mark, units.tobytes(), grid.points.tobytes(), grid.n_values
+
+
+Made = TypeVar("Made")
+
+
+class _Kept(Generic[Made]):
     """What was made last, as long as it fits into so many bytes.
 
     A search and the final model, a unit and a coarser one ask for the same densities, column after
@@ -294,14 +305,14 @@ class _Kept:
 
     def __init__(self, most_bytes: int):
         self._most, self._bytes, self._lock = most_bytes, 0, Lock()
-        self._found: dict[object, tuple[tuple[DensityRatios, Array], int]] = {}
+        self._found: dict[object, tuple[Made, int]] = {}
 
-    def get(self, key: object) -> tuple[DensityRatios, Array] | None:
+    def get(self, key: object) -> Made | None:
         """What was made of these counts, or None."""
         with self._lock:
             return self._found[key][0] if key in self._found else None
 
-    def put(self, key: object, made: tuple[DensityRatios, Array], size: int) -> None:
+    def put(self, key: object, made: Made, size: int) -> None:
         """Keep it, and let go what is oldest."""
         with self._lock:
             if key in self._found or size > self._most:
@@ -313,7 +324,9 @@ class _Kept:
                 self._bytes -= gone
 
 
-_KEPT = _Kept(2**25)
+_KEPT = _Kept[tuple[DensityRatios, Array]](2**25)
+
+_SUPPORTS = _Kept[Support](2**24)
 
 
 def _best(
