@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesieve.datasets.simulated import make_signals
+from bayesieve.estimators.naive_bayes import NaiveBayes
 from bayesieve.estimators.selector import NaiveBayesSelector
 from bayesieve.indicators.transformer import Indicators
 from bayesieve.search.strategies.ranked import RankedSearch
@@ -89,6 +90,7 @@ def _replicate(run: PaperRun, seed: int) -> Result:
     found: Result = {}
     for row, search, criterion in [*((r, s, c) for r, s, c, _, _ in ROWS), UNPRINTED]:
         selector = NaiveBayesSelector(
+            NaiveBayes("bernoulli"),
             search=search,
             criterion=criterion,
             cv="train",

@@ -150,7 +150,8 @@ class Result:
 def plain(value: object) -> Foreign:
     """Plain data, as JSON has it: dicts, lists, texts, numbers, None.
 
-    Data classes and named tuples become dicts, other sequences and arrays lists.
+    Data classes (what they show of themselves) and named tuples become dicts, other sequences and
+    arrays lists.
 
     Examples
     --------
@@ -162,7 +163,8 @@ def plain(value: object) -> Foreign:
     if isinstance(value, Result):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        shown = [field.name for field in fields(value) if field.repr]
+        return {name: plain(getattr(value, name)) for name in shown}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(each) for name, each in value._asdict().items()}
     if isinstance(value, Mapping):

@@ -372,7 +372,8 @@ class _BayesTables:
         means = None
         if smoothing == "mean":
             means = binary_mean(list(counts), counts.shape[1], counts.shape[3])
-        settings = ModelSettings(smoothing, None, self._class_weight, means, bits)
+        told = self._class_weight, means, bits, self._settings.silent_constants
+        settings = ModelSettings(smoothing, None, *told)
         return MODELS["bernoulli"].terms(counts, np.arange(3), Grid(), settings)
 
     def _others(self, bits: int) -> dict[int, Terms]:

@@ -157,13 +157,13 @@ class BayesFamily:
         priors = check_priors(self.priors, len(summaries[0].classes))
         told = smoothing, priors, self.var_smoothing
         if len(summaries) == 1:
-            problems = [fit_problem(summaries[0], *told, run)]
+            problems = [fit_problem(summaries[0], *told, run, self.silent_constants)]
         else:
             found: dict[int, FittedProblem] = {}
 
             def task(lo: int, hi: int) -> None:
                 for g in range(lo, hi):
-                    found[g] = fit_problem(summaries[g], *told)
+                    found[g] = fit_problem(summaries[g], *told, run_alone, self.silent_constants)
 
             run(task, len(summaries), 0)
             problems = [found[g] for g in range(len(summaries))]
@@ -179,8 +179,16 @@ class BayesFamily:
         """Settings of tables that are learnt on some of the rows of a model."""
         # The variance added to all columns is learnt once, by the fit on all rows.
         return ModelSettings(
-            check_smoothing(self.smoothing), fitted.problems[0].extra_variance, class_weight
+            check_smoothing(self.smoothing),
+            fitted.problems[0].extra_variance,
+            class_weight,
+            silent_constants=self.silent_constants,
         )
+
+    @property
+    def silent_constants(self) -> bool:
+        """Does a constant say nothing?  Models that are named keep their definition."""
+        return isinstance(self.features, str) and self.features == "auto"
 
     def sparse_tables(
         self, problem: SparseProblem, fitted: FittedBayes, run: Run = run_alone
@@ -243,7 +251,8 @@ class NaiveBayes(AnyTable, BaseEstimator):
         The feature model of each column.  One name for all columns, or a mapping of column names
         or positions to names; columns left out are ``"auto"``: bernoulli when all values are 0 or
         1, levels for text and categories, curve for other numbers (gaussian, where
-        `var_smoothing` or `rounded` ask for normal distributions).
+        `var_smoothing` or `rounded` ask for normal distributions).  With ``"auto"`` for all, a
+        bernoulli column of which a single value is seen says nothing.
 
         - ``"bernoulli"`` (0 and 1), ``"categorical"`` (any values), ``"levels"`` (any values, each
           shrunk to the shares of the classes as its rows are few, by empirical Bayes).

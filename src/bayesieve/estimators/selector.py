@@ -22,7 +22,7 @@ from ..engine.contract import Units
 from ..engine.registry import RemoteTable
 from ..engine.threads import Threads, count_threads
 from ..models.fitted import FittedProblem
-from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, column_ratios
+from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, column_ratios, term_rows
 from ..models.registry import MODELS
 from ..search.hints import RowHints
 from ..search.objective import Objective, SubsetScorer
@@ -316,8 +316,8 @@ class NaiveBayesSelector(
         phases, the last to be dropped first.
     terms_ : list of dict
         The columns chosen as terms, in the same order: ``name``, ``columns`` (one), ``weights`` (by
-        class; 1 without `reweigh`) and ``table`` (log-ratios before weights; None of a density);
-        with labels, lists of weights and tables.
+        class; 1 without `reweigh`), ``table`` (log-ratios before weights; None of a density) and
+        ``rows`` (training rows of each class behind each line of it); with labels, lists of these.
     support_ : ndarray of bool
         Mask of the columns chosen.
     path_ : Path
@@ -423,12 +423,14 @@ class NaiveBayesSelector(
         for j in self.selected_.tolist():
             mine = [each[place[j]] for each in weights]
             said = [each[place[j]] for each in tables]
+            rows = [term_rows(problem, [int(place[j])]) for problem in problems]
             found.append(
                 {
                     "name": self.path_.name_of(j),
                     "columns": (j,),
                     "weights": mine if labelled else next(iter(mine), None),
                     "table": said if labelled else next(iter(said), None),
+                    "rows": rows if labelled else next(iter(rows), None),
                 }
             )
         return found

@@ -23,7 +23,7 @@ from ..engine.threads import Threads, count_threads
 from ..models.base import Ints
 from ..models.columns import choose_models
 from ..models.fitted import FittedBayes
-from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS
+from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, term_rows
 from ..rankings.families import Families
 from ..search.checkpoint import fingerprint
 from ..search.path import Path
@@ -243,8 +243,10 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         Columns that the terms read, in the order in which they came.
     terms_ : list of dict
         The terms in the order in which they came: ``name``, ``columns`` (one, or two), ``weights``
-        (by class) and ``table`` (log-ratios before weights; with ``missing="evidence"``, the last
-        line of a column's is what a missing value says); with labels, lists of weights and tables.
+        (by class), ``table`` (log-ratios before weights; with ``missing="evidence"``, the last
+        line of a column's is what a missing value says) and ``rows`` (training rows of each class
+        behind each entry of it; of densities, as many as tell a share as well); with labels, lists
+        of weights, tables and rows.
     weights_ : ndarray of shape (n_terms, n_classes)
         Weights, multiples of 1/16; with labels, a list of such arrays.
     path_ : Path
@@ -475,21 +477,26 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     def terms_(self) -> list[dict[str, Any]]:
         """Terms in the order in which they entered."""
         check_is_fitted(self, "path_")
-        found = []
+        found, read = [], np.flatnonzero(self.support_).tolist()
         for each, path in zip(self._fits, self._paths, strict=True):
             state = path.states[path.chosen]
+            models = [self.estimator_.fitted_.problems[problem] for problem in each.problems]
             for at, term in enumerate(state.terms):
                 weights = [np.ldexp(part[at].astype(float), -4) for part in state.weights]
                 tables = [
                     np.ldexp(each.book.table(term, g).astype(float), -TERM_BITS)
                     for g in range(len(each.problems))
                 ]
+                columns = tuple(path.columns_of([term]))
+                places = [read.index(j) for j in columns]
+                rows = [term_rows(model, places) for model in models]
                 found.append(
                     {
                         "name": path.name_of(term),
-                        "columns": tuple(path.columns_of([term])),
+                        "columns": columns,
                         "weights": weights if self._labels else weights[0],
                         "table": tables if self._labels else tables[0],
+                        "rows": rows if self._labels else rows[0],
                     }
                 )
         return found

@@ -1,9 +1,10 @@
 """Explanations: the evidence of each feature for a decision, reports, exports."""
 
 from .evidence import Evidence, Explanation, Explanations, Verdict, explain
-from .model import FeatureEvidence, ModelExplanation, explain_model
+from .model import CellEvidence, FeatureEvidence, ModelExplanation, explain_model
 
 __all__ = [
+    "CellEvidence",
     "Evidence",
     "Explanation",
     "Explanations",

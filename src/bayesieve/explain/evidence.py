@@ -20,8 +20,9 @@ from ..estimators.deploy import bayes_of, rows_of
 from ..estimators.signals import SignalPipeline, follow
 from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
-from ..models.base import Floats, Ints, cells
+from ..models.base import Floats, Ints, Support, cells
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
+from ..models.log_ratios import column_support, pair_support
 from ..models.registry import is_category
 from .model import rows_behind
 from .text import SILENT, chance_in_words, few_digits, many, odds_in_words, value_in_words
@@ -180,6 +181,9 @@ class Evidence:
         of the stretch around it that tells the two classes apart as far; of a pair, those in its
         cell.  None where nothing is said, and for distributions with parameters (`"gaussian"`),
         which rest on all rows.
+    low, high : float or None
+        Between what the log-ratio lies, at 90 %.  None where nothing is said, for the prior, and
+        where nobody knows (mixtures, distributions with a pooled variance).
 
     Examples
     --------
@@ -193,6 +197,8 @@ class Evidence:
     log_ratio: float
     status: str
     rows: float | None = None
+    low: float | None = None
+    high: float | None = None
 
     @property
     def few(self) -> bool:
@@ -289,12 +295,12 @@ class Explanation(Result):
 
     def to_columns(self) -> Columns:
         """One row a bar: what is seen, and how many times as likely it makes the target."""
-        with np.errstate(over="ignore"):
-            times = np.exp([bar.log_ratio for bar in self.evidence]).tolist()
         return {
             "feature": [bar.feature for bar in self.evidence],
             "value": [bar.value for bar in self.evidence],
-            "times as likely": times,
+            "times as likely": [_times(bar.log_ratio) for bar in self.evidence],
+            "low": [_times(bar.low) for bar in self.evidence],
+            "high": [_times(bar.high) for bar in self.evidence],
             "log-ratio": [bar.log_ratio for bar in self.evidence],
             "status": [bar.status for bar in self.evidence],
             "rows": [bar.rows for bar in self.evidence],
@@ -308,7 +314,8 @@ class Explanation(Result):
     def _shown(self) -> Columns:
         shown = self.to_columns()
         shown["times as likely"] = [_factor(bar.log_ratio, False) for bar in self.evidence]
-        del shown["log-ratio"]
+        for name in ("log-ratio", "low", "high"):
+            del shown[name]
         return shown
 
 
@@ -390,6 +397,11 @@ _MOST_SHOWN = 10
 def _strongest(explanation: Explanation) -> str:
     bars = [bar for bar in explanation.evidence if bar.status == "seen"][:3]
     return "; ".join(f"{_shown(bar)} ({_factor(bar.log_ratio, False)})" for bar in bars)
+
+
+def _times(log_ratio: float | None) -> float | None:
+    with np.errstate(over="ignore"):
+        return None if log_ratio is None else float(np.exp(log_ratio))
 
 
 def _factor(log_ratio: float, nat: bool) -> str:
@@ -544,6 +556,8 @@ class Bars(NamedTuple):
     status : of each value.
     cells : code of each value, or the cell of a pair; None of a distribution with parameters.
     behind : rows behind a cell for a class against another one.
+    within : between what the evidence of each cell lies, for a class against another one; of a
+        distribution with parameters, of each value.
     """
 
     terms: Ints
@@ -551,6 +565,15 @@ class Bars(NamedTuple):
     status: list[str]
     cells: Array | None = None
     behind: Callable[[int, int, int], float] | None = None
+    within: Callable[[int, int], tuple[Floats, Floats]] | None = None
+
+    def interval(self, i: int, first: int, second: int) -> tuple[float | None, float | None]:
+        """Between what the evidence of a row lies, of one class against another."""
+        if self.within is None or self.status[i] == "unseen":
+            return None, None
+        at = i if self.cells is None else int(self.cells[i])
+        low, high = (np.append(each, np.nan) for each in self.within(first, second))
+        return (None, None) if np.isnan(low[at]) else (float(low[at]), float(high[at]))
 
     def rows(self, i: int, first: int, second: int) -> float | None:
         """Rows behind what is said of a row, of one class against another."""
@@ -575,7 +598,10 @@ def _bars(problem: FittedProblem, table: Table) -> list[Bars]:
                 silent = code == spec.n_codes - 1 or (is_category(spec.model) and not counts[code])
                 if silent and values[i] is not None:
                     status[i] = "unseen"
-        found.append(Bars(problem.speak(j, raw), values, status, codes, behind))
+        terms = problem.speak(j, raw)
+        known = terms if codes is None else problem.tables[j]
+        within = _within(problem, column_support(problem, j, encode(spec, raw)), known)
+        found.append(Bars(terms, values, status, codes, behind, within))
     for pair in problem.pairs:
         first, second = (found[j] for j in pair.columns)
         shown: list[Value | None] = [
@@ -590,8 +616,26 @@ def _bars(problem: FittedProblem, table: Table) -> list[Bars]:
         assert second.cells is not None
         at, counts = cells(pair.groups, first.cells, second.cells), pair.counts.sum(-1).ravel()
         told = problem.pair_terms(table, pair), shown, both, at
-        found.append(Bars(*told, partial(_in_cell, np.append(counts, 0.0))))
+        said = (pair.ratios * pair.weights).reshape(-1, len(problem.classes))
+        within = _within(problem, pair_support(problem, pair), said)
+        found.append(Bars(*told, partial(_in_cell, np.append(counts, 0.0)), within))
     return found
+
+
+def _within(
+    problem: FittedProblem, support: Support | None, said: Ints | None
+) -> Callable[[int, int], tuple[Floats, Floats]] | None:
+    """Between what evidence lies, of one class against another, in nat as the model says it."""
+    if support is None or said is None:
+        return None
+
+    @cache
+    def within(first: int, second: int) -> tuple[Floats, Floats]:
+        ratios = problem.scale.release(said[:, first] - said[:, second])
+        low, high = support.interval(first, second, ratios)
+        return low / problem.temperature, high / problem.temperature
+
+    return within
 
 
 def _in_cell(counts: Floats, cell: int, first: int, second: int) -> float:
@@ -616,7 +660,12 @@ def _one(part: _Part, i: int) -> Explanation:
 
     found = [
         Evidence(
-            name, each.values[i], ratio(each.terms[i]), each.status[i], each.rows(i, first, second)
+            name,
+            each.values[i],
+            ratio(each.terms[i]),
+            each.status[i],
+            each.rows(i, first, second),
+            *each.interval(i, first, second),
         )
         for at, (name, each) in enumerate(zip(_term_names(problem), part.bars, strict=True))
         if at >= len(problem.specs) or _speaks(problem, at)

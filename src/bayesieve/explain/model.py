@@ -1,9 +1,10 @@
 """`explain_model`: log-ratios of every value, the counts behind them, and importances."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -14,11 +15,11 @@ from ..data.result import Columns, Result
 from ..estimators.deploy import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value
-from ..models.base import Floats, Ints, PairTerms
+from ..models.base import Floats, Ints, PairTerms, Support
 from ..models.density import DensityModel
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import Bells, Mixtures, Moments, deviations
-from ..models.log_ratios import WEIGHT_STEPS
+from ..models.log_ratios import WEIGHT_STEPS, column_support, pair_support
 from ..rankings.families import count_others
 from .text import odds_in_words, value_in_words
 
@@ -70,6 +71,9 @@ class FeatureEvidence:
         there was a choice.  For any: ``missing``, rows of each class without a value; in a model
         of weights, its ``weights``.  For a pair: ``names`` of its columns, and values of the
         ``first`` and the ``second`` in words.
+    rows : list of lists of float, or None
+        How many training rows of each class stand behind each value: those with it; of densities,
+        as many as would tell a share as well.  None where nobody knows (of mixtures, say).
     beside : list of lists of float, or None
         With ``smoothing=0``: where a value is impossible in a class, what remains beside log 0; two
         classes in which it is impossible are compared by this.
@@ -92,6 +96,8 @@ class FeatureEvidence:
     counts: list[list[float]] | None
     source: Source
     beside: list[list[float]] | None = None
+    rows: list[list[float]] | None = None
+    support: Support | None = field(default=None, repr=False, compare=False)
 
     def ratios(self, k: int, other: int) -> list[float]:
         """Log-ratio of each value between two classes."""
@@ -101,6 +107,63 @@ class FeatureEvidence:
             mine = self.beside[i] if impossible and self.beside is not None else row
             found.append(mine[k] - mine[other])
         return found
+
+    def intervals(self, k: int, other: int) -> list[tuple[float, float] | None]:
+        """Between what the log-ratio of each value lies, at 90 %; None where nothing tells."""
+        if self.support is None:
+            return [None] * len(self.values)
+        low, high = self.support.interval(k, other, np.array(self.ratios(k, other)))
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        return [None if math.isnan(pair[0]) else pair for pair in pairs]
+
+
+@dataclass(frozen=True, repr=False)
+class CellEvidence(Result):
+    """Every value of every feature: what it says, within what, and the rows behind it.
+
+    Attributes
+    ----------
+    target, against : the two classes.
+    feature, value : of each cell.
+    times : how many times as likely the value makes the target.
+    low, high : between what that lies, at 90 %; None where nothing tells.
+    rows : training rows of the two classes behind it; of densities, as many as tell a share as
+        well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, explain_model
+    >>> X, y = np.array([[1], [1], [0], [0]] * 5), np.array(["a", "a", "b", "b"] * 5)
+    >>> print(explain_model(NaiveBayes().fit(X, y)).cells().to_text())
+    b rather than a, and between what that lies at 90 %
+    feature  value  times as likely        low      high  rows
+    x0           0               11     3.4636    142.27    10
+    x0           1         0.090909  0.0070287   0.28872    10
+    """
+
+    target: Value
+    against: Value
+    feature: list[str]
+    value: list[Value]
+    times: list[float]
+    low: list[float | None]
+    high: list[float | None]
+    rows: list[float | None]
+
+    _texts = ("value",)
+    _table: ClassVar[dict[str, str]] = {
+        "feature": "feature",
+        "value": "value",
+        "times as likely": "times",
+        "low": "low",
+        "high": "high",
+        "rows": "rows",
+    }
+
+    def caption(self) -> str:
+        """Which classes are compared."""
+        return f"{self.target} rather than {self.against}, and between what that lies at 90 %"
 
 
 @dataclass(frozen=True)
@@ -154,10 +217,7 @@ class ModelExplanation(Result):
         target, against : classes, optional
             The second and the first class by default.
         """
-        k = self._position("target", target, 1)
-        other = self._position("against", against, 0 if k else 1)
-        if k == other:
-            raise ValueError("target and against must be different classes.")
+        k, other = self._pair(target, against)
         found = [
             (
                 each.feature,
@@ -169,6 +229,30 @@ class ModelExplanation(Result):
             for each in self.features
         ]
         return sorted(found, key=lambda pair: -_length(pair[1]))
+
+    def cells(self, target: Value | None = None, against: Value | None = None) -> CellEvidence:
+        """What every value says, within what, and the rows behind it.
+
+        Parameters
+        ----------
+        target, against : classes, optional
+            The second and the first class by default.
+        """
+        k, other = self._pair(target, against)
+        found: list[tuple[str, Value, float, float | None, float | None, float | None]] = []
+        for each in self.features:
+            rows = each.rows or [[]] * len(each.values)
+            told = each.values, each.ratios(k, other), each.intervals(k, other), rows
+            for value, ratio, within, behind in zip(*told, strict=True):
+                low, high = (None, None) if within is None else map(self._times, within)
+                n = behind[k] + behind[other] if behind else None
+                found.append((each.feature, value, self._times(ratio), low, high, n))
+        columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 6
+        return CellEvidence(self.classes[k], self.classes[other], *columns)
+
+    def _times(self, ratio: float) -> float:
+        with np.errstate(over="ignore"):
+            return float(np.exp(ratio / self.temperature))
 
     def ranked(self, target: Value | None = None) -> list[tuple[str, float]]:
         """Features by importance for a class (for all classes together by default), largest first.
@@ -203,6 +287,13 @@ class ModelExplanation(Result):
             shares = [f"{c} {p:.4g}" for c, p in zip(self.classes, self.place, strict=True)]
             lines.append(f"priors where it is used: {', '.join(shares)}")
         return "\n".join(lines)
+
+    def _pair(self, target: Value | None, against: Value | None) -> tuple[int, int]:
+        k = self._position("target", target, 1)
+        other = self._position("against", against, 0 if k else 1)
+        if k == other:
+            raise ValueError("target and against must be different classes.")
+        return k, other
 
     def _position(self, parameter: str, wanted: Value | None, default: int) -> int:
         if wanted is None:
@@ -266,7 +357,7 @@ def explain_model(
         [plain_value(value) for value in problem.classes],
         problem.summary.class_count.tolist(),
         problem.scale.release(problem.fixed_prior).tolist(),
-        _weighted_features(problem, [_feature(problem, j) for j in range(len(problem.specs))]),
+        _weighted_features(problem, [_supported(problem, j) for j in range(len(problem.specs))]),
         problem.temperature,
         stands_for(model),
         None if problem.place is None else list(problem.place),
@@ -307,6 +398,29 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
         None,
         _moments(statistics, summary.class_count),
     )
+
+
+def _supported(problem: FittedProblem, j: int) -> FeatureEvidence:
+    """Evidence of one column, and the rows behind it; of joined codes, the mean over their rows."""
+    each, table, spec = _feature(problem, j), problem.tables[j], problem.specs[j]
+    values = np.array(each.values) if table is None else np.arange(spec.n_codes)
+    found = column_support(problem, j, values)
+    if found is None:
+        return each
+    if table is not None:
+        starts = np.arange(spec.n_codes - 1)
+        weight = np.ones((spec.n_codes - 1, 1))
+        if spec.on_grid:
+            starts = _runs(problem.scale.release(table)[:-1])
+            weight = problem.summary.statistics[j][0][:-1].sum(1, keepdims=True) + 1e-9
+        if starts.size:
+            total = np.add.reduceat(weight, starts)
+            point, rows, prior = (
+                np.add.reduceat(part[:-1] * weight, starts) / total
+                for part in (found.point, found.rows, found.prior)
+            )
+            found = found._replace(point=point, rows=rows, prior=prior)
+    return replace(each, rows=found.rows.tolist(), support=found)
 
 
 def rows_behind(problem: FittedProblem, j: int, code: int, first: int, second: int) -> float:
@@ -639,6 +753,8 @@ def _pair_evidence(problem: FittedProblem, pair: PairTerms) -> FeatureEvidence:
             "names": [spec.name for spec in specs],
             "weights": (pair.weights / WEIGHT_STEPS).tolist(),
         },
+        rows=counts.tolist(),
+        support=pair_support(problem, pair),
     )
 
 

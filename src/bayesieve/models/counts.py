@@ -23,6 +23,7 @@ from .base import (
     Grid,
     Ints,
     ModelSettings,
+    Support,
     Terms,
     TrainingSets,
 )
@@ -67,9 +68,7 @@ class CountModel(FeatureModel):
         """Log-probabilities of all codes; `values` and `grid` are not needed."""
         counts = statistics[..., :-1, :]
         terms = self._log_share(counts, counts.sum(-2, keepdims=True), settings)
-        if self.silent_unseen:
-            terms = _silence(terms, counts.sum(-1) == 0)
-        return _with_silent_code(terms)
+        return _with_silent_code(_silence(terms, self._silent(counts, settings)))
 
     def left_out(
         self, speaker: ColumnTerms, values: Array, column: Array, sets: TrainingSets
@@ -80,9 +79,37 @@ class CountModel(FeatureModel):
         # A class without rows is nobody's own: any number will do.
         total = np.maximum(raw.sum(0) - 1, 0)[None]
         terms = self._log_share(counts, total, speaker.settings)
-        if self.silent_unseen:
-            terms = _silence(terms, raw.sum(1) - 1 == 0)
-        return _with_silent_code(terms)
+        silent = (raw.sum(1) == 1) & self.silent_lone(speaker.settings)
+        if self._quiet(speaker.settings):
+            silent |= self._silent(raw, speaker.settings)
+        return _with_silent_code(_silence(terms, silent))
+
+    def silent_lone(self, settings: ModelSettings) -> bool:
+        """Levels that nobody else has; of zeros and ones, what is left is a constant."""
+        return self.silent_unseen or self._quiet(settings)
+
+    def _quiet(self, settings: ModelSettings) -> bool:
+        """Do constants say nothing?"""
+        return settings.silent_constants and self.name == "bernoulli"
+
+    def _silent(self, counts: Floats, settings: ModelSettings) -> Bools:
+        """Which levels say nothing: ... x levels."""
+        rows = counts.sum(-1)
+        if self._quiet(settings):
+            return np.broadcast_to(((rows > 0).sum(-1) < 2)[..., None], rows.shape)
+        return (rows == 0) & self.silent_unseen
+
+    def support(self, speaker: ColumnTerms, values: Array) -> Support:
+        """Rows of each level, and pseudo-counts of half a row at least; of a constant, none."""
+        seen, settings = speaker.statistics[0, :-1], speaker.settings
+        pseudo = self._pseudo(len(seen), settings)
+        pseudo = np.maximum(pseudo[0] if pseudo.ndim > 2 else pseudo, 0.5)
+        prior = np.broadcast_to(pseudo[: len(seen)] / settings.class_weight, seen.shape)
+        point = np.log(seen + prior) - np.log(seen.sum(0) + prior.sum(0))
+        known = seen.sum(1, keepdims=True) > 0
+        silent = (~known & self.silent_unseen) | (known.sum() < 2)
+        found = Support(np.where(silent, np.nan, point), seen, prior, seen.sum(0))
+        return found.with_silent_code()
 
     def limit(self, finite: Floats, settings: ModelSettings) -> Floats:
         """Counts bound themselves."""
@@ -135,6 +162,8 @@ def binary_mean(counts: list[Floats], n_sets: int, n_classes: int) -> Floats:
 
 def _silence(terms: Terms, silent: Bools) -> Terms:
     """No term for these levels."""
+    if not silent.any():
+        return terms
     speak = ~silent[..., None]
     assert terms.impossible is not None
     return Terms(np.where(speak, terms.finite, 0.0), terms.impossible & speak)

@@ -4,13 +4,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..checks import Array
 from ..data.columns import MOST_CODES
-from .base import ColumnTerms, Floats, Grid, ModelSettings, Terms, TrainingSets
+from .base import (
+    ColumnTerms,
+    Floats,
+    Grid,
+    ModelSettings,
+    Support,
+    Terms,
+    TrainingSets,
+    normal_support,
+)
 from .counts import CountModel
 from .gaussian import LEAST_LOG, log_interval
 
@@ -23,11 +32,14 @@ class DensityRatios(NamedTuple):
     ratio : P(code | class) over P(code), sets x codes x classes.
     own : the same with one row of that code and class taken out of its class.
     loss : log-loss of the class given the code, rows taken out one by one; of each set.
+    chosen : what the loss chose for each set: the step of a width, and the rows that are added; -1
+        where there is none, or nothing foretells better than the shares of the classes.
     """
 
     ratio: Floats
     own: Floats
     loss: Floats
+    chosen: Floats
 
 
 Judge = Callable[[Floats, Floats, Grid], DensityRatios]
@@ -42,11 +54,10 @@ def grid_gaussian(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     units : weight of a row of each class.
     grid : the codes as numbers, and how many distinct values the column has.
     """
-    from .kernels.density import judge_given, left_moments, moments
+    from .kernels.density import judge_given, left_moments
 
     points, totals = grid.points, counts.sum(1)
-    mean, squares, spread = (np.zeros(totals.shape) for _ in range(3))
-    moments(counts, points, mean, squares, spread)
+    mean, squares, _ = _moments(counts, points)
     left_mean, left_squares = np.empty(counts.shape), np.empty(counts.shape)
     left_moments(counts, units, points, mean, squares, left_mean, left_squares)
     rest = totals[:, None] - np.minimum(units, counts)
@@ -55,7 +66,7 @@ def grid_gaussian(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     top = logs.max(-1, keepdims=True, initial=LEAST_LOG)
     left = np.exp(_log_normal(points[:, None], left_mean, left_squares, rest, grid) - top)
     found = _empty(counts)
-    judge_given(np.exp(logs - top), np.maximum(rest, 0.0) * left, counts, units, *found)
+    judge_given(np.exp(logs - top), np.maximum(rest, 0.0) * left, counts, units, *found[:3])
     return found
 
 
@@ -76,15 +87,25 @@ def kernel(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
     least half a resolution.  Where no factor foretells better than the shares of the classes, all
     ratios are 1; so they are at codes without rows that are nine widths away from every row.
     """
-    from .kernels.density import judge_kernel, moments
+    from .kernels.density import judge_kernel
 
-    totals = counts.sum(1)
-    mean, squares, spread = (np.zeros(totals.shape) for _ in range(3))
-    moments(counts, grid.points, mean, squares, spread)
-    silverman = 0.9 * spread * np.maximum(totals, 1.0) ** -0.2
+    silverman = _silverman(counts.sum(1), _moments(counts, grid.points)[2])
     found = _empty(counts)
     judge_kernel(counts, units, grid.points, silverman, _resolution(grid) / 2, *found)
     return found
+
+
+def _moments(counts: Floats, points: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean, sum of squares, and what Silverman's rule takes for the deviation: sets x classes."""
+    from .kernels.density import moments
+
+    mean, squares, spread = np.zeros((3, len(counts), counts.shape[-1]))
+    moments(counts, points, mean, squares, spread)
+    return mean, squares, spread
+
+
+def _silverman(totals: Floats, spread: Floats) -> Floats:
+    return 0.9 * spread * np.maximum(totals, 1.0) ** -0.2
 
 
 def rank_kernel(counts: Floats, units: Floats, grid: Grid) -> DensityRatios:
@@ -124,11 +145,61 @@ DENSITIES: dict[str, Judge] = {
 }
 
 
+# In place of no rows, and of infinitely many.
+_LEAST, _EVER = 1e-300, 1e9
+
 _JUDGES = {**DENSITIES, "levels": by_level}
 
 
+# -- The rows behind what is said ------------------------------------------------------------------
+
+
+def _behind(name: str, found: DensityRatios, seen: Floats, units: Floats, grid: Grid) -> Support:
+    """What stands behind all codes of the first set.
+
+    Parameters
+    ----------
+    name : of the density that was chosen, or "levels".
+    found : what it says.
+    seen : rows of each class, codes x classes.
+    units : weight of a row of each class.
+    grid : the codes as numbers.
+    """
+    from .kernels.density import N_WIDTHS, RANK_HALVINGS, kernel_sums, rank_sums
+
+    point, (step, added) = np.log(found.ratio[0]), found.chosen[0]
+    counts, total, n_codes = seen * units, seen.sum(0), len(seen)
+    shares = (counts.sum(0) + 1) / (counts.sum(0) + 1).sum()
+    if name == "levels":
+        added = added if added > 0 else _EVER
+        silent = seen.sum(1, keepdims=True) == 0
+        prior = np.broadcast_to(added * shares / units, seen.shape)
+        return Support(np.where(silent, np.nan, point), seen, prior, total)
+    # The mean over a kernel varies less than a share of as many rows, by the root of 2, and the
+    # width that foretells best errs about as much: a sum of n, heights 1, tells as n rows do.
+    never = np.full(units.size, np.inf)
+    if name == "rank-kernel":
+        ranked = np.empty((RANK_HALVINGS + 1, units.size, n_codes))
+        rank_sums(counts, ranked)
+        prior = np.broadcast_to(max(added, 1.0) * shares / units, seen.shape)
+        return Support(point, ranked[int(step)].T / units, prior, never)
+    mean, squares, spread = _moments(counts[None], grid.points)
+    if name == "grid-gaussian":
+        variance = squares[0] / np.maximum(counts.sum(0), _LEAST)
+        deviation = np.maximum(np.sqrt(variance), _resolution(grid) / 6)
+        return normal_support(point, total, (grid.points[:, None] - mean[0]) / deviation)
+    sums, widths = np.empty((N_WIDTHS, n_codes, units.size)), np.empty((N_WIDTHS, units.size))
+    narrow = _silverman(counts.sum(0), spread[0]), _resolution(grid) / 2
+    kernel_sums(counts, grid.points, *narrow, sums, widths)
+    at = max(int(step), 0)
+    # As the ratios are smoothed: one row, spread as those of all classes are.
+    pooled = sums[at] / np.maximum(widths[at] * counts.sum(0), _LEAST) @ shares
+    return Support(point, sums[at] / units, widths[at] * pooled[:, None] / units, never)
+
+
 def _empty(counts: Floats) -> DensityRatios:
-    return DensityRatios(np.ones(counts.shape), np.ones(counts.shape), np.zeros(counts.shape[0]))
+    one, n_sets = np.ones(counts.shape), counts.shape[0]
+    return DensityRatios(one, one.copy(), np.zeros(n_sets), np.full((n_sets, 2), -1.0))
 
 
 def _resolution(grid: Grid) -> float:
@@ -177,19 +248,31 @@ class DensityModel(CountModel):
         at = self._fit(statistics, grid, settings)[1]
         return [self.members[int(i)] for i in at]
 
+    def support(self, speaker: ColumnTerms, values: Array) -> Support:
+        """What stands behind all codes; behind a constant, and the code that says nothing, none."""
+        _, statistics, grid, settings = speaker
+        seen, units = statistics[0, :-1], settings.class_weight
+        key = self.members, *_mark(seen, units, grid)
+        support = _SUPPORTS.get(key)
+        if support is None:
+            found, at = self._fit(statistics[:1], grid, settings, hold=False)
+            support = _behind(self.members[int(at[0])], found, seen, units, grid)
+            if (seen.sum(-1) > 0).sum() < 2:
+                support = support._replace(point=np.full(seen.shape, np.nan))
+            support = support.with_silent_code()
+            _SUPPORTS.put(key, support, 3 * support.rows.nbytes)
+        return support
+
     def _fit(
-        self, statistics: Floats, grid: Grid, settings: ModelSettings
+        self, statistics: Floats, grid: Grid, settings: ModelSettings, hold: bool = True
     ) -> tuple[DensityRatios, Array]:
-        units = settings.class_weight
+        units, held = settings.class_weight, self.held and hold
         counts = statistics[:, :-1] * units
-        # Counts by many classes take as much room as what is made of them.
-        mark = blake2b(counts.tobytes(), digest_size=32).digest()
-        parts = (mark, units.tobytes(), grid.points.tobytes(), grid.n_values)
-        key = (self.members, self.held, counts.shape, *parts)
+        key = (self.members, held, *_mark(counts, units, grid))
         found = _KEPT.get(key)
         if found is None:
             found = _best(self.members, counts, units, grid)
-            if self.held:
+            if held:
                 self._hold(found[0], statistics[:, :-1])
             for part in found[0]:
                 part.flags.writeable = False
@@ -204,7 +287,16 @@ class DensityModel(CountModel):
             hold_to_rows(rows, self.grid_codes > 0, found.ratio[g], found.own[g])
 
 
-class _Kept:
+def _mark(counts: Floats, units: Floats, grid: Grid) -> tuple[object, ...]:
+    """What tells columns apart, in little room."""
+    mark = blake2b(counts.tobytes(), digest_size=32).digest()
+    return counts.shape, mark, units.tobytes(), grid.points.tobytes(), grid.n_values
+
+
+Made = TypeVar("Made")
+
+
+class _Kept(Generic[Made]):
     """What was made last, as long as it fits into so many bytes.
 
     A search and the final model, a unit and a coarser one ask for the same densities, column after
@@ -213,14 +305,14 @@ class _Kept:
 
     def __init__(self, most_bytes: int):
         self._most, self._bytes, self._lock = most_bytes, 0, Lock()
-        self._found: dict[object, tuple[tuple[DensityRatios, Array], int]] = {}
+        self._found: dict[object, tuple[Made, int]] = {}
 
-    def get(self, key: object) -> tuple[DensityRatios, Array] | None:
+    def get(self, key: object) -> Made | None:
         """What was made of these counts, or None."""
         with self._lock:
             return self._found[key][0] if key in self._found else None
 
-    def put(self, key: object, made: tuple[DensityRatios, Array], size: int) -> None:
+    def put(self, key: object, made: Made, size: int) -> None:
         """Keep it, and let go what is oldest."""
         with self._lock:
             if key in self._found or size > self._most:
@@ -232,7 +324,9 @@ class _Kept:
                 self._bytes -= gone
 
 
-_KEPT = _Kept(2**25)
+_KEPT = _Kept[tuple[DensityRatios, Array]](2**25)
+
+_SUPPORTS = _Kept[Support](2**24)
 
 
 def _best(
@@ -241,7 +335,7 @@ def _best(
     """What the best member says in each set, and which one it is."""
     found = [_JUDGES[name](counts, units, grid) for name in members]
     which = np.argmin([each.loss for each in found], axis=0)
-    picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(3)]
+    picked = [np.stack([found[int(i)][part][g] for g, i in enumerate(which)]) for part in range(4)]
     return DensityRatios(*picked), which
 
 

@@ -607,6 +607,7 @@ def fit_problem(
     priors: str | Floats | None,
     var_smoothing: float | None,
     run: Run = run_alone,
+    silent_constants: bool = False,
 ) -> FittedProblem:
     """Turn what was counted into tables of integers.
 
@@ -615,6 +616,7 @@ def fit_problem(
     summary : what was counted.
     smoothing, priors, var_smoothing : the model's settings, judged.
     run : runs a task over a range of columns, in parts where it has threads.
+    silent_constants : see `ModelSettings`.
     """
     extra = None
     alike = isinstance(summary.specs, BinarySpecs)
@@ -631,7 +633,7 @@ def fit_problem(
     def prior_and_settings(bits: int) -> tuple[Terms, ModelSettings]:
         weight = summary.class_weight
         prior = prior_terms(summary.class_count[None], priors, weight, bits)
-        return prior, ModelSettings(smoothing, extra, weight, bits=bits)
+        return prior, ModelSettings(smoothing, extra, weight, None, bits, silent_constants)
 
     def make(bits: int) -> tuple[tuple[Terms, list[ColumnTerms], list[Terms | None]], Scale]:
         prior, settings = prior_and_settings(bits)

@@ -16,8 +16,10 @@ from .base import (
     Grid,
     ModelSettings,
     Statistics,
+    Support,
     Terms,
     TrainingSets,
+    normal_support,
 )
 
 #: Points to choose from; the largest number serves the widest interval (six standard deviations).
@@ -406,6 +408,17 @@ class GaussianModel(FeatureModel):
             settings,
         )
         return self._finish(finite, (statistics.weight <= 0)[:, None, :], values, grid, settings)
+
+    def support(self, speaker: ColumnTerms, values: Array) -> Support | None:
+        """As many rows as tell a share as well; None of a mixture, or a pooled variance."""
+        found = speaker.statistics
+        if self.pooled or not isinstance(found, Moments):
+            return None
+        bells = self.bells(found, speaker.grid, speaker.settings)
+        deviation = np.array([mine[0].sd if mine else np.nan for mine in bells])
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = (values[:, None] - found.mean[0]) / deviation
+        return normal_support(speaker.of(values, 0).finite, found.weight[0], off)
 
     def pooled_variance(
         self, moments: Moments, resolution: float, settings: ModelSettings

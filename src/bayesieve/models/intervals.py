@@ -6,7 +6,7 @@ import numpy as np
 
 from ..checks import Array, Ints
 from ..data.columns import MOST_CODES
-from .base import Floats, Grid, ModelSettings, Terms
+from .base import ColumnTerms, Floats, Grid, ModelSettings, Support, Terms
 from .counts import CountModel
 
 # Counts looked at together: as many as stay in the cache.
@@ -152,6 +152,19 @@ class IntervalModel(CountModel):
             for part in parts
         ]
         return Terms(finite, np.concatenate(never))
+
+    def support(self, speaker: ColumnTerms, values: Array) -> Support:
+        """The rows of each code's interval."""
+        seen, settings = speaker.statistics[0, :-1], speaker.settings
+        if not len(seen):
+            return super().support(speaker, values)
+        starts = np.append(0, mdl_borders(seen * settings.class_weight))
+        joined = ColumnTerms(self, np.add.reduceat(seen, starts), speaker.grid, settings)
+        padded = np.pad(joined.statistics, ((0, 1), (0, 0)))[None]
+        found = super().support(joined._replace(statistics=padded), values)
+        sizes = np.diff(np.append(starts, len(seen)))
+        at = np.append(np.repeat(np.arange(starts.size), sizes), starts.size)
+        return Support(found.point[at], found.rows[at], found.prior[at], found.whole)
 
     def _of_intervals(self, counts: Floats, starts: Array, settings: ModelSettings) -> Terms:
         """Counts of joined codes, said for each of them: 1 x codes x classes."""

@@ -11,16 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import Bools
+from ..checks import Array, Bools
 from ..data.kernels.options import FEW_ROWS
 from .base import (
+    CORRECTION_BITS,
     SCORE_BITS,
     ColumnTerms,
     Floats,
     Grid,
     Ints,
     ModelSettings,
+    PairTerms,
     Scale,
+    Support,
     Terms,
     TrainingSets,
     Weighting,
@@ -161,9 +164,10 @@ def _alone(counts: Floats, class_weight: Floats, number: bool) -> tuple[Floats, 
     """What one of the columns says by groups, and with a row of the group and class taken out."""
     from .kernels.density import hold_to_rows, judge_levels, judge_rank_kernel
 
-    ratio, own, loss = np.ones((1, *counts.shape)), np.ones((1, *counts.shape)), np.zeros(1)
+    ratio, own = np.ones((1, *counts.shape)), np.ones((1, *counts.shape))
     judge = judge_rank_kernel if number else judge_levels
-    judge((counts * class_weight)[None], class_weight, ratio, own, loss)
+    more = np.zeros(1), np.full((1, 2), -1.0)
+    judge((counts * class_weight)[None], class_weight, ratio, own, *more)
     hold_to_rows(counts.sum(1), number, ratio[0], own[0])
     return ratio[0], own[0]
 
@@ -219,7 +223,7 @@ def column_ratios(
             own[:-1] = np.where(counts[:-1] > 0, (left - terms)[:-1], 0.0)
         held = column.model.held
         if speaks:
-            more, less = _presence(counts, summary, smoothing)
+            more, less = presence(counts, summary, smoothing)
             # What is held is a log-ratio already: centred anew, it could outrun its rows.
             terms = terms + (np.ldexp(centred(more, shares), -TERM_BITS) if held else more)
             own = own + less
@@ -230,13 +234,20 @@ def column_ratios(
         # Curves and levels are held where they are made; here only what a missing value says.
         some = slice(None) if spec.model == "bernoulli" else slice(-1, None)
         if spec.model == "bernoulli" or (speaks and held):
-            told = table[some], moved[some], counts[some].sum(-1)
+            told = table[some], moved[some], _telling(counts)[some]
             table[some], moved[some] = held_to_rows(*told)
         if speaks:
             # Nor does a level that nobody knows say what a missing value says.
             table, moved = (np.pad(part, ((0, 1), (0, 0))) for part in (table, moved))
         found.append(Ratios(table, moved, lone))
     return found
+
+
+def _telling(counts: Floats) -> Floats:
+    """Rows of all classes behind each code; none behind the value of a constant."""
+    rows = counts.sum(-1)
+    rows[..., :-1] *= (rows[..., :-1] > 0).sum(-1, keepdims=True) > 1
+    return rows
 
 
 def _terms(column: ColumnTerms, n_codes: int, sets: TrainingSets | None) -> tuple[Floats, Floats]:
@@ -257,7 +268,7 @@ def _binary_ratios(
     moved = np.zeros(terms.shape, np.int64)
     if own:
         moved[:, :-1] = _fixed(np.where(counts > 0, left - terms, 0.0)[:, :-1])
-    table, moved = held_to_rows(table, moved, counts.sum(-1))
+    table, moved = held_to_rows(table, moved, _telling(counts))
     lone = np.zeros(terms.shape[1], bool)
     return [Ratios(table[j], moved[j], lone) for j in range(len(terms))]
 
@@ -279,7 +290,7 @@ def _binary_terms(
     return found[:, 2], left, counts
 
 
-def _presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple[Floats, Floats]:
+def presence(counts: Floats, summary: Summary, smoothing: float | str) -> tuple[Floats, Floats]:
     """What it adds that a value is there, or missing; and when the row itself is left out."""
     from ..data.kernels.exact import log_all
 
@@ -384,3 +395,72 @@ def rising(ratios: Ratios, counts: Floats, shares: Floats, sign: int) -> Ratios:
     terms = np.stack([np.zeros_like(smooth), smooth], axis=1)
     found = centred(terms, shares)
     return replace(ratios, table=np.concatenate([found, table[n_values:]]))
+
+
+# -- What stands behind the terms of a fitted model, its weights held fixed ------------------------
+
+
+def column_support(problem: FittedProblem, j: int, values: Array) -> Support | None:
+    """What stands behind a column; None: nobody knows.
+
+    Parameters
+    ----------
+    problem, j : a model, and a column of it.
+    values : numbers to speak of; of a column with levels, all codes are spoken of.
+    """
+    column, weighting, weight = problem.columns[j], problem.weighting, problem.summary.class_weight
+    found = column.model.support(column, values)
+    if found is None or weighting is None:
+        return found
+    counts = column.statistics[0]
+    if weighting.speaks and counts[-1].any():
+        # What it adds that a value is there; and a missing one has its rows, too.
+        pseudo = float(column.settings.smoothing)
+        more, _ = presence(counts, problem.summary, pseudo)
+        found = Support(
+            np.vstack([found.point[:-1] + more[:-1], more[-1:]]),
+            np.vstack([found.rows[:-1], counts[-1:]]),
+            np.vstack([found.prior[:-1], pseudo / weight[None]]),
+            np.maximum(found.whole, counts.sum(0)),
+        )
+    return _weighted(problem, found, weighting.weights[j], weighting.correction(j))
+
+
+def term_rows(problem: FittedProblem, columns: Sequence[int]) -> Floats | None:
+    """Rows of each class behind all that a column, or a pair of columns, says; None: nobody knows.
+
+    Parameters
+    ----------
+    problem, columns : a model, and one or two columns of it.
+    """
+    if len(columns) == 2:
+        return next(pair.counts for pair in problem.pairs if set(pair.columns) == {*columns})
+    (j,) = columns
+    if problem.tables[j] is None:
+        return None
+    found = column_support(problem, j, np.arange(problem.specs[j].n_codes))
+    speaks = problem.weighting is not None and problem.weighting.speaks
+    return None if found is None else found.rows[: None if speaks else -1]
+
+
+def pair_support(problem: FittedProblem, pair: PairTerms) -> Support:
+    """What stands behind the cells of a pair: rows, smoothed, and what its columns say alone."""
+    weight = problem.summary.class_weight
+    first, second = (problem.specs[j].on_grid for j in pair.columns)
+    found = cell_ratios(pair.counts, weight, (first, second))
+    flat = [each.reshape(-1, weight.size) for each in (found.table, found.rows, found.prior)]
+    point, rows, prior = flat[0], flat[1] / weight, flat[2] / weight
+    behind = Support(point, rows, prior, np.full(weight.size, np.inf))
+    return _weighted(problem, behind, pair.weights, pair.correction)
+
+
+def _weighted(
+    problem: FittedProblem, found: Support, weights: Ints, correction: Ints | None
+) -> Support:
+    """Support of what is said with weights and corrections."""
+    shares = np.exp(log_shares_of(problem.summary.class_count * problem.summary.class_weight))
+    added = None
+    if correction is not None:
+        mine = np.ldexp(correction.reshape(-1, shares.size).astype(float), -CORRECTION_BITS)
+        added = np.pad(mine, ((0, len(found.point) - len(mine)), (0, 0)))
+    return found._replace(weights=weights / WEIGHT_STEPS, shares=shares, added=added)

@@ -13,7 +13,7 @@ from ...data.columns import ColumnSpec
 from ...data.files.atomic import write_text
 from ...data.series import SeriesForm
 from ...estimators.base import ChosenColumns
-from ...estimators.naive_bayes import NaiveBayes
+from ...estimators.naive_bayes import BayesFamily, NaiveBayes
 from ...estimators.signals import SignalPipeline, follow, warn_of_steps
 from ...evaluation._typing import Model
 from ...indicators.transformer import Indicators
@@ -29,7 +29,7 @@ from ...models.base import (
     Weighting,
 )
 from ...models.columns import Summary, grid_of, spoken_tables
-from ...models.counts import log_shares_of
+from ...models.counts import check_smoothing, log_shares_of
 from ...models.fitted import DecisionRule, FittedBayes, FittedProblem, Guard, Promise
 from ...models.gaussian import Mixtures, Moments, WideVariance, plain_squares, plain_variances
 from ...models.log_ratios import (
@@ -231,7 +231,7 @@ def model_from_dict(data: object) -> NaiveBayes | SignalPipeline:
     model = NaiveBayes(**parameters)
     # Numbers without sense must not become a model: no overflow, no NaN.
     with np.errstate(over="raise", invalid="raise"):
-        problems = [_with_choices(_rebuild(model.smoothing, specs, p), p) for p in file["models"]]
+        problems = [_with_choices(_rebuild(model.family(), specs, p), p) for p in file["models"]]
     usual = tuple(file["usual"]) if "usual" in file else None
     model.hold(FittedBayes(tuple(problems), tuple(file["labels"]), usual))
     model.family().check()
@@ -387,7 +387,8 @@ def _with_choices(problem: FittedProblem, data: FileData) -> FittedProblem:
     return replace(problem, rule=rule)
 
 
-def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: FileData) -> FittedProblem:
+def _rebuild(family: BayesFamily, specs: list[ColumnSpec], data: FileData) -> FittedProblem:
+    smoothing = check_smoothing(family.smoothing)
     classes, counts = np.array(data["classes"]), np.array(data["class_count"], float)
     class_weight = np.array(data["class_weight"], float)
     statistics = tuple(_statistics_of(found) for found in data["statistics"])
@@ -403,7 +404,9 @@ def _rebuild(smoothing: float | str, specs: list[ColumnSpec], data: FileData) ->
     given = data["scale"]
     scale = Scale(int(given["bits"]), int(given["impossible"]), float(given["bound"]))
     known = None if means is None else np.array(means, float)
-    settings = ModelSettings(smoothing, extra, class_weight, known, scale.bits)
+    settings = ModelSettings(
+        smoothing, extra, class_weight, known, scale.bits, family.silent_constants
+    )
     columns = [
         ColumnTerms(MODELS[spec.model], found, grid_of(spec), settings)
         for spec, found in zip(specs, statistics, strict=True)

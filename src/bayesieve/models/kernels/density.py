@@ -24,12 +24,12 @@ _WIDEST = 2.8284271247461903
 
 _ROOT_HALF = 0.7071067811865476
 
-_N_WIDTHS = 8
+N_WIDTHS = 8
 
 # Widths of rank kernels: 0, and a chain from this one on.
 _RANK_WIDTH = 0.16
 
-_RANK_HALVINGS = 6
+RANK_HALVINGS = 6
 
 _SHRINKING = np.array([0.5, 1.0, 2.0])
 
@@ -244,7 +244,7 @@ def _add_kernels(points, weights, width, out):
 
 
 @njit(**EXACT)
-def _kernel_sums(counts, points, silverman, floor, sums, widths):
+def kernel_sums(counts, points, silverman, floor, sums, widths):
     """Sums of kernels of each width at every code: sums[width, code, class], and the widths."""
     n_codes, n_classes = counts.shape
     n_widths = widths.shape[0]
@@ -265,22 +265,23 @@ def _kernel_sums(counts, points, silverman, floor, sums, widths):
 
 
 @njit(**EXACT)
-def judge_kernel(counts, units, points, silverman, floor, ratio, own, loss):
+def judge_kernel(counts, units, points, silverman, floor, ratio, own, loss, chosen):
     """A Gaussian kernel around every row; the factor on Silverman's widths by the least loss.
 
-    `ratio` and `own` are 1 beforehand, and stay so where no width foretells better than that.
+    `ratio` and `own` are 1 beforehand, and stay so where no width foretells better than that;
+    `chosen` is -1 then, else it holds the step from the widest one.
     """
     n_sets, n_codes, n_classes = counts.shape
-    sums, widths = np.empty((_N_WIDTHS, n_codes, n_classes)), np.empty((_N_WIDTHS, n_classes))
+    sums, widths = np.empty((N_WIDTHS, n_codes, n_classes)), np.empty((N_WIDTHS, n_classes))
     totals, shares = np.empty(n_classes), np.empty(n_classes)
     density, left = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
     tried, tried_own = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
     for g in range(n_sets):
         _class_totals(counts[g], totals, shares)
-        _kernel_sums(counts[g], points, silverman[g], floor, sums, widths)
+        kernel_sums(counts[g], points, silverman[g], floor, sums, widths)
         loss[g] = _loss(ratio[g], own[g], counts[g], shares)
         # From narrow to wide, so that the narrowest of equals is taken.
-        for at in range(_N_WIDTHS - 1, -1, -1):
+        for at in range(N_WIDTHS - 1, -1, -1):
             for c in range(n_codes):
                 for k in range(n_classes):
                     mass = sums[at, c, k] / widths[at, k]
@@ -290,12 +291,12 @@ def judge_kernel(counts, units, points, silverman, floor, ratio, own, loss):
             _ratios(density, left, counts[g], units, totals, shares, tried, tried_own)
             found = _loss(tried, tried_own, counts[g], shares)
             if found < _LESS * loss[g]:
-                loss[g] = found
+                loss[g], chosen[g, 0] = found, at
                 ratio[g], own[g] = tried, tried_own
 
 
 @njit(**EXACT)
-def _rank_sums(counts, sums):
+def rank_sums(counts, sums):
     """Sums of kernels over mid-ranks, from 0 to 1, of all classes together.
 
     sums[0] are the counts; then sums[width, class, code], from narrow to wide.
@@ -315,11 +316,11 @@ def _rank_sums(counts, sums):
     for k in range(n_classes):
         sums[0, k] = counts[:, k]
     heights = np.empty(n_codes)
-    first, last = np.zeros(_RANK_HALVINGS, np.int64), np.zeros(_RANK_HALVINGS, np.int64)
+    first, last = np.zeros(RANK_HALVINGS, np.int64), np.zeros(RANK_HALVINGS, np.int64)
     for t in range(n_codes):
         here = ranks[t]
         scale = 0.5 / (_RANK_WIDTH * _RANK_WIDTH)
-        for step in range(_RANK_HALVINGS):
+        for step in range(RANK_HALVINGS):
             low, high = _reach(ranks, t, scale, first[step], last[step])
             first[step], last[step] = low, high
             reached, height = ranks[low:high], heights[low:high]
@@ -331,7 +332,7 @@ def _rank_sums(counts, sums):
                     square = height[q] * height[q]
                     height[q] = square * square
             for k in range(n_classes):
-                weight, line = counts[t, k], sums[_RANK_HALVINGS - step, k, low:high]
+                weight, line = counts[t, k], sums[RANK_HALVINGS - step, k, low:high]
                 if weight > 0.0:
                     for q in range(line.size):
                         line[q] += weight * height[q]
@@ -339,20 +340,21 @@ def _rank_sums(counts, sums):
 
 
 @njit(**EXACT)
-def judge_rank_kernel(counts, units, ratio, own, loss):
+def judge_rank_kernel(counts, units, ratio, own, loss, chosen):
     """Kernels over ranks, shrunk to all classes together; width and rows of that by the loss.
 
-    `ratio` and `own` are 1 beforehand, and stay so where nothing foretells better than that.
+    `ratio` and `own` are 1 beforehand, and stay so where nothing foretells better than that;
+    `chosen` is -1 then, else it holds the step from the narrowest one, and the rows.
     """
     n_sets, n_codes, n_classes = counts.shape
-    sums = np.empty((_RANK_HALVINGS + 1, n_classes, n_codes))
+    sums = np.empty((RANK_HALVINGS + 1, n_classes, n_codes))
     totals, shares = np.empty(n_classes), np.empty(n_classes)
     tried, tried_own = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
     for g in range(n_sets):
         _class_totals(counts[g], totals, shares)
-        _rank_sums(counts[g], sums)
+        rank_sums(counts[g], sums)
         loss[g] = _loss(ratio[g], own[g], counts[g], shares)
-        for width in range(_RANK_HALVINGS + 1):
+        for width in range(RANK_HALVINGS + 1):
             for rows in _SHRINKING:
                 for c in range(n_codes):
                     every = rows
@@ -370,15 +372,16 @@ def judge_rank_kernel(counts, units, ratio, own, loss):
                                 tried_own[c, k] = (mass / shares[k] + rows) / every
                 found = _loss(tried, tried_own, counts[g], shares)
                 if found < _LESS * loss[g]:
-                    loss[g] = found
+                    loss[g], chosen[g, 0], chosen[g, 1] = found, width, rows
                     ratio[g], own[g] = tried, tried_own
 
 
 @njit(**EXACT)
-def judge_levels(counts, units, ratio, own, loss):
+def judge_levels(counts, units, ratio, own, loss, chosen):
     """Shares of the classes in each level, shrunk to those of all rows; how far, by the loss.
 
-    `ratio` and `own` are 1 beforehand, and stay so where nothing foretells better than that.
+    `ratio` and `own` are 1 beforehand, and stay so where nothing foretells better than that;
+    `chosen` is -1 then, else it holds the rows.
     """
     n_sets, n_codes, n_classes = counts.shape
     totals, shares = np.empty(n_classes), np.empty(n_classes)
@@ -398,7 +401,7 @@ def judge_levels(counts, units, ratio, own, loss):
                     tried_own[c, k] = (less / shares[k] + rows) / every
             found = _loss(tried, tried_own, counts[g], shares)
             if found < _LESS * loss[g]:
-                loss[g] = found
+                loss[g], chosen[g, 1] = found, rows
                 ratio[g], own[g] = tried, tried_own
 
 
