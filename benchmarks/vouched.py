@@ -208,7 +208,8 @@ def spread_of(model, n_tables, seed):
         support = column_support(problem, 0, at)
         some = slice(None) if problem.specs[0].cuts is None else codes
         said.append((support.point[:, 1] - support.point[:, 0])[some])
-        expected.append((1 / (support.rows + support.prior)).sum(1)[some])
+        with np.errstate(divide="ignore"):
+            expected.append((1 / (support.rows + support.prior)).sum(1)[some])
     unit = np.mean(expected, 0)
     wrong = np.mean(np.square(np.array(said) - truth), 0)
     return np.var(said, 0) / unit, wrong / unit
