@@ -210,6 +210,21 @@ def test_files_exports_explanations_and_smaller_models_say_the_same(more, tmp_pa
         )
 
 
+def test_terms_tell_counts_and_corrections():
+    X, y = numbers()
+    model = WeightedNaiveBayes(corrections=ALWAYS, pairs=True, price=0.5).fit(X, y)
+    fitted = model.estimator_.fitted_.only
+    for term in model.terms_:
+        said = term["table"] * term["weights"] + term["correction"]
+        if len(term["columns"]) == 2:
+            names = [list(X).index(spec.name) for spec in fitted.specs]
+            pair = next(
+                p for p in fitted.pairs if {names[j] for j in p.columns} == {*term["columns"]}
+            )
+            np.testing.assert_allclose(np.ldexp(pair.said, -SCORE_BITS), said, atol=1e-9)
+    assert WeightedNaiveBayes().fit(X, y).terms_[0]["correction"] is None
+
+
 def test_a_monotone_column_is_not_corrected():
     X, y = numbers(n_classes=2)
     model = WeightedNaiveBayes(corrections=ALWAYS, monotone={"other": 1}, price=0.5).fit(X, y)

@@ -20,7 +20,7 @@ from ..data.sample import Sample, class_factors, read_sample, read_weights
 from ..data.split import find_parts, read_groups_of_rows, read_mates
 from ..data.tables import is_collection, keep_names
 from ..engine.threads import Threads, count_threads
-from ..models.base import Ints
+from ..models.base import CORRECTION_BITS, Floats, Ints
 from ..models.columns import choose_models
 from ..models.fitted import FittedBayes
 from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, term_rows
@@ -245,8 +245,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         The terms in the order in which they came: ``name``, ``columns`` (one, or two), ``weights``
         (by class), ``table`` (log-ratios before weights; with ``missing="evidence"``, the last
         line of a column's is what a missing value says) and ``rows`` (training rows of each class
-        behind each entry of it; of densities, as many as tell a share as well); with labels, lists
-        of weights, tables and rows.
+        behind each entry of it; of densities, as many as tell a share as well) and ``correction``
+        (what is added to the weighted table; None: nothing); with labels, lists of them.
     weights_ : ndarray of shape (n_terms, n_classes)
         Weights, multiples of 1/16; with labels, a list of such arrays.
     path_ : Path
@@ -490,6 +490,11 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
                 columns = tuple(path.columns_of([term]))
                 places = [read.index(j) for j in columns]
                 rows = [term_rows(model, places) for model in models]
+                added = [part.get(term) for part in state.corrections] or [None] * len(models)
+                corrections = [
+                    None if part is None else _like(line, np.ldexp(part, -CORRECTION_BITS))
+                    for part, line in zip(added, tables, strict=True)
+                ]
                 found.append(
                     {
                         "name": path.name_of(term),
@@ -497,6 +502,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
                         "weights": weights if self._labels else weights[0],
                         "table": tables if self._labels else tables[0],
                         "rows": rows if self._labels else rows[0],
+                        "correction": corrections if self._labels else corrections[0],
                     }
                 )
         return found
@@ -530,6 +536,13 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             "weights_": weights if self._labels else weights[0],
             "path_": paths[0] if len(paths) == 1 else list(paths),
         }
+
+
+def _like(table: Floats, part: Floats) -> Floats:
+    """A correction in the shape of a table, whose last lines it may not have."""
+    found = np.zeros((table.size // table.shape[-1], table.shape[-1]))
+    found[: len(part)] = part
+    return found.reshape(table.shape)
 
 
 class WeightedTerms(Procedure):
