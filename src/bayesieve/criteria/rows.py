@@ -70,18 +70,11 @@ def auc_parts(scores: Ints, truth: Bools, weights: Ints) -> tuple[float, Floats]
 
 @dataclass(frozen=True)
 class RowRule(Rule):
-    """A weighted mean over lines, as integers by true class.
+    """A weighted mean over lines, as integers by true class."""
 
-    Parameters
-    ----------
-    factors : what a line of each class counts.
-    total : what all lines count.
-    sign : -1 where the value is reported with the other sign.
-    """
-
-    factors: tuple[int, ...] = ()
-    total: int = 1
-    sign: int = 1
+    factors: tuple[int, ...] = ()  #: what a line of each class counts
+    total: int = 1  #: what all lines count
+    sign: int = 1  #: -1 where the value is reported with the other sign
 
     @cached_property
     def _float_factors(self) -> Floats:

@@ -14,22 +14,13 @@ from .tables import RawTable, SparseTable, read_table
 
 @dataclass(frozen=True)
 class Collection:
-    """A table in parts.
+    """A table in parts."""
 
-    Parameters
-    ----------
-    parts : each reads the rows of a part, when it is computed.
-    names : of the columns, as the parts have them.
-    face : a table of no rows with the same names and types.
-    target : the column that holds the classes; None where there is none.
-    beside : names of columns that parts have and the table has not.
-    """
-
-    parts: tuple[Foreign, ...]
-    names: tuple[Foreign, ...]
-    face: Foreign
-    target: Foreign = None
-    beside: tuple[str, ...] = ()
+    parts: tuple[Foreign, ...]  #: each reads the rows of a part, when it is computed
+    names: tuple[Foreign, ...]  #: of the columns, as the parts have them
+    face: Foreign  #: a table of no rows with the same names and types
+    target: Foreign = None  #: the column that holds the classes; None where there is none
+    beside: tuple[str, ...] = ()  #: names of columns that parts have and the table has not
 
     @property
     def columns(self) -> tuple[tuple[Foreign, ...], tuple[str, ...]]:

@@ -130,28 +130,19 @@ _LONE_RESOLUTION = 0.01
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """What `fit` learnt about a column before any class is looked at.
+    """What `fit` learnt about a column before any class is looked at."""
 
-    Parameters
-    ----------
-    name : the column's name.
-    model : name of its feature model.
-    levels : known values of a discrete column, sorted.
-    distinct : distinct values of a continuous column, sorted (its extremes when there are many).
-    n_distinct : how many distinct values a continuous column has.
-    presence : of a sparse bernoulli column: every value but 0 counts as 1.
-    grid : values of a continuous column are rounded to multiples of this first; None: they are not.
-    cuts : of a column on a grid: a value's code is the number of cuts below it.  Then `levels` are
-        the medians of the codes, and `distinct` the least and the largest value.
-    """
-
-    name: str
-    model: str
-    levels: Array | None = None
+    name: str  #: the column's name
+    model: str  #: name of its feature model
+    levels: Array | None = None  #: known values of a discrete column, sorted
+    #: distinct values of a continuous column, sorted (its extremes when there are many)
     distinct: Floats | None = None
-    n_distinct: int = 1
-    presence: bool = False
+    n_distinct: int = 1  #: how many distinct values a continuous column has
+    presence: bool = False  #: of a sparse bernoulli column: every value but 0 counts as 1
+    #: values of a continuous column are rounded to multiples of this first; None: they are not
     grid: float | None = None
+    #: of a column on a grid: a value's code is the number of cuts below it.  Then `levels` are the
+    #: medians of the codes, and `distinct` the least and the largest value.
     cuts: Floats | None = None
 
     @property

@@ -54,23 +54,15 @@ class TableShape:
 
 @dataclass(frozen=True)
 class NarrowColumns:
-    """The columns of a table that hold whole numbers from 0 to 254, and missing values.
+    """The columns of a table that hold whole numbers from 0 to 254, and missing values."""
 
-    Parameters
-    ----------
-    cells : columns x rows; 255 is missing, but 2 in a binary column, so that its bytes are codes.
-    slots : row of `cells` of each column of the table; -1: it holds something else.
-    least, most : smallest and largest value of each row of `cells`.
-    missing : has a row of `cells` missing values?
-    doubtful : columns left out for a zero below zero only.
-    """
-
+    #: columns x rows; 255 is missing, but 2 in a binary column, so that its bytes are codes
     cells: Bytes
-    slots: Ints
-    least: Bytes
+    slots: Ints  #: row of `cells` of each column of the table; -1: it holds something else
+    least: Bytes  #: smallest and largest value of each row of `cells`
     most: Bytes
-    missing: Bools
-    doubtful: Bools
+    missing: Bools  #: has a row of `cells` missing values?
+    doubtful: Bools  #: columns left out for a zero below zero only
 
     @property
     def binary(self) -> Bools:
@@ -247,16 +239,12 @@ class Panels:
 
 @dataclass(frozen=True)
 class Room:
-    """Where large arrays are put.
+    """Where large arrays are put."""
 
-    Parameters
-    ----------
-    folder : None for memory; otherwise arrays are mapped from files in this folder.  The files have
-        no name: they are gone with the last array that needs them, and when the process dies.
-    cache_bytes : most memory for what can be made anew; None: whoever asks decides.
-    """
-
+    #: None for memory; otherwise arrays are mapped from files in this folder.  The files have no
+    #: name: they are gone with the last array that needs them, and when the process dies.
     folder: str | None = None
+    #: most memory for what can be made anew; None: whoever asks decides
     cache_bytes: int | None = None
 
     def __call__(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
@@ -339,17 +327,13 @@ class Bits:
 
 
 class PackedColumn(NamedTuple):
-    """One column: codes of few values, or numbers as they are.
+    """One column: codes of few values, or numbers as they are."""
 
-    Parameters
-    ----------
-    values : distinct values, sorted, and the missing one (NaN or None) at the end; None where
-        `cells` holds the numbers themselves.
-    cells : position of each row's value among `values`, as bits where there are two and nothing is
-        missing; or float64.
-    """
-
+    #: distinct values, sorted, and the missing one (NaN or None) at the end; None where `cells`
+    #: holds the numbers themselves
     values: Array | None
+    #: position of each row's value among `values`, as bits where there are two and nothing is
+    #: missing; or float64
     cells: Array | Bits
 
 
@@ -468,20 +452,12 @@ def room_for(nbytes: int, folder: str | None) -> Room:
 
 @dataclass(frozen=True)
 class Moves:
-    """All columns of a table, sparse.
+    """All columns of a table, sparse."""
 
-    Parameters
-    ----------
-    entries : rows x columns in CSC form, sorted; a stored value is a kind plus one.
-    first : first delta row of each column, and the number of delta rows at the end.
-    usual : code of the value that is not stored, one a column.
-    codes : code of each delta row.
-    """
-
-    entries: Foreign
-    first: Ints
-    usual: Ints
-    codes: Ints
+    entries: Foreign  #: rows x columns in CSC form, sorted; a stored value is a kind plus one
+    first: Ints  #: first delta row of each column, and the number of delta rows at the end
+    usual: Ints  #: code of the value that is not stored, one a column
+    codes: Ints  #: code of each delta row
 
     @property
     def n_columns(self) -> int:

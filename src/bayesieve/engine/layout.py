@@ -30,23 +30,14 @@ class Lines:
 
     Pieces are runs of lines that share both; tiles are runs of pieces of one class that a kernel
     handles together.
-
-    Parameters
-    ----------
-    rows : the row of the table behind each line.
-    pieces : first line of each piece, and the number of lines at the end.
-    sets : table set of each piece.
-    tiles : first piece of each tile, and the number of pieces at the end.
-    classes : true class of each tile.
-    weights : how often each line counts; empty where every line counts once.
     """
 
-    rows: NDArray[np.int64]
-    pieces: NDArray[np.int64]
-    sets: NDArray[np.int64]
-    tiles: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    weights: NDArray[np.int64]
+    rows: NDArray[np.int64]  #: the row of the table behind each line
+    pieces: NDArray[np.int64]  #: first line of each piece, and the number of lines at the end
+    sets: NDArray[np.int64]  #: table set of each piece
+    tiles: NDArray[np.int64]  #: first piece of each tile, and the number of pieces at the end
+    classes: NDArray[np.int64]  #: true class of each tile
+    weights: NDArray[np.int64]  #: how often each line counts; empty where every line counts once
 
     @classmethod
     def sort(cls, rows: Array, sets: Array, labels: Array, weights: Array) -> "Lines":
@@ -270,20 +261,12 @@ class LineCells:
 
 @dataclass(frozen=True)
 class DenseRows:
-    """Codes of columns with few values, numbers of the others; of each line.
+    """Codes of columns with few values, numbers of the others; of each line."""
 
-    Parameters
-    ----------
-    lines : which rows, in which order.
-    cells : the coded columns.
-    numbers : one array a column without codes.
-    room : where large arrays are put.
-    """
-
-    lines: Lines
-    cells: LineCells
-    numbers: list[Array | Lookup]
-    room: Room
+    lines: Lines  #: which rows, in which order
+    cells: LineCells  #: the coded columns
+    numbers: list[Array | Lookup]  #: one array a column without codes
+    room: Room  #: where large arrays are put
 
     def take(self, at: Ints) -> "DenseRows":
         """Some lines only."""

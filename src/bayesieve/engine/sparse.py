@@ -126,20 +126,12 @@ class Strata:
 
 @dataclass(frozen=True)
 class Scoring:
-    """Which rows train each set of tables, and which lines read it.
+    """Which rows train each set of tables, and which lines read it."""
 
-    Parameters
-    ----------
-    training : the rows that train.
-    left_out : positions in `training` that each set leaves out.
-    rows : the row behind each line, sorted by set.
-    ends : last line of each set, plus one.
-    """
-
-    training: Ints
-    left_out: tuple[Ints, ...]
-    rows: Ints
-    ends: Ints
+    training: Ints  #: the rows that train
+    left_out: tuple[Ints, ...]  #: positions in `training` that each set leaves out
+    rows: Ints  #: the row behind each line, sorted by set
+    ends: Ints  #: last line of each set, plus one
 
     @property
     def sets(self) -> Ints:
@@ -150,24 +142,16 @@ class Scoring:
 
 @dataclass(frozen=True)
 class SparseProblem:
-    """Rows in sparse form, what they belong to, and which of them are scored.
+    """Rows in sparse form, what they belong to, and which of them are scored."""
 
-    Parameters
-    ----------
-    moves : all rows, sparse.
-    specs, values : the columns; numbers behind the codes of continuous ones (None for others).
-    targets, weights : classes or labels, and how often each row counts.
-    scoring : which rows train and which are scored.
-    class_weight : weight of each class in the counts.
-    """
-
-    moves: Moves
+    moves: Moves  #: all rows, sparse
+    #: the columns; numbers behind the codes of continuous ones (None for others)
     specs: Sequence[ColumnSpec]
     values: Sequence[Array | None]
-    targets: Targets
+    targets: Targets  #: classes or labels, and how often each row counts
     weights: Floats
-    scoring: Scoring
-    class_weight: Floats
+    scoring: Scoring  #: which rows train and which are scored
+    class_weight: Floats  #: weight of each class in the counts
 
     @cached_property
     def trained(self) -> Targets:

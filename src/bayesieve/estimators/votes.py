@@ -21,14 +21,9 @@ from ..models.votes import FittedVotes, fit_votes, votes_of, voting_problems
 
 @dataclass(frozen=True)
 class VotesFamily:
-    """Votes of binary columns.
+    """Votes of binary columns."""
 
-    Parameters
-    ----------
-    orientation : as in `FeatureVotes`.
-    """
-
-    orientation: str = "label"
+    orientation: str = "label"  #: as in `FeatureVotes`
 
     name = "FeatureVotes"
     form = "moves"

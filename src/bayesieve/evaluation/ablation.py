@@ -33,21 +33,6 @@ _MOST_ROWS, _FEWEST_ROWS = 2000, 200
 class Worth:
     """What a term of a model is worth on rows that its tables do not come from.
 
-    Attributes
-    ----------
-    columns : tuple of int
-        Among those of the model: one, or the two of a pair.
-    error : float
-        By how much the share of wrong decisions rises where it leaves.
-    loss : float
-        By how much -log P(true class) rises, in nat, in the mean.
-    substitute : str or None
-        The column outside the model that makes up for most of it.
-    substitute_loss : float
-        What is still lost with the substitute in its place.
-    alone : float
-        The error of this term and the prior alone.
-
     Examples
     --------
     >>> from bayesieve.evaluation.ablation import Worth
@@ -55,28 +40,17 @@ class Worth:
     'depth'
     """
 
-    columns: tuple[int, ...]
-    error: float
-    loss: float
-    substitute: str | None = None
-    substitute_loss: float = float("nan")
-    alone: float = float("nan")
+    columns: tuple[int, ...]  #: among those of the model: one, or the two of a pair
+    error: float  #: by how much the share of wrong decisions rises where it leaves
+    loss: float  #: by how much -log P(true class) rises, in nat, in the mean
+    substitute: str | None = None  #: the column outside the model that makes up for most of it
+    substitute_loss: float = float("nan")  #: what is still lost with the substitute in its place
+    alone: float = float("nan")  #: the error of this term and the prior alone
 
 
 @dataclass(frozen=True)
 class Ablation:
     """Error with all columns, and the worth of each term of the model.
-
-    Attributes
-    ----------
-    all_error : float
-        Of a naive Bayes model of all columns, on the same rows, by tables of other rows.
-    n_columns : int
-        How many these are.
-    rows : int
-        Rows on which the terms were tried.
-    worth : list of Worth
-        One a term of the model.
 
     Examples
     --------
@@ -90,10 +64,11 @@ class Ablation:
     (4, True)
     """
 
+    #: of a naive Bayes model of all columns, on the same rows, by tables of other rows
     all_error: float
-    n_columns: int
-    rows: int
-    worth: list[Worth]
+    n_columns: int  #: how many these are
+    rows: int  #: rows on which the terms were tried
+    worth: list[Worth]  #: one a term of the model
 
 
 def ablate(

@@ -42,16 +42,10 @@ DIVISIBLE = (MutualInformation, ChiSquare, MRMR, MIFS, LazyRanking)
 
 @dataclass(frozen=True)
 class RemoteCodes(DiscreteColumns):
-    """Codes that others hold.
+    """Codes that others hold."""
 
-    Parameters
-    ----------
-    held : whoever holds them.
-    rows : the rows to look at, ascending.
-    """
-
-    held: RemoteRows | None = None
-    rows: Ints | None = None
+    held: RemoteRows | None = None  #: whoever holds them
+    rows: Ints | None = None  #: the rows to look at, ascending
 
     def column(self, j: int) -> Bytes:
         """Codes of one column, which come here."""
@@ -251,16 +245,10 @@ def _as_compared(table: RemoteTable) -> RemoteRows:
 
 @dataclass(frozen=True)
 class _Compared:
-    """What the codes of columns mean, and how many rows have each.
+    """What the codes of columns mean, and how many rows have each."""
 
-    Parameters
-    ----------
-    held : whoever holds the rows.
-    alone : columns that are compared.
-    """
-
-    held: RemoteRows
-    alone: tuple[int, ...]
+    held: RemoteRows  #: whoever holds the rows
+    alone: tuple[int, ...]  #: columns that are compared
 
     @cached_property
     def kinds(self) -> Ints:

@@ -107,10 +107,6 @@ class Families(Result):
 class Nearness:
     """What near-twins are.
 
-    Parameters
-    ----------
-    agreement, jaccard : as in `find_families`.
-
     Examples
     --------
     >>> from bayesieve.rankings.families import Nearness
@@ -118,7 +114,7 @@ class Nearness:
     (20, Fraction(1, 10))
     """
 
-    agreement: float = 0.98
+    agreement: float = 0.98  #: as in `find_families`
     jaccard: float = 0.9
 
     def most(self, n_rows: int) -> int:

@@ -29,12 +29,6 @@ def now() -> str:
 class State:
     """The subset, and what holds for it.
 
-    Parameters
-    ----------
-    subset : columns in the model, in the order in which they joined.
-    pinned, struck : columns that must stay, and columns that never enter.
-    groups : columns that enter and leave together.
-
     Examples
     --------
     >>> from bayesieve.session.state import State
@@ -43,10 +37,10 @@ class State:
     ((2, 0, 1), (0, 1))
     """
 
-    subset: tuple[int, ...] = ()
-    pinned: frozenset[int] = frozenset()
+    subset: tuple[int, ...] = ()  #: columns in the model, in the order in which they joined
+    pinned: frozenset[int] = frozenset()  #: columns that must stay, and columns that never enter
     struck: frozenset[int] = frozenset()
-    groups: tuple[tuple[int, ...], ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()  #: columns that enter and leave together
 
     def with_columns(self, columns: list[int]) -> "State":
         """Columns join, each with its group."""

@@ -135,26 +135,15 @@ def check_width(n_columns: int) -> None:
 
 @dataclass(frozen=True)
 class Content:
-    """A table from a file.
+    """A table from a file."""
 
-    Attributes
-    ----------
-    X : polars frame, or sparse matrix in CSR form
-        The columns.
-    names : sequence of str
-        Their names.
-    target : ndarray, polars frame or None
-        Classes, or labels, that the file keeps apart from its columns.
-    texts : polars frame
-        Columns of text beside a sparse matrix.
-    open_ended : bool
-        Columns x0, x1, ... that the file does not mention are zero everywhere (svmlight).
-    """
-
-    X: Any
-    names: Sequence[str]
+    X: Any  #: the columns
+    names: Sequence[str]  #: their names
+    #: classes, or labels, that the file keeps apart from its columns
     target: NDArray[Any] | pl.DataFrame | None = None
+    #: columns of text beside a sparse matrix
     texts: pl.DataFrame = field(default_factory=pl.DataFrame)
+    #: columns x0, x1, ... that the file does not mention are zero everywhere (svmlight)
     open_ended: bool = False
 
     @property

@@ -31,16 +31,10 @@ _UNREADABLE = (OSError, EOFError, zlib.error)
 
 @dataclass(frozen=True)
 class TextFormat(FileFormat):
-    """Text with delimiters and a header.
+    """Text with delimiters and a header."""
 
-    Parameters
-    ----------
-    endings : of the names of such files.
-    separator : between two cells.
-    """
-
-    endings: tuple[str, ...]
-    separator: str = ","
+    endings: tuple[str, ...]  #: of the names of such files
+    separator: str = ","  #: between two cells
     gzipped = True
     in_blocks = True
 

@@ -457,17 +457,11 @@ class Dealt(NamedTuple):
 
 @dataclass(frozen=True)
 class Given:
-    """A collection as it was given to a fit: what it takes to read its rows once more.
+    """A collection as it was given to a fit: what it takes to read its rows once more."""
 
-    Parameters
-    ----------
-    cluster, collection : where, and what.
-    wanted, sizes : which rows of each part count, and how many each has.
-    """
-
-    cluster: Cluster
+    cluster: Cluster  #: where, and what
     collection: Collection
-    wanted: tuple[PartitionRequest, ...]
+    wanted: tuple[PartitionRequest, ...]  #: which rows of each part count, and how many each has
     sizes: tuple[int, ...]
     _dealt: list[Dealt] = field(default_factory=list, init=False)
 
@@ -548,21 +542,13 @@ class RemoteTable(SharedTable):
     """Columns of codes that others hold.
 
     Beside the fields of a shared table, whose `columns` are one row that tells their kinds:
-
-    Parameters
-    ----------
-    rows : where the rows are held.
-    face : a table of no rows, with names and types as the user has them.
-    n_given : rows that were given, those without weight included.
-    given : the collection.
-    chunks_sparse : are its parts sparse?
     """
 
-    rows: RemoteRows | None = None
-    face: Foreign = None
-    n_given: int = 0
-    given: Given | None = None
-    chunks_sparse: bool = False
+    rows: RemoteRows | None = None  #: where the rows are held
+    face: Foreign = None  #: a table of no rows, with names and types as the user has them
+    n_given: int = 0  #: rows that were given, those without weight included
+    given: Given | None = None  #: the collection
+    chunks_sparse: bool = False  #: are its parts sparse?
 
     @property
     def is_sparse(self) -> bool:

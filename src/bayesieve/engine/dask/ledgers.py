@@ -40,32 +40,20 @@ from .transport import Channel, Message, Requests, narrow
 
 
 class RareCodes(NamedTuple):
-    """A column of codes, nearly all of which are the same.
+    """A column of codes, nearly all of which are the same."""
 
-    Parameters
-    ----------
-    usual : the code of all other rows.
-    rows, codes : rows that have another one, ascending, and it.
-    """
-
-    usual: int
-    rows: NDArray[np.int32]
+    usual: int  #: the code of all other rows
+    rows: NDArray[np.int32]  #: rows that have another one, ascending, and it
     codes: NDArray[np.uint8]
 
 
 class CodedPart(NamedTuple):
-    """Rows of a table as codes.
+    """Rows of a table as codes."""
 
-    Parameters
-    ----------
-    codes : columns whose codes fit a byte; those of 0 and 1 only, a bit a row; or rare codes.
-    wide : the other columns.
-    n_rows : how many rows.
-    """
-
+    #: columns whose codes fit a byte; those of 0 and 1 only, a bit a row; or rare codes
     codes: tuple[NDArray[np.uint8] | RareCodes, ...]
-    wide: tuple[NDArray[np.int32], ...]
-    n_rows: int
+    wide: tuple[NDArray[np.int32], ...]  #: the other columns
+    n_rows: int  #: how many rows
 
     @classmethod
     def of(
@@ -113,19 +101,12 @@ class CodedPart(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Some columns of a part, by the rows in which they differ from their usual code.
+    """Some columns of a part, by the rows in which they differ from their usual code."""
 
-    Parameters
-    ----------
-    pointers : column c has the entries from pointers[c] to pointers[c + 1].
-    rows, codes : of the entries; rows ascending within a column.
-    n_rows : how many rows the part has.
-    """
-
-    pointers: NDArray[np.int64]
-    rows: NDArray[np.int32]
+    pointers: NDArray[np.int64]  #: column c has the entries from pointers[c] to pointers[c + 1]
+    rows: NDArray[np.int32]  #: of the entries; rows ascending within a column
     codes: Array
-    n_rows: int
+    n_rows: int  #: how many rows the part has
 
 
 def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
@@ -155,16 +136,11 @@ def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
 
 @dataclass(frozen=True)
 class Spans:
-    """Which worker holds which rows.
+    """Which worker holds which rows."""
 
-    Parameters
-    ----------
-    of : for each holder, the first row and the one after the last of each of its parts, in order.
-    n_rows : in all.
-    """
-
+    #: for each holder, the first row and the one after the last of each of its parts, in order
     of: tuple[tuple[tuple[int, int], ...], ...]
-    n_rows: int
+    n_rows: int  #: in all
 
     @cached_property
     def holders(self) -> Ints:
@@ -350,22 +326,13 @@ _NO_SUMS = np.empty((1, 0, 0), np.int64)
 
 @dataclass(frozen=True)
 class Opening:
-    """All that workers must know of a ledger of lines that they hold.
+    """All that workers must know of a ledger of lines that they hold."""
 
-    Parameters
-    ----------
-    plain : what kind of ledger it is, and its numbers.
-    rows : the row of the table behind each line.
-    lines : the lines, without their sums.
-    n_sets : how many sets of tables they read.
-    tables : the same for all workers.
-    """
-
-    plain: dict[str, Foreign]
-    rows: Ints
-    lines: Scores
-    n_sets: int
-    tables: tuple[Array, ...]
+    plain: dict[str, Foreign]  #: what kind of ledger it is, and its numbers
+    rows: Ints  #: the row of the table behind each line
+    lines: Scores  #: the lines, without their sums
+    n_sets: int  #: how many sets of tables they read
+    tables: tuple[Array, ...]  #: the same for all workers
 
     def message(self, number: int, worker: int, rows: RemoteRows) -> Message:
         """What one worker must know; weights are left out where every line counts once."""
@@ -613,14 +580,9 @@ class DealtColumns(Requests):
 
 @dataclass(frozen=True)
 class RemoteProblem(SparseProblem):
-    """Rows that workers hold; `moves` has no entries.
+    """Rows that workers hold; `moves` has no entries."""
 
-    Parameters
-    ----------
-    held : where they are counted.
-    """
-
-    held: RemoteRows = field(kw_only=True)
+    held: RemoteRows = field(kw_only=True)  #: where they are counted
 
     @cached_property
     def _counts(self) -> list[list[Floats]]:
@@ -800,16 +762,11 @@ class DealtLedger(NamedLedger, MovedLines):
 
 @dataclass(frozen=True)
 class _Owned:
-    """Units as workers number them.
+    """Units as workers number them."""
 
-    Parameters
-    ----------
-    workers, numbers : of each unit: who has its columns, and its number there.
-    members : of each worker: the columns of its units, in its own numbers.
-    """
-
-    workers: Ints
+    workers: Ints  #: of each unit: who has its columns, and its number there
     numbers: Ints
+    #: of each worker: the columns of its units, in its own numbers
     members: list[tuple[tuple[int, ...], ...]]
 
     @classmethod
@@ -858,18 +815,11 @@ _UNPACKED = 256
 
 
 class Meanings(NamedTuple):
-    """What the codes of columns mean, so that those of different columns can be compared.
+    """What the codes of columns mean, so that those of different columns can be compared."""
 
-    Parameters
-    ----------
-    starts : column c has the meanings from starts[c] to starts[c + 1], one a code.
-    numbers : equal meanings have equal numbers.
-    usual : the meaning of each column from which rows depart.
-    """
-
-    starts: Ints
-    numbers: Ints
-    usual: Ints
+    starts: Ints  #: column c has the meanings from starts[c] to starts[c + 1], one a code
+    numbers: Ints  #: equal meanings have equal numbers
+    usual: Ints  #: the meaning of each column from which rows depart
 
 
 class Differences(NamedTuple):
@@ -882,16 +832,10 @@ class Differences(NamedTuple):
 
 @dataclass(frozen=True)
 class RemoteDifferences:
-    """Columns that workers hold, as they are compared with each other.
+    """Columns that workers hold, as they are compared with each other."""
 
-    Parameters
-    ----------
-    held : where the rows are held.
-    meanings : of the codes of each column.
-    """
-
-    held: RemoteRows
-    meanings: Meanings
+    held: RemoteRows  #: where the rows are held
+    meanings: Meanings  #: of the codes of each column
 
     def departures(self) -> Ints:
         """Rows of each slice in which a column departs: columns x slices; one round."""

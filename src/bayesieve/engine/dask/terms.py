@@ -77,16 +77,10 @@ _MOST_COUNTS = 1 << 21
 
 @dataclass(frozen=True)
 class RemoteCells:
-    """Columns on workers whose codes fall into groups, the last of which is silent.
+    """Columns on workers whose codes fall into groups, the last of which is silent."""
 
-    Parameters
-    ----------
-    held : where to ask.
-    columns, groups : which columns, and the group of each of their codes.
-    """
-
-    held: "RemoteRows"
-    columns: tuple[int, ...]
+    held: "RemoteRows"  #: where to ask
+    columns: tuple[int, ...]  #: which columns, and the group of each of their codes
     groups: tuple[Ints, ...]
 
     def counts(

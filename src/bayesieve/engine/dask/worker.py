@@ -44,23 +44,14 @@ from .transport import Answers, Arrays, Message, answered, dial, receive, send
 
 @dataclass(frozen=True)
 class CountedRows:
-    """Rows of one partition that are counted.
+    """Rows of one partition that are counted."""
 
-    Parameters
-    ----------
-    part : the rows.
-    rows : those that count, ascending; some may come several times.
-    labels, weights : of these.
-    left_out : positions among them that each set leaves out.
-    n_classes : how many there are.
-    """
-
-    part: CodedPart
-    rows: Ints
-    labels: Ints
+    part: CodedPart  #: the rows
+    rows: Ints  #: those that count, ascending; some may come several times
+    labels: Ints  #: of these
     weights: Floats
-    left_out: tuple[Ints, ...]
-    n_classes: int
+    left_out: tuple[Ints, ...]  #: positions among them that each set leaves out
+    n_classes: int  #: how many there are
 
     def counter(
         self, slots: Ints, n_codes: Ints, offsets: Ints, total: Floats

@@ -210,11 +210,6 @@ CHUNK, PIECE = 128, 32
 class Words:
     """Lines in runs of one true class and one set of tables, each from a word of its own on.
 
-    Parameters
-    ----------
-    starts : first line of each run, and the number of lines at the end.
-    classes, sets : of each run.
-
     Examples
     --------
     >>> import numpy as np
@@ -224,8 +219,8 @@ class Words:
     (3, 96, [0, 2], [0, 39, 64])
     """
 
-    starts: Ints
-    classes: Ints
+    starts: Ints  #: first line of each run, and the number of lines at the end
+    classes: Ints  #: of each run
     sets: Ints
 
     @classmethod

@@ -264,22 +264,13 @@ _BINS = 10
 
 @dataclass(frozen=True)
 class CellScore:
-    """A column of a comparison's tables.
+    """A column of a comparison's tables."""
 
-    Parameters
-    ----------
-    title : what people read.
-    greater_is_better : its direction.
-    form : how a value is written.
-    short : the head of its column.
-    middle : is the median over folds told, rather than the mean?
-    """
-
-    title: str
-    greater_is_better: bool
-    form: str = ".4f"
-    short: str = ""
-    middle: bool = False
+    title: str  #: what people read
+    greater_is_better: bool  #: its direction
+    form: str = ".4f"  #: how a value is written
+    short: str = ""  #: the head of its column
+    middle: bool = False  #: is the median over folds told, rather than the mean?
 
     @property
     def head(self) -> str:
