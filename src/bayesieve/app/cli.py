@@ -40,10 +40,7 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
     A parameter whose type is a table of options stands for all of them that the verb uses; where
     the verb takes every option of `select`, the others are taken too, and left out of the help.
 
-    Parameters
-    ----------
-    name : of the verb.
-    verb : its parameters are annotated with `Option`, `Argument`, or a table of options.
+    Its parameters are annotated with `Option`, `Argument`, or a table of options.
     """
     own = get_type_hints(verb, include_extras=True)
     tables = {

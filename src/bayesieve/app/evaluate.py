@@ -277,12 +277,7 @@ def _rewrite(
 ) -> NaiveBayes:
     """Write a model as rows that it has not seen change it.
 
-    Parameters
-    ----------
-    model, data : files of the model, and of the rows.
-    place : where the changed one is written; it may be the model's.
-    settings : what of the table is what.
-    change : gives the changed model.
+    It is written to `place`, which may be the model's own file.
     """
     if place != model:
         check_file(place, (model, data))

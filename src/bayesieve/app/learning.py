@@ -79,13 +79,9 @@ def read_learning(
 ) -> Learning:
     """Read and validate series, their classes and groups.
 
-    Parameters
-    ----------
-    data : table or folder.
-    form : how the series lie in it.
-    target : column with the classes, in `labels` where that is given.
-    labels : a table of classes: of series (id, class) or of stretches (id, start, end, class).
-    groups : column that series share which are never on both sides of a split.
+    Classes are in the column `target`, of the table or of `labels`: a table of classes of series
+    (id, class) or of stretches (id, start, end, class). `groups` names a column that series share
+    which are never on both sides of a split.
     """
     if labels is None and (target is None or form.kind == "folder"):
         raise BadUseError(
@@ -351,16 +347,7 @@ def learn(
     title: str,
     remark: Callable[[str], None],
 ) -> dict[str, Plain]:
-    """Fit, report and write; gives what was found as plain data.
-
-    Parameters
-    ----------
-    pipeline : what learns.
-    learning : from what.
-    settings : where to write, and what the report is to hold.
-    title : its headline.
-    remark : told how far the work is.
-    """
+    """Fit, report and write; gives what was found as plain data."""
     table, y, groups = learning.table, learning.y, learning.groups
     out, place = cast(Path, settings.out), read_priors(settings.priors)
     remark(f"scoring {len(table)} series")
@@ -473,13 +460,7 @@ def _ends(cuts: Windows) -> dict[str, list[object]]:
 
 
 def open_series(path: Path, scores: Sequence[Path] | None) -> SignalPipeline | None:
-    """A model of series; None for one of tables.
-
-    Parameters
-    ----------
-    path : the model file.
-    scores : Python files with the scores that somebody wrote.
-    """
+    """A model of series, its own scores in Python files; None for a model of tables."""
     for each in scores or ():
         if each.suffix != ".py":
             raise BadUseError(
@@ -578,14 +559,7 @@ def _yes_or_no(value: Value | None) -> str:
 
 
 def in_lines(pipeline: SignalPipeline, decision: SeriesDecision, width: int = 20) -> str:
-    """A decision as bars of text, each with its sentence after it, since sentences are long.
-
-    Parameters
-    ----------
-    pipeline : the model.
-    decision : what to tell.
-    width : letters of the longest bar.
-    """
+    """A decision as bars of text, each with its sentence after it, since sentences are long."""
     found = in_sentences(pipeline, decision.found)
     sizes = [abs(bar.log_ratio) for bar in found.evidence if np.isfinite(bar.log_ratio)]
     longest = max(sizes, default=0.0) or 1.0

@@ -363,10 +363,7 @@ OwnScores = Annotated[
 def command_line(verb: str, words: Iterable[str], settings: OptionTable) -> str:
     """A command of the shell that gives a verb these settings.
 
-    Parameters
-    ----------
-    verb, words : what stands on the line before the options.
-    settings : of which those are written that are not as by default.
+    Settings that are as by default are not written.
     """
     parts = ["bayesieve", verb, *words]
     for name, option in settings.table().items():

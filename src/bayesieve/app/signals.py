@@ -212,12 +212,7 @@ def _without_braces(text: str) -> str:
 
 
 def example_of(name: str) -> Shown:
-    """A score on a series in which it fires, beside one in which nothing happens.
-
-    Parameters
-    ----------
-    name : of a score.
-    """
+    """A score on a series in which it fires, beside one in which nothing happens."""
     choose("NAME", name, SCORES)
     score = SCORES[name]
     n_channels = int(getattr(score, "n_channels", 1))
@@ -294,13 +289,7 @@ def _plot(x: NDArray[np.float64]) -> list[str]:
 
 
 def draw_example(shown: Shown, path: Path) -> None:
-    """Draw a score on an example into a file.
-
-    Parameters
-    ----------
-    shown : what `example_of` gave.
-    path : of the picture; its ending says the format.
-    """
+    """Draw a score on an example into a file, whose ending says the format."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 2 * len(shown.series) + 1), layout="constrained")

@@ -39,11 +39,6 @@ def refuse_series(frame: pl.DataFrame, target: str | None) -> None:
 
     One column names series, another rises within each of them and begins again (or there are more
     series than classes), and a series has one class.
-
-    Parameters
-    ----------
-    frame : the table, or its first rows.
-    target : column with the classes.
     """
     if target not in frame.columns or frame.width > MOST_COLUMNS or frame.height < _FEWEST_ROWS:
         return
@@ -96,12 +91,7 @@ def is_moment(column: pl.Series) -> bool:
 
 
 def refuse_moments(frame: pl.DataFrame) -> None:
-    """Refuse columns of timestamps: they name rows, and tell nothing of new ones.
-
-    Parameters
-    ----------
-    frame : the columns to learn from.
-    """
+    """Refuse columns of timestamps: they name rows, and tell nothing of new ones."""
     for column in frame:
         if is_moment(column):
             raise BadUseError(
@@ -170,13 +160,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(path: Path, settings: Settings) -> Rows:
-    """The rows of one table, in memory.
-
-    Parameters
-    ----------
-    path : of the table.
-    settings : target, and columns that are none to learn from.
-    """
+    """The rows of one table, in memory."""
     names = settings.label_names
     problem, dropped = read_problem(
         path, settings.target, names, settings.identifiers, settings.aside
@@ -364,13 +348,7 @@ def _unknown_column(table: Content, name: str, known: list[str]) -> str:
 
 
 def classes_of(y: pl.Series | Array, target: str | None) -> Array:
-    """One class a row, of which there are several.
-
-    Parameters
-    ----------
-    y : the target.
-    target : its name, or None.
-    """
+    """One class a row, of which there are several."""
     name = "the target" if target is None else f"the target {target!r}"
     series = y if isinstance(y, pl.Series) else pl.Series(y)
     if series.dtype.is_float():
@@ -485,10 +463,7 @@ def rare_labels(problem: LabelledTable) -> Iterator[str]:
 def read_numbers(option: str, text: str, words: str) -> dict[str, float]:
     """Numbers by class as the command line writes them: CLASS=NUMBER, separated by commas.
 
-    Parameters
-    ----------
-    option, text : its name and what came.
-    words : what else it may be.
+    `words` say what else the option may be.
     """
     found = {}
     for part in text.split(","):
@@ -513,13 +488,7 @@ def read_priors(text: str | None) -> str | dict[str, float] | None:
 
 
 def check_place(priors: str | dict[str, float] | None, y: pl.DataFrame | pl.Series | Array) -> None:
-    """Refuse priors that do not fit the classes, or the labels, before any work.
-
-    Parameters
-    ----------
-    priors : what `read_priors` gave.
-    y : the target.
-    """
+    """Refuse priors that do not fit the classes, or the labels, before any work."""
     if priors is None:
         return
     if isinstance(y, pl.DataFrame):

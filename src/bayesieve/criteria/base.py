@@ -18,10 +18,6 @@ _READ_AS = {"probability": "expected error"}
 def read_as(criterion: str) -> str:
     """The name of a criterion as people read it.
 
-    Parameters
-    ----------
-    criterion : its name in code.
-
     Examples
     --------
     >>> from bayesieve.criteria.base import read_as

@@ -49,10 +49,8 @@ def column_names(names: Sequence[Foreign]) -> list[str]:
 def read_collection(X: Foreign, y: Foreign = None) -> Collection:
     """Validate a collection, before any of its rows is read.
 
-    Parameters
-    ----------
-    X : dask.dataframe, or two-dimensional dask.array in chunks of rows.
-    y : the name of the column that holds the classes, where it is one.
+    X is a dask.dataframe, or a two-dimensional dask.array in chunks of rows; y may name the column
+    that holds the classes.
     """
     known = type(X)  # what is delayed says yes to every name
     if hasattr(known, "chunks") and hasattr(known, "dtype"):
@@ -137,11 +135,7 @@ def read_part(
 ) -> RawTable | SparseTable | None:
     """The rows of a part; None where it has none.
 
-    Parameters
-    ----------
-    part : as it was computed.
-    columns : names that it must have: those of the table, and those beside it.
-    number : of the part, for whoever must mend it.
+    It must have the `columns`: names of the table, and of those beside it.
     """
     names, beside = columns
     if not hasattr(part, "shape") or not hasattr(part, "ndim"):

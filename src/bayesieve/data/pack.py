@@ -51,12 +51,7 @@ class Learner(Protocol):
 
 
 class Numbers:
-    """Distinct values of a column of numbers, while they are few.
-
-    Parameters
-    ----------
-    name : of the column, for messages.
-    """
+    """Distinct values of a column of numbers, while they are few."""
 
     unsettled = False
 
@@ -109,9 +104,7 @@ def _floats(series: "pl.Series") -> Floats:
 class Texts:
     """Distinct values of a column of texts or categories.
 
-    Parameters
-    ----------
-    categories : they are categories: they name no rows.
+    Categories name no rows.
     """
 
     unsettled = False
@@ -174,10 +167,6 @@ class PackedCells:
 
     Texts are learnt until a number has come: a column that turns from numbers into texts later than
     in the first block must be seen once more.
-
-    Parameters
-    ----------
-    name : of the column, for messages.
     """
 
     def __init__(self, name: str):

@@ -199,12 +199,7 @@ def html_table(
 ) -> str:
     """A table of plain values; long ones are cut, and say so.
 
-    Parameters
-    ----------
-    columns : names and values.
-    caption : shown above.
-    most : rows shown at most.
-    figures : columns of texts that are numbers, and stand to the right as such.
+    `figures` are columns of texts that are numbers, and stand to the right as such.
     """
     height = max((len(values) for values in columns.values()), default=0)
     # Numbers to the right, as notebooks put everything; texts to the left.

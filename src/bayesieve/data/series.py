@@ -165,10 +165,7 @@ SeriesLike: TypeAlias = Sequence[ArrayLike] | Array | IntoDataFrame | SeriesTabl
 def read_series_table(series: SeriesLike, channels: Sequence[str] | None = None) -> SeriesTable:
     """Series in any form: lists of arrays, 2-D and 3-D arrays, wide and long frames.
 
-    Parameters
-    ----------
-    series : what came.
-    channels : names of the channels, where the form has none.
+    `channels` name those of a form that has no names.
     """
     if isinstance(series, SeriesTable):
         found = series
@@ -241,14 +238,7 @@ def _single(values: list[Floats]) -> SeriesTable:
 def _common_times(
     times: list[Array], n_channels: int, ids: list[Hashable]
 ) -> tuple[Array, ...] | None:
-    """Times of the series, where all channels of each were taken at the same ones.
-
-    Parameters
-    ----------
-    times : of every series the times of each channel, one after the other.
-    n_channels : how many there are.
-    ids : of the series.
-    """
+    """Times of the series, where all channels of each were taken at the same ones."""
     each = [times[i : i + n_channels] for i in range(0, len(times), n_channels)]
     odd = [
         name

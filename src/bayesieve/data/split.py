@@ -52,13 +52,7 @@ def group_numbers(groups: Array) -> Rows:
 
 
 def read_mates(groups: Array | None, rows: Rows) -> Rows | None:
-    """The number of each row's group; None where rows are independent.
-
-    Parameters
-    ----------
-    groups : one a row of the user's table, or None.
-    rows : the rows with weight.
-    """
+    """The number of each row's group; None where rows are independent."""
     if groups is None:
         return None
     found = group_numbers(groups[rows])
@@ -125,13 +119,8 @@ def find_parts(
 ) -> tuple[Rows, Rows]:
     """Guiding and validation rows, as positions in the sample; no group is in both.
 
-    Parameters
-    ----------
-    validation : None, a share, a splitter (its last split), or a mask or list of the user's rows.
-    sample : the rows with weight.
-    groups : one a row of the user's table, or None.
-    n_rows : of the user's table.
-    random_state : draws groups.
+    `validation` is None, a share, a splitter (its last split counts), or a mask or list of the
+    user's rows.
     """
     mine = None if groups is None else groups[sample.rows]
     if is_share(validation):
@@ -263,11 +252,6 @@ def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, 
 
     Where no set has a row twice, these are the rows themselves and those that a set has not.
 
-    Parameters
-    ----------
-    trains : the rows of each set, by number, repeats included.
-    n_rows : how many rows there are.
-
     Examples
     --------
     >>> import numpy as np
@@ -291,13 +275,8 @@ def find_splits(
 ) -> list[tuple[Rows, Rows]]:
     """Pairs of train and test positions among the guiding rows; a row may come several times.
 
-    Parameters
-    ----------
-    cv : a number of folds, a splitter, or an iterable of (train, test) row numbers.
-    mine : class of each guiding row.
-    theirs : the user's number of each guiding row.
-    groups : the user's groups, one a row of theirs: none is on both sides of a split.
-    n_rows : how many rows the user's table has.
+    `cv` is a number of folds, a splitter, or an iterable of pairs of the user's row numbers, which
+    `theirs` tells of the guiding rows; no group is on both sides of a split.
     """
     ordered = None if groups is None else in_order(groups[theirs])
     if isinstance(cv, Integral) and not isinstance(cv, bool):

@@ -208,10 +208,6 @@ class Panels:
 
     Reading columns in their order takes a table's cells through the cache once; a column out of
     order is read alone.
-
-    Parameters
-    ----------
-    cells : rows x columns of numbers.
     """
 
     def __init__(self, cells: Array):
@@ -285,11 +281,6 @@ _LEAST_CACHE = 2**25
 class Bits:
     """Codes 0 and 1, eight rows to a byte; rows are read as they are asked for.
 
-    Parameters
-    ----------
-    flat : bytes of zeros to begin with.
-    n_rows : how many of their bits are rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -338,13 +329,7 @@ class PackedColumn(NamedTuple):
 
 
 class Lookup:
-    """Values of some rows of a packed column, made when they are read.
-
-    Parameters
-    ----------
-    values, cells : as of a `PackedColumn`.
-    rows : the rows wanted, in this order.
-    """
+    """Values of some rows of a packed column, made when they are read."""
 
     def __init__(self, values: Array | None, cells: Array | Bits, rows: Ints):
         self._values, self._cells, self._rows = values, cells, rows

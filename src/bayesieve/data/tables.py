@@ -550,14 +550,7 @@ def learn_from(
     grid_codes: int,
     presence: bool = False,
 ) -> ColumnSpec:
-    """What a column is like, from all its parts: the same as from the whole of it.
-
-    Parameters
-    ----------
-    name, model : of the column.
-    looks : what its parts hold.
-    discrete, grid_codes, presence : as for `learn`.
-    """
+    """What a column is like, from all its parts: the same as from the whole of it."""
     text = any(each.kind.text for each in looks)
     # A part without a single known value says nothing of a column of texts.
     known = [each for each in looks if each.kind.text or not text]

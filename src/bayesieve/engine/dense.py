@@ -126,12 +126,6 @@ def linearise(
 class DenseTables:
     """Integer terms of all columns, one set a fold, and their scale.
 
-    Parameters
-    ----------
-    columns : read and counted.
-    settings, priors : the model's.
-    run : runs a task over a range of columns, in parts where it has threads.
-
     Attributes
     ----------
     scale : of the integers.
@@ -267,15 +261,7 @@ _ROUNDINGS = 12
 
 
 class DenseLedger(Ledger):
-    """Integer sums, classes x lines, and the terms of every column; whole columns join and leave.
-
-    Parameters
-    ----------
-    tables : the terms of all columns, value by value.
-    rows : the lines and what they hold.
-    factors : what a line of each class counts.
-    threads : who runs the kernels.
-    """
+    """Integer sums, classes x lines, and the terms of every column, which joins or leaves whole."""
 
     def __init__(
         self, tables: LedgerTables, rows: DenseRows, factors: tuple[int, ...], threads: Threads

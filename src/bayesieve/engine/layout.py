@@ -138,13 +138,8 @@ def scoring(
 ) -> ScoredRows:
     """Training sets and lines, as `cv` makes them of the guiding rows.
 
-    Parameters
-    ----------
-    cv : "train", "loo", a number of folds, a splitter, or an iterable of (train, test) row numbers.
-    guiding : the rows that guide; a splitter splits these, an iterable is cut down to them.
-    numbers : the user's number of each row, where rows without weight are gone.
-    groups : the user's groups, one a row of theirs; handed to a splitter.
-    n_rows : how many rows the user's table has.
+    `cv` is "train", "loo", a number of folds, a splitter of the guiding rows, or an iterable of the
+    user's row numbers, which `numbers` tells where rows without weight are gone.
     """
     mine = labels[guiding]
     class_weight = np.array([float(factor) for factor in factors])
@@ -190,14 +185,7 @@ TABLE_BYTES = 2**25
 
 
 class LineCells:
-    """Codes of columns, of each line: a byte a cell, or a bit.
-
-    Parameters
-    ----------
-    lines : which rows, in which order.
-    n_columns : how many will come at most.
-    room : where they are put.
-    """
+    """Codes of columns, of each line: a byte a cell, or a bit."""
 
     def __init__(self, lines: Lines, n_columns: int, room: Room = IN_MEMORY):
         self._lines, self._n_columns, self._room = lines, n_columns, room
@@ -303,14 +291,7 @@ class DenseRows:
 
 
 class UnitSlots:
-    """Where the terms of each unit's columns are found.
-
-    Attributes
-    ----------
-    arrays : slots of the columns of each unit.
-    first : slot of its first column.
-    coded, linear : is it one column of codes; may a scan use its factors?
-    """
+    """Where the terms of each unit's columns are found."""
 
     def __init__(self, units: Units, tables: "LedgerTables"):
         widths = np.array([len(unit) for unit in units.members], np.int64)
@@ -337,10 +318,7 @@ _OF_LINES = 6
 class TableColumns:
     """What tables are made of: columns that were counted, wherever their rows are.
 
-    Parameters
-    ----------
-    sets : the rows each table set is estimated from.
-    loo : each line reads tables with itself taken out.
+    With `loo`, each line reads tables with itself taken out.
     """
 
     def __init__(self, sets: TrainingSets, loo: bool):
@@ -396,15 +374,8 @@ def fits_a_byte(spec: ColumnSpec) -> bool:
 class DenseColumns(TableColumns):
     """Reads columns one by one and keeps of each what a dense ledger needs.
 
-    Parameters
-    ----------
-    sets : the rows each table set is estimated from.
-    lines : the lines; their rows index the columns given to `add`.
-    loo : each line reads tables with itself taken out.
-    n_columns : how many columns will come.
-    room : where columns are put.
-    training_rows : the rows of `sets` among those of the columns; None: all, as they are.
-    only_codes : are columns of few values kept as codes whatever their tables take?
+    Rows of `lines` index the columns given to `add`, `training_rows` tells those of `sets`;
+    `only_codes` keeps columns of few values as codes whatever their tables take.
     """
 
     def __init__(

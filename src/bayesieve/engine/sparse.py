@@ -40,14 +40,7 @@ _MERGE = 0.25
 
 
 class Strata:
-    """Lines of each problem and fold in ascending order of their scores, kept up to date.
-
-    Parameters
-    ----------
-    classes : 0 or 1, lines x problems.
-    weights : how often each line counts.
-    ends : last line of each fold, plus one.
-    """
+    """Lines of each problem and fold in ascending order of their scores, kept up to date."""
 
     def __init__(self, classes: Ints, weights: Ints, ends: Ints):
         n_lines, n_groups = classes.shape
@@ -70,10 +63,7 @@ class Strata:
     def pairs(self, sums: Ints, moved: list[Array]) -> Ints:
         """Doubled number of concordant pairs as the sums are now: problems x folds.
 
-        Parameters
-        ----------
-        sums : problems x lines.
-        moved : lines that have moved since this was asked last; forgotten afterwards.
+        Lines that have `moved` since this was asked last are forgotten afterwards.
         """
         if moved or not self._begun:
             self._sort(sums, self._gone(moved))
@@ -179,13 +169,7 @@ class SparseProblem:
         return MODELS[spec.model].statistics(numbers, spec.n_codes, sets)
 
     def binary_counts(self, at: Ints, totals: Floats) -> Floats:
-        """Counts of binary columns: columns x sets x codes x class columns.
-
-        Parameters
-        ----------
-        at : the columns.
-        totals : weight of the training rows, sets x class columns.
-        """
+        """Counts of binary columns: columns x sets x codes x class columns."""
         from ..data.kernels.exact import count_moves
 
         moves, trained = self.moves, self.trained
@@ -212,12 +196,7 @@ class SparseProblem:
         return found
 
     def vote_counts(self, classes: Ints) -> Floats:
-        """Counts of binary columns by two classes: sets x columns x codes x 2.
-
-        Parameters
-        ----------
-        classes : of the training rows.
-        """
+        """Counts of binary columns by two classes: sets x columns x codes x 2."""
         training, found = self.scoring.training, []
         for left_out in self.scoring.left_out:
             at = np.delete(np.arange(training.size), left_out)
@@ -246,12 +225,7 @@ def bayes_tables(
 ) -> SparseTables:
     """Terms of naive Bayes: what the usual value says, and by how much the others move.
 
-    Parameters
-    ----------
-    problem : the rows.
-    settings : smoothing and the variance added; class weights are the problem's.
-    priors : None, "uniform" or one probability a class.
-    run : runs a task over a range of columns and problems, in parts where it has threads.
+    Class weights are the problem's.
     """
     return _BayesTables(problem, settings, priors, run).found
 
@@ -443,15 +417,7 @@ _FEW = 16
 
 
 class MovedLines(Ledger):
-    """Lines of sparse columns, their sums, and what follows from these whoever has the columns.
-
-    Parameters
-    ----------
-    problem : rows, targets, and which lines are scored.
-    tables : the terms.
-    factors : what a line of each class counts.
-    lines : which of the problem's lines; all by default.
-    """
+    """Lines of sparse columns, their sums, and what follows from these whoever has the columns."""
 
     def __init__(
         self,
@@ -504,14 +470,6 @@ class SparseLedger(MovedLines):
 
     A column has a usual value; lines with another value move by the difference.  What the usual
     value says is the same for all lines of a table set and is kept once, in the offset.
-
-    Parameters
-    ----------
-    problem : rows, targets, and which lines are scored.
-    tables : the terms.
-    factors : what a line of each class counts.
-    threads : who runs the kernels.
-    lines : which of the problem's lines; all by default.
     """
 
     def __init__(
@@ -578,13 +536,7 @@ class SparseLedger(MovedLines):
         return found
 
     def stand(self, lines: Ints, sums: Ints, offset: Ints) -> None:
-        """Where lines stand, and all others beside them, as somebody who knows all columns says.
-
-        Parameters
-        ----------
-        lines, sums : some lines, and their sums, problems x lines.
-        offset : what the usual values say.
-        """
+        """Where lines stand, and all others beside them, as somebody who knows all columns says."""
         self._offset = offset
         if lines.size:
             self._sums[:, lines] = sums

@@ -41,13 +41,7 @@ if TYPE_CHECKING:
 
 
 def engine_of(engine: object, X: object) -> RemoteEngine:
-    """Engine that holds the rows of a collection.
-
-    Parameters
-    ----------
-    engine : None, "dask", or an engine that reads collections; "threads" and GPUs cannot.
-    X : what was given.
-    """
+    """Engine that holds the rows of a collection."""
     if engine is not None and not isinstance(engine, AnyEngine):
         choose("engine", engine, ENGINES)
     if not is_collection(X):
@@ -110,14 +104,7 @@ def gathered(
     y: object,
     params: dict[str, Foreign],
 ) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
-    """Rows held by a cluster as a sample, and what was given beside them, as long as it is needed.
-
-    Parameters
-    ----------
-    selector : whose fit this is.
-    model : keeps width and names of X.
-    X, y, params : as users give them.
-    """
+    """Rows held by a cluster as a sample, and what was given beside them, while it is needed."""
     engine = engine_of(selector.engine, X)
     from ._validation import settle
 
@@ -135,14 +122,7 @@ def gathered_weights(
     y: object,
     params: dict[str, Foreign],
 ) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
-    """Open a Dask collection for a fit of weighted terms; their sums add up over partitions.
-
-    Parameters
-    ----------
-    asked : whose fit this is, its preset spelt out.
-    model : keeps width and names of X.
-    X, y, params : as users give them.
-    """
+    """Open a Dask collection for a fit of weighted terms; their sums add up over partitions."""
     engine = engine_of(asked.engine, X)
     with _held(engine, asked, model, X, y, params) as found:
         yield found

@@ -257,13 +257,7 @@ def last_step(pipeline: Pipeline) -> BaseEstimator:
 
 
 def follow(model: object, X: object = None) -> tuple[Any, Any]:
-    """The model at the end of a pipeline, and the table that it reads of X; others as they are.
-
-    Parameters
-    ----------
-    model : a fitted pipeline, or any other model.
-    X : rows, or None where only the model is asked for.
-    """
+    """The model at the end of a pipeline, and the table that it reads of X; others as they are."""
     if not is_pipeline(model):
         return model, X
     last = last_step(model)
@@ -288,13 +282,9 @@ def warn_of_steps(model: object) -> None:
 
 
 def table_before(pipeline: Pipeline, X: object, known: Iterable[str] | None = None) -> Table:
-    """What the last step reads of X, by name; the steps before it are fitted.
+    """What the last step, which need not be fitted, reads of X; the steps before it are fitted.
 
-    Parameters
-    ----------
-    pipeline : the last step need not be fitted.
-    X : rows.
-    known : names that the last step knows its columns by, where it does.
+    `known` are names that it knows its columns by.
     """
     steps = pipeline[:-1]
     rows: Any = steps.transform(X) if len(steps.steps) else X

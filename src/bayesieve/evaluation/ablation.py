@@ -139,14 +139,7 @@ def _splits(refits: Refits) -> Iterable[tuple[Ints, Ints]]:
 
 
 class _Trial:
-    """Sums of rows without each term, and with others in its place.
-
-    Parameters
-    ----------
-    fitted : the model.
-    chosen : its columns among all.
-    n_columns, n_classes : of the table.
-    """
+    """Sums of rows without each term, and with others in its place."""
 
     def __init__(self, fitted: FittedBayes, chosen: Ints, n_columns: int, n_classes: int):
         self._problem, self._chosen = fitted.only, chosen

@@ -365,12 +365,7 @@ def held_out_score(
 ) -> float:
     """The selector's criterion on rows of its table.
 
-    Parameters
-    ----------
-    selector : fitted.
-    criterion : what guided it.
-    table, target, weights : the rows to judge by.
-    trained : target and weights of the rows it was fitted to; class weights are theirs.
+    Class weights are those of the rows that it was fitted to: `trained`, their target and weights.
     """
     chosen = table.pick(np.flatnonzero(selector.support_))
     if isinstance(criterion, AUC):
@@ -533,13 +528,7 @@ def draw_samples(
 ) -> NDArray[np.int64]:
     """How often each row is drawn, one line a sample; no sample has fewer than `least` classes.
 
-    Parameters
-    ----------
-    repeats : how often each row stands in the table.
-    labels : the class of each row.
-    n_samples, least : how many samples, of how many classes at least.
-    random_state : draws.
-    groups : where they are given, whole groups are drawn, as many as there are.
+    Where `groups` are given, whole groups are drawn, as many as there are.
     """
     drawn = None if groups is None else group_numbers(groups)
     total = int(repeats.sum()) if drawn is None else int(drawn.max()) + 1

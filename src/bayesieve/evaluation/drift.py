@@ -57,14 +57,7 @@ class Move(NamedTuple):
 
 
 def column_move(spec: ColumnSpec, statistics: Statistics, n_trained: float, values: Array) -> Move:
-    """One column.
-
-    Parameters
-    ----------
-    spec, statistics : as the training rows showed it.
-    n_trained : how many these were.
-    values : of the new rows.
-    """
+    """How far a column moved from what the training rows showed of it to these values."""
     if spec.levels is not None:
         return _of_counts(spec, statistics[0].sum(1), values)
     if isinstance(statistics, Moments | Mixtures):
@@ -103,11 +96,8 @@ def _of_counts(spec: ColumnSpec, counts: Floats, values: Array) -> Move:
 def _of_grid(known: Floats, missing: Floats, low: int, high: int) -> float:
     """Tests of numbers: their groups, their order, their ends, and how many are missing.
 
-    Parameters
-    ----------
-    known : training and new rows in each group.
-    missing : training and new rows in none.
-    low, high : new rows below and above all training rows.
+    `known` and `missing` count training and new rows; `low` and `high` new rows beyond all training
+    rows.
     """
     totals = known.sum(1)
     parts = [(_beyond(low, high, totals), _BEYOND)]
@@ -145,10 +135,7 @@ def _of_splits(table: Floats, in_order: bool = False) -> float:
     By Pearson's statistic, or by that of Cramér and von Mises: how far the shares of rows up to
     each cell are apart, squared and added up.
 
-    Parameters
-    ----------
-    table : training and new rows in each cell; weights are rounded.
-    in_order : by the shares up to each cell.
+    The table has training and new rows in each cell; weights are rounded.
     """
     table = np.rint(table).astype(np.int64)
     table = table[:, table.any(0)]
@@ -210,14 +197,7 @@ def _pearson(before: Ints, after: Ints) -> Floats:
 
 
 def _by_draws(seen: float, draw: Callable[[int], Floats], n_cells: int) -> float:
-    """How often a statistic is as large as the one seen, where nothing moved.
-
-    Parameters
-    ----------
-    seen : the statistic.
-    draw : so many of them by chance; always the same ones.
-    n_cells : what each of these takes.
-    """
+    """How often a statistic is as large as the one seen, where nothing moved."""
     found, least = np.empty(0), seen * (1 - 1e-9)
     most = min(_SPLITS, max(_CELLS // n_cells, _FIRST))
     while found.size < most and (found >= least).sum() < _ENOUGH:

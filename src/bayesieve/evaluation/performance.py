@@ -389,11 +389,6 @@ def effective_rows(wrong: Array, weights: Array, mates: NDArray[np.int64]) -> fl
 
     Where no row, or every row, is wrong, groups are as many as can be told apart.
 
-    Parameters
-    ----------
-    wrong : 1 where a row is decided wrongly, 0 elsewhere; with labels, a share.
-    weights, mates : how often each row counts, and the number of its group.
-
     Examples
     --------
     Ten groups of five rows that are all right or all wrong are ten rows, and Student's t of ten.

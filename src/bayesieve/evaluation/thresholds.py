@@ -119,13 +119,7 @@ class Requirements(NamedTuple):
 def read_requirements(
     fitted: FittedBayes, costs: Costs, abstain: Rates, ceilings: Rates, floors: Rates
 ) -> list[Requirements]:
-    """One for each problem.
-
-    Parameters
-    ----------
-    fitted : the model.
-    costs, abstain, ceilings, floors : as `decide` takes them.
-    """
+    """Requirements of each problem, from what `decide` takes."""
     if fitted.labelled:
         return _of_labels(fitted, costs, abstain, ceilings, floors)
     problem = fitted.only
@@ -352,15 +346,9 @@ def make_rule(
     confidence: float,
     mates: Ints | None = None,
 ) -> DecisionRule:
-    """The rule of one problem.
+    """The rule of one problem, from the sums and the classes of held-out rows.
 
-    Parameters
-    ----------
-    problem : what speaks.
-    wanted : what the rule is to keep.
-    sums, truth : of the held-out rows.
-    confidence : with which all that it promises holds at the same time.
-    mates : the group of each row, one row of which is looked at; None: rows are independent.
+    Of rows with `mates`, one of each group is looked at; without, rows are independent.
     """
     risk = (1 - confidence) / max(wanted.n_promises, 1)
     names = [plain_value(value) for value in problem.classes]

@@ -72,11 +72,7 @@ def remote_columns(
 ) -> RemoteCodes:
     """Columns as rankings read them; numbers are cut by minimum description length.
 
-    Parameters
-    ----------
-    table, models : all columns.
-    given : the rows to look at.
-    refuse : columns of too many levels; else they keep their number of levels.
+    Columns of too many levels are refused; else they keep their number of levels.
     """
     rows, labels, weights, n_classes = given
     if (weights != np.rint(weights)).any():
@@ -166,14 +162,7 @@ def _values(kind: int, columns: RemoteCodes, taken: int, labels: Ints, n_classes
 
 
 def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: int) -> Ranking:
-    """Rank the columns of a Dask collection.
-
-    Parameters
-    ----------
-    X, y : as users give them.
-    method : one of those that counts are enough for.
-    n_features : how many a greedy method ranks with care; 0: all.
-    """
+    """Rank the columns of a Dask collection; `n_features`, by greedy methods, are 0 for all."""
     check_divisible(method)
     collection = read_collection(X, y)
     if n_features:
@@ -204,12 +193,8 @@ def find_remote_families(
 ) -> Families:
     """Near-twins among some columns of a collection; the same as of its rows in memory.
 
-    Parameters
-    ----------
-    table : the collection.
-    alone : the columns, ascending.
-    first : those of them that may lead before all others.
-    nearness : what near-twins are.
+    Only the columns `alone` are compared; those of them that are `first` may lead before all
+    others.
     """
     held = _as_compared(table)
     columns = _Compared(held, tuple(alone))

@@ -30,11 +30,7 @@ class Answer(NamedTuple):
 class Desk:
     """Scores subsets, one after the other; running sums follow from each to the next.
 
-    Parameters
-    ----------
-    ledger : of the rows that guide; it stays as it is.
-    criterion : how good sums are.
-    units : columns that move together.
+    The ledger, of the rows that guide, stays as it is.
     """
 
     def __init__(self, ledger: Ledger, criterion: Criterion, units: Units):
@@ -115,12 +111,6 @@ class Answers:
     """Scores, losses, gains and substitutes.
 
     Questions that take long have a desk of their own: they do not keep the short ones waiting.
-
-    Parameters
-    ----------
-    held : the rows.
-    criterion : a name, or an object.
-    units : columns that move together.
     """
 
     def __init__(self, held: CachedRows, criterion: str | Criterion, units: Units):
@@ -277,10 +267,8 @@ class CancelledError(Exception):
 class Running:
     """A search under way: its steps, and how to pause, stop or cancel it.
 
-    Parameters
-    ----------
-    desk : tells the error of each subset visited; None where there is none.
-    heard : called after each step.
+    The desk, where there is one, tells the error of each subset visited; `heard` is called after
+    each step.
     """
 
     def __init__(self, desk: Desk | None = None, heard: Callable[[], None] | None = None):

@@ -34,11 +34,8 @@ def selector_code(
 ) -> str:
     """Python that fits a selector of these parameters to ``X`` and ``y``.
 
-    Parameters
-    ----------
-    selector : its parameters must be plain values, ours, or scikit-learn's splitters.
-    log : what was decided, told in comments.
-    given : what `fit` takes beside, by name: "groups", "sample_weight".
+    Its parameters must be plain values, ours, or scikit-learn's splitters.  Comments tell the log;
+    `given` names what `fit` takes beside.
 
     Examples
     --------
@@ -112,10 +109,7 @@ def _line(entry: Entry) -> str:
 def command_settings(selector: NaiveBayesSelector, names: list[str]) -> dict[str, Foreign]:
     """Options of the command line that choose the columns of `keep`; what it cannot say is refused.
 
-    Parameters
-    ----------
-    selector : keeps as many columns as it chooses.
-    names : of all columns.
+    The selector keeps as many columns as it chooses.
     """
     model = NaiveBayes() if selector.estimator is None else selector.estimator
     if type(model) is not NaiveBayes or set(_changed(model)) - {"features"}:

@@ -86,11 +86,6 @@ class State:
 class History:
     """All states of a session, and where in them it stands.
 
-    Parameters
-    ----------
-    state : where it begins.
-    log : what was written before.
-
     Examples
     --------
     >>> from bayesieve.session.state import History

@@ -30,10 +30,6 @@ class NumberedNames(Sequence[str]):
     """Names x3, x4, ... of columns that go by their numbers; none is written down until asked for.
 
     A file of a few bytes may have a column number in the thousands of millions.
-
-    Parameters
-    ----------
-    numbers : of the columns.
     """
 
     def __init__(self, numbers: range):
@@ -66,13 +62,7 @@ class NumberedNames(Sequence[str]):
 
 
 def check_size(path: Path, needed: float) -> None:
-    """Refuse a file whose table would not fit into memory, before it is asked for.
-
-    Parameters
-    ----------
-    path : the file.
-    needed : bytes that it takes to read and learn from it, at least.
-    """
+    """Refuse a file whose table would not fit into memory, before it is asked for."""
     instead = (
         "leave columns out, sample rows, or write it as Parquet, which is packed as it is read (as "
         "are large CSV files), or learn on a cluster (engine='dask')"

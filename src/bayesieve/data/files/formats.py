@@ -160,13 +160,7 @@ def _typed(column: pl.Series, text: bool, first_row: int) -> pl.Series:
 
 
 def read_numbers(column: pl.Series, first_row: int = 0) -> pl.Series:
-    """A column of values as numbers; NaN and nothing are missing.
-
-    Parameters
-    ----------
-    column : texts, numbers or booleans.
-    first_row : number of its first row, for messages.
-    """
+    """A column of values as numbers; NaN and nothing are missing."""
     if column.dtype == pl.String:
         return _parse(column, first_row, "a column of values holds numbers (--value names them)")[0]
     if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):

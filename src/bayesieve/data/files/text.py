@@ -54,14 +54,7 @@ class TextFormat(FileFormat):
 class TextTable:
     """A text file with a header and delimiters, open: it is read through once, from its start.
 
-    Parameters
-    ----------
-    path : the file, gzipped if its name ends in .gz.
-    separator : between two cells.
-
-    Attributes
-    ----------
-    names : names of the columns, as the file has them; known from `with` on.
+    Its `names`, as the file has them, are known from `with` on.
     """
 
     def __init__(self, path: Path, separator: str):

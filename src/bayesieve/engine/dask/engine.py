@@ -169,13 +169,7 @@ def _distributed() -> Foreign:
 
 
 class Cluster:
-    """Workers that read, learn, encode and hold.
-
-    Parameters
-    ----------
-    client : a distributed.Client.
-    restart : restart workers that seem frozen.
-    """
+    """Workers that read, learn, encode and hold."""
 
     def __init__(self, client: Foreign, restart: bool = False):
         self._client = client
@@ -217,10 +211,7 @@ class Cluster:
     ) -> tuple[list[PartitionSummary], list[Kind], Foreign]:
         """What each part tells, the kind of each column, and what stays with the workers.
 
-        Parameters
-        ----------
-        collection, wanted : the parts, and which of their rows.
-        valued : of sparse parts, the columns whose values count, rather than their presence.
+        Of sparse parts, the values of the columns `valued` count, rather than their presence.
         """
         from dask import delayed
 
@@ -267,14 +258,7 @@ class Cluster:
         which: Sequence[int],
         seen: Sequence[Seen],
     ) -> list[NDArray[np.float64]]:
-        """Where numbers are cut by minimum description length.
-
-        Parameters
-        ----------
-        collection, wanted : the parts.
-        which : columns of numbers.
-        seen : rows of each part that count, with their classes.
-        """
+        """Where numbers are cut by minimum description length."""
         from dask import delayed
 
         counted = self._computed(
@@ -298,14 +282,7 @@ class Cluster:
         specs: Sequence[ColumnSpec],
         sizes: Sequence[int],
     ) -> RemoteRows:
-        """Rows as codes, held by the workers that have read them.
-
-        Parameters
-        ----------
-        collection, wanted : the parts, and which of their rows.
-        specs : what each column is like.
-        sizes : how many rows each part has.
-        """
+        """Rows as codes, held by the workers that have read them."""
         from dask import delayed
 
         box = delayed(tuple(specs), traverse=False)
@@ -332,11 +309,8 @@ class Cluster:
     ) -> DealtColumns:
         """Columns of rows that are held already, dealt out over the workers with all their rows.
 
-        Parameters
-        ----------
-        rows : where they are held.
-        columns : given the number of workers, the columns of each.
-        usual : the code of each column that most rows have.
+        `columns` tells those of each worker, given how many there are; `usual` is the code that
+        most rows have.
         """
         workers = sorted(self._client.nthreads()) or [""]
         dealt = columns(len(workers))
@@ -348,13 +322,7 @@ class Cluster:
         return DealtColumns(self._held(hold_pieces, groups), dealt)
 
     def _held(self, task: Foreign, groups: Sequence[tuple[str, list[Foreign]]]) -> Channel:
-        """A channel to long tasks, one a worker, each of which answers for what it is given.
-
-        Parameters
-        ----------
-        task : what workers run.
-        groups : where, and what it is given.
-        """
+        """A channel to long tasks, one a worker, each of which answers for what it is given."""
         holds: list[Foreign] = []
 
         def start(number: int) -> Foreign:
@@ -472,10 +440,8 @@ class Given:
     def comparable(self, n_whole: int, n_parts: int) -> list[ColumnSpec]:
         """Columns as they are compared with each other, however often rows count.
 
-        Parameters
-        ----------
-        n_whole : whole numbers from 0 on, so many of them, are what they are.
-        n_parts : other numbers are told by the part of their column, of so many, that they are in.
+        Whole numbers below `n_whole` are what they are, others the part of their column, of
+        `n_parts`, that they are in.
         """
         once = [PartitionRequest(each.number, each.rows) for each in self.wanted]
         return self.cluster.comparable(self.collection, once, n_whole, n_parts)
@@ -483,10 +449,7 @@ class Given:
     def deal(self, rows: RemoteRows, units: Sequence[Sequence[int]]) -> Dealt:
         """Columns of rows, each with all of them; dealt out once, however often they are asked for.
 
-        Parameters
-        ----------
-        rows : where they are held.
-        units : columns that must stay together.
+        Columns of a unit stay together.
         """
         if not self._dealt:
             n_rows = rows.n_rows
@@ -519,13 +482,7 @@ class Given:
 
 
 def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[PartitionRequest]:
-    """Which rows of each part count, and how often.
-
-    Parameters
-    ----------
-    sizes : rows of each part.
-    weights : of all rows.
-    """
+    """Which rows of each part count, and how often."""
     found = []
     once = bool((weights[weights > 0] == 1).all())
     for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
@@ -631,12 +588,7 @@ def remote_sample(
 ) -> Sample:
     """Read a collection: one value a row comes here (classes, weights); columns stay.
 
-    Parameters
-    ----------
-    cluster, collection : where, and what.
-    estimator : keeps width and names.
-    choose_models : gives the feature models, from a row that tells the kinds of the columns.
-    y, sample_weight : as users give them.
+    `choose_models` gives the feature models, from a row that tells the kinds of the columns.
     """
     keep_names(estimator, collection.face, reset=True)
     y = cluster.gather(y if collection.target is None else collection.target)

@@ -175,16 +175,8 @@ class Spans:
 class RemoteRows(Requests):
     """Rows of codes that workers hold.
 
-    Parameters
-    ----------
-    channel : to them.
-    spans : who holds which.
-    specs : what each column is like.
-    parts : the rows themselves, for whoever can hand them on.
-
-    Attributes
-    ----------
-    slots : where each column stands with its holders: among those of a byte a cell, or below 0.
+    `slots` tells where each column stands with its holders: among those of a byte a cell, or below
+    0. `parts` are the rows themselves, for whoever can hand them on.
     """
 
     def __init__(
@@ -211,11 +203,7 @@ class RemoteRows(Requests):
     ) -> list[Floats]:
         """Weight of the rows of each training set by code and class, column by column.
 
-        Parameters
-        ----------
-        sets : who trains; its rows are those of `training`, ascending, some several times.
-        training : their numbers.
-        columns : these alone, in this order; None: all.
+        The rows of the sets are those numbered by `training`, ascending, some several times.
         """
         which = slice(None) if columns is None else list(columns)
         slots, n_codes = self.slots[which], self._n_codes[which]
@@ -300,14 +288,7 @@ class RemoteRows(Requests):
     def weighted_ledger(
         self, tables: TermTables, reads: Reads, rows: Ints, labels: Ints, weights: Ints
     ) -> Ledger:
-        """A ledger of weighted terms.
-
-        Parameters
-        ----------
-        tables : what the terms say.
-        reads : how lines hold them.
-        rows, labels, weights : who is scored: its row, its class, and what it counts.
-        """
+        """A ledger of weighted terms."""
         n_classes = tables.n_classes
         lines = ScoredLines.sort(labels, n_classes, weights)
         bits, once = loss_bits(tables, lines), np.ones(rows.size, np.int64)
@@ -408,12 +389,7 @@ class RemoteLedger(NamedLedger):
     Each request names the whole state, so that a worker that has just begun catches up by itself,
     and answers are added up: a step of a search is one round (errors) or two (bounds, then losses).
 
-    Parameters
-    ----------
-    rows : where to ask.
-    opening : what workers must know.
-    outline, offers : as of any ledger.
-    shape : of the weights: terms x classes, or x 1 where whole columns join and leave.
+    `shape` is that of the weights: terms x classes, or x 1 where whole columns join and leave.
     """
 
     def __init__(
@@ -529,11 +505,7 @@ class RemoteLedger(NamedLedger):
 def deal_out(weights: Ints, units: Sequence[Sequence[int]], n_holders: int) -> list[list[int]]:
     """Columns of each holder: units stay whole, and all holders have about as much to do.
 
-    Parameters
-    ----------
-    weights : work of each column.
-    units : columns that move together; columns of none are nobody's.
-    n_holders : at most so many.
+    Columns of no unit are nobody's.
 
     Examples
     --------
@@ -552,13 +524,7 @@ def deal_out(weights: Ints, units: Sequence[Sequence[int]], n_holders: int) -> l
 
 
 class DealtColumns(Requests):
-    """Columns that workers hold, each with all rows.
-
-    Parameters
-    ----------
-    channel : to them.
-    columns : of each holder, in its own order.
-    """
+    """Columns that workers hold, each with all rows; told for each holder, in its own order."""
 
     def __init__(self, channel: Channel, columns: Sequence[Sequence[int]]):
         self.columns = [np.array(mine, np.int64) for mine in columns]
@@ -616,13 +582,6 @@ class DealtLedger(NamedLedger, MovedLines):
     The sums stand here.  The worker of a column that joins or leaves answers which lines it moves;
     the next request gives all workers the new sums of these lines.  Sums are sent, not differences:
     to receive them twice changes nothing, and a worker that has just begun receives all of them.
-
-    Parameters
-    ----------
-    columns : where to ask.
-    problem : rows, targets, and which lines are scored.
-    tables : the terms of all columns.
-    factors : what a line of each class counts.
     """
 
     def __init__(
@@ -858,12 +817,7 @@ class RemoteDifferences:
 
 
 class ComparedRows:
-    """Answers how columns differ for the rows of some parts of a table.
-
-    Parameters
-    ----------
-    parts : the rows, one part after the other; none is empty.
-    """
+    """Answers how columns differ for the rows of some parts of a table, none of them empty."""
 
     def __init__(self, parts: Sequence[CodedPart]):
         self._parts = parts

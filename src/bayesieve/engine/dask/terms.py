@@ -57,13 +57,9 @@ class Reads(NamedTuple):
         pairs: Sequence[tuple[tuple[int, int], tuple[Ints, Ints]]],
         lone: Mapping[int, NDArray[np.bool_]],
     ) -> "Reads":
-        """Terms as one names them where a search runs.
+        """Terms as one names them where a search runs; pairs come with the groups of their codes.
 
-        Parameters
-        ----------
-        kinds, slots : see above.
-        pairs : two columns each, with the group of each of their codes.
-        lone : codes of some terms that read as the last one.
+        `lone` tells which codes of some terms read as the last one.
         """
         both = np.array([columns for columns, _ in pairs], np.int64).reshape(-1, 2)
         groups = flat([each for _, two in pairs for each in two])
@@ -93,14 +89,7 @@ class RemoteCells:
     ) -> Iterator[tuple[slice, Ints, Ints]]:
         """Weight of the rows by cell and class, end to end, some pairs of columns at a time.
 
-        Parameters
-        ----------
-        sorted_rows, labels, weights : who is counted.
-        pairs : places of first and of second columns.
-
-        Yields
-        ------
-        which, counts, ends : of these pairs the counts, those of pair p from ends[p] on.
+        Gives which pairs, their counts, and where those of each begin.
         """
         n_groups = np.array([groups[-1] for groups in self.groups], np.int64)
         first, second = pairs

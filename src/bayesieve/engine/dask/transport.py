@@ -66,14 +66,7 @@ Answers = Mapping[str, Callable[[dict[str, Foreign], Arrays], Foreign]]
 
 
 def answered(message: Message, answers: Answers, forget: Callable[[int], object]) -> Message:
-    """The answer to a message, and how long it took; what went wrong is an answer too.
-
-    Parameters
-    ----------
-    message : the request.
-    answers : what can be done.
-    forget : lets a ledger go, by its number.
-    """
+    """The answer to a message, and how long it took; what went wrong is an answer too."""
     start = time.perf_counter()
     try:
         for number in message.plain.get("forget", ()):
@@ -204,16 +197,8 @@ def tend(line: socket.socket) -> None:
 class Channel:
     """Lines to a fixed number of holders, each with a number of its own.
 
-    Parameters
-    ----------
-    host : the interface on which to listen.
-    n_holders : how many will dial.
-    watch : called with a holder's number while it is waited for; raises where that is hopeless.
-    context : of TLS, or None.
-
-    Attributes
-    ----------
-    setups : messages that a new worker gets first, by number.
+    `watch` is called with a holder's number while it is waited for, and raises where that is
+    hopeless.  `setups` are messages that a new worker gets first, by number.
     """
 
     def __init__(
@@ -447,13 +432,7 @@ async def find_silent(seconds: float, restart: bool, dask_scheduler: Foreign = N
 
 
 class Health:
-    """Watches over a cluster while something is waited for.
-
-    Parameters
-    ----------
-    client : a distributed.Client.
-    restart : restart workers that seem frozen; else a warning names them.
-    """
+    """Watches over a cluster while something is waited for; tells, or restarts, frozen workers."""
 
     def __init__(self, client: Foreign, restart: bool = False):
         self._client, self._restart = client, restart
@@ -533,12 +512,7 @@ class Health:
 
 
 class Requests:
-    """Requests to all workers of one channel, about what they hold and ledgers of it.
-
-    Parameters
-    ----------
-    channel : to those who hold.
-    """
+    """Requests to all workers of one channel, about what they hold and ledgers of it."""
 
     def __init__(self, channel: Channel):
         self._channel = channel
@@ -563,10 +537,7 @@ class Requests:
     def tell(self, number: int, messages: Callable[[int], list[Message]]) -> None:
         """Open a ledger on every worker, now and whenever one is replaced.
 
-        Parameters
-        ----------
-        number : of the ledger.
-        messages : what one holder must know: first the ledger itself, then what requests name.
+        The first of the messages opens the ledger, the others tell what requests name.
         """
         self.ask_each(lambda holder: messages(holder)[0])
         self._channel.setups[number] = messages

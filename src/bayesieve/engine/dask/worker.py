@@ -56,14 +56,7 @@ class CountedRows:
     def counter(
         self, slots: Ints, n_codes: Ints, offsets: Ints, total: Floats
     ) -> Callable[[int, int], None]:
-        """Adds the counts of columns lo to hi to a total, in which they stand end to end.
-
-        Parameters
-        ----------
-        slots, n_codes : the columns.
-        offsets : where each one's counts begin.
-        total : written.
-        """
+        """Adds the counts of columns lo to hi to a total, in which they stand end to end."""
         rare = np.array([isinstance(self._kept(slot), RareCodes) for slot in slots.tolist()])
 
         def task(lo: int, hi: int) -> None:
@@ -153,9 +146,7 @@ BEAT = 3.0
 class LedgerHost:
     """Ledgers of what a worker holds, each brought to the state that a request names.
 
-    Parameters
-    ----------
-    openers : by the form of a ledger: makes one, of the plain data and arrays of a message.
+    An opener, by the form of a ledger, makes one of the plain data and arrays of a message.
     """
 
     def __init__(
@@ -190,10 +181,7 @@ class LedgerHost:
 class HostedLedger:
     """A ledger of rows here, and the weights and constants at which it stands.
 
-    Parameters
-    ----------
-    ledger : of lines here.
-    shape : of the weights: terms x classes, or x 1 where whole columns join and leave.
+    `shape` is that of the weights: terms x classes, or x 1 where whole columns join and leave.
     """
 
     def __init__(self, ledger: Ledger, shape: tuple[int, int]):
@@ -257,12 +245,7 @@ class HostedLedger:
 
 
 class HostedColumns(HostedLedger):
-    """A ledger of all lines and of the columns here; somebody who knows all columns has the sums.
-
-    Parameters
-    ----------
-    ledger : of the columns here.
-    """
+    """A ledger of all lines and the columns here; somebody who knows all columns has the sums."""
 
     def __init__(self, ledger: SparseLedger):
         super().__init__(ledger, (0, 1))
@@ -284,13 +267,7 @@ class HostedColumns(HostedLedger):
 
 
 class Holder:
-    """Answers for the rows of some parts of a table.
-
-    Parameters
-    ----------
-    parts : the rows, one part after the other.
-    n_threads : for the kernels.
-    """
+    """Answers for the rows of some parts of a table."""
 
     def __init__(self, parts: Sequence[CodedPart], n_threads: int = 1):
         self._parts = [part for part in parts if part.n_rows]
@@ -405,13 +382,7 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 class WeightedRows:
-    """Answers about weighted terms for the rows of some parts of a table.
-
-    Parameters
-    ----------
-    parts : the rows, one part after the other; none is empty.
-    threads : for the kernels.
-    """
+    """Answers about weighted terms for the rows of some parts of a table, none of them empty."""
 
     def __init__(self, parts: Sequence[CodedPart], threads: Threads):
         self._parts, self._threads = parts, threads
@@ -570,13 +541,7 @@ class _Responder:
 
 
 class ColumnHolder:
-    """Answers for some columns of a table.
-
-    Parameters
-    ----------
-    pieces : the columns, part by part in the order of the rows.
-    n_threads : for the kernels.
-    """
+    """Answers for some columns of a table, given part by part in the order of the rows."""
 
     def __init__(self, pieces: Sequence[Piece], n_threads: int = 1):
         self._threads = Threads(n_threads)

@@ -47,10 +47,7 @@ def shapes_of(n_classes: int) -> Mapping[str, Shape]:
 def selection_source(n_classes: int, scans: bool = True) -> str:
     """The kernels of a ledger in which columns join and leave.
 
-    Parameters
-    ----------
-    n_classes : how many classes.
-    scans : with kernels that scan; what those know of the classes must fit the memory of a block.
+    What kernels that scan know of the classes must fit the memory of a block.
     """
     defined: dict[str, object] = {"CLASSES": n_classes}
     for name, shape in shapes_of(n_classes).items():
@@ -61,11 +58,7 @@ def selection_source(n_classes: int, scans: bool = True) -> str:
 def weights_source(n_classes: int, full: bool, weighted: bool) -> str:
     """The kernels of a ledger of weighted terms.
 
-    Parameters
-    ----------
-    n_classes : how many classes.
-    full : products of posteriors, or posteriors alone.
-    weighted : lines have weights, so that their numbers need 64 bits.
+    Lines with weights need numbers of 64 bits; `full` asks for products of posteriors.
     """
     plane = "long long" if weighted else "int"
     return _put_together(_WEIGHTS, {"CLASSES": n_classes, "FULL": int(full), "PLANE": plane})
@@ -121,12 +114,7 @@ class Device(Protocol):
 
 
 class Store:
-    """Arrays of one ledger, by name; those that are written in every step keep their room.
-
-    Parameters
-    ----------
-    device : where they lie.
-    """
+    """Arrays of one ledger, by name; those that are written in every step keep their room."""
 
     def __init__(self, device: Device):
         self._device = device
@@ -313,13 +301,7 @@ def put_columns(
 ) -> NDArray[np.int32]:
     """Columns of codes on a device; where each is: a column of bits (>= 0), or -1 - one of bytes.
 
-    Parameters
-    ----------
-    words : where lines lie.
-    column : codes below 256 of each line, by the number of the column.
-    two : which have the codes 0 and 1 only.
-    store : gets "bits" and "codes".
-    how : where, by which kernels, and who packs.
+    Codes are below 256; columns that have `two` go to "bits" of the store, the others to "codes".
     """
     device, _, _ = how
     places = np.where(two, np.cumsum(two) - 1, -np.cumsum(1 - two)).astype(np.int32)
@@ -373,12 +355,6 @@ _GIGA = 1e9
 
 def needed_bytes(n_lines: int, n_classes: int, two: NDArray[np.bool_], weighted: bool) -> int:
     """Bytes of a ledger: cells, sums, and what scans read of them.
-
-    Parameters
-    ----------
-    n_lines, n_classes : how many.
-    two : which columns have two codes, a bit a line; others need a byte.
-    weighted : do lines have weights?
 
     Examples
     --------

@@ -133,13 +133,7 @@ def _spoken(version: int) -> str:
 
 
 class Gpu:
-    """One GPU by CuPy.
-
-    Parameters
-    ----------
-    cupy : the module.
-    number : which GPU.
-    """
+    """One GPU by CuPy."""
 
     def __init__(self, cupy: Foreign, number: int):
         self._cupy, self.number = cupy, number
@@ -221,12 +215,7 @@ class _Remembered(dict[str, Foreign]):
 
 
 class Gpus:
-    """GPUs that hold the rows of ledgers; of several, each every n-th line.
-
-    Parameters
-    ----------
-    devices : at least one.
-    """
+    """GPUs that hold the rows of ledgers; of several, each every n-th line."""
 
     def __init__(self, devices: Sequence[Device]):
         self.devices = tuple(devices)
@@ -239,13 +228,7 @@ class Gpus:
         threads: Threads,
         names: Sequence[str],
     ) -> Ledger:
-        """A ledger in which whole columns join and leave.
-
-        Parameters
-        ----------
-        tables, rows, factors, threads : see `GpuLedger`.
-        names : of the columns.
-        """
+        """A ledger in which whole columns join and leave."""
         odd = np.flatnonzero(tables.slots < 0)
         if odd.size:
             raise ValueError(

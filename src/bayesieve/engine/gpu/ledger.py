@@ -51,13 +51,7 @@ _MOST_NEEDS = 1 << 27
 class GpuLedger(Ledger):
     """Integer sums, classes x lines, in the memory of a GPU; whole columns join and leave.
 
-    Parameters
-    ----------
-    tables : the terms of all columns, value by value.
-    rows : the lines and what they hold; not kept.
-    factors : what a line of each class counts.
-    threads : who packs columns.
-    device : the GPU.
+    The rows are not kept.
     """
 
     def __init__(

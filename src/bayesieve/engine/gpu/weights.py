@@ -20,13 +20,7 @@ _TOGETHER, _TOGETHER_BYTES = 4, 16
 class GpuWeightLedger(WeightedLines):
     """Integer scores, classes x lines, in the memory of a GPU.
 
-    Parameters
-    ----------
-    tables : what the terms say.
-    lines, cells : who is scored, and what each line holds; cells are not kept.
-    bits : losses are rounded to 2^-bits nat.
-    threads : who packs columns.
-    device : the GPU.
+    The cells are not kept; losses are rounded to 2^-bits nat.
     """
 
     def __init__(

@@ -163,11 +163,6 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
     search over parameters, its ``best_estimator_``.  A method that has none of these does not
     select: it reads ``n_features_in_`` columns, or all.
 
-    Parameters
-    ----------
-    method : fitted.
-    n_columns : columns of the table.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -309,11 +304,7 @@ def judge_probabilities(
 ) -> dict[str, float]:
     """Log-loss and Brier score as scikit-learn has them, and the calibration error.
 
-    Parameters
-    ----------
-    truth, decided : the class of every row, and what the method says it is.
-    proba : probabilities, one column for each of `classes`.
-    classes : all classes of the data, sorted.
+    `proba` has a column for each of `classes`: all classes of the data, sorted.
     """
     at = np.arange(len(truth)), np.searchsorted(classes, decided)
     return {
@@ -326,13 +317,9 @@ def judge_probabilities(
 def align(
     proba: NDArray[np.floating], known: Sequence[object], classes: NDArray[np.generic]
 ) -> Floats:
-    """Probabilities with a column for each of `classes`, 0 where the method never met the class.
+    """Probabilities of the classes `known`, with a column for each of `classes`, which are sorted.
 
-    Parameters
-    ----------
-    proba : as the method gives them.
-    known : the method's classes, one a column of `proba`.
-    classes : all classes of the data, sorted.
+    It is 0 where the method never met the class.
 
     Examples
     --------
@@ -358,12 +345,6 @@ def calibration_error(confidence: Floats, hit: NDArray[np.bool_], n_bins: int = 
     Rows are sorted by the probability of the class predicted and cut into ten bins of equal count
     (rows of equal probability stay together); the mean over rows of how far the mean probability of
     a bin is from the share of right predictions in it.
-
-    Parameters
-    ----------
-    confidence : probability of the class predicted.
-    hit : was it right?
-    n_bins : number of bins.
 
     Examples
     --------
@@ -735,12 +716,7 @@ METHODS: dict[str, Callable[[], Classifier]] = {
 
 
 def named_method(name: str) -> Classifier:
-    """A method by its name, or from ``module:factory``.
-
-    Parameters
-    ----------
-    name : str
-        A key of `METHODS`; or a module and a function in it that returns a classifier.
+    """A method by its name in `METHODS`, or by a ``module:factory`` that returns a classifier.
 
     Examples
     --------

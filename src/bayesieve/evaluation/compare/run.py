@@ -26,11 +26,6 @@ class CellJournal(Journal):
     Every record bears the fingerprints of its method and its data, so that a comparison may grow:
     methods, sets and seeds can be added, and only what has changed under its name is refused.
 
-    Parameters
-    ----------
-    path, release, parts : as for `Journal`.
-    methods, sets : fingerprints by name.
-
     Attributes
     ----------
     cells : the cells of these methods and sets that the file holds.
@@ -87,13 +82,6 @@ class CellsLine(ProgressLine):
     """One line that is rewritten on a terminal, a log elsewhere.
 
     Every method on every set takes a time of its own; it is known from the cells that are done.
-
-    Parameters
-    ----------
-    tasks : all that is to be done.
-    done : cells that are known already.
-    n_workers : cells at the same time.
-    stream : where to write; standard error by default.
 
     Examples
     --------

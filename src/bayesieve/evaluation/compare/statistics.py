@@ -35,11 +35,9 @@ class Friedman(NamedTuple):
 
 
 def rank_rows(losses: Floats) -> Floats:
-    """Ranks within each row, 1 for the lowest; equal values share the mean of their ranks.
+    """Ranks within each row, 1 for the lowest loss; equal ones share the mean of their ranks.
 
-    Parameters
-    ----------
-    losses : data sets x methods, lower is better; infinite where a method failed.
+    Losses are data sets x methods, infinite where a method failed.
 
     Examples
     --------
@@ -52,12 +50,9 @@ def rank_rows(losses: Floats) -> Floats:
 
 
 def friedman(ranks: Floats, ties: bool = True) -> Friedman:
-    """Friedman's test that all methods are equal.
+    """Friedman's test that all methods are equal, from their ranks (data sets x methods).
 
-    Parameters
-    ----------
-    ranks : data sets x methods.
-    ties : correct the statistic for equal ranks, as scipy does; Demsar's formula does not.
+    `ties` corrects the statistic for equal ranks, as scipy does; Demsar's formula does not.
 
     Examples
     --------
@@ -82,11 +77,6 @@ def friedman(ranks: Floats, ties: bool = True) -> Friedman:
 def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:
     """How far apart two average ranks must be to differ by more than chance (Nemenyi).
 
-    Parameters
-    ----------
-    n_methods, n_sets : what was compared.
-    alpha : risk of finding any difference where there is none.
-
     Examples
     --------
     >>> from bayesieve.evaluation.compare.statistics import critical_difference
@@ -99,11 +89,6 @@ def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> flo
 
 def rank_groups(ranks: Sequence[float], difference: float) -> list[tuple[int, ...]]:
     """Largest groups of methods whose average ranks lie within the critical difference.
-
-    Parameters
-    ----------
-    ranks : average rank of each method.
-    difference : as `critical_difference` gives it.
 
     Examples
     --------
@@ -129,10 +114,6 @@ def rank_groups(ranks: Sequence[float], difference: float) -> list[tuple[int, ..
 def signed_rank(differences: Floats) -> Outcome:
     """Wilcoxon's signed-rank test over data sets; ranks of no difference are split in halves.
 
-    Parameters
-    ----------
-    differences : one a data set.
-
     Examples
     --------
     >>> import numpy as np
@@ -149,11 +130,6 @@ def signed_rank(differences: Floats) -> Outcome:
 
 def corrected_t(differences: Floats, n_train: float, n_test: float) -> Outcome:
     """Paired t-test over folds, its variance corrected for the training rows that folds share.
-
-    Parameters
-    ----------
-    differences : one a fold of each seed.
-    n_train, n_test : mean number of rows in the two parts.
 
     Examples
     --------
@@ -173,10 +149,6 @@ def corrected_t(differences: Floats, n_train: float, n_test: float) -> Outcome:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Probabilities corrected for their number, so that they may be compared with alpha at once.
-
-    Parameters
-    ----------
-    p_values : one a test.
 
     Examples
     --------

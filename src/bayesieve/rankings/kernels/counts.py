@@ -159,10 +159,8 @@ def _repeated(joint, one, margin):
 def of_three(kind, joint, one, margin):
     """What the counts of two columns and the class say, by kind.
 
-    Parameters
-    ----------
-    joint : counts: rows are the values of s and, within each, those of x; columns are classes.
-    one : room for a table of x and the class.
+    Rows of `joint` are the values of s and, within each, those of x; `one` is room for a table of x
+    and the class.
     """
     if kind == CONDITIONAL:
         return _conditional(joint, one.shape[0], margin)
