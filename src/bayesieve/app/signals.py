@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import choose
+from ..checks import Floats, choose
 from ..data.files.base import BadUseError
 from ..data.files.output import check_file, whole_file
 from ..data.result import Plain
@@ -167,7 +166,7 @@ class Shown(NamedTuple):
 
     name: str
     indicator: Indicator
-    series: NDArray[np.float64]  #: channels x points
+    series: Floats  #: channels x points
     spans: Spans
     holds: bool  #: if not, the spans are what speaks against it
 
@@ -235,7 +234,7 @@ def example_of(name: str) -> Shown:
     return Shown(name, made.indicators_[at], both[1], spans, holds)
 
 
-def _series(kind: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _series(kind: str, x: Floats) -> Floats:
     """Noise to which something happens in the middle."""
     half = _POINTS // 2
     if kind == "step":
@@ -276,7 +275,7 @@ def _headline(shown: Shown) -> str:
     return f"{shown.name}: {shown.indicator.sentence}{but}"
 
 
-def _plot(x: NDArray[np.float64]) -> list[str]:
+def _plot(x: Floats) -> list[str]:
     """One letter for some points, from the lowest to the highest of them."""
     low, high = np.nanmin(x), np.nanmax(x)
     level = np.rint((x - low) / max(high - low, 1e-300) * (_LINES - 1))

@@ -11,9 +11,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 import scipy.sparse
-from numpy.typing import NDArray
 
-from ..checks import Array, Foreign
+from ..checks import Array, Bools, Foreign
 from ..data.files.base import BadUseError, Content, check_width, some, unpacked_size, whole_numbers
 from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
@@ -258,7 +257,7 @@ def groups_of(column: pl.Series) -> Array:
     return np.array(column.to_list(), dtype=object)
 
 
-def later_part(column: pl.Series, share: float) -> NDArray[np.bool_]:
+def later_part(column: pl.Series, share: float) -> Bools:
     """The rows to validate on: the latest ones."""
     name, missing = column.name, column.null_count()
     if column.dtype.is_float():

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..checks import Array
+from ..checks import Array, Bools
 from ..data.kernels.options import ERROR, LANES, LOG_LIKELIHOOD, ROW_KINDS
 from ..models.base import (
     Floats,
@@ -49,7 +49,7 @@ class LinearFactors(NamedTuple):
     """Terms in the linear domain."""
 
     factors: dict[int, NDArray[np.float32]]  #: for joining (1) and leaving (-1), largest 1 a value
-    allowed: NDArray[np.bool_]  #: may a scan use them for this column?
+    allowed: Bools  #: may a scan use them for this column?
 
 
 class LedgerTables(Protocol):
@@ -92,7 +92,7 @@ class LedgerTables(Protocol):
         """Tables in the linear domain, for joining and for leaving."""
 
     @property
-    def linear_ok(self) -> NDArray[np.bool_]:
+    def linear_ok(self) -> Bools:
         """May a scan use them?"""
 
     def speaker(self, column: int) -> Speak:
@@ -564,7 +564,7 @@ class FixedTables:
         return self._linear.factors
 
     @property
-    def linear_ok(self) -> NDArray[np.bool_]:
+    def linear_ok(self) -> Bools:
         """May a scan use them?"""
         return self._linear.allowed
 

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array, check_memory, choose
+from ..checks import Array, Bytes, Floats, check_memory, choose
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.kernels.options import BLOCK, BYTES, LANES
 from ..data.split import Rows, find_splits, training_copies
@@ -32,12 +31,12 @@ class Lines:
     handles together.
     """
 
-    rows: NDArray[np.int64]  #: the row of the table behind each line
-    pieces: NDArray[np.int64]  #: first line of each piece, and the number of lines at the end
-    sets: NDArray[np.int64]  #: table set of each piece
-    tiles: NDArray[np.int64]  #: first piece of each tile, and the number of pieces at the end
-    classes: NDArray[np.int64]  #: true class of each tile
-    weights: NDArray[np.int64]  #: how often each line counts; empty where every line counts once
+    rows: Ints  #: the row of the table behind each line
+    pieces: Ints  #: first line of each piece, and the number of lines at the end
+    sets: Ints  #: table set of each piece
+    tiles: Ints  #: first piece of each tile, and the number of pieces at the end
+    classes: Ints  #: true class of each tile
+    weights: Ints  #: how often each line counts; empty where every line counts once
 
     @classmethod
     def sort(cls, rows: Array, sets: Array, labels: Array, weights: Array) -> "Lines":
@@ -74,7 +73,7 @@ class Lines:
         )
 
     @property
-    def labels(self) -> NDArray[np.int64]:
+    def labels(self) -> Ints:
         """True class of every line."""
         return np.repeat(self.classes, np.diff(self.pieces[self.tiles]))
 
@@ -97,22 +96,22 @@ class Lines:
         return not self.weights.size and bool(whole.any())
 
     @property
-    def line_sets(self) -> NDArray[np.int64]:
+    def line_sets(self) -> Ints:
         """Table set of every line."""
         return np.repeat(self.sets, np.diff(self.pieces))
 
     @property
-    def line_weights(self) -> NDArray[np.int64]:
+    def line_weights(self) -> Ints:
         """How often every line counts."""
         return self.weights if self.weights.size else np.ones(self.rows.size, np.int64)
 
-    def class_totals(self, n_classes: int) -> NDArray[np.int64]:
+    def class_totals(self, n_classes: int) -> Ints:
         """Weight of the lines of each true class."""
         totals = np.zeros(n_classes, np.int64)
         np.add.at(totals, self.labels, self.line_weights)
         return totals
 
-    def take(self, at: NDArray[np.int64]) -> "Lines":
+    def take(self, at: Ints) -> "Lines":
         """Some lines only, in the same order."""
         return Lines.sort(self.rows[at], self.line_sets[at], self.labels[at], self.line_weights[at])
 
@@ -128,8 +127,8 @@ class ScoredRows(NamedTuple):
 
 def scoring(
     cv: object,
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    labels: Ints,
+    weights: Floats,
     guiding: Rows,
     factors: list[Fraction],
     numbers: Rows | None = None,
@@ -163,7 +162,7 @@ def scoring(
     return ScoredRows(found, lines, False, training)
 
 
-def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> Lines:
+def validation_lines(labels: Ints, weights: Floats, rows: Rows) -> Lines:
     """Lines of the validation part: one set of tables, from all guiding rows."""
     mine = labels[rows]
     return Lines.sort(rows, np.zeros_like(mine), mine, weights[rows])
@@ -224,7 +223,7 @@ class LineCells:
         self._n_bits += 1
         self._rows.append(-self._n_bits)
 
-    def column(self, slot: int) -> NDArray[np.uint8]:
+    def column(self, slot: int) -> Bytes:
         """The codes of one column."""
         row = self._rows[slot]
         if row >= 0:

@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array, check_memory
+from ..checks import Array, Bools, check_memory
 from ..data.columns import ColumnSpec
 from ..data.kernels.options import ROW_KINDS
 from ..data.sample import Targets
@@ -71,7 +70,7 @@ class Strata:
             moved.clear()
         return self._pairs
 
-    def _gone(self, moved: list[Array]) -> NDArray[np.bool_] | None:
+    def _gone(self, moved: list[Array]) -> Bools | None:
         """Lines that have changed, or None where sorting anew is cheaper."""
         n_lines = self._order.shape[1]
         if not self._begun or sum(lines.size for lines in moved) >= _MERGE * n_lines:
@@ -81,7 +80,7 @@ class Strata:
             gone[lines] = True
         return gone
 
-    def _sort(self, sums: Ints, gone: NDArray[np.bool_] | None) -> None:
+    def _sort(self, sums: Ints, gone: Bools | None) -> None:
         from .kernels.sparse import merge_moved, tally
 
         found = self.arrays

@@ -8,13 +8,13 @@ from typing import Any, TypeGuard, cast
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array
+from ..checks import Array, Floats
 from ..data.series import SeriesLike
 from ..data.storage import PackedTable
 from ..data.tables import RawTable, Table, is_frame, read_table
@@ -131,23 +131,19 @@ class SignalPipeline(Pipeline):
         found: Array = self.estimator.predict(self.columns(X), priors=priors)
         return found
 
-    def predict_proba(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """P(class | series), series x classes."""
-        found: NDArray[np.float64] = self.estimator.predict_proba(self.columns(X), priors=priors)
+        found: Floats = self.estimator.predict_proba(self.columns(X), priors=priors)
         return found
 
-    def predict_log_proba(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """The logarithm of `predict_proba`."""
-        found: NDArray[np.float64] = self.estimator.predict_log_proba(
-            self.columns(X), priors=priors
-        )
+        found: Floats = self.estimator.predict_log_proba(self.columns(X), priors=priors)
         return found
 
-    def decision_function(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+    def decision_function(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """Log-odds, or scores of the classes."""
-        found: NDArray[np.float64] = self.estimator.decision_function(
-            self.columns(X), priors=priors
-        )
+        found: Floats = self.estimator.decision_function(self.columns(X), priors=priors)
         return found
 
     def score(self, X: SeriesLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

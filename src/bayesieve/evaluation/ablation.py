@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ..data.sample import Sample, read_sample
@@ -153,7 +153,7 @@ class _Trial:
         self._alone = np.zeros(len(self._terms))
         self._all_error = self._all_loss = 0.0
 
-    def add(self, every: FittedBayes, read: Sample, test: NDArray[np.int64]) -> None:
+    def add(self, every: FittedBayes, read: Sample, test: Ints) -> None:
         """Rows of one part, by tables of all columns from other rows."""
         share_of_rows = -(-self._most * test.size // max(read.labels.size, 1))
         some = np.linspace(0, test.size - 1, min(test.size, max(share_of_rows, 50)))

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -392,9 +392,7 @@ def log_scores(fitted: FittedBayes, chosen: Table) -> Floats:
     return np.ldexp(fitted.only.sums(chosen).astype(float), -fitted.only.scale.bits)
 
 
-def as_reported(
-    criterion: Criterion, scores: Floats, classes: NDArray[np.int64], weights: Floats
-) -> float:
+def as_reported(criterion: Criterion, scores: Floats, classes: Ints, weights: Floats) -> float:
     """The loss of a criterion, with the sign in which people read it."""
     sign = -1 if criterion.greater_is_better else 1
     return float(sign * criterion.loss(scores, classes, weights))
@@ -445,7 +443,7 @@ def _area(
     return max(score - float(criterion.penalty(int(selector.support_.sum()))), 0.0)
 
 
-def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[NDArray[np.int64]]:
+def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[Ints]:
     """Integer scores of each label, or of the second class."""
     if isinstance(fitted, FittedVotes):
         return list(fitted.votes(chosen))
@@ -519,13 +517,13 @@ _PATIENCE = 100
 
 
 def draw_samples(
-    repeats: NDArray[np.int64],
-    labels: NDArray[np.int64],
+    repeats: Ints,
+    labels: Ints,
     n_samples: int,
     least: int,
     random_state: np.random.RandomState,
     groups: Array | None = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """How often each row is drawn, one line a sample; no sample has fewer than `least` classes.
 
     Where `groups` are given, whole groups are drawn, as many as there are.

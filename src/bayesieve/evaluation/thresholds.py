@@ -13,10 +13,10 @@ from itertools import combinations
 from typing import NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
-from ..checks import check_number, plain_value
+from ..checks import Bools, check_number, plain_value
 from ..data.split import middle_rows
 from ..models.base import Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, Promise, leads_of
@@ -332,7 +332,7 @@ class _Rows(NamedTuple):
         """What is counted."""
         return "rows" if self.mates is None else "groups"
 
-    def _some(self, which: NDArray[np.bool_]) -> Ints:
+    def _some(self, which: Bools) -> Ints:
         """Rows that are independent: of each group the one in the middle."""
         found = np.flatnonzero(which)
         return found if self.mates is None else found[middle_rows(self.mates[found])]

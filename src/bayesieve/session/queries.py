@@ -6,9 +6,8 @@ from threading import Event, RLock, Thread
 from typing import NamedTuple, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array
+from ..checks import Array, Floats
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion, Key
 from ..engine.contract import WHOLE, Ledger, Units
@@ -63,7 +62,7 @@ class Desk:
         with self._lock:
             return self._scorer.standard_error(columns)
 
-    def probabilities(self, columns: Sequence[int]) -> tuple[Array, NDArray[np.float64]]:
+    def probabilities(self, columns: Sequence[int]) -> tuple[Array, Floats]:
         """Rows and probabilities of their classes; of labels, of the first."""
         with self._lock:
             self._move(set(columns))
@@ -177,7 +176,7 @@ class Answers:
         found = desk.each((), range(len(self._units)), 1)
         return [found[self._unit_of[j]].value for j in range(len(self._unit_of))]
 
-    def held_out(self, subset: Sequence[int]) -> tuple[Array, NDArray[np.float64]]:
+    def held_out(self, subset: Sequence[int]) -> tuple[Array, Floats]:
         """Rows, and the probabilities of their classes by tables that have not seen them."""
         return self._now.probabilities(subset)
 

@@ -10,11 +10,9 @@ from pathlib import Path as FilePath
 from threading import RLock
 from typing import Self, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from ..checks import Array, Foreign, check_number
+from ..checks import Array, Floats, Foreign, check_number
 from ..data.result import html_table
 from ..data.sample import read_sample
 from ..engine.contract import Units
@@ -439,9 +437,7 @@ class Session:
         """Error of every single column (with its group), in the table's order."""
         return self.answers.errors_alone()
 
-    def held_out(
-        self, columns: Iterable[str | int] | None = None
-    ) -> tuple[Array, NDArray[np.float64]]:
+    def held_out(self, columns: Iterable[str | int] | None = None) -> tuple[Array, Floats]:
         """Out-of-sample probabilities of the present subset, or of other columns.
 
         Returns

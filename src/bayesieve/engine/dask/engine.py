@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
-from ...checks import Array, Foreign
+from ...checks import Array, Floats, Foreign
 from ...data.collection import Collection, as_values
 from ...data.columns import ColumnSpec
 from ...data.sample import Sample, judge_target, read_weights
@@ -257,7 +256,7 @@ class Cluster:
         wanted: Sequence[PartitionRequest],
         which: Sequence[int],
         seen: Sequence[Seen],
-    ) -> list[NDArray[np.float64]]:
+    ) -> list[Floats]:
         """Where numbers are cut by minimum description length."""
         from dask import delayed
 
@@ -466,11 +465,11 @@ class Given:
     def cut(
         self,
         which: Sequence[int],
-        rows: NDArray[np.int64],
-        labels: NDArray[np.int64],
-        weights: NDArray[np.float64],
+        rows: Ints,
+        labels: Ints,
+        weights: Floats,
         n_classes: int,
-    ) -> list[NDArray[np.float64]]:
+    ) -> list[Floats]:
         """Where numbers are cut, as some rows (numbered among those that count) have it."""
         seen, first = [], 0
         for wanted, size in zip(self.wanted, self.sizes, strict=True):
@@ -481,7 +480,7 @@ class Given:
         return self.cluster.cut(self.collection, self.wanted, which, seen)
 
 
-def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[PartitionRequest]:
+def wanted_of(sizes: Sequence[int], weights: Floats) -> list[PartitionRequest]:
     """Which rows of each part count, and how often."""
     found = []
     once = bool((weights[weights > 0] == 1).all())
@@ -552,7 +551,7 @@ class RemoteTable(SharedTable):
             "had and not the values. Call compute() and fit on the table."
         )
 
-    def pick(self, columns: NDArray[np.int64]) -> RawTable:
+    def pick(self, columns: Ints) -> RawTable:
         """Some columns, whose codes come here; refused where codes are intervals of values."""
         found = []
         for j in columns.tolist():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import Array, Foreign
+from ...checks import Array, Bytes, Foreign
 from ...data.columns import ColumnSpec
 from ...data.storage import Moves
 from ...models.base import Floats, Statistics, TrainingSets
@@ -44,14 +44,14 @@ class RareCodes(NamedTuple):
 
     usual: int  #: the code of all other rows
     rows: NDArray[np.int32]  #: rows that have another one, ascending, and it
-    codes: NDArray[np.uint8]
+    codes: Bytes
 
 
 class CodedPart(NamedTuple):
     """Rows of a table as codes."""
 
     #: columns whose codes fit a byte; those of 0 and 1 only, a bit a row; or rare codes
-    codes: tuple[NDArray[np.uint8] | RareCodes, ...]
+    codes: tuple[Bytes | RareCodes, ...]
     wide: tuple[NDArray[np.int32], ...]  #: the other columns
     n_rows: int  #: how many rows
 
@@ -69,7 +69,7 @@ class CodedPart(NamedTuple):
         >>> [column.nbytes for column in part.codes], part.column(0)[:4]
         ([2, 16], array([0, 1, 0, 1], dtype=uint8))
         """
-        kept: list[NDArray[np.uint8] | RareCodes] = []
+        kept: list[Bytes | RareCodes] = []
         for column in codes:
             if isinstance(column, RareCodes):
                 kept.append(column)
@@ -103,7 +103,7 @@ class CodedPart(NamedTuple):
 class Piece(NamedTuple):
     """Some columns of a part, by the rows in which they differ from their usual code."""
 
-    pointers: NDArray[np.int64]  #: column c has the entries from pointers[c] to pointers[c + 1]
+    pointers: Ints  #: column c has the entries from pointers[c] to pointers[c + 1]
     rows: NDArray[np.int32]  #: of the entries; rows ascending within a column
     codes: Array
     n_rows: int  #: how many rows the part has

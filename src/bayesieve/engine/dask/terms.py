@@ -6,9 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...checks import Array, Foreign
+from ...checks import Array, Bools, Foreign
 from ...models.base import Floats
 from ..contract import Ints
 from .transport import Message, narrow
@@ -47,7 +46,7 @@ class Reads(NamedTuple):
     groups: Ints
     lone: Ints  #: terms of which some codes read as the last one, which is silent
     lone_starts: Ints
-    lone_codes: NDArray[np.bool_]
+    lone_codes: Bools
 
     @classmethod
     def of(
@@ -55,7 +54,7 @@ class Reads(NamedTuple):
         kinds: Ints,
         slots: Ints,
         pairs: Sequence[tuple[tuple[int, int], tuple[Ints, Ints]]],
-        lone: Mapping[int, NDArray[np.bool_]],
+        lone: Mapping[int, Bools],
     ) -> "Reads":
         """Terms as one names them where a search runs; pairs come with the groups of their codes.
 

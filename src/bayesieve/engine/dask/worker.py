@@ -616,16 +616,16 @@ class PartitionRequest(NamedTuple):
     """Which rows of a part count, and how often; None: all of them, once."""
 
     number: int  #: of the part
-    rows: NDArray[np.int64] | None = None
-    repeats: NDArray[np.float64] | None = None
+    rows: Ints | None = None
+    repeats: Floats | None = None
 
 
 class Seen(NamedTuple):
     """Rows of a part as a ranking sees them: which, their classes and weights."""
 
-    rows: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    rows: Ints
+    labels: Ints
+    weights: Floats
     n_classes: int
 
 
@@ -712,7 +712,7 @@ def comparable_block(
 
 def count_classes(
     part: Foreign, columns: Columns, wanted: PartitionRequest, which: Sequence[int], seen: Seen
-) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+) -> list[list[tuple[Floats, Floats]]]:
     """Each number of some columns with its weight by class, in blocks of columns."""
     table = read_part(part, columns, wanted.number)
     if table is None or not seen.rows.size:
@@ -735,8 +735,8 @@ def item_of(blocks: Sequence[Foreign], at: int) -> Foreign:
 
 
 def cut_block(
-    parts: Sequence[Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]],
-) -> list[NDArray[np.float64]]:
+    parts: Sequence[Sequence[tuple[Floats, Floats]]],
+) -> list[Floats]:
     """Where the columns of a block are cut by minimum description length, from all parts."""
     found = []
     for j in range(len(parts[0])):

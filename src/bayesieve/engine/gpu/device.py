@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ...checks import Array, Foreign
+from ...checks import Array, Bools, Foreign
 from ...models.base import Ints
 from ..threads import Threads
 
@@ -295,7 +295,7 @@ class Words:
 def put_columns(
     words: Words,
     column: Callable[[int], Array],
-    two: NDArray[np.bool_],
+    two: Bools,
     store: Store,
     how: tuple[Device, Program, Threads],
 ) -> NDArray[np.int32]:
@@ -353,7 +353,7 @@ _SCAN_SHARE = 1 / 64
 _GIGA = 1e9
 
 
-def needed_bytes(n_lines: int, n_classes: int, two: NDArray[np.bool_], weighted: bool) -> int:
+def needed_bytes(n_lines: int, n_classes: int, two: Bools, weighted: bool) -> int:
     """Bytes of a ledger: cells, sums, and what scans read of them.
 
     Examples
@@ -368,9 +368,7 @@ def needed_bytes(n_lines: int, n_classes: int, two: NDArray[np.bool_], weighted:
     return int(cells * (1 + _SCAN_SHARE)) + lines
 
 
-def check_fits(
-    words: Words, n_classes: int, two: NDArray[np.bool_], weighted: bool, free: int
-) -> None:
+def check_fits(words: Words, n_classes: int, two: Bools, weighted: bool, free: int) -> None:
     """Refuse lines for which there is too little memory; see `needed_bytes`."""
     needed = needed_bytes(words.n_padded, n_classes, two, weighted)
     if needed > free:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...checks import Foreign
 from ...models.base import Ints
@@ -186,7 +185,7 @@ class GpuWeightLedger(WeightedLines):
 
 def check_cells(cells: Cells) -> None:
     """Refuse columns that a GPU does not hold, by their positions."""
-    odd: NDArray[np.int64] = np.flatnonzero(cells.kinds == PRESENT)
+    odd: Ints = np.flatnonzero(cells.kinds == PRESENT)
     if odd.size:
         raise ValueError(
             "engine='gpu' holds dense tables; got sparse columns. Use engine=None, or a dense "

@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from ...checks import Array, choose
+from ...checks import Array, Bools, Ints, choose
 from ...data.result import Result
 from ...data.sample import is_label_matrix
 from ...data.storage import PackedTable
@@ -339,7 +339,7 @@ def align(
     return found
 
 
-def calibration_error(confidence: Floats, hit: NDArray[np.bool_], n_bins: int = _BINS) -> float:
+def calibration_error(confidence: Floats, hit: Bools, n_bins: int = _BINS) -> float:
     """Expected calibration error of the predicted class.
 
     Rows are sorted by the probability of the class predicted and cut into ten bins of equal count
@@ -391,7 +391,7 @@ class DataSet:
         """Rows of the rarest class."""
         return int(np.unique(self.y, return_counts=True)[1].min())
 
-    def rows(self, which: NDArray[np.int64]) -> Any:
+    def rows(self, which: Ints) -> Any:
         """Some rows of the table, of the same kind."""
         if isinstance(self.X, PackedTable):
             return self.X.take(which)
@@ -598,7 +598,7 @@ class Cell(Result):
         return cls(**{**plain, "selected": None if chosen is None else tuple(chosen)})
 
 
-def split(task: CellTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def split(task: CellTask) -> tuple[Ints, Ints]:
     """Training and test rows of a cell: the same for every method."""
     folds = StratifiedKFold(task.folds, shuffle=True, random_state=task.seed)
     for fold, (train, test) in enumerate(folds.split(np.zeros(len(task.data.y)), task.data.y)):
@@ -623,7 +623,7 @@ def run_cell(task: CellTask) -> Cell:
 
 
 def _judge(
-    task: CellTask, train: NDArray[np.int64], test: NDArray[np.int64]
+    task: CellTask, train: Ints, test: Ints
 ) -> tuple[dict[str, float | None], tuple[Feature, ...] | None]:
     data = task.data
     method = fresh_copy(task.estimator, task.seed)
