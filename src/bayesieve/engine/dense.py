@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -50,53 +50,6 @@ class LinearFactors(NamedTuple):
 
     factors: dict[int, NDArray[np.float32]]  #: for joining (1) and leaving (-1), largest 1 a value
     allowed: Bools  #: may a scan use them for this column?
-
-
-class LedgerTables(Protocol):
-    """What a dense ledger asks of its tables."""
-
-    @property
-    def scale(self) -> Scale:
-        """Of the integers."""
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes."""
-
-    @property
-    def n_sets(self) -> int:
-        """How many sets of tables."""
-
-    @property
-    def prior(self) -> Ints:
-        """Sets x classes."""
-
-    @property
-    def slots(self) -> Ints:
-        """Row of the codes (>= 0), or -1 - position among the numbers, of each column."""
-
-    @property
-    def n_codes(self) -> Ints:
-        """Values of each coded column."""
-
-    @property
-    def offsets(self) -> Ints:
-        """Where the table of each coded column starts."""
-
-    @property
-    def table(self) -> Ints:
-        """All tables of coded columns."""
-
-    @property
-    def linear(self) -> dict[int, NDArray[np.float32]]:
-        """Tables in the linear domain, for joining and for leaving."""
-
-    @property
-    def linear_ok(self) -> Bools:
-        """May a scan use them?"""
-
-    def speaker(self, column: int) -> Speak:
-        """What tells the terms of a column without codes."""
 
 
 # -- The dense ledger ------------------------------------------------------------------------------
@@ -264,7 +217,7 @@ class DenseLedger(Ledger):
     """Integer sums, classes x lines, and the terms of every column, which joins or leaves whole."""
 
     def __init__(
-        self, tables: LedgerTables, rows: DenseRows, factors: tuple[int, ...], threads: Threads
+        self, tables: "LedgerTables", rows: DenseRows, factors: tuple[int, ...], threads: Threads
     ):
         self._tables, self._rows, self._threads = tables, rows, threads
         self._lines = rows.lines.arrays
@@ -572,3 +525,7 @@ class FixedTables:
         """Looks values up."""
         whole = self.wide[-1 - self.slots[column]]
         return lambda values, table_set: whole[table_set, values.astype(np.int64)]
+
+
+#: What a dense ledger asks for its terms.
+LedgerTables: TypeAlias = DenseTables | FixedTables

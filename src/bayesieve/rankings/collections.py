@@ -21,7 +21,7 @@ from ..engine.registry import (
     remote_sample,
 )
 from ..engine.threads import Threads
-from ..models.base import TrainingSets, one_set
+from ..models.base import TrainingSets
 from ..models.columns import choose_models
 from ..models.registry import MODELS
 from .base import (
@@ -241,13 +241,6 @@ class _Compared:
         return np.array([_kind(spec) for spec in self.held.specs])
 
     @cached_property
-    def counts(self) -> list[Floats]:
-        """Rows of each code."""
-        n_rows = self.held.n_rows
-        sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
-        return [found[0, :, 0] for found in self.held.count(sets, np.arange(n_rows))]
-
-    @cached_property
     def meanings(self) -> Meanings:
         """Numbers that are the same for equal values of different columns."""
         texts = self._texts()
@@ -255,7 +248,7 @@ class _Compared:
         # The lowest of equally frequent ones.
         usual = [
             int(mine[np.lexsort((mine, -counts))[0]])
-            for mine, counts in zip(numbers, self.counts, strict=True)
+            for mine, counts in zip(numbers, self.held.totals, strict=True)
         ]
         starts = np.cumsum([0, *(mine.size for mine in numbers)])
         return Meanings(starts, np.concatenate(numbers), np.array(usual, np.int64))
@@ -274,7 +267,7 @@ class _Compared:
         """Texts of all columns, numbered from 1 as they appear column by column, row by row."""
         spoken = [j for j in self.alone if self.kinds[j] == TEXT]
         # The order tells only where several texts of a column are the most frequent ones.
-        ties = any((self.counts[j] == self.counts[j].max()).sum() > 1 for j in spoken)
+        ties = any((self.held.totals[j] == self.held.totals[j].max()).sum() > 1 for j in spoken)
         found: dict[str, int] = {}
         for j in spoken:
             levels = np.asarray(self.held.specs[j].levels)

@@ -4,7 +4,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -29,7 +29,6 @@ from ...data.tables import (
     merge_kinds,
     sample_of,
 )
-from ...models.base import one_set
 from ...models.columns import Known, SharedTable
 from ...models.registry import MODELS
 from ..contract import Ints
@@ -37,6 +36,8 @@ from .ledgers import DealtColumns, RemoteRows, Spans, deal, deal_out, moves_of
 from .transport import ENDED, GONE, Channel, Health
 from .worker import (
     BLOCK,
+    ColumnHolder,
+    Holder,
     PartitionRequest,
     PartitionSummary,
     Seen,
@@ -45,9 +46,7 @@ from .worker import (
     count_classes,
     cut_block,
     encode_part,
-    hold_pieces,
-    hold_rows,
-    item_of,
+    hold,
     learn_block,
     look_at,
     rows_in,
@@ -215,12 +214,7 @@ class Cluster:
         from dask import delayed
 
         names, box = collection.column_names, delayed(tuple(valued), traverse=False)
-        looked = self._computed(
-            [
-                delayed(look_at, pure=False)(part, collection.columns, each, box)
-                for part, each in zip(collection.parts, wanted, strict=True)
-            ]
-        )
+        looked = self._of_parts(look_at, collection, ((each, box) for each in wanted))
         parts = self._results([self._submit(summary_of, each) for each in looked])
         by_column = zip(*(each.kinds for each in parts), strict=True)
         merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
@@ -230,25 +224,19 @@ class Cluster:
         self, looked: Foreign, names: Sequence[str], models: Sequence[str], sparse: bool = False
     ) -> list[ColumnSpec]:
         """What each column is like."""
-        found = []
-        for block, at in enumerate(range(0, len(names), BLOCK)):
-            parts = [self._submit(block_of, each, block) for each in looked]
-            mine = slice(at, at + BLOCK)
-            args = (list(names[mine]), list(models[mine]), parts, sparse)
-            found.append(self._submit(learn_block, *args))
-        return [spec for block in self._results(found) for spec in block]
+        return self._by_blocks(
+            learn_block, looked, len(names), lambda at: (list(names[at]), list(models[at]), sparse)
+        )
 
     def comparable(
         self, collection: Collection, wanted: Sequence[PartitionRequest], n_whole: int, n_parts: int
     ) -> list[ColumnSpec]:
         """What each column is like where columns are compared with each other."""
-        n_columns, found = len(collection.names), []
-        _, _, looked = self.look(collection, wanted, range(n_columns))
-        for block, at in enumerate(range(0, n_columns, BLOCK)):
-            parts = [self._submit(block_of, each, block) for each in looked]
-            names = collection.column_names[at : at + BLOCK]
-            found.append(self._submit(comparable_block, names, parts, n_whole, n_parts))
-        return [spec for block in self._results(found) for spec in block]
+        names = collection.column_names
+        _, _, looked = self.look(collection, wanted, range(len(names)))
+        return self._by_blocks(
+            comparable_block, looked, len(names), lambda at: (names[at], n_whole, n_parts)
+        )
 
     def cut(
         self,
@@ -258,19 +246,33 @@ class Cluster:
         seen: Sequence[Seen],
     ) -> list[Floats]:
         """Where numbers are cut by minimum description length."""
+        given = ((each, which, mine) for each, mine in zip(wanted, seen, strict=True))
+        counted = self._of_parts(count_classes, collection, given)
+        return self._by_blocks(cut_block, counted, len(which))
+
+    def _of_parts(
+        self, task: Foreign, collection: Collection, given: Iterable[tuple[Foreign, ...]]
+    ) -> list[Foreign]:
+        """What a task makes of each part, with what it is given for it."""
         from dask import delayed
 
-        counted = self._computed(
-            [
-                delayed(count_classes, pure=False)(part, collection.columns, each, which, mine)
-                for part, each, mine in zip(collection.parts, wanted, seen, strict=True)
-            ]
-        )
+        made = delayed(task, pure=False)
+        parts = zip(collection.parts, given, strict=True)
+        return self._computed([made(part, collection.columns, *each) for part, each in parts])
+
+    def _by_blocks(
+        self,
+        task: Foreign,
+        parts: Foreign,
+        n_columns: int,
+        given: Callable[[slice], tuple[Foreign, ...]] = lambda mine: (),
+    ) -> list[Foreign]:
+        """What a task makes of each column, from one block of columns of all parts at a time."""
         found = []
-        for block in range(-(-len(which) // BLOCK)):
-            parts = [self._submit(item_of, each, block) for each in counted]
-            found.append(self._submit(cut_block, parts))
-        return [cuts for block in self._results(found) for cuts in block]
+        for number, at in enumerate(range(0, n_columns, BLOCK)):
+            mine = [self._submit(block_of, each, number) for each in parts]
+            found.append(self._submit(task, mine, *given(slice(at, at + BLOCK))))
+        return [each for several in self._results(found) for each in several]
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -285,12 +287,7 @@ class Cluster:
         from dask import delayed
 
         box = delayed(tuple(specs), traverse=False)
-        coded = self._computed(
-            [
-                delayed(encode_part, pure=False)(part, collection.columns, each, box)
-                for part, each in zip(collection.parts, wanted, strict=True)
-            ]
-        )
+        coded = self._of_parts(encode_part, collection, ((each, box) for each in wanted))
         self._kept += coded
         self._wait(coded)
         kept = [n if w.rows is None else w.rows.size for n, w in zip(sizes, wanted, strict=True)]
@@ -301,7 +298,7 @@ class Cluster:
             int(ends[-1]),
         )
         groups_of = [(worker, [coded[k] for k in parts]) for worker, parts in groups]
-        return RemoteRows(self._held(hold_rows, groups_of), spans, specs, coded)
+        return RemoteRows(self._held(Holder, groups_of), spans, specs, coded)
 
     def hold_columns(
         self, rows: RemoteRows, columns: Callable[[int], Sequence[Sequence[int]]], usual: Ints
@@ -318,17 +315,17 @@ class Cluster:
             slots, codes = rows.slots[list(mine)].tolist(), usual[list(mine)].tolist()
             pieces = [self._submit(deal, part, slots, codes, pure=False) for part in rows.parts]
             groups.append((worker, pieces))
-        return DealtColumns(self._held(hold_pieces, groups), dealt)
+        return DealtColumns(self._held(ColumnHolder, groups), dealt)
 
-    def _held(self, task: Foreign, groups: Sequence[tuple[str, list[Foreign]]]) -> Channel:
+    def _held(self, kind: Foreign, groups: Sequence[tuple[str, list[Foreign]]]) -> Channel:
         """A channel to long tasks, one a worker, each of which answers for what it is given."""
         holds: list[Foreign] = []
 
         def start(number: int) -> Foreign:
             worker, given = groups[number]
             where = {"workers": [worker], "allow_other_workers": True, "pure": False}
-            known = (number, channel.address, channel.token, secure)
-            made = self._submit(task, *known, *given, **where)
+            known = (kind, number, channel.address, channel.token, secure)
+            made = self._submit(hold, *known, *given, **where)
             self._kept.append(made)
             return made
 
@@ -451,9 +448,7 @@ class Given:
         Columns of a unit stay together.
         """
         if not self._dealt:
-            n_rows = rows.n_rows
-            sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
-            counts = [found[0, :, 0] for found in rows.count(sets, np.arange(n_rows))]
+            n_rows, counts = rows.n_rows, rows.totals
             moves = moves_of(counts)
             others = n_rows - np.array([each.max() for each in counts]).astype(np.int64)
             columns = self.cluster.hold_columns(
@@ -529,10 +524,7 @@ class RemoteTable(SharedTable):
     @cached_property
     def _seen(self) -> list[tuple[int, int]]:
         """Of each column the codes that any row has, missing values left out, and those rows."""
-        n_rows = self.held.n_rows
-        sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
-        counts = self.held.count(sets, np.arange(n_rows))
-        known = [each[0, :-1] for each in counts]
+        known = [each[:-1] for each in self.held.totals]
         return [(int(np.count_nonzero(each)), int(each.sum())) for each in known]
 
     def is_identifier(self, j: int) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...checks import Array, Bytes, Foreign
 from ...data.columns import ColumnSpec
 from ...data.storage import Moves
-from ...models.base import Floats, Statistics, TrainingSets
+from ...models.base import Floats, Statistics, TrainingSets, one_set
 from ...models.log_ratios import SCORE_BITS
 from ..contract import (
     AS_IT_IS,
@@ -36,7 +36,7 @@ from ..layout import Lines, fits_a_byte
 from ..sparse import MovedLines, SparseProblem, SparseTables
 from ..weighted import ScoredLines, TermTables, loss_bits
 from .terms import Reads, flat
-from .transport import Channel, Message, Requests, narrow
+from .transport import Answers, Channel, Message, Requests, narrow
 
 
 class RareCodes(NamedTuple):
@@ -233,6 +233,12 @@ class RemoteRows(Requests):
         ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
         parts = np.split(total, ends[:-1])
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+    @cached_property
+    def totals(self) -> list[Floats]:
+        """How many rows have each code, column by column."""
+        sets = one_set(np.zeros(self.n_rows, np.int64), np.ones(self.n_rows), np.ones(1))
+        return [found[0, :, 0] for found in self.count(sets, np.arange(self.n_rows))]
 
     def codes(self, j: int) -> Array:
         """Codes of one column, of all rows."""
@@ -821,7 +827,7 @@ class ComparedRows:
 
     def __init__(self, parts: Sequence[CodedPart]):
         self._parts = parts
-        self.answers = {"departures": self._departures, "compare": self._compare}
+        self.answers: Answers = {"departures": self._departures, "compare": self._compare}
 
     def _departures(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
         slots, *given = arrays

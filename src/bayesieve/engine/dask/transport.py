@@ -13,7 +13,7 @@ import struct
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ class Message(NamedTuple):
 Arrays = tuple[Array, ...]
 
 #: What is done for a message by this name, with its plain data and arrays.
-Answers = Mapping[str, Callable[[dict[str, Foreign], Arrays], Foreign]]
+Answers = dict[str, Callable[[dict[str, Foreign], Arrays], Foreign]]
 
 
 def answered(message: Message, answers: Answers, forget: Callable[[int], object]) -> Message:
@@ -98,11 +98,11 @@ def send(line: socket.socket, message: Message) -> int:
 
 def receive(line: socket.socket) -> Message:
     """The next message; a `ConnectionError` where the other side is gone or speaks otherwise."""
-    n_head, size = _LENGTHS.unpack(_exactly(line, _LENGTHS.size))
+    n_head, size = _LENGTHS.unpack(exactly(line, _LENGTHS.size))
     if n_head > _MOST_HEAD:
         raise BrokenFrameError(f"a head of {n_head} bytes came; at most {_MOST_HEAD} are allowed.")
     try:
-        op, plain, shapes = json.loads(_exactly(line, n_head))
+        op, plain, shapes = json.loads(exactly(line, n_head))
         kinds = [(np.dtype(kind), tuple(map(int, shape))) for kind, shape in shapes]
     except (ValueError, TypeError) as error:
         raise BrokenFrameError(f"a head came that cannot be read: {error}") from error
@@ -116,11 +116,6 @@ def receive(line: socket.socket) -> Message:
             _fill(line, array.reshape(-1).view(np.uint8).data)
         found.append(array)
     return Message(op, plain, tuple(found))
-
-
-def exactly(line: socket.socket, n_bytes: int) -> bytes:
-    """Receive so many bytes, no more and no fewer."""
-    return _exactly(line, n_bytes)
 
 
 def narrow(numbers: Array) -> Array:
@@ -137,7 +132,8 @@ def narrow(numbers: Array) -> Array:
     return numbers.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
 
 
-def _exactly(line: socket.socket, n_bytes: int) -> bytes:
+def exactly(line: socket.socket, n_bytes: int) -> bytes:
+    """Receive so many bytes, no more and no fewer."""
     found = bytearray(n_bytes)
     _fill(line, memoryview(found))
     return bytes(found)
@@ -215,7 +211,7 @@ class Channel:
         self._arrived: dict[int, socket.socket] = {}
         self._news = threading.Condition()
         self._closed = False
-        self._tally = Tally(0, 0, 0, 0.0, 0.0)
+        self.tally = Tally(0, 0, 0, 0.0, 0.0)  #: rounds and bytes so far
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._door = socket.create_server((host, 0), family=family, backlog=n_holders + 16)
         self.address = (host, int(self._door.getsockname()[1]))
@@ -228,11 +224,6 @@ class Channel:
     def n_holders(self) -> int:
         """How many hold rows."""
         return len(self._lines)
-
-    @property
-    def tally(self) -> Tally:
-        """Rounds and bytes so far."""
-        return self._tally
 
     def ask(self, make: Make) -> list[Message]:
         """One round: a message to each holder, their answers in order.
@@ -303,8 +294,8 @@ class Channel:
                 continue
 
     def _count(self, **more: float) -> None:
-        known = self._tally._asdict()
-        self._tally = self._tally._replace(**{name: known[name] + n for name, n in more.items()})
+        known = self.tally._asdict()
+        self.tally = self.tally._replace(**{name: known[name] + n for name, n in more.items()})
 
     def _say(self, line: socket.socket | None, message: Message) -> None:
         if line is None:
@@ -515,20 +506,15 @@ class Requests:
     """Requests to all workers of one channel, about what they hold and ledgers of it."""
 
     def __init__(self, channel: Channel):
-        self._channel = channel
+        self.channel = channel  #: to those who hold
         self._numbers = itertools.count()
         self._forgotten: list[int] = []
         self.ask(Message("nothing"))
 
     @property
-    def channel(self) -> Channel:
-        """To those who hold."""
-        return self._channel
-
-    @property
     def n_holders(self) -> int:
         """How many hold."""
-        return self._channel.n_holders
+        return self.channel.n_holders
 
     def next_number(self) -> int:
         """A number for a ledger, which no other has."""
@@ -540,11 +526,11 @@ class Requests:
         The first of the messages opens the ledger, the others tell what requests name.
         """
         self.ask_each(lambda holder: messages(holder)[0])
-        self._channel.setups[number] = messages
+        self.channel.setups[number] = messages
 
     def forget(self, number: int) -> None:
         """Drop a ledger; workers learn of it with the next request."""
-        self._channel.setups.pop(number, None)
+        self.channel.setups.pop(number, None)
         self._forgotten.append(number)
 
     def ask(self, message: Message) -> list[Message]:
@@ -555,10 +541,10 @@ class Requests:
         """Send each worker a request of its own; their answers."""
         gone = [self._forgotten.pop() for _ in range(len(self._forgotten))]
         if not gone:
-            return self._channel.ask(make)
+            return self.channel.ask(make)
 
         def with_news(holder: int) -> Message:
             message = make(holder)
             return message._replace(plain={**message.plain, "forget": gone})
 
-        return self._channel.ask(with_news)
+        return self.channel.ask(with_news)

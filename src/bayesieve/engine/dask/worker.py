@@ -3,11 +3,11 @@
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -144,15 +144,11 @@ BEAT = 3.0
 
 
 class LedgerHost:
-    """Ledgers of what a worker holds, each brought to the state that a request names.
+    """Ledgers of what a worker holds, each brought to the state that a request names."""
 
-    An opener, by the form of a ledger, makes one of the plain data and arrays of a message.
-    """
-
-    def __init__(
-        self, openers: Mapping[str, Callable[[dict[str, Foreign], Arrays], "HostedLedger"]]
-    ):
-        self._openers = openers
+    def __init__(self) -> None:
+        #: By the form of a ledger, what makes one of the plain data and arrays of a message.
+        self.openers: dict[str, Callable[[dict[str, Foreign], Arrays], HostedLedger]] = {}
         self._ledgers: dict[int, HostedLedger] = {}
         self.answers: Answers = {"open": self._open, "units": self._units, "ask": self._ask}
 
@@ -161,7 +157,7 @@ class LedgerHost:
         self._ledgers.pop(number, None)
 
     def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
-        self._ledgers[int(plain["ledger"])] = self._openers[plain["form"]](plain, arrays)
+        self._ledgers[int(plain["ledger"])] = self.openers[plain["form"]](plain, arrays)
         return []
 
     def _units(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
@@ -266,24 +262,14 @@ class HostedColumns(HostedLedger):
         return [lines, found[:, lines]]
 
 
-class Holder:
-    """Answers for the rows of some parts of a table."""
+class Answering:
+    """Answers requests about what it holds, among them those for ledgers."""
 
-    def __init__(self, parts: Sequence[CodedPart], n_threads: int = 1):
-        self._parts = [part for part in parts if part.n_rows]
-        self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
-        self._threads = Threads(n_threads)
-        weighted = WeightedRows(self._parts, self._threads)
-        self._ledgers = LedgerHost({"lines": self._open, "terms": weighted.open})
-        self._answers: Answers = {
-            "count": self._count,
-            "codes": self._codes,
-            "marks": self._marks,
-            "nothing": lambda plain, arrays: arrays,
-            **self._ledgers.answers,
-            **weighted.answers,
-            **ComparedRows(self._parts).answers,
-        }
+    def __init__(self, n_threads: int):
+        self._threads = Threads(n_threads)  # for the kernels
+        self._ledgers = LedgerHost()
+        self._answers: Answers = {"nothing": lambda plain, arrays: arrays}
+        self._answers |= self._ledgers.answers
 
     def answer(self, message: Message) -> Message:
         """The answer to a message; what went wrong is an answer too."""
@@ -292,6 +278,19 @@ class Holder:
     def close(self) -> None:
         """Stop the threads."""
         self._threads.close()
+
+
+class Holder(Answering):
+    """Answers for the rows of some parts of a table, one after the other."""
+
+    def __init__(self, parts: Sequence[CodedPart], n_threads: int = 1):
+        super().__init__(n_threads)
+        self._parts = [part for part in parts if part.n_rows]
+        self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
+        weighted = WeightedRows(self._parts, self._threads)
+        self._ledgers.openers |= {"lines": self._open, "terms": weighted.open}
+        self._answers |= {"count": self._count, "codes": self._codes, "marks": self._marks}
+        self._answers |= weighted.answers | ComparedRows(self._parts).answers
 
     # -- counts and codes ----------------------------------------------------------------------
 
@@ -482,17 +481,7 @@ class WeightedRows:
 # -- Requests until the line is closed -------------------------------------------------------------
 
 
-class Answering(Protocol):
-    """Answers requests about what it holds."""
-
-    def answer(self, message: Message) -> Message:
-        """The answer to a message; what went wrong is an answer too."""
-
-    def close(self) -> None:
-        """Release everything that is held."""
-
-
-def serve(line: socket.socket, holder: Answering) -> int:
+def serve(line: socket.socket, holder: "Answering") -> int:
     """Answer until the line is closed; how many questions there were."""
     n_questions = 0
     responder = _Responder(line)
@@ -540,11 +529,12 @@ class _Responder:
 # -- Columns with all their rows -------------------------------------------------------------------
 
 
-class ColumnHolder:
+class ColumnHolder(Answering):
     """Answers for some columns of a table, given part by part in the order of the rows."""
 
     def __init__(self, pieces: Sequence[Piece], n_threads: int = 1):
-        self._threads = Threads(n_threads)
+        super().__init__(n_threads)
+        self._ledgers.openers["columns"] = self._open
         self._n_rows = sum(piece.n_rows for piece in pieces)
         starts = np.cumsum([0, *(piece.n_rows for piece in pieces)])
         columns = np.concatenate(
@@ -556,19 +546,6 @@ class ColumnHolder:
         self._columns = columns[order]
         self._rows = np.concatenate(rows)[order].astype(np.int32)
         self._codes = np.concatenate([piece.codes for piece in pieces])[order]
-        self._ledgers = LedgerHost({"columns": self._open})
-        self._answers: Answers = {
-            "nothing": lambda plain, arrays: arrays,
-            **self._ledgers.answers,
-        }
-
-    def answer(self, message: Message) -> Message:
-        """The answer to a message; what went wrong is an answer too."""
-        return answered(message, self._answers, self._ledgers.forget)
-
-    def close(self) -> None:
-        """Stop the threads."""
-        self._threads.close()
 
     def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
         """A ledger of all lines and of the columns here."""
@@ -634,21 +611,19 @@ def rows_in(part: Foreign) -> int:
     return int(part.shape[0])
 
 
-class PartitionLook(NamedTuple):
-    """What a part is like: its rows, the kinds of its columns, and what they hold, by blocks."""
-
-    n_rows: int
-    kinds: list[Kind]
-    blocks: list[list[Look]]
-    sparse: bool | None  #: None where there are no rows to tell
-
-
 class PartitionSummary(NamedTuple):
     """What a part is like, but for the values of its columns."""
 
     n_rows: int
     kinds: list[Kind]
-    sparse: bool | None
+    sparse: bool | None  #: None where there are no rows to tell
+
+
+class PartitionLook(NamedTuple):
+    """What a part is like, and what its columns hold, by blocks."""
+
+    summary: PartitionSummary
+    blocks: list[list[Look]]
 
 
 _NOTHING = Look(Kind(False, False, np.nan), np.empty(0), np.empty(0, np.int64))
@@ -667,21 +642,22 @@ def look_at(
         for j in valued if sparse else range(len(looks)):
             looks[j] = look(table, j, wanted.repeats)
     blocks = [looks[at : at + BLOCK] for at in range(0, len(looks), BLOCK)]
-    return PartitionLook(rows_in(part), [each.kind for each in looks], blocks, sparse)
+    kinds = [each.kind for each in looks]
+    return PartitionLook(PartitionSummary(rows_in(part), kinds, sparse), blocks)
 
 
 def summary_of(looked: PartitionLook) -> PartitionSummary:
     """Rows and kinds alone."""
-    return PartitionSummary(looked.n_rows, looked.kinds, looked.sparse)
+    return looked.summary
 
 
-def block_of(looked: PartitionLook, at: int) -> list[Look]:
+def block_of(looked: PartitionLook | Sequence[Foreign], at: int) -> Foreign:
     """One block of columns."""
-    return looked.blocks[at]
+    return (looked.blocks if isinstance(looked, PartitionLook) else looked)[at]
 
 
 def learn_block(
-    names: Sequence[str], models: Sequence[str], parts: Sequence[Sequence[Look]], sparse: bool
+    parts: Sequence[Sequence[Look]], names: Sequence[str], models: Sequence[str], sparse: bool
 ) -> list[ColumnSpec]:
     """What the columns of a block are like, from all parts."""
     found = []
@@ -695,7 +671,7 @@ def learn_block(
 
 
 def comparable_block(
-    names: Sequence[str], parts: Sequence[Sequence[Look]], n_whole: int, n_parts: int
+    parts: Sequence[Sequence[Look]], names: Sequence[str], n_whole: int, n_parts: int
 ) -> list[ColumnSpec]:
     """The columns of a block as they are compared: texts, small whole numbers, or in parts."""
     found = []
@@ -727,11 +703,6 @@ def count_classes(
             np.add.at(counts, (at.ravel(), seen.labels[known]), seen.weights[known])
             found.append((values, counts))
     return [found[at : at + BLOCK] for at in range(0, len(found), BLOCK)]
-
-
-def item_of(blocks: Sequence[Foreign], at: int) -> Foreign:
-    """One block of columns."""
-    return blocks[at]
 
 
 def cut_block(
@@ -779,27 +750,15 @@ def _codes_of(spec: ColumnSpec, table: RawTable | SparseTable, j: int) -> Array 
     return RareCodes(usual, rows, codes[rows].astype(np.uint8))
 
 
-def hold_rows(
-    number: int, address: tuple[str, int], token: bytes, secure: bool, *parts: CodedPart
-) -> int:
-    """Hold parts of the rows until nobody asks any more; how many questions there were."""
-    return _hold(lambda n_threads: Holder(parts, n_threads), number, address, token, secure)
-
-
-def hold_pieces(
-    number: int, address: tuple[str, int], token: bytes, secure: bool, *pieces: Piece
-) -> int:
-    """Hold columns with all rows until nobody asks any more; how many questions there were."""
-    return _hold(lambda n_threads: ColumnHolder(pieces, n_threads), number, address, token, secure)
-
-
-def _hold(
-    holder: Callable[[int], Answering],
+def hold(
+    kind: Callable[[tuple[Foreign, ...], int], Answering],
     number: int,
     address: tuple[str, int],
     token: bytes,
     secure: bool,
+    *held: Foreign,
 ) -> int:
+    """Hold rows or columns until nobody asks any more; how many questions there were."""
     from distributed import get_worker, secede
 
     worker = get_worker()
@@ -813,4 +772,4 @@ def _hold(
         ) from error
     # A long wait: the worker's other work gets another thread.
     secede()
-    return serve(line, holder(worker.state.nthreads))
+    return serve(line, kind(held, worker.state.nthreads))

@@ -1,6 +1,5 @@
 """The GPU: packing of cells, sources of kernels, the device and its memory."""
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -154,22 +153,6 @@ class Store:
     def clear(self) -> None:
         """Give all memory back."""
         self._kept.clear()
-
-
-class Stores:
-    """Stores to be cleared when a device is closed."""
-
-    def __init__(self) -> None:
-        self._known: weakref.WeakSet[Store] = weakref.WeakSet()
-
-    def add(self, store: Store) -> None:
-        """One more."""
-        self._known.add(store)
-
-    def clear(self) -> None:
-        """Free the device memory of every store."""
-        for store in self._known:
-            store.clear()
 
 
 def blocks(n_items: int, size: int = THREADS) -> int:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
@@ -14,7 +15,7 @@ from ..dense import LedgerTables
 from ..layout import DenseRows
 from ..threads import Threads
 from ..weighted import Cells, ScoredLines, TermTables
-from .device import OPTIONS, Device, Program, Store, Stores
+from .device import OPTIONS, Device, Program, Store
 from .ledger import GpuLedger
 from .weights import GpuWeightLedger
 
@@ -138,7 +139,7 @@ class Gpu:
     def __init__(self, cupy: Foreign, number: int):
         self._cupy, self.number = cupy, number
         self._device = cupy.cuda.Device(number)
-        self._stores = Stores()
+        self._stores: weakref.WeakSet[Store] = weakref.WeakSet()
 
     def compile(self, source: str) -> Program:
         """Kernels; a process keeps those of the models it has seen, CuPy a folder of all."""
@@ -175,7 +176,8 @@ class Gpu:
 
     def close(self) -> None:
         """Give back what anybody still holds."""
-        self._stores.clear()
+        for store in self._stores:
+            store.clear()
 
 
 @cache
@@ -189,26 +191,13 @@ class _Kernels:
 
     def __init__(self, module: Foreign, device: Foreign):
         self._device = device
-        with device:
-            self._find = _Remembered(module.get_function)
+        self._find = cache(module.get_function)
 
     def launch(self, name: str, grid: Sequence[int], block: int, args: Sequence[Foreign]) -> None:
         """Start a kernel."""
         given = tuple(np.float64(each) if type(each) is float else each for each in args)
         with self._device:
-            self._find[name](tuple(grid), (block,), given)
-
-
-class _Remembered(dict[str, Foreign]):
-    """What was looked up once."""
-
-    def __init__(self, look_up: Foreign):
-        super().__init__()
-        self._look_up = look_up
-
-    def __missing__(self, name: str) -> Foreign:
-        self[name] = self._look_up(name)
-        return self[name]
+            self._find(name)(tuple(grid), (block,), given)
 
 
 # -- Ledgers of the rows that GPUs hold ------------------------------------------------------------
