@@ -38,7 +38,7 @@ from .contract import (
     sign_of,
 )
 from .kernels.arrays import TermArrays, UnitArrays
-from .layout import DenseColumns, DenseRows, TableColumns, UnitSlots
+from .layout import DenseColumns, DenseRows, Lines, TableColumns, UnitSlots
 from .threads import Threads
 
 #: Terms of values in a set of tables, as integers: values x classes.
@@ -213,23 +213,45 @@ _FLOAT32 = 2.0**-24
 _ROUNDINGS = 12
 
 
-class DenseLedger(Ledger):
+class TableLedger(Ledger):
+    """A ledger of lines whose terms are looked up in tables; whole columns join and leave."""
+
+    def __init__(self, tables: "LedgerTables", lines: Lines, factors: tuple[int, ...]):
+        scale, n_classes = tables.scale, tables.n_classes
+        self.outline = Outline(n_classes, ("",), False, factors, scale.bits, scale.bound)
+        self.offers = Offers(ROW_MEASURES)
+        self._tables = tables
+        self._float_factors = np.array([float(factor) for factor in factors])
+        self._units: UnitSlots | None = None
+        self._scored = lines
+
+    def totals(self) -> Ints:
+        """Weight of the lines: problems (one) x folds x classes."""
+        lines = self._scored
+        found = np.zeros((1, self._tables.n_sets, self.outline.n_classes), np.int64)
+        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
+        return found
+
+    def _slots(self, units: Units) -> UnitSlots:
+        found = self._units
+        if found is None or found.units is not units:
+            self._units = found = UnitSlots(units, self._tables)
+        return found
+
+
+class DenseLedger(TableLedger):
     """Integer sums, classes x lines, and the terms of every column, which joins or leaves whole."""
 
     def __init__(
         self, tables: "LedgerTables", rows: DenseRows, factors: tuple[int, ...], threads: Threads
     ):
-        self._tables, self._rows, self._threads = tables, rows, threads
+        super().__init__(tables, rows.lines, factors)
+        self._rows, self._threads = rows, threads
         self._lines = rows.lines.arrays
-        scale, n_classes = tables.scale, tables.n_classes
-        self.outline = Outline(n_classes, ("",), False, factors, scale.bits, scale.bound)
-        self.offers = Offers(ROW_MEASURES)
-        self._float_factors = np.array([float(factor) for factor in factors])
         self._planes = rows.planes(tables)
         self._sums = self._start()
         self._derived: dict[str, Array] = {}  # from the sums, until they change
         self._kept: dict[str, Array] = {}  # the room of it, to be filled again
-        self._units: UnitSlots | None = None
 
     @classmethod
     def build(
@@ -280,13 +302,6 @@ class DenseLedger(Ledger):
 
     # -- the contract --------------------------------------------------------------------------
 
-    def totals(self) -> Ints:
-        """Weight of the lines: problems (one) x folds x classes."""
-        lines = self._rows.lines
-        found = np.zeros((1, self._tables.n_sets, self.outline.n_classes), np.int64)
-        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
-        return found
-
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
         """Add or remove columns; exact, so that removal undoes addition to the bit."""
         sign = SIGNS.get(steps) if isinstance(steps, int) else None
@@ -300,10 +315,9 @@ class DenseLedger(Ledger):
         if kind != ERROR:
             return self._settle(kind, measure.bits, units, which, sign)
         fast = (which >= 0) & slots.coded[which]
-        if fast.all():
-            return self._count_errors(slots, which, sign)
         out = np.empty((which.size, self.outline.n_classes), np.int64)
-        out[~fast] = self._settle(kind, measure.bits, units, which[~fast], sign)
+        if not fast.all():
+            out[~fast] = self._settle(kind, measure.bits, units, which[~fast], sign)
         if fast.any():
             out[fast] = self._count_errors(slots, which[fast], sign)
         return out
@@ -357,12 +371,6 @@ class DenseLedger(Ledger):
         cells = self._rows.cells
         held = (cells.codes, cells.bits, cells.rows)
         return slots, TermArrays(*held, tables.n_codes, tables.offsets, tables.table, planes)
-
-    def _slots(self, units: Units) -> UnitSlots:
-        found = self._units
-        if found is None or found.units is not units:
-            self._units = found = UnitSlots(units, self._tables)
-        return found
 
     # -- answers -------------------------------------------------------------------------------
 

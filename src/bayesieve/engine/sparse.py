@@ -86,6 +86,7 @@ class Strata:
         found = self.arrays
         starts = np.append(0, found.ends[:-1])
         for g, scores in enumerate(sums):
+            seats = (found.distinct[g], found.seats[:, g], found.negatives[g], found.positives[g])
             for s, (start, end) in enumerate(zip(starts, found.ends, strict=True)):
                 order = self._order[g]
                 if gone is not None:
@@ -93,20 +94,10 @@ class Strata:
                     moved = moved[np.argsort(scores[moved], kind="stable")]
                     merge_moved(order, gone, moved, scores, start, end)
                 else:
-                    mine = np.arange(start, end, dtype=np.int32)
-                    order[start:end] = mine[np.argsort(scores[start:end], kind="stable")]
+                    order[start:end] = start + np.argsort(scores[start:end], kind="stable")
+                mine = (start, end, start + s, *seats)
                 found.n_distinct[g, s], self._pairs[g, s] = tally(
-                    order,
-                    scores,
-                    self._truth[g],
-                    found.weights,
-                    start,
-                    end,
-                    start + s,
-                    found.distinct[g],
-                    found.seats[:, g],
-                    found.negatives[g],
-                    found.positives[g],
+                    order, scores, self._truth[g], found.weights, *mine
                 )
 
 
@@ -498,13 +489,10 @@ class SparseLedger(MovedLines):
         """Several ledgers of these lines, each with all lines of its rows; none is empty."""
         found = []
         distinct = np.unique(self._rows)
+        given = self._problem, self._tables, self.outline.factors, self._threads
         for part in np.array_split(distinct, min(n_parts, distinct.size)):
             lines = np.flatnonzero(np.isin(self._problem.scoring.rows, part))
-            found.append(
-                SparseLedger(
-                    self._problem, self._tables, self.outline.factors, self._threads, lines
-                )
-            )
+            found.append(SparseLedger(*given, lines))
         return found
 
     def afresh(self, threads: Threads) -> "SparseLedger":
@@ -580,19 +568,8 @@ class SparseLedger(MovedLines):
         out = np.empty((which.size, self._sums.shape[0], 2), np.int64)
 
         def task(lo: int, hi: int) -> None:
-            scan_odds(
-                kind,
-                strata.arrays,
-                self._entries,
-                self._offset,
-                flat,
-                which,
-                sign,
-                *scales,
-                lo,
-                hi,
-                out,
-            )
+            given = (self._entries, self._offset, flat, which, sign, *scales)
+            scan_odds(kind, strata.arrays, *given, lo, hi, out)
 
         work = int(strata.arrays.n_distinct.sum()) + self._entries_a_column
         self._threads.run(task, which.size, 20 * which.size * int(work))
@@ -606,21 +583,9 @@ class SparseLedger(MovedLines):
         out = np.empty((which.size, self.outline.n_classes), np.int64)
 
         def task(lo: int, hi: int) -> None:
-            scan_classes(
-                kind,
-                self._sums,
-                labels,
-                self._weights,
-                self._entries,
-                self._offset,
-                flat,
-                which,
-                sign,
-                *scales,
-                lo,
-                hi,
-                out,
-            )
+            lines = (self._sums, labels, self._weights)
+            moves = (self._entries, self._offset, flat, which, sign, *scales)
+            scan_classes(kind, *lines, *moves, lo, hi, out)
 
         self._threads.run(task, which.size, 10 * which.size * self._sums.size)
         return out
