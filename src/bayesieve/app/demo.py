@@ -16,9 +16,7 @@ from .options import Option, Settings
 
 _STRONGEST = 10
 
-
 _RESAMPLES = 4  # for the report: a few seconds
-
 
 _TITLE = "Signals, simulated"
 

@@ -112,7 +112,7 @@ def read_learning(
     if form.window is not None:
         found = _windows(table, said, form, target, labels, words)
     elif labels is None:
-        found = Learning(table, classes_of(_given(said), target), None, form, words)
+        found = Learning(table, classes_of(cast(pl.Series, said), target), None, form, words)
     else:
         y = _labels(labels, form, target, table)
         found = Learning(table, classes_of(y, target), None, form, words)
@@ -180,11 +180,6 @@ def _shared(
 def _has(data: Path, target: str | None) -> bool:
     """Does a table have the column, which then is no column of values?"""
     return data.is_file() and target in table_names(data)
-
-
-def _given(said: pl.Series | None) -> pl.Series:
-    assert said is not None
-    return said
 
 
 def _in_words(
@@ -288,7 +283,7 @@ def _windows(
     window = form.window or 0
     named = replace_ids(table)
     cuts = cut_windows(named, window, form.stride or window, intervals)
-    y = cuts.y if intervals is not None else _given(of_records).to_numpy()[cuts.groups]
+    y = cuts.y if intervals is not None else cast(pl.Series, of_records).to_numpy()[cuts.groups]
     words.append(f"{len(cuts.table)} windows of {len(table)} record(s)")
     if cuts.left_out:
         words[-1] += f"; {cuts.left_out} more lie in no labelled stretch as a whole"
@@ -481,10 +476,8 @@ def form_of(pipeline: SignalPipeline, data: Path) -> SeriesForm:
     """How the series of a model lie in files; as in frames, where no command read them."""
     if pipeline.form_ is not None:
         form = SeriesForm.from_dict(pipeline.form_)
-    elif data.is_dir():
-        form = SeriesForm("folder")
     else:
-        form = SeriesForm("long", "id", "time")
+        form = SeriesForm("folder") if data.is_dir() else SeriesForm("long", "id", "time")
     if data.is_dir() != (form.kind == "folder"):
         what = {"long": "a long table", "wide": "a wide table", "folder": "a folder of files"}
         raise BadUseError(

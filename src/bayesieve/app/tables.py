@@ -105,26 +105,20 @@ def refuse_moments(frame: pl.DataFrame) -> None:
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
 
-
 # Positive (or negative) rows below which a label is told to be rare.
 _RARE = 10
-
 
 # Texts that sort by time.
 _ISO = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"
 
-
 # Rows of a large table in which series are looked for.
 _LOOKED_AT = 1 << 16
-
 
 # Bytes of a file from which on it is packed.
 _LARGE = 2**26
 
-
 #: Columns of a file: a frame, a sparse matrix, or a packed table.
 Columns: TypeAlias = pl.DataFrame | PackedTable | scipy.sparse.sparray
-
 
 #: A class for every row, or a frame of labels.
 Target: TypeAlias = Array | pl.Series | pl.DataFrame
@@ -384,15 +378,12 @@ def _label_frame(frame: pl.DataFrame) -> pl.DataFrame:
             column = column.cast(pl.Int64, strict=False)
         if column.dtype == pl.Boolean:
             column = column.cast(pl.Int64)
-        if not column.dtype.is_numeric() or column.null_count() or not _zeros_and_ones(column):
+        known = column.dtype.is_numeric() and not column.null_count()
+        if not known or not ((column == 0) | (column == 1)).all():
             shown = some(sorted(frame[name].cast(pl.String).fill_null("").unique().to_list()), 4)
             raise BadUseError(f"the label {name!r} must hold 0 and 1 only; got {shown}.")
         frame = frame.with_columns(column.cast(pl.Int64))
     return frame
-
-
-def _zeros_and_ones(column: pl.Series) -> bool:
-    return bool(((column == 0) | (column == 1)).all())
 
 
 def _check_kinds(X: Columns) -> None:

@@ -162,8 +162,7 @@ class ColumnSpec:
             span = high - low
         # Halves, where the range does not fit a float; the least floats have none.
         part = 1.0 if np.isfinite(span) else 2.0
-        found: Floats = (self.levels / part - low / part) / (high / part - low / part)
-        return found
+        return (self.levels / part - low / part) / (high / part - low / part)
 
     @property
     def n_codes(self) -> int:
@@ -293,8 +292,7 @@ def _check_distinguishable(name: str, values: Array) -> None:
 def _rounded(values: Array) -> Bools:
     """Which numbers may be another whole number of 64 bits than the one that was given?"""
     sizes = np.abs(values)
-    found: Bools = (sizes >= _ROUNDED) & (sizes <= _LONGEST)
-    return found
+    return (sizes >= _ROUNDED) & (sizes <= _LONGEST)
 
 
 def _to_intervals(cuts: Floats, silent: int, raw: Array) -> Bytes:

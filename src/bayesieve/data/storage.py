@@ -97,11 +97,8 @@ class NarrowColumns:
 
 def find_narrow(columns: Sequence[Array] | Array) -> NarrowColumns:
     """Read all columns once: rows x columns of numbers, or a list of columns."""
-    if isinstance(columns, np.ndarray):
-        cells, flags = _of_array(columns)
-    else:
-        cells, flags = _of_columns(columns)
-    return _surveyed(cells, flags)
+    read = _of_array(columns) if isinstance(columns, np.ndarray) else _of_columns(columns)
+    return _surveyed(*read)
 
 
 def _surveyed(cells: Bytes, flags: Bytes) -> NarrowColumns:
@@ -307,8 +304,7 @@ class Bits:
         self._flat[byte : byte + packed.size] |= packed
 
     def __getitem__(self, rows: Ints) -> Bytes:
-        found: Bytes = self._flat[rows >> 3] >> (rows & 7).astype(np.uint8) & 1
-        return found
+        return self._flat[rows >> 3] >> (rows & 7).astype(np.uint8) & 1
 
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None

@@ -30,7 +30,6 @@ _PLAIN = frozenset(
 # Frames of so many columns are read as one array where they hold numbers: one by one takes seconds.
 _WIDE = 256
 
-
 # Rows that are looked at before all of a column.
 _FIRST = 64
 
@@ -392,10 +391,7 @@ def _object_column(name: str, raw: Array) -> Array:
             ) from error
         return _no_infinity(name, numbers)
     odd = next((v for v in known if not isinstance(v, str | Real | np.bool_)), None)
-    if odd is None:
-        got = "text and numbers mixed"
-    else:
-        got = f"{type(odd).__name__} ({odd!r})"
+    got = "text and numbers mixed" if odd is None else f"{type(odd).__name__} ({odd!r})"
     raise TypeError(
         f"X column {name!r}: every argument must be text (a string) or every one a number; got "
         f"{got}. Turn the column into text, categories or numbers first."

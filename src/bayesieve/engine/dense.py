@@ -207,7 +207,6 @@ class DenseTables:
 
 _FLOAT32 = 2.0**-24
 
-
 # Roundings of a line's value in a scan beside one a class: the posterior, the factors (each in
 # numerator and denominator), a product, a quotient, a difference; and some to spare.
 _ROUNDINGS = 12

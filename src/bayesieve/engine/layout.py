@@ -172,11 +172,9 @@ def validation_lines(labels: Ints, weights: Floats, rows: Rows) -> Lines:
 #: are made anew whenever they are read.
 TERM_CACHE_BYTES = 2**28
 
-
 #: Below this many cells a table stays in the caches and bytes are as quick; bits take an eighth of
 #: the room.
 MANY_CELLS = 1 << 22
-
 
 #: Tables of all columns of codes may take this much; beyond, a column is kept as its terms where
 #: that takes less.

@@ -48,7 +48,6 @@ def count_threads(n_jobs: int | None) -> int:
 # Below this many cells a hand-over to a thread costs more than the work.
 _SMALL = 200_000
 
-
 # Parts a thread gets, so that a slow part does not leave the others waiting.
 _PARTS = 2
 

@@ -69,8 +69,7 @@ class SignalPipeline(Pipeline):
     @property
     def indicators(self) -> Indicators:
         """What turns series into columns."""
-        found: Indicators = self.steps[0][1]
-        return found
+        return self.steps[0][1]
 
     @property
     def estimator(self) -> Decider:
@@ -128,23 +127,19 @@ class SignalPipeline(Pipeline):
 
         `priors`, here and below: how frequent the classes are where the series come from.
         """
-        found: Array = self.estimator.predict(self.columns(X), priors=priors)
-        return found
+        return self.estimator.predict(self.columns(X), priors=priors)
 
     def predict_proba(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """P(class | series), series x classes."""
-        found: Floats = self.estimator.predict_proba(self.columns(X), priors=priors)
-        return found
+        return self.estimator.predict_proba(self.columns(X), priors=priors)
 
     def predict_log_proba(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """The logarithm of `predict_proba`."""
-        found: Floats = self.estimator.predict_log_proba(self.columns(X), priors=priors)
-        return found
+        return self.estimator.predict_log_proba(self.columns(X), priors=priors)
 
     def decision_function(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """Log-odds, or scores of the classes."""
-        found: Floats = self.estimator.decision_function(self.columns(X), priors=priors)
-        return found
+        return self.estimator.decision_function(self.columns(X), priors=priors)
 
     def score(self, X: SeriesLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of right decisions; with labels, of series of which all labels are right."""

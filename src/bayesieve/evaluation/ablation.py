@@ -229,8 +229,7 @@ def _ratios(problem: FittedProblem, table: Table, column: int) -> Floats:
     said = np.maximum(said, -700.0)
     mixed = said + np.log(np.maximum(problem.shares, 1e-300))
     top = mixed.max(1, keepdims=True)
-    found: Floats = said - top - np.log(np.exp(mixed - top).sum(1, keepdims=True))
-    return found
+    return said - top - np.log(np.exp(mixed - top).sum(1, keepdims=True))
 
 
 def _judged(sums: Floats, truth: Ints) -> tuple[Floats, Floats]:

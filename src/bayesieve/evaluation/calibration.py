@@ -22,7 +22,6 @@ from .crossfit import Refits, read_training, trained_on
 
 _MOST_STEPS = 200
 
-
 Judged = TypeVar("Judged", bound=Model)
 
 

@@ -157,8 +157,7 @@ class Refits:
     @cached_property
     def family(self) -> Family:
         """What makes the terms of the columns."""
-        found: Family = self.procedure.base_model().family()
-        return found
+        return self.procedure.base_model().family()
 
     @cached_property
     def models(self) -> list[str]:
@@ -269,8 +268,7 @@ class Refits:
                 return reweigh(sample, self.models, order, self.family, factors, threads)
         fitted = self.family.fit(sample, self.models, factors)
         columns = np.flatnonzero(selector.support_).tolist()
-        found: FittedBayes = self.family.restrict(fitted, columns, sample)
-        return found
+        return self.family.restrict(fitted, columns, sample)
 
 
 def class_weights(model: ChosenColumns, labels: Ints, weights: Floats, classes: Array) -> Floats:

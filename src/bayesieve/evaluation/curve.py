@@ -26,7 +26,6 @@ from ._typing import Folds
 #: One feature model for all columns, or one for each name or number of a column.
 FeatureModels: TypeAlias = str | Mapping[str, str] | Mapping[int, str]
 
-
 _INNER = 5
 
 

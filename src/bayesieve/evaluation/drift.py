@@ -26,23 +26,18 @@ if TYPE_CHECKING:
 # Groups of a grid that are compared at most, and rows that a group or level should expect.
 _GROUPS, _EXPECTED = 16, 5.0
 
-
 # Where every cell expects so many rows, the chi-squared distribution is near enough.
 _LEAST = 20.0
-
 
 # Splits that are drawn: at first, at most, and the cells of them; so many as odd as the one seen
 # are enough.
 _FIRST, _SPLITS, _CELLS, _ENOUGH = 199, 9999, 1 << 23, 20
 
-
 # Rows are dealt one by one, rather than a number for every cell, where these have few.
 _ROWS_A_CELL, _MOST_SHUFFLED = 30, 10**7
 
-
 # Hypergeometric numbers are drawn among fewer rows than these, and chances of so many added up.
 _MOST_ROWS, _MOST_CHANCES = 10**9, 10**5
-
 
 # Shares of the risk that the tests of one column have.
 _SHAPE, _ORDER, _BEYOND, _MEAN, _SPREAD, _MISSING = 0.45, 0.5, 0.05, 0.5, 0.3, 0.1
@@ -148,8 +143,7 @@ def _of_splits(table: Floats, in_order: bool = False) -> float:
     def uneven(new: Ints) -> Floats:
         if not in_order:
             return _pearson(cells - new, new)
-        found: Floats = np.square(np.cumsum(new - cells * (m / (n + m)), -1)).sum(-1)
-        return found
+        return np.square(np.cumsum(new - cells * (m / (n + m)), -1)).sum(-1)
 
     seen = float(uneven(table[1]))
     many = n + m >= _MOST_ROWS
@@ -221,8 +215,7 @@ def _of_two(cell: int, seen: int, n: int, m: int) -> float:
 
 def _ways(of: int, some: Ints | int) -> Floats:
     """Log of the ways to choose some."""
-    found: Floats = gammaln(of + 1.0) - gammaln(some + 1.0) - gammaln(of - some + 1.0)
-    return found
+    return gammaln(of + 1.0) - gammaln(some + 1.0) - gammaln(of - some + 1.0)
 
 
 def _beyond(low: int, high: int, rows: Floats) -> float:

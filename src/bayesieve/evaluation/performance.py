@@ -36,12 +36,13 @@ from .crossfit import (
 
 __all__ = ["ClassPerformance", "Performance", "performance"]
 
-
 _BINS = 10
-
 
 _MOST_POINTS = 200  # of a ROC curve
 
+# Thresholds: every hundredth, and closer to both ends, where rare classes are decided.
+_ENDS = np.array([1e-6, 1e-5, 1e-4, 1e-3])
+_THRESHOLDS = np.concatenate([_ENDS, np.arange(1, 100) / 100, 1 - _ENDS[::-1]])
 
 _FOLDS = 5
 
@@ -433,23 +434,19 @@ def _verdict(name: Value, hit: Bools, chance: Floats, weights: Floats) -> ClassP
         for mine in (at == b for b in range(_BINS))
         if weights[mine].sum()
     ]
-    rates = []
-    for threshold in _grid():
-        said = chance >= threshold
-        rates.append(
-            [
-                float(threshold),
-                float(weights[said & hit].sum() / positives) if positives else float("nan"),
-                float(weights[said & ~hit].sum() / negatives) if negatives else float("nan"),
-            ]
-        )
+
+    def rate(taken: Bools, of: float) -> float:
+        return float(weights[taken].sum() / of) if of else float("nan")
+
+    rates = [
+        [
+            float(threshold),
+            rate((chance >= threshold) & hit, positives),
+            rate((chance >= threshold) & ~hit, negatives),
+        ]
+        for threshold in _THRESHOLDS
+    ]
     brier = float(np.average((chance - hit) ** 2, weights=weights))
     return ClassPerformance(
         name, _count(positives), _count(negatives), area, curve, brier, bins, rates
     )
-
-
-def _grid() -> Floats:
-    """Thresholds: every hundredth, and closer to both ends, where rare classes are decided."""
-    ends = np.array([1e-6, 1e-5, 1e-4, 1e-3])
-    return np.concatenate([ends, np.arange(1, 100) / 100, 1 - ends[::-1]])

@@ -10,13 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple, Protocol, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
-from ..checks import Bools, check_number, plain_value
+from ..checks import Bools, Foreign, check_number, plain_value
 from ..data.split import middle_rows
 from ..models.base import Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, Promise, leads_of
@@ -82,19 +82,10 @@ def sure_rate(hits: int, n: int, risk: float) -> float:
 #: Costs of decisions: a square matrix, or costs by class and decision; with labels, maybe by label.
 Costs: TypeAlias = "ArrayLike | Mapping[str, object] | Mapping[int, object] | None"
 
-
 #: A number, or numbers by class (with labels, by label).
 Rates: TypeAlias = "float | Mapping[str, float] | Mapping[int, float] | None"
 
-
 CostTable: TypeAlias = tuple[tuple[float, ...], ...]
-
-
-class _Frame(Protocol):
-    """What a pandas frame is."""
-
-    def to_dict(self, orient: str) -> dict[str, object]:
-        """Rows of the frame as a dict by name."""
 
 
 class Requirements(NamedTuple):
@@ -232,7 +223,7 @@ def read_costs(costs: object, abstain: object, names: Sequence[Value]) -> CostTa
     if costs is None and abstain is None:
         return None
     if hasattr(costs, "columns") and hasattr(costs, "index"):  # a pandas frame: names, not places
-        costs = cast(_Frame, costs).to_dict("index")
+        costs = cast(Foreign, costs).to_dict("index")
     if isinstance(costs, Mapping):
         table, asking = _by_class(costs, names)
         if asking is not None and abstain is not None:
@@ -388,12 +379,10 @@ def _ceilings(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
     """Rows of others that are taken for the class: it must lead by more than they do."""
     found = []
     for k, rate in wanted.ceilings.items():
-        level = _level(
-            rows.of_others(k), "max_false_alarms", rate, f"not of {rows.names[k]!r}", rows
-        )
-        found.append(
-            (Guard(k, low=level.threshold), _promise("false alarms", k, rate, level, rows))
-        )
+        whose = f"not of {rows.names[k]!r}"
+        level = _level(rows.of_others(k), "max_false_alarms", rate, whose, rows)
+        promise = _promise("false alarms", k, rate, level, rows)
+        found.append((Guard(k, low=level.threshold), promise))
     return found
 
 

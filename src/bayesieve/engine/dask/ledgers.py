@@ -256,8 +256,7 @@ class RemoteRows(Requests):
         def make(holder: int) -> Message:
             return Message("marks", {"slots": slots}, (narrow(self.spans.numbers(holder)),))
 
-        found: Ints = np.sum([a.arrays[0] for a in self.ask_each(make)], axis=0, dtype=np.uint64)
-        return found
+        return np.sum([a.arrays[0] for a in self.ask_each(make)], axis=0, dtype=np.uint64)
 
     def row_marks(
         self, columns: Sequence[int], drawn: Sequence[NDArray[np.uint64]]
@@ -656,8 +655,7 @@ class DealtLedger(NamedLedger, MovedLines):
 
     def _moved_offset(self, joining: Sequence[int], leaving: Sequence[int]) -> Ints:
         base = self._tables.base
-        found: Ints = self._offset + base[list(joining)].sum(0) - base[list(leaving)].sum(0)
-        return found
+        return self._offset + base[list(joining)].sum(0) - base[list(leaving)].sum(0)
 
     def _changes(self, joining: Sequence[int], leaving: Sequence[int]) -> tuple[Ints, Ints]:
         """Lines that move, and by how much; one round."""

@@ -354,8 +354,7 @@ class GpuLedger(TableLedger):
         lines = parts, kept["classes"], kept["first chunks"], kept[mix]
         numbers = np.int32(n_chunks), np.int32(n)
         self._launch("add_chunks", (blocks(n, 32), n_rows), *lines, *numbers, out)
-        found: Floats = self._device.read(out)
-        return found
+        return self._device.read(out)
 
 
 def _members(slots: UnitSlots, which: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -175,7 +175,11 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
     UsedFeatures(number=2, selected=(2, 3), terms=None)
     """
     method = getattr(method, "best_estimator_", method)
-    steps = [step for _, step in getattr(method, "steps", [("", method)]) if _does(step)]
+    steps = [
+        step
+        for _, step in getattr(method, "steps", [("", method)])
+        if step not in (None, "passthrough")
+    ]
     selected, last = _of_steps(steps), steps[-1]
     terms = None if _moves(last) == "columns" else getattr(last, "terms_", None)
     n_terms = None if terms is None else len(terms)
@@ -184,11 +188,6 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
         return UsedFeatures(len(columns), tuple(_name(term) for term in selected), n_terms)
     read = getattr(method, "n_features_in_", n_columns)
     return UsedFeatures(int(read), None, n_terms)
-
-
-def _does(step: object) -> bool:
-    """Is this step of a pipeline more than a place to fill?"""
-    return step is not None and step != "passthrough"
 
 
 def _moves(step: object) -> str | None:
@@ -667,8 +666,7 @@ def _plain(*steps: object) -> Classifier:
     """Steps behind one that makes numbers of any table."""
     from sklearn.pipeline import make_pipeline
 
-    made: Classifier = make_pipeline(PlainNumbers(), *steps)
-    return made
+    return make_pipeline(PlainNumbers(), *steps)
 
 
 def _scaled(method: object) -> Classifier:
@@ -726,12 +724,8 @@ def named_method(name: str) -> Classifier:
     >>> named_method("sklearn.naive_bayes:GaussianNB")
     GaussianNB()
     """
-    if isinstance(name, str) and ":" in name:
-        return _imported(name)
-    return METHODS[choose("methods", name, METHODS)]()
-
-
-def _imported(name: str) -> Classifier:
+    if not isinstance(name, str) or ":" not in name:
+        return METHODS[choose("methods", name, METHODS)]()
     module, _, factory = name.partition(":")
     try:
         made: Classifier = getattr(importlib.import_module(module), factory)()
