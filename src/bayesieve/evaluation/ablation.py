@@ -31,14 +31,7 @@ _MOST_ROWS, _FEWEST_ROWS = 2000, 200
 
 @dataclass(frozen=True)
 class Worth:
-    """What a term of a model is worth on rows that its tables do not come from.
-
-    Examples
-    --------
-    >>> from bayesieve.evaluation.ablation import Worth
-    >>> Worth((0,), 0.02, 0.1, "depth", 0.01).substitute
-    'depth'
-    """
+    """What a term of a model is worth on rows that its tables do not come from."""
 
     columns: tuple[int, ...]  #: among those of the model: one, or the two of a pair
     error: float  #: by how much the share of wrong decisions rises where it leaves
@@ -50,19 +43,7 @@ class Worth:
 
 @dataclass(frozen=True)
 class Ablation:
-    """Error with all columns, and the worth of each term of the model.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayesSelector
-    >>> from bayesieve.evaluation.ablation import ablate
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
-    >>> found = ablate(selector, X, y)
-    >>> found.n_columns, len(found.worth) == len(selector.selected_)
-    (4, True)
-    """
+    """Error with all columns, and the worth of each term of the model."""
 
     #: of a naive Bayes model of all columns, on the same rows, by tables of other rows
     all_error: float

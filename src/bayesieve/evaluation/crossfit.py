@@ -92,17 +92,6 @@ class Refits:
         rows of each fit.
     hint : str
         What to do instead with a model that is none of ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayesSelector
-    >>> from bayesieve.evaluation.crossfit import Refits
-    >>> X, y = load_iris(return_X_y=True)
-    >>> refit = Refits(NaiveBayesSelector(), X, y).on(np.arange(0, 150, 2))
-    >>> refit.table.n_rows, refit.model.estimator_.class_count_
-    (150, array([25., 25., 25.]))
     """
 
     def __init__(

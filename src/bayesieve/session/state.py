@@ -84,17 +84,7 @@ class State:
 
 
 class History:
-    """All states of a session, and where in them it stands.
-
-    Examples
-    --------
-    >>> from bayesieve.session.state import History
-    >>> from bayesieve.session.state import State
-    >>> history = History(State())
-    >>> history.change("add", ["a"], "", State((0,)), 0.5)
-    >>> history.before().subset, history.state.subset, len(history.log)
-    ((), (0,), 1)
-    """
+    """All states of a session, and where in them it stands."""
 
     def __init__(self, state: State, log: Iterable[Entry] = ()):
         self._states, self._at = [state], 0

@@ -337,15 +337,7 @@ _GIGA = 1e9
 
 
 def needed_bytes(n_lines: int, n_classes: int, two: Bools, weighted: bool) -> int:
-    """Bytes of a ledger: cells, sums, and what scans read of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.gpu.device import needed_bytes
-    >>> needed_bytes(2**20, 2, np.ones(10**4, bool), False) < 1.1 * (2**20 * 10**4 / 8 + 2**20 * 20)
-    True
-    """
+    """Bytes of a ledger: cells, sums, and what scans read of them."""
     cells = n_lines * (int(two.sum()) / 8 + int((~two).sum()))
     lines = n_lines * (12 * n_classes + (8 if weighted else 0))
     return int(cells * (1 + _SCAN_SHARE)) + lines

@@ -714,16 +714,7 @@ METHODS: dict[str, Callable[[], Classifier]] = {
 
 
 def named_method(name: str) -> Classifier:
-    """A method by its name in `METHODS`, or by a ``module:factory`` that returns a classifier.
-
-    Examples
-    --------
-    >>> from bayesieve.evaluation.compare.methods import named_method
-    >>> named_method("naive-bayes")
-    NaiveBayes()
-    >>> named_method("sklearn.naive_bayes:GaussianNB")
-    GaussianNB()
-    """
+    """A method by its name in `METHODS`, or by a ``module:factory`` that returns a classifier."""
     if not isinstance(name, str) or ":" not in name:
         return METHODS[choose("methods", name, METHODS)]()
     module, _, factory = name.partition(":")

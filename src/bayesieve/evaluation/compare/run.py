@@ -82,15 +82,6 @@ class CellsLine(ProgressLine):
     """One line that is rewritten on a terminal, a log elsewhere.
 
     Every method on every set takes a time of its own; it is known from the cells that are done.
-
-    Examples
-    --------
-    >>> import io
-    >>> from bayesieve.evaluation.compare.run import CellsLine
-    >>> log = io.StringIO()
-    >>> CellsLine([], [], 1, log).close()
-    >>> log.getvalue().strip()
-    '0 of 0 fits in 0.0 s'
     """
 
     def __init__(
