@@ -104,7 +104,6 @@ class Settings(OptionTable):
 
     Examples
     --------
-    >>> from bayesieve.app.options import Settings, command_line
     >>> command_line("select", ["t.csv"], Settings(target="y", keep=["a"], n_features=2))
     'bayesieve select t.csv --target=y --n-features=2 --keep=a'
     """

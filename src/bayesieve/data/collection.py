@@ -38,7 +38,6 @@ def column_names(names: Sequence[Foreign]) -> list[str]:
 
     Examples
     --------
-    >>> from bayesieve.data.collection import column_names
     >>> column_names(["age", "sex"]), column_names([0, 1])
     (['age', 'sex'], ['x0', 'x1'])
     """

@@ -15,8 +15,6 @@ class NumberName(str):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.columns import NumberName, in_kind_of
     >>> in_kind_of(np.array(["1", "2"], object), np.array([NumberName("2.0"), "2.0"], object))
     array(['2', '2.0'], dtype=object)
     """
@@ -34,8 +32,6 @@ def in_kind_of(levels: Array, raw: Array) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.columns import in_kind_of
     >>> in_kind_of(np.array(["1", "02"], object), np.array([1.0, 2.0]))
     array(['1', None], dtype=object)
     >>> in_kind_of(np.array([1.0, 2.0]), np.array(["2", "02", "b"], object))
@@ -101,8 +97,6 @@ def only_texts(raw: Array) -> bool:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.columns import only_texts
     >>> only_texts(np.array(["a", None], dtype=object)), only_texts(np.array([1], dtype=object))
     (True, False)
     """
@@ -358,8 +352,6 @@ def count_distinct(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.columns import count_distinct
     >>> count_distinct(np.array([2.0, 1.0, np.nan, 2.0]))
     (array([1., 2.]), array([1, 2]))
     """

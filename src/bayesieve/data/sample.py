@@ -146,8 +146,6 @@ def unboxed(y: Array) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.sample import unboxed
     >>> unboxed(np.array([2, 1], dtype=object)), unboxed(np.array(["b", "a"], dtype=object))
     (array([2, 1]), array(['b', 'a'], dtype=object))
     """

@@ -69,8 +69,6 @@ def middle_rows(mates: Rows) -> Rows:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.split import middle_rows
     >>> middle_rows(np.array([7, 3, 7, 3, 7])).tolist()
     [2, 3]
     """
@@ -84,8 +82,6 @@ def in_order(groups: Array) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.split import in_order
     >>> in_order(np.array(["b", 1, "b"], dtype=object)).tolist()
     [0, 1, 0]
     """
@@ -231,8 +227,6 @@ def later_rows(time: Array, share: float) -> Bools:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.split import later_rows
     >>> later_rows(np.array([3, 1, 2, 3, 0]), 0.4)
     array([ True, False, False,  True, False])
     """
@@ -254,8 +248,6 @@ def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, 
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.split import training_copies
     >>> rows, left_out = training_copies([np.array([0, 2, 2]), np.array([1, 2])], 3)
     >>> rows.tolist(), [each.tolist() for each in left_out]
     ([0, 1, 2, 2], [[1], [0, 3]])

@@ -280,8 +280,6 @@ class Bits:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.storage import Bits
     >>> bits = Bits(np.zeros(2, np.uint8), 11)
     >>> bits.put(3, np.array([1, 0, 1, 1]))
     >>> np.asarray(bits).tolist(), bits[np.array([6, 4])].tolist()

@@ -485,9 +485,6 @@ def look(table: RawTable | SparseTable, j: int, repeats: Floats | None = None) -
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.tables import look
-    >>> from bayesieve.data.tables import RawTable
     >>> look(RawTable([np.array([0.0, 3.0, np.nan, 3.0])], ["a"], 4), 0)[1:3]
     (array([0., 3.]), array([1, 2]))
     """

@@ -28,7 +28,6 @@ def count_threads(n_jobs: int | None) -> int:
 
     Examples
     --------
-    >>> from bayesieve.engine.threads import count_threads
     >>> count_threads(None), count_threads(3)
     (1, 3)
     """
@@ -64,7 +63,6 @@ class Threads:
 
     Examples
     --------
-    >>> from bayesieve.engine.threads import Threads
     >>> with Threads(2) as engine:
     ...     engine.run(lambda lo, hi: print(lo, hi), 3, 0)
     0 3

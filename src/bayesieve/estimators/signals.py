@@ -233,8 +233,6 @@ def last_step(pipeline: Pipeline) -> BaseEstimator:
     --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from bayesieve import NaiveBayes
-    >>> from bayesieve.estimators.signals import last_step
     >>> last_step(make_pipeline(StandardScaler(), NaiveBayes()))
     NaiveBayes()
     """

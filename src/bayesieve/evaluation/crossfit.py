@@ -46,7 +46,6 @@ def fresh_copy(estimator: Foreign, seed: int) -> Foreign:
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from bayesieve.evaluation.crossfit import fresh_copy
     >>> fresh_copy(RandomForestClassifier(), 7).random_state
     7
     >>> fresh_copy(RandomForestClassifier(random_state=1), 7).random_state

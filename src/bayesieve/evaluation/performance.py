@@ -392,8 +392,6 @@ def effective_rows(wrong: Array, weights: Array, mates: Ints) -> float:
     --------
     Ten groups of five rows that are all right or all wrong are ten rows, and Student's t of ten.
 
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.performance import effective_rows
     >>> mates = np.repeat(np.arange(10), 5)
     >>> round(effective_rows((mates < 5) * 1.0, np.ones(50), mates), 2)
     6.76

@@ -36,8 +36,6 @@ def level_below(scores: Ints, rate: float, risk: float) -> Level | None:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.thresholds import level_below
     >>> level_below(np.arange(299), 0.01, 0.05)
     Level(threshold=298, rows=299, beyond=0)
     >>> level_below(np.arange(298), 0.01, 0.05) is None
@@ -216,7 +214,6 @@ def read_costs(costs: object, abstain: object, names: Sequence[Value]) -> CostTa
 
     Examples
     --------
-    >>> from bayesieve.evaluation.thresholds import read_costs
     >>> read_costs(None, 0.2, ["no", "yes"])
     ((0.0, 1.0, 0.2), (1.0, 0.0, 0.2))
     """

@@ -109,7 +109,6 @@ class Nearness:
 
     Examples
     --------
-    >>> from bayesieve.rankings.families import Nearness
     >>> Nearness().most(1000), Nearness().rare
     (20, Fraction(1, 10))
     """
@@ -132,7 +131,6 @@ def count_others(others: list[str]) -> str:
 
     Examples
     --------
-    >>> from bayesieve.rankings.families import count_others
     >>> count_others(["b"]), count_others(["b", "c"])
     ('1 other: b', '2 others: b, c')
     """

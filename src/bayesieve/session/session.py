@@ -37,8 +37,6 @@ def selector_code(
 
     Examples
     --------
-    >>> from bayesieve import NaiveBayesSelector
-    >>> from bayesieve.session.session import selector_code
     >>> print(selector_code(NaiveBayesSelector(search="forward", n_jobs=2)))
     from bayesieve import NaiveBayesSelector
     <BLANKLINE>

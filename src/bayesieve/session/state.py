@@ -31,7 +31,6 @@ class State:
 
     Examples
     --------
-    >>> from bayesieve.session.state import State
     >>> state = State((2,)).with_columns([0, 1])
     >>> state.subset, state.without([2]).subset
     ((2, 0, 1), (0, 1))

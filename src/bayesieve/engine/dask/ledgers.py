@@ -63,8 +63,6 @@ class CodedPart(NamedTuple):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from bayesieve.engine.dask.ledgers import CodedPart
         >>> part = CodedPart.of([np.array([0, 1] * 8), np.array([0, 2] * 8)], [], 16)
         >>> [column.nbytes for column in part.codes], part.column(0)[:4]
         ([2, 16], array([0, 1, 0, 1], dtype=uint8))
@@ -114,8 +112,6 @@ def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.ledgers import CodedPart, deal
     >>> part = CodedPart.of([np.array([0, 1, 0]), np.array([2, 2, 0])], [], 3)
     >>> [each.tolist() for each in deal(part, [0, 1], [0, 2])[:3]]
     [[0, 1, 2], [1, 2], [1, 0]]
@@ -514,8 +510,6 @@ def deal_out(weights: Ints, units: Sequence[Sequence[int]], n_holders: int) -> l
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.ledgers import deal_out
     >>> deal_out(np.array([5, 1, 1, 4]), [[0], [1, 3], [2]], 2)
     [[0], [1, 3, 2]]
     """
@@ -748,8 +742,6 @@ def moves_of(counts: Sequence[Array]) -> Moves:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.ledgers import moves_of
     >>> moves = moves_of([np.array([5, 2, 0]), np.array([0, 3, 1])])
     >>> moves.usual.tolist(), moves.first.tolist(), moves.codes.tolist()
     ([0, 1], [0, 1, 2], [1, 2])

@@ -21,8 +21,6 @@ def flat(arrays: Sequence[Array], kind: Foreign = np.int64) -> tuple[Ints, Array
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.terms import apart, flat
     >>> starts, numbers = flat([np.array([3, 4]), np.array([5])])
     >>> starts.tolist(), [each.tolist() for each in apart(starts, numbers)]
     ([0, 2, 3], [[3, 4], [5]])

@@ -44,7 +44,6 @@ class Message(NamedTuple):
     Examples
     --------
     >>> import numpy as np, socket
-    >>> from bayesieve.engine.dask.transport import Message, receive, send
     >>> here, there = socket.socketpair()
     >>> n_bytes = send(here, Message("add", {"sign": 1}, (np.arange(3),)))
     >>> receive(there)
@@ -123,8 +122,6 @@ def narrow(numbers: Array) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.transport import narrow
     >>> narrow(np.array([0, 300])).dtype, narrow(np.array([-1, 3])).dtype
     (dtype('uint16'), dtype('int16'))
     """

@@ -183,8 +183,6 @@ class Words:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.gpu.device import Words
     >>> words = Words.of(np.array([0] * 40 + [1] * 2), np.zeros(42, int))
     >>> words.n_words, words.n_padded, words.first.tolist(), words.places[[0, 39, 40]].tolist()
     (3, 96, [0, 2], [0, 39, 64])

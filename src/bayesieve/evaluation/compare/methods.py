@@ -46,8 +46,6 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.methods import PlainNumbers
     >>> X = np.array([["red", 1.0], ["blue", 3.0], ["red", np.nan]], dtype=object)
     >>> PlainNumbers().fit_transform(X)
     array([[0., 1., 1.],
@@ -112,9 +110,7 @@ class AnyScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import scipy.sparse
-    >>> from bayesieve.evaluation.compare.methods import AnyScaler
     >>> X = np.array([[0.0], [4.0]])
     >>> AnyScaler().fit_transform(X).ravel()
     array([-1.,  1.])
@@ -169,7 +165,6 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
     >>> from sklearn.feature_selection import SelectKBest
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.pipeline import make_pipeline
-    >>> from bayesieve.evaluation.compare.methods import used_features
     >>> X, y = load_iris(return_X_y=True)
     >>> used_features(make_pipeline(SelectKBest(k=2), GaussianNB()).fit(X, y), 4)
     UsedFeatures(number=2, selected=(2, 3), terms=None)
@@ -322,8 +317,6 @@ def align(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.methods import align
     >>> align(np.array([[0.9, 0.1]]), ["c", "a"], np.array(["a", "b", "c"]))
     array([[0.1, 0. , 0.9]])
     """
@@ -347,8 +340,6 @@ def calibration_error(confidence: Floats, hit: Bools, n_bins: int = _BINS) -> fl
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.methods import calibration_error
     >>> round(calibration_error(np.full(4, 0.9), np.array([True, True, True, False])), 4)
     0.15
     """

@@ -53,7 +53,6 @@ class ResultGrid:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.result import ResultGrid
     >>> grid = ResultGrid(("method", "accuracy"), (("a_b", 0.91234), ("c", None)), ("", ".3f"))
     >>> print(grid.to_text())
     method  accuracy
@@ -143,7 +142,6 @@ def latex(text: str) -> str:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.result import latex
     >>> print(latex("50% of a_b"))
     50\% of a\_b
     """
@@ -165,7 +163,6 @@ def listed(names: list[str]) -> str:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.result import listed
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
     """

@@ -41,8 +41,6 @@ def rank_rows(losses: Floats) -> Floats:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.statistics import rank_rows
     >>> rank_rows(np.array([[0.1, 0.3, 0.1]]))
     array([[1.5, 3. , 1.5]])
     """
@@ -56,8 +54,6 @@ def friedman(ranks: Floats, ties: bool = True) -> Friedman:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.statistics import friedman
     >>> friedman(np.array([[1.0, 2, 3], [1, 2, 3], [1, 3, 2], [2, 1, 3]])).chi2
     4.5
     """
@@ -79,7 +75,6 @@ def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> flo
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.statistics import critical_difference
     >>> round(critical_difference(4, 14), 2), round(critical_difference(4, 14, 0.1), 2)
     (1.25, 1.12)
     """
@@ -92,7 +87,6 @@ def rank_groups(ranks: Sequence[float], difference: float) -> list[tuple[int, ..
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.statistics import rank_groups
     >>> rank_groups([3.143, 2.0, 2.893, 1.964], 1.12)
     [(3, 1, 2), (2, 0)]
     """
@@ -116,8 +110,6 @@ def signed_rank(differences: Floats) -> Outcome:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.statistics import signed_rank
     >>> signed_rank(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])).p
     0.03125
     """
@@ -133,8 +125,6 @@ def corrected_t(differences: Floats, n_train: float, n_test: float) -> Outcome:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.statistics import corrected_t
     >>> round(corrected_t(np.array([0.02, 0.03, 0.01, 0.04, 0.02]), 80, 20).p, 4)
     0.0349
     """
@@ -152,7 +142,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.statistics import holm
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
@@ -169,7 +158,6 @@ def sets_needed(n_pairs: int, alpha: float) -> int:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.statistics import sets_needed
     >>> sets_needed(1, 0.05), sets_needed(3, 0.05)
     (6, 7)
     """
