@@ -230,6 +230,11 @@ def _mean(outcomes: list[MethodOutcome], field: str) -> float:
     return float(np.mean([getattr(outcome, field) for outcome in outcomes]))
 
 
+def _means(outcomes: Outcomes, rows: list[str], method: str, field: str = "accuracy") -> Floats:
+    """The mean over shuffles, set by set."""
+    return np.array([_mean(outcomes[row, method], field) for row in rows])
+
+
 def _table_1(changes: Changes) -> list[Record]:
     title = "Table 1: change of the ten-fold accuracy, in points, when dependent attributes join"
     return [
@@ -510,12 +515,9 @@ def _accuracy(model: NaiveBayes | Pipeline, X: Floats, y: NDArray[np.str_], seed
 NB_WITHIN = 0.01
 
 
-def _accuracies(outcomes: Outcomes, rows: list[str]) -> dict[str, np.ndarray]:
+def _accuracies(outcomes: Outcomes, rows: list[str]) -> dict[str, Floats]:
     """Mean accuracy over shuffles of each method, set by set."""
-    return {
-        method: np.array([np.mean([one.accuracy for one in outcomes[row, method]]) for row in rows])
-        for method in (*TABLE_3, "Best")
-    }
+    return {method: _means(outcomes, rows, method) for method in (*TABLE_3, "Best")}
 
 
 def table_3(
@@ -561,12 +563,7 @@ def conclusions(
     """How often each sentence held: over sets, domains, or once for an average."""
     found = _accuracies(outcomes, rows)
     tried, seconds = (
-        {
-            m: np.array(
-                [np.mean([getattr(one, field) for one in outcomes[row, m]]) for row in rows]
-            )
-            for m in ("FBL", "LF", "LB")
-        }
+        {m: _means(outcomes, rows, m, field) for m in ("FBL", "LF", "LB")}
         for field in ("n_tried", "seconds")
     )
     nested = {m: np.array([honest[row, m] for row in rows]) for m in TABLE_3}
@@ -634,7 +631,7 @@ def draw(
         ("Best", "#c4461b", lambda h: h - 0.2),
     )
     for method, colour, place in looks:
-        guided = [np.mean([one.accuracy for one in outcomes[row, method]]) for row in rows]
+        guided = _means(outcomes, rows, method)
         inside = [honest[row, method] for row in rows]
         at = place(heights)
         ax.hlines(at, guided, inside, color=colour, linewidth=1)
