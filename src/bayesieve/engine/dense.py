@@ -482,13 +482,7 @@ class DenseLedger(TableLedger):
 
 @dataclass(frozen=True)
 class FixedTables:
-    """Integer terms of columns of codes.
-
-    Parameters
-    ----------
-    scale, prior, slots, n_codes, offsets, table : see `LedgerTables`.
-    wide : tables of the columns with too many values for a byte, sets x values x classes.
-    """
+    """Integer terms of columns of codes, as in `DenseTables`."""
 
     scale: Scale
     prior: Ints
@@ -496,7 +490,9 @@ class FixedTables:
     n_codes: Ints
     offsets: Ints
     table: Ints
-    wide: tuple[Ints, ...] = ()
+    wide: tuple[
+        Ints, ...
+    ] = ()  #: of columns with too many values for a byte
 
     @classmethod
     def of(cls, tables: DenseTables) -> "FixedTables":

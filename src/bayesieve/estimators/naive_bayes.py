@@ -100,12 +100,7 @@ def _distinct(classes: object) -> Array:
 
 @dataclass(frozen=True)
 class BayesFamily:
-    """Naive Bayes with its settings.
-
-    Parameters
-    ----------
-    features, smoothing, priors, var_smoothing, rounded : as in `NaiveBayes`.
-    """
+    """Naive Bayes with its settings, those of `NaiveBayes`."""
 
     features: object = "auto"
     smoothing: object = 1.0

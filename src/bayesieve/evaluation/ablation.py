@@ -64,18 +64,8 @@ def ablate(
     Tables come from the guiding rows for the validation rows, or from four fifths of the rows for
     the last fifth; weights, pairs and constants are those of the model.
 
-    Parameters
-    ----------
-    model : NaiveBayesSelector or WeightedNaiveBayes
-        Fitted.
-    X, y, sample_weight, groups :
-        What it was fitted on.
-
-    Returns
-    -------
-    found : Ablation or None
-        None where this cannot be told: no columns were chosen, rows have labels, or the table has
-        more than 5000 columns.
+    None where this cannot be told: no columns were chosen, rows have labels, or the table has more
+    than 5000 columns.
     """
     if not isinstance(model, ChosenColumns) or not isinstance(model.estimator_, NaiveBayes):
         return None

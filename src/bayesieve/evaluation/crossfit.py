@@ -78,19 +78,9 @@ class Refit(NamedTuple):
 class Refits:
     """A selector, or a pipeline that ends in one, to be fitted again on some of its rows.
 
-    Parameters
-    ----------
-    model : NaiveBayesSelector or WeightedNaiveBayes, or a Pipeline that ends in one
-        It stays as it is.
-    X, y, sample_weight, groups :
-        As the user gave them.
-    read : Sample, optional
-        The rows, where they were read before; `groups` are of these rows then.
-    encode : bool, default=False
-        Learn levels, resolutions and feature models from all rows at once, rather than from the
-        rows of each fit.
-    hint : str
-        What to do instead with a model that is none of ours.
+    `read` are the rows, where they were read before; groups are of these rows then.  With `encode`,
+    levels, resolutions and feature models are learnt from all rows at once, rather than from the
+    rows of each fit.
     """
 
     def __init__(
@@ -298,16 +288,8 @@ class OutOfFold(NamedTuple):
 def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
     """Predict every row from a fit, selection included, on the other folds.
 
-    Parameters
-    ----------
-    refits : the fit to repeat; rows that its `validation` names choose in the folds that have them.
-    scored : are the scores of the classes asked for, too?
-
-    Returns
-    -------
-    found : OutOfFold or None
-        None where the fit cannot be repeated on other rows: a class has too few of them, groups are
-        too few, or `cv` names rows.
+    None where the fit cannot be repeated on other rows: a class has too few of them, groups are too
+    few, or `cv` names rows.  Rows that `validation` names choose in the folds that have them.
     """
     read, groups, target = refits.read, refits.mates, refits.target
     labelled, strata = read.targets.labelled, read.strata

@@ -37,13 +37,6 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
     Sparse tables stay as they are.  Levels and medians are those of the rows given to `fit`; a text
     that was not among them, or is missing, is 0 in all columns of its feature.
 
-    Attributes
-    ----------
-    levels_ : list
-        The levels of each column of text, None for numbers; empty for a sparse table.
-    medians_ : list of float
-        The median of each column of numbers, 0 where no number is known.
-
     Examples
     --------
     >>> X = np.array([["red", 1.0], ["blue", 3.0], ["red", np.nan]], dtype=object)
@@ -56,8 +49,8 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
     def fit(self, X: object, y: object = None) -> "PlainNumbers":
         """Learn levels and medians."""
         table = read_table(self, X, reset=True)
-        self.levels_: list[Array | None] = []
-        self.medians_: list[float] = []
+        self.levels_: list[Array | None] = []  #: of columns of text; None for one of numbers
+        self.medians_: list[float] = []  #: of columns of numbers, 0 where none is known
         for j in range(len(table.names) if isinstance(table, RawTable) else 0):
             column = table.column(j)
             if column.dtype == object:
@@ -555,31 +548,17 @@ class CellTask:
 
 @dataclass(frozen=True)
 class Cell(Result):
-    """A method fitted and scored on one fold of a data set.
-
-    Attributes
-    ----------
-    method, data, seed, fold :
-        Which cell it is.
-    n_train, n_test : int
-        Rows of the two parts.
-    scores : dict
-        Every score of `SCORES`; None where the method does not tell (no probabilities, no terms).
-    selected : tuple of int or str, or None
-        The features selected; None where the method does not select.
-    failure : str
-        The words of the error, where there was one; empty otherwise.
-    """
+    """A method fitted and scored on one fold of a data set."""
 
     method: str
     data: str
     seed: int
     fold: int
-    n_train: int
+    n_train: int  #: rows of the two parts
     n_test: int
-    scores: Mapping[str, float | None]
-    selected: tuple[Feature, ...] | None = None
-    failure: str = ""
+    scores: Mapping[str, float | None]  #: of `SCORES`; None where the method does not tell one
+    selected: tuple[Feature, ...] | None = None  #: None where the method does not select
+    failure: str = ""  #: the words of the error, where there was one
 
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> "Cell":

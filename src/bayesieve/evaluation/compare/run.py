@@ -25,10 +25,6 @@ class CellJournal(Journal):
 
     Every record bears the fingerprints of its method and its data, so that a comparison may grow:
     methods, sets and seeds can be added, and only what has changed under its name is refused.
-
-    Attributes
-    ----------
-    cells : the cells of these methods and sets that the file holds.
     """
 
     work = "comparison"
@@ -44,7 +40,7 @@ class CellJournal(Journal):
         super().__init__(path, release, parts)
         self._prints = {"method": dict(methods), "data set": dict(sets)}
         try:
-            self.cells = self._known()
+            self.cells = self._known()  #: of these methods and sets
         except BaseException:
             self.close()
             raise
