@@ -179,7 +179,8 @@ def listed_scores() -> list[dict[str, Plain]]:
         if name in LIBRARY:
             trace = LIBRARY[name]
             grid = {key: [*values] for key, values in trace.grid.items()}
-            words = (trace.title, _without_braces(trace.measure), trace.unit)
+            measure = trace.measure.replace(":g}", "}").replace("{", "").replace("}", "")
+            words = (trace.title, measure, trace.unit)
         elif isinstance(score, Score):
             grid = {key: [str(value) for value in values] for key, values in score.grid.items()}
             words = ("Your own", score.label, score.unit)
@@ -204,10 +205,6 @@ _TESTS = {
     "ks-test": ("Distribution changes", "Kolmogorov-Smirnov test on both halves", ""),
     "f-test": ("Variance jumps", "F test on both halves of a window", ""),
 }
-
-
-def _without_braces(text: str) -> str:
-    return text.replace(":g}", "}").replace("{", "").replace("}", "")
 
 
 def example_of(name: str) -> Shown:

@@ -487,7 +487,9 @@ def cut_windows(
         mine = [] if intervals is None else intervals.get(plain_value(name), [])
         for first in range(0, times.size - window + 1, stride):
             if intervals is not None:
-                at = _interval_at(times[first], times[first + window - 1], mine)
+                low, high = times[first], times[first + window - 1]
+                holds = (each.start <= low and high <= each.end for each in mine)
+                at = next((i for i, held in enumerate(holds) if held), None)
                 if at is None:
                     left_out += 1
                     continue
@@ -513,14 +515,6 @@ def cut_windows(
         return Windows(cuts, None, groups, firsts, left_out)
     held_by = np.array(stretches, np.int64)
     return Windows(cuts, np.array(labels), groups, firsts, left_out, held_by)
-
-
-def _interval_at(first: float, last: float, intervals: list[Interval]) -> int | None:
-    """Which interval holds a window."""
-    for i, each in enumerate(intervals):
-        if each.start <= first and last <= each.end:
-            return i
-    return None
 
 
 def _refuse(what: str, why: str, odd: set[Hashable]) -> None:

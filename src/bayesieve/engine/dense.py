@@ -490,9 +490,7 @@ class FixedTables:
     n_codes: Ints
     offsets: Ints
     table: Ints
-    wide: tuple[
-        Ints, ...
-    ] = ()  #: of columns with too many values for a byte
+    wide: tuple[Ints, ...] = ()  #: of columns with too many values for a byte
 
     @classmethod
     def of(cls, tables: DenseTables) -> "FixedTables":

@@ -32,7 +32,7 @@ from ..search.run import Family
 from ..search.strategies.base import Search
 from ..search.strategies.dependency import DependencySearch
 from ..search.strategies.ranked import SCORE, RankedSearch, ShortlistSearch
-from ._validation import gpu_of, judge_parameters, read_forbidden
+from ._validation import gpu_of, judge_parameters, read_forbidden, settle
 from .naive_bayes import NaiveBayes
 
 if TYPE_CHECKING:
@@ -105,18 +105,16 @@ def gathered(
     params: dict[str, Foreign],
 ) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
     """Rows held by a cluster as a sample, and what was given beside them, while it is needed."""
-    engine = engine_of(selector.engine, X)
-    from ._validation import settle
-
+    engine_of(selector.engine, X)
     asked = settle(selector)
     check_far(asked, *judge_parameters(asked))
-    with _held(engine, asked, model, X, y, params) as found:
+    with gathered_weights(asked, model, X, y, params) as found:
         yield found
 
 
 @contextmanager
 def gathered_weights(
-    asked: "WeightedNaiveBayes",
+    asked: "NaiveBayesSelector | WeightedNaiveBayes",
     model: NaiveBayes,
     X: object,
     y: object,
@@ -124,19 +122,6 @@ def gathered_weights(
 ) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
     """Open a Dask collection for a fit of weighted terms; their sums add up over partitions."""
     engine = engine_of(asked.engine, X)
-    with _held(engine, asked, model, X, y, params) as found:
-        yield found
-
-
-@contextmanager
-def _held(
-    engine: RemoteEngine,
-    asked: "NaiveBayesSelector | WeightedNaiveBayes",
-    model: NaiveBayes,
-    X: object,
-    y: object,
-    params: dict[str, Foreign],
-) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
     family = model.family()
     check_far_models(family)
     collection = read_collection(X, y)

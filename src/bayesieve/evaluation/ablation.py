@@ -114,7 +114,14 @@ class _Trial:
 
     def __init__(self, fitted: FittedBayes, chosen: Ints, n_columns: int, n_classes: int):
         self._problem, self._chosen = fitted.only, chosen
-        self._terms = _terms_of(fitted.only)
+        # Columns that speak by themselves, then pairs: their columns, and the pair's place.
+        problem, weighting = fitted.only, fitted.only.weighting
+        self._terms: list[tuple[tuple[int, ...], int]] = [
+            ((j,), -1)
+            for j in range(len(problem.specs))
+            if weighting is None or weighting.weights[j].any()
+        ]
+        self._terms += [(tuple(pair.columns), p) for p, pair in enumerate(problem.pairs)]
         self._others = np.setdiff1d(np.arange(n_columns), chosen)[:_MOST_SUBSTITUTES]
         work = max(n_classes * len(self._terms) * max(self._others.size, 1), 1)
         self._most = int(np.clip(_MOST_WORK // work, _FEWEST_ROWS, _MOST_ROWS))
@@ -181,17 +188,6 @@ class _Trial:
             loss = float(self._losses[t] - self._all_loss) / n_rows
             found.append(Worth(columns, error, loss, best, left, float(self._alone[t]) / n_rows))
         return found
-
-
-def _terms_of(problem: FittedProblem) -> list[tuple[tuple[int, ...], int]]:
-    """Columns that speak by themselves, then pairs: their columns, and the pair's place."""
-    weighting = problem.weighting
-    alone = [
-        ((j,), -1)
-        for j in range(len(problem.specs))
-        if weighting is None or weighting.weights[j].any()
-    ]
-    return alone + [(tuple(pair.columns), p) for p, pair in enumerate(problem.pairs)]
 
 
 def _ratios(problem: FittedProblem, table: Table, column: int) -> Floats:

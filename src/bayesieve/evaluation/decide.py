@@ -307,7 +307,11 @@ def decide(  # noqa: PLR0913
     mates = None if given is None else group_numbers(given)
     weighed = any(each.costs is not None for each in wanted)
     plain = all(problem.temperature == 1 for problem in fitted.problems)
-    believed = _calibrated(model, X, y) if weighed and plain else model
+    believed = model
+    if weighed and plain:
+        with warnings.catch_warnings():  # said of the rule already
+            warnings.filterwarnings("ignore", message="X and y hold the very counts")
+            believed = calibrate(model, X, y)
     final = bayes_of(believed)
     ruled = _ruled(final.fitted_, wanted, table, target, confidence, mates)
     report = Decision.of(ruled, table, target)
@@ -334,13 +338,6 @@ def _check_classes(fitted: FittedBayes, target: Ints) -> None:
                 f"y has no row of the class {name}{of}: held-out rows must show every class that "
                 "the model knows. Give more of them."
             )
-
-
-def _calibrated(model: Decided, X: object, y: ArrayLike) -> Decided:
-    with warnings.catch_warnings():
-        # Said of the rule already.
-        warnings.filterwarnings("ignore", message="X and y hold the very counts")
-        return calibrate(model, X, y)
 
 
 def _ruled(

@@ -196,7 +196,8 @@ def find_remote_families(
     Only the columns `alone` are compared; those of them that are `first` may lead before all
     others.
     """
-    held = _as_compared(table)
+    assert table.given is not None
+    held = table.given.hold(table.given.comparable(MISSING, PARTS))  # values, or parts of columns
     columns = _Compared(held, tuple(alone))
     twins = RemoteDifferences(held, columns.meanings)
     departures, most, rare = twins.departures(), nearness.most(held.n_rows), nearness.rare
@@ -220,12 +221,6 @@ def find_remote_families(
             if leader[j] == j:
                 leaders.append(j)
     return Families(tuple(table.names), leader)
-
-
-def _as_compared(table: RemoteTable) -> RemoteRows:
-    """Rows that workers hold as codes of values, or of parts of a column."""
-    assert table.given is not None
-    return table.given.hold(table.given.comparable(MISSING, PARTS))
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,8 @@ def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS)
 def _pick(content: Content, names: list[str]) -> scipy.sparse.csr_array:
     """Columns of a sparse matrix by name."""
     if isinstance(content.names, NumberedNames):
-        check_names([name for name in names if not _is_numbered(name)], content.names)
+        others = [name for name in names if not (name[:1] == "x" and name[1:].isdecimal())]
+        check_names(others, content.names)
         # svmlight does not write columns that are zero everywhere.
         return _pick_numbered(content.X, [content.names.place(name) for name in names])
     at = {name: j for j, name in enumerate(content.names)}
@@ -135,10 +136,6 @@ def _pick_numbered(
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[hit]
     found = (matrix.data[hit], (rows, order[near[hit]]))
     return scipy.sparse.csr_array(found, shape=(matrix.shape[0], len(places)))
-
-
-def _is_numbered(name: str) -> bool:
-    return name[:1] == "x" and name[1:].isdecimal()
 
 
 def _typed(column: pl.Series, text: bool, first_row: int) -> pl.Series:
