@@ -149,12 +149,8 @@ Figures: TypeAlias = Mapping[str, tuple[float | None, ...]]
 def reproduce(run: PaperRun, shuffles: int | None = None) -> Reproduction:
     """Tables 1, 2 and 3 on the sets that can be had.
 
-    Parameters
-    ----------
-    run : PaperRun
-        A quick one takes the sets bundled with scikit-learn only, and one shuffle instead of 5.
-    shuffles : int, optional
-        How many shuffles of the ten folds.
+    A quick run takes the sets bundled with scikit-learn only, and one shuffle of the ten folds
+    instead of 5.
     """
     if shuffles is None:
         shuffles = 1 if run.quick else 5

@@ -48,11 +48,8 @@ class WeightCurve(NamedTuple):
 def reproduce(run: PaperRun) -> Reproduction:
     """Both classifiers, the ranking by weight, and the effect of priors.
 
-    Parameters
-    ----------
-    run : PaperRun
-        A quick one takes a set bundled with scikit-learn only; `seed` splits sets that have no
-        split of their own.
+    A quick run takes a set bundled with scikit-learn only; its seed splits sets that have no split
+    of their own.
     """
     curves: dict[str, WeightCurve] = {}
     for name, (model, first) in {} if run.quick else SETS.items():
