@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -12,6 +12,9 @@ from numpy.typing import DTypeLike, NDArray
 from ...checks import Array, Bools, Foreign
 from ...models.base import Ints
 from ..threads import Threads
+
+if TYPE_CHECKING:
+    from .engine import Gpu, Kernels
 
 #: Every operation is rounded by itself: results are the host's to the bit.
 OPTIONS = ("--std=c++17", "--fmad=false")
@@ -83,39 +86,10 @@ THREADS = 256
 _MOST_BLOCKS = 1 << 15
 
 
-class Program(Protocol):
-    """Compiled kernels."""
-
-    def launch(self, name: str, grid: Sequence[int], block: int, args: Sequence[Foreign]) -> None:
-        """Start a kernel; arguments are arrays of the device and numpy's numbers."""
-
-
-class Device(Protocol):
-    """A GPU, as long as one fit lasts."""
-
-    def compile(self, source: str) -> Program:
-        """Kernels; those compiled before are not compiled again."""
-
-    def empty(self, shape: Sequence[int], dtype: DTypeLike) -> Foreign:
-        """An array on the device."""
-
-    def write(self, array: Foreign, values: Array) -> None:
-        """Copy to the device."""
-
-    def read(self, array: Foreign) -> Array:
-        """Copy from the device."""
-
-    def free_bytes(self) -> int:
-        """Memory that nobody uses."""
-
-    def watch(self, store: "Store") -> None:
-        """Let go of what a store holds when the device is closed."""
-
-
 class Store:
     """Arrays of one ledger, by name; those that are written in every step keep their room."""
 
-    def __init__(self, device: Device):
+    def __init__(self, device: "Gpu"):
         self._device = device
         self._kept: dict[str, Foreign] = {}
         device.watch(self)
@@ -278,7 +252,7 @@ def put_columns(
     column: Callable[[int], Array],
     two: Bools,
     store: Store,
-    how: tuple[Device, Program, Threads],
+    how: "tuple[Gpu, Kernels, Threads]",
 ) -> NDArray[np.int32]:
     """Columns of codes on a device; where each is: a column of bits (>= 0), or -1 - one of bytes.
 
@@ -302,7 +276,7 @@ def _put_bits(
     numbers: list[int],
     bits: Foreign,
     store: Store,
-    how: tuple[Device, Program, Threads],
+    how: "tuple[Gpu, Kernels, Threads]",
 ) -> None:
     from ..kernels.bits import pack_words
 

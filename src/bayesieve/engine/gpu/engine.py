@@ -15,7 +15,7 @@ from ..dense import LedgerTables
 from ..layout import DenseRows
 from ..threads import Threads
 from ..weighted import Cells, ScoredLines, TermTables
-from .device import OPTIONS, Device, Program, Store
+from .device import OPTIONS, Store
 from .ledger import GpuLedger
 from .weights import GpuWeightLedger
 
@@ -141,7 +141,7 @@ class Gpu:
         self._device = cupy.cuda.Device(number)
         self._stores: weakref.WeakSet[Store] = weakref.WeakSet()
 
-    def compile(self, source: str) -> Program:
+    def compile(self, source: str) -> "Kernels":
         """Kernels; a process keeps those of the models it has seen, CuPy a folder of all."""
         return _compiled(self._cupy, self.number, source)
 
@@ -181,12 +181,12 @@ class Gpu:
 
 
 @cache
-def _compiled(cupy: Foreign, number: int, source: str) -> "_Kernels":
+def _compiled(cupy: Foreign, number: int, source: str) -> "Kernels":
     module = cupy.RawModule(code=source, options=OPTIONS, backend="nvrtc")
-    return _Kernels(module, cupy.cuda.Device(number))
+    return Kernels(module, cupy.cuda.Device(number))
 
 
-class _Kernels:
+class Kernels:
     """Compiled kernels of one device."""
 
     def __init__(self, module: Foreign, device: Foreign):
@@ -194,7 +194,7 @@ class _Kernels:
         self._find = cache(module.get_function)
 
     def launch(self, name: str, grid: Sequence[int], block: int, args: Sequence[Foreign]) -> None:
-        """Start a kernel."""
+        """Start a kernel; arguments are arrays of the device and numpy's numbers."""
         given = tuple(np.float64(each) if type(each) is float else each for each in args)
         with self._device:
             self._find(name)(tuple(grid), (block,), given)
@@ -206,7 +206,7 @@ class _Kernels:
 class Gpus:
     """GPUs that hold the rows of ledgers; of several, each every n-th line."""
 
-    def __init__(self, devices: Sequence[Device]):
+    def __init__(self, devices: Sequence[Gpu]):
         self.devices = tuple(devices)
 
     def dense_ledger(
@@ -225,7 +225,7 @@ class Gpus:
                 "more. Use engine=None, or join rare values."
             )
 
-        def make(at: Ints | None, device: Device) -> Ledger:
+        def make(at: Ints | None, device: Gpu) -> Ledger:
             held = rows if at is None else rows.take(at)
             return GpuLedger(tables, held, factors, threads, device)
 
@@ -237,13 +237,13 @@ class Gpus:
         """A ledger of weighted terms; see `GpuWeightLedger`."""
         n_lines = lines.rows.size
 
-        def make(at: Ints | None, device: Device) -> Ledger:
+        def make(at: Ints | None, device: Gpu) -> Ledger:
             held = (lines, cells) if at is None else (lines.take(at), cells.take(at, n_lines))
             return GpuWeightLedger(tables, *held, bits, threads, device)
 
         return self._spread(n_lines, make)
 
-    def _spread(self, n_lines: int, make: Callable[[Ints | None, Device], Ledger]) -> Ledger:
+    def _spread(self, n_lines: int, make: Callable[[Ints | None, Gpu], Ledger]) -> Ledger:
         n_parts = len(self.devices)
         if n_parts == 1 or n_lines < n_parts:
             return make(None, self.devices[0])

@@ -1,6 +1,7 @@
 """The dense ledger on a GPU: integers decide as on the host, scans shortlist."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,10 @@ from ..dense import LedgerTables, TableLedger
 from ..layout import DenseRows, UnitSlots
 from ..threads import Threads
 from . import device as source
-from .device import Device, Store, Words, batches, blocks, check_fits, put_columns
+from .device import Store, Words, batches, blocks, check_fits, put_columns
+
+if TYPE_CHECKING:
+    from .engine import Gpu
 
 #: With more classes nothing is scanned: exact losses of all candidates.
 MOST_SCANNED = 32
@@ -56,7 +60,7 @@ class GpuLedger(TableLedger):
         rows: DenseRows,
         factors: tuple[int, ...],
         threads: Threads,
-        device: Device,
+        device: "Gpu",
     ):
         super().__init__(tables, rows.lines, factors)
         self._device, lines, n_classes = device, rows.lines, tables.n_classes

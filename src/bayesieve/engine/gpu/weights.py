@@ -1,6 +1,7 @@
 """The weighted ledger on a GPU: posteriors in fixed point and their sums by code, as integers."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +11,10 @@ from ...models.log_ratios import CONSTANT_STEP, SCORE_BITS
 from ..contract import Slopes
 from ..threads import Threads
 from ..weighted import PRESENT, TWO, Cells, ScoredLines, TermTables, WeightedLines
-from .device import Device, Store, Words, batches, blocks, check_fits, put_columns, weights_source
+from .device import Store, Words, batches, blocks, check_fits, put_columns, weights_source
+
+if TYPE_CHECKING:
+    from .engine import Gpu
 
 # Planes that a thread, or a block, adds up in one go, as in weighted.cu.
 _TOGETHER, _TOGETHER_BYTES = 4, 16
@@ -29,7 +33,7 @@ class GpuWeightLedger(WeightedLines):
         cells: Cells,
         bits: int,
         threads: Threads,
-        device: Device,
+        device: "Gpu",
     ):
         check_cells(cells)
         super().__init__(tables, lines, bits)
