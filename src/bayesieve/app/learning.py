@@ -80,7 +80,7 @@ def read_learning(
     """Read and validate series, their classes and groups.
 
     Classes are in the column `target`, of the table or of `labels`: a table of classes of series
-    (id, class) or of stretches (id, start, end, class). `groups` names a column that series share
+    (id, class) or of stretches (id, start, end, class).  `groups` names a column that series share
     which are never on both sides of a split.
     """
     if labels is None and (target is None or form.kind == "folder"):

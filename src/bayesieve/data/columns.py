@@ -126,7 +126,7 @@ _LONE_RESOLUTION = 0.01
 class ColumnSpec:
     """What `fit` learnt about a column before any class is looked at."""
 
-    name: str  #: the column's name
+    name: str
     model: str  #: name of its feature model
     levels: Array | None = None  #: known values of a discrete column, sorted
     #: distinct values of a continuous column, sorted (its extremes when there are many)

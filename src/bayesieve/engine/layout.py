@@ -249,7 +249,7 @@ class DenseRows:
     """Codes of columns with few values, numbers of the others; of each line."""
 
     lines: Lines  #: which rows, in which order
-    cells: LineCells  #: the coded columns
+    cells: LineCells
     numbers: list[Array | Lookup]  #: one array a column without codes
     room: Room  #: where large arrays are put
 

@@ -127,8 +127,8 @@ def check_width(n_columns: int) -> None:
 class Content:
     """A table from a file."""
 
-    X: Any  #: the columns
-    names: Sequence[str]  #: their names
+    X: Any
+    names: Sequence[str]
     #: classes, or labels, that the file keeps apart from its columns
     target: NDArray[Any] | pl.DataFrame | None = None
     #: columns of text beside a sparse matrix

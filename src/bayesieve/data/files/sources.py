@@ -73,7 +73,7 @@ class Source(ABC):
 class FrameSource(Source):
     """A polars frame, or a file that polars reads a few columns at a time."""
 
-    lazy: "pl.LazyFrame"  #: the scan
+    lazy: "pl.LazyFrame"
     kind: str = "a frame"  #: what it is read as, for messages
 
     def kinds(self, columns: Sequence[int]) -> list[str]:
@@ -106,7 +106,7 @@ class FrameSource(Source):
 class TextSource(Source):
     """A text file."""
 
-    path: Path  #: the file
+    path: Path
     separator: str  #: between two cells
 
     def kinds(self, columns: Sequence[int]) -> list[str]:

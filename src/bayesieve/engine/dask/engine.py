@@ -498,7 +498,7 @@ class RemoteTable(SharedTable):
     rows: RemoteRows | None = None  #: where the rows are held
     face: Foreign = None  #: a table of no rows, with names and types as the user has them
     n_given: int = 0  #: rows that were given, those without weight included
-    given: Given | None = None  #: the collection
+    given: Given | None = None
     chunks_sparse: bool = False  #: are its parts sparse?
 
     @property

@@ -53,7 +53,7 @@ class CodedPart(NamedTuple):
     #: columns whose codes fit a byte; those of 0 and 1 only, a bit a row; or rare codes
     codes: tuple[Bytes | RareCodes, ...]
     wide: tuple[NDArray[np.int32], ...]  #: the other columns
-    n_rows: int  #: how many rows
+    n_rows: int
 
     @classmethod
     def of(
@@ -172,7 +172,7 @@ class RemoteRows(Requests):
     """Rows of codes that workers hold.
 
     `slots` tells where each column stands with its holders: among those of a byte a cell, or below
-    0. `parts` are the rows themselves, for whoever can hand them on.
+    0.  `parts` are the rows themselves, for whoever can hand them on.
     """
 
     def __init__(

@@ -46,12 +46,12 @@ from .transport import Answers, Arrays, Message, answered, dial, receive, send
 class CountedRows:
     """Rows of one partition that are counted."""
 
-    part: CodedPart  #: the rows
+    part: CodedPart
     rows: Ints  #: those that count, ascending; some may come several times
     labels: Ints  #: of these
     weights: Floats
     left_out: tuple[Ints, ...]  #: positions among them that each set leaves out
-    n_classes: int  #: how many there are
+    n_classes: int
 
     def counter(
         self, slots: Ints, n_codes: Ints, offsets: Ints, total: Floats
