@@ -98,12 +98,7 @@ class SubsetEnsemble(DefaultEstimator, AnyTable, MetaEstimatorMixin, BaseEstimat
             raise ValueError("order must name at least one column; got none.")
         return read, found
 
-    def _fit_subsets(
-        self,
-        read: Sample,
-        subsets: list[Ints],
-        used: Ints | None = None,
-    ) -> None:
+    def _fit_subsets(self, read: Sample, subsets: list[Ints], used: Ints | None = None) -> None:
         """One fit on all columns in use; every member keeps its own."""
         self.subsets_ = [subset for subset in subsets if subset.size]
         used = np.unique(np.concatenate(self.subsets_)) if used is None else np.sort(used)

@@ -320,11 +320,7 @@ def _outer_splits(
 
 
 def _judge(
-    refits: Refits,
-    refit: Refit,
-    criterion: Criterion,
-    train: Ints,
-    test: Ints,
+    refits: Refits, refit: Refit, criterion: Criterion, train: Ints, test: Ints
 ) -> tuple[Fold, str]:
     """Score the held-out rows; the name of what chose on the path."""
     model, procedure = refit.model, procedure_of(refit.model)

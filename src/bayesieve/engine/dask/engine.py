@@ -458,12 +458,7 @@ class Given:
         return self._dealt[0]
 
     def cut(
-        self,
-        which: Sequence[int],
-        rows: Ints,
-        labels: Ints,
-        weights: Floats,
-        n_classes: int,
+        self, which: Sequence[int], rows: Ints, labels: Ints, weights: Floats, n_classes: int
     ) -> list[Floats]:
         """Where numbers are cut, as some rows (numbered among those that count) have it."""
         seen, first = [], 0
