@@ -7,7 +7,7 @@ from the same rows (Wilks 1941; as a classifier's threshold, Tong, Feng and Li 2
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple, TypeAlias, cast
@@ -341,7 +341,7 @@ def make_rule(
     risk = (1 - confidence) / max(wanted.n_promises, 1)
     names = [plain_value(value) for value in problem.classes]
     rows = _Rows(names, leads_of(sums), truth, risk, confidence, mates)
-    found = _alarms(wanted, rows) + _ceilings(wanted, rows) + _floors(wanted, rows)
+    found = list(_promised(wanted, rows))
     guards = [guard for guard, _ in found]
     _check_together(guards, rows)
     if wanted.costs is None and len(guards) == 1:
@@ -358,39 +358,24 @@ def make_rule(
     )
 
 
-def _promise(kind: str, k: int, bound: float, level: Level, rows: _Rows) -> Promise:
-    return Promise(kind, k, bound, rows.confidence, level.rows, level.beyond, rows.unit)
+def _promised(wanted: Requirements, rows: _Rows) -> Iterator[tuple[Guard, Promise]]:
+    """What keeps each ceiling and floor, and what it promises.
 
-
-def _alarms(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
-    """Rows of the normal class that are taken for another: it must be decided where it leads."""
-    if wanted.alarms is None:
-        return []
-    k = wanted.normal
-    level = _level(-rows.of(k), "max_false_alarms", wanted.alarms, f"of {rows.names[k]!r}", rows)
-    guard = Guard(k, high=-level.threshold, or_ask=True)
-    return [(guard, _promise("alarms", k, wanted.alarms, level, rows))]
-
-
-def _ceilings(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
-    """Rows of others that are taken for the class: it must lead by more than they do."""
-    found = []
-    for k, rate in wanted.ceilings.items():
-        whose = f"not of {rows.names[k]!r}"
-        level = _level(rows.of_others(k), "max_false_alarms", rate, whose, rows)
-        promise = _promise("false alarms", k, rate, level, rows)
-        found.append((Guard(k, low=level.threshold), promise))
-    return found
-
-
-def _floors(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
-    """Rows of the class that are taken for it: it must be decided where it leads as they do."""
-    found = []
-    for k, rate in wanted.floors.items():
-        level = _level(-rows.of(k), "min_detections", rate, f"of {rows.names[k]!r}", rows)
-        guard = Guard(k, high=-level.threshold)
-        found.append((guard, _promise("detections", k, rate, level, rows)))
-    return found
+    A class must lead by more than it does in rows of others that are not to be taken for it, and
+    be decided where it leads as it does in those of its own rows that are not to be lost.
+    """
+    asked = [] if wanted.alarms is None else [("alarms", wanted.normal, wanted.alarms)]
+    asked += [("false alarms", k, rate) for k, rate in wanted.ceilings.items()]
+    asked += [("detections", k, rate) for k, rate in wanted.floors.items()]
+    for kind, k, rate in asked:
+        parameter = "min_detections" if kind == "detections" else "max_false_alarms"
+        if kind == "false alarms":
+            level = _level(rows.of_others(k), parameter, rate, f"not of {rows.names[k]!r}", rows)
+            guard = Guard(k, low=level.threshold)
+        else:
+            level = _level(-rows.of(k), parameter, rate, f"of {rows.names[k]!r}", rows)
+            guard = Guard(k, high=-level.threshold, or_ask=kind == "alarms")
+        yield guard, Promise(kind, k, rate, rows.confidence, level.rows, level.beyond, rows.unit)
 
 
 def _level(scores: Ints, parameter: str, rate: float, whose: str, rows: _Rows) -> Level:
