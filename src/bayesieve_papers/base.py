@@ -329,8 +329,7 @@ def run(
     choose("paper", name, PAPERS)
     check_number("seed", seed, low=0, high=10**6, whole=True)
     module = importlib.import_module(f"{__package__}.{name}")
-    found: Reproduction = module.reproduce(PaperRun(quick, seed, n_jobs, folder, tell), **own)
-    return found
+    return module.reproduce(PaperRun(quick, seed, n_jobs, folder, tell), **own)
 
 
 def bare(ax: "Axes", grid: Literal["x", "y"] | None = None) -> None:

@@ -149,12 +149,8 @@ Figures: TypeAlias = Mapping[str, tuple[float | None, ...]]
 def reproduce(run: PaperRun, shuffles: int | None = None) -> Reproduction:
     """Tables 1, 2 and 3 on the sets that can be had.
 
-    Parameters
-    ----------
-    run : PaperRun
-        A quick one takes the sets bundled with scikit-learn only, and one shuffle instead of 5.
-    shuffles : int, optional
-        How many shuffles of the ten folds.
+    A quick run takes the sets bundled with scikit-learn only, and one shuffle of the ten folds
+    instead of 5.
     """
     if shuffles is None:
         shuffles = 1 if run.quick else 5
@@ -228,6 +224,11 @@ def _all_changes(bases: dict[str, Dataset], seeds: list[int], run: PaperRun) -> 
 
 def _mean(outcomes: list[MethodOutcome], field: str) -> float:
     return float(np.mean([getattr(outcome, field) for outcome in outcomes]))
+
+
+def _means(outcomes: Outcomes, rows: list[str], method: str, field: str = "accuracy") -> Floats:
+    """The mean over shuffles, set by set."""
+    return np.array([_mean(outcomes[row, method], field) for row in rows])
 
 
 def _table_1(changes: Changes) -> list[Record]:
@@ -510,12 +511,9 @@ def _accuracy(model: NaiveBayes | Pipeline, X: Floats, y: NDArray[np.str_], seed
 NB_WITHIN = 0.01
 
 
-def _accuracies(outcomes: Outcomes, rows: list[str]) -> dict[str, np.ndarray]:
+def _accuracies(outcomes: Outcomes, rows: list[str]) -> dict[str, Floats]:
     """Mean accuracy over shuffles of each method, set by set."""
-    return {
-        method: np.array([np.mean([one.accuracy for one in outcomes[row, method]]) for row in rows])
-        for method in (*TABLE_3, "Best")
-    }
+    return {method: _means(outcomes, rows, method) for method in (*TABLE_3, "Best")}
 
 
 def table_3(
@@ -561,12 +559,7 @@ def conclusions(
     """How often each sentence held: over sets, domains, or once for an average."""
     found = _accuracies(outcomes, rows)
     tried, seconds = (
-        {
-            m: np.array(
-                [np.mean([getattr(one, field) for one in outcomes[row, m]]) for row in rows]
-            )
-            for m in ("FBL", "LF", "LB")
-        }
+        {m: _means(outcomes, rows, m, field) for m in ("FBL", "LF", "LB")}
         for field in ("n_tried", "seconds")
     )
     nested = {m: np.array([honest[row, m] for row in rows]) for m in TABLE_3}
@@ -634,7 +627,7 @@ def draw(
         ("Best", "#c4461b", lambda h: h - 0.2),
     )
     for method, colour, place in looks:
-        guided = [np.mean([one.accuracy for one in outcomes[row, method]]) for row in rows]
+        guided = _means(outcomes, rows, method)
         inside = [honest[row, method] for row in rows]
         at = place(heights)
         ax.hlines(at, guided, inside, color=colour, linewidth=1)

@@ -48,11 +48,8 @@ class WeightCurve(NamedTuple):
 def reproduce(run: PaperRun) -> Reproduction:
     """Both classifiers, the ranking by weight, and the effect of priors.
 
-    Parameters
-    ----------
-    run : PaperRun
-        A quick one takes a set bundled with scikit-learn only; `seed` splits sets that have no
-        split of their own.
+    A quick run takes a set bundled with scikit-learn only; its seed splits sets that have no split
+    of their own.
     """
     curves: dict[str, WeightCurve] = {}
     for name, (model, first) in {} if run.quick else SETS.items():
@@ -91,8 +88,7 @@ def _one(data: Dataset, model: str, train: Bools, n_jobs: int | None) -> WeightC
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
     y, test = data.y, ~train
     order = rank(X[train], y[train], "weights", n_jobs=n_jobs).order
-    sizes = [int(2**k) for k in range(int(np.log2(order.size)) + 1)]
-    sizes = sorted({*sizes, order.size})
+    sizes = sorted({*(2**k for k in range(int(np.log2(order.size)) + 1)), order.size})
     errors, areas = [], []
     for size in sizes:
         chosen = np.sort(order[:size])
@@ -126,13 +122,13 @@ def _trade(odds: Floats, model: NaiveBayes, truth: Bools) -> tuple[list[float], 
 def _records(curves: dict[str, WeightCurve]) -> list[Record]:
     records = []
     for name, curve in curves.items():
+        title = f"{name}: the first features by |w|"
         for size, error, area in zip(curve.sizes, curve.errors, curve.areas, strict=True):
             row = f"{size} features" if size < curve.sizes[-1] else f"all {size} features"
-            title = f"{name}: the first features by |w|"
             records.append(Record(title, row, "balanced error", None, error))
             records.append(Record(title, row, "AUC", None, area))
+        title = f"{name}: prior of the second class"
         for prior, p, r in zip(PRIORS, curve.precision, curve.recall, strict=True):
-            title = f"{name}: prior of the second class"
             records.append(Record(title, f"{prior:g}", "precision", None, p))
             records.append(Record(title, f"{prior:g}", "recall", None, r))
     return records

@@ -50,13 +50,8 @@ Result = dict[str, tuple[int, float]]
 def reproduce(run: PaperRun, replications: int | None = None) -> Reproduction:
     """Table 1 on fresh signals, replication by replication.
 
-    Parameters
-    ----------
-    run : PaperRun
-        A quick one takes a tenth of the signals and 2 replications, instead of the paper's size
-        and 10.  No two seeds share a replication; no folder is needed, as signals are simulated.
-    replications : int, optional
-        How many.
+    A quick run takes a tenth of the signals and 2 replications, instead of the paper's size and 10.
+    No two seeds share a replication; no folder is needed, as signals are simulated.
     """
     replications = replications or (2 if run.quick else 10)
     results = [_replicate(run, _SEEDS * run.seed + r) for r in range(replications)]

@@ -91,10 +91,7 @@ Results = dict[str, dict[str, MethodCurve]]
 def reproduce(run: PaperRun) -> Reproduction:
     """All figures and tables.
 
-    Parameters
-    ----------
-    run : PaperRun
-        A quick one takes a small simulation and no real set, instead of the competition's size.
+    A quick run takes a small simulation and no real set, instead of the competition's size.
     """
     quick, seed = run.quick, run.seed
     size = {"n_reports": 3000, "n_features": 400, "n_entries": 30000} if quick else {}

@@ -100,12 +100,8 @@ Found = dict[tuple[str, str, str], Floats]
 def reproduce(run: PaperRun, as_printed: bool = True) -> Reproduction:
     """Tables 2 and 3 on the sets that can be had.
 
-    Parameters
-    ----------
-    run : PaperRun
-        A quick one takes the sets bundled with scikit-learn only; `seed` draws the folds.
-    as_printed : bool, default=True
-        Eq. 7 to the letter; False for the divergence that is free of scale.
+    A quick run takes the sets bundled with scikit-learn only; the seed draws the folds.
+    `as_printed` takes eq.  7 to the letter; else the divergence is free of scale.
     """
     found: Found = {}
     settings: dict[tuple[str, str], int] = {}

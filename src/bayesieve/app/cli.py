@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Protocol, cast, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -28,8 +28,6 @@ _PACKAGE = Path(__file__).parents[1]
 #: Exit codes.
 FAILURE, BAD_USE, INTERRUPTED = 1, 2, 130
 
-_NONE = inspect.Parameter.empty
-
 
 # -- From the table of options to parameters that Typer reads --------------------------------------
 
@@ -40,10 +38,7 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
     A parameter whose type is a table of options stands for all of them that the verb uses; where
     the verb takes every option of `select`, the others are taken too, and left out of the help.
 
-    Parameters
-    ----------
-    name : of the verb.
-    verb : its parameters are annotated with `Option`, `Argument`, or a table of options.
+    Its parameters are annotated with `Option`, `Argument`, or a table of options.
     """
     own = get_type_hints(verb, include_extras=True)
     tables = {
@@ -62,7 +57,11 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
         for field, option in tables[key].table().items():
             # A verb's own parameter stands for the table's of that name.
             if field not in own and (name in option.verbs or name in LIKE_SELECT):
-                default = _NONE if name in option.required else tables[key].default(field)
+                default = (
+                    inspect.Parameter.empty
+                    if name in option.required
+                    else tables[key].default(field)
+                )
                 found.append(_parameter(name, field, hints[field], option, default))
                 fields[key].append(field)
 
@@ -200,15 +199,6 @@ for _name, _verb in VERBS.items():
 # -- How a run ends --------------------------------------------------------------------------------
 
 
-class _UsageError(Protocol):
-    """An error of Typer, which does not understand a command."""
-
-    exit_code: int
-
-    def format_message(self) -> str:
-        """Say what is wrong."""
-
-
 def run() -> None:
     """Run the command line: exit code 2 for bad use, 1 and one sentence for failure.
 
@@ -252,7 +242,7 @@ def run() -> None:
 def _exit_of(error: Exception) -> int:
     """Say in one sentence what went wrong; whose fault it was is the exit code."""
     if hasattr(error, "format_message"):
-        return _usage_exit(cast(_UsageError, error))
+        return _usage_exit(error)
     text = " ".join(str(error).split())
     if isinstance(error, ValueError):
         # The library's own words for bad input.
@@ -269,7 +259,7 @@ def _exit_of(error: Exception) -> int:
     return FAILURE
 
 
-def _usage_exit(error: _UsageError) -> int:
+def _usage_exit(error: Foreign) -> int:
     """Say in one sentence which option or argument Typer does not understand."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":

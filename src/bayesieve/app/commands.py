@@ -147,15 +147,7 @@ def prepare(rows: Rows, settings: Settings) -> Chooser:
 def make_chooser(
     settings: Settings, problem: LabelledTable, validation: object = "auto", engine: object = None
 ) -> Chooser:
-    """Make an estimator: weighted terms, or a search of columns where anything asks for one.
-
-    Parameters
-    ----------
-    settings : options.
-    problem : whose classes have weights, and whose labels ask for a search.
-    validation : rows that choose.
-    engine : who keeps the rows.
-    """
+    """Make an estimator: weighted terms, or a search of columns where anything asks for one."""
     labelled, flag, kind = has_labels(problem), settings.asks_for_search, settings.estimator
     if kind == "auto":
         kind = "selector" if flag or labelled else "weighted"
@@ -211,15 +203,7 @@ def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
 
 
 def select_rows(chooser: Chooser, rows: Rows, settings: Settings, name: str) -> Chooser:
-    """Select, and write model.json, selected.csv, path.csv and, of rows at hand, report.html.
-
-    Parameters
-    ----------
-    chooser : what selects.
-    rows : from what.
-    settings : where to, and what the report is to hold.
-    name : of the table.
-    """
+    """Select, and write model.json, selected.csv, path.csv and, of rows at hand, report.html."""
     problem, place = rows.problem, read_priors(settings.priors)
     remark = tell if settings.progress else None
     check_width(len(problem.names))
@@ -269,14 +253,8 @@ def write_result(
 ) -> None:
     """model.json, selected.csv, path.csv and report.html, together or not at all.
 
-    Parameters
-    ----------
-    out : the folder.
-    model : what chose, fitted.
-    chosen : what it chose, in order: columns of selected.csv beside the rank.
-    path : every state passed, by column.
-    page : the report; None: none.
-    safe_csv : no text that a spreadsheet takes for a formula.
+    `chosen` are the columns of selected.csv beside the rank, `path` those of path.csv; `safe_csv`
+    lets no text be taken for a formula by a spreadsheet.
     """
     with whole_folder(out) as folder:
         save_model(model, folder / "model.json")

@@ -17,9 +17,7 @@ from .options import Option, Settings
 
 _STRONGEST = 10
 
-
 _RESAMPLES = 4  # for the report: a few seconds
-
 
 _TITLE = "Signals, simulated"
 
@@ -47,19 +45,7 @@ def is_own(path: Path) -> bool:
 
 
 def run_demo(console: Console, seed: int = 0, quick: bool = False, out: Path | None = None) -> None:
-    """Run it and tell about it.
-
-    Parameters
-    ----------
-    console : rich console
-        Where to print.
-    seed : int, default=0
-        Source of randomness.
-    quick : bool, default=False
-        A tenth of the paper's signals.
-    out : path, optional
-        Folder for report.html; no report by default.
-    """
+    """Run it and tell about it."""
     import polars as pl
 
     sizes = (300, 100) if quick else (3000, 1000)

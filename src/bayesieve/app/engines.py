@@ -25,13 +25,7 @@ FILES = "with --engine dask, any number of .parquet files."
 
 @contextmanager
 def open_rows(tables: Sequence[Path], settings: "Settings") -> "Iterator[Rows]":
-    """The rows of tables, as long as they are needed; what an engine cannot do is refused by name.
-
-    Parameters
-    ----------
-    tables : files.
-    settings : the engine, and what to read.
-    """
+    """The rows of tables, as long as they are needed; what an engine cannot do is refused."""
     from .tables import read_rows
 
     if settings.engine != "dask":

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-from ..checks import choose
+from ..checks import Foreign, choose
 from ..data.files.atomic import write_text
 from ..data.files.base import BadUseError
 from ..data.files.output import check_file, check_folder, check_new, whole_file, whole_folder
@@ -151,17 +151,7 @@ def nested(
 
     Takes every option of `select`.
     """
-    rows = read_rows(data, settings)
-    found = nest(
-        prepare(rows, settings),
-        rows.X,
-        rows.y,
-        cv=folds,
-        random_state=settings.seed,
-        groups=rows.groups,
-        n_jobs=settings.jobs,
-    )
-    tell_result(settings, found.to_dict, lambda: found.to_text() + "\n")
+    _repeat(nest, data, settings, cv=folds)
 
 
 def stability(
@@ -173,15 +163,20 @@ def stability(
 
     Takes every option of `select`.
     """
+    _repeat(resample, data, settings, n_resamples=resamples)
+
+
+def _repeat(judge: Callable[..., Foreign], data: Path, settings: Settings, **how: int) -> None:
+    """Tell what a function finds that repeats a whole selection."""
     rows = read_rows(data, settings)
-    found = resample(
+    found = judge(
         prepare(rows, settings),
         rows.X,
         rows.y,
-        n_resamples=resamples,
         random_state=settings.seed,
         groups=rows.groups,
         n_jobs=settings.jobs,
+        **how,
     )
     tell_result(settings, found.to_dict, lambda: found.to_text() + "\n")
 
@@ -277,12 +272,7 @@ def _rewrite(
 ) -> NaiveBayes:
     """Write a model as rows that it has not seen change it.
 
-    Parameters
-    ----------
-    model, data : files of the model, and of the rows.
-    place : where the changed one is written; it may be the model's.
-    settings : what of the table is what.
-    change : gives the changed model.
+    It is written to `place`, which may be the model's own file.
     """
     if place != model:
         check_file(place, (model, data))

@@ -80,13 +80,9 @@ def read_learning(
 ) -> Learning:
     """Read and validate series, their classes and groups.
 
-    Parameters
-    ----------
-    data : table or folder.
-    form : how the series lie in it.
-    target : column with the classes, in `labels` where that is given.
-    labels : a table of classes: of series (id, class) or of stretches (id, start, end, class).
-    groups : column that series share which are never on both sides of a split.
+    Classes are in the column `target`, of the table or of `labels`: a table of classes of series
+    (id, class) or of stretches (id, start, end, class).  `groups` names a column that series share
+    which are never on both sides of a split.
     """
     if labels is None and (target is None or form.kind == "folder"):
         raise BadUseError(
@@ -117,7 +113,7 @@ def read_learning(
     if form.window is not None:
         found = _windows(table, said, form, target, labels, words)
     elif labels is None:
-        found = Learning(table, classes_of(_given(said), target), None, form, words)
+        found = Learning(table, classes_of(cast(pl.Series, said), target), None, form, words)
     else:
         y = _labels(labels, form, target, table)
         found = Learning(table, classes_of(y, target), None, form, words)
@@ -185,11 +181,6 @@ def _shared(
 def _has(data: Path, target: str | None) -> bool:
     """Does a table have the column, which then is no column of values?"""
     return data.is_file() and target in table_names(data)
-
-
-def _given(said: pl.Series | None) -> pl.Series:
-    assert said is not None
-    return said
 
 
 def _in_words(
@@ -293,7 +284,7 @@ def _windows(
     window = form.window or 0
     named = replace_ids(table)
     cuts = cut_windows(named, window, form.stride or window, intervals)
-    y = cuts.y if intervals is not None else _given(of_records).to_numpy()[cuts.groups]
+    y = cuts.y if intervals is not None else cast(pl.Series, of_records).to_numpy()[cuts.groups]
     words.append(f"{len(cuts.table)} windows of {len(table)} record(s)")
     if cuts.left_out:
         words[-1] += f"; {cuts.left_out} more lie in no labelled stretch as a whole"
@@ -352,16 +343,7 @@ def learn(
     title: str,
     remark: Callable[[str], None],
 ) -> dict[str, Plain]:
-    """Fit, report and write; gives what was found as plain data.
-
-    Parameters
-    ----------
-    pipeline : what learns.
-    learning : from what.
-    settings : where to write, and what the report is to hold.
-    title : its headline.
-    remark : told how far the work is.
-    """
+    """Fit, report and write; gives what was found as plain data."""
     table, y, groups = learning.table, learning.y, learning.groups
     out, place = cast(Path, settings.out), read_priors(settings.priors)
     remark(f"scoring {len(table)} series")
@@ -474,13 +456,7 @@ def _ends(cuts: Windows) -> dict[str, list[object]]:
 
 
 def open_series(path: Path, scores: Sequence[Path] | None) -> SignalPipeline | None:
-    """A model of series; None for one of tables.
-
-    Parameters
-    ----------
-    path : the model file.
-    scores : Python files with the scores that somebody wrote.
-    """
+    """A model of series, its own scores in Python files; None for a model of tables."""
     for each in scores or ():
         if each.suffix != ".py":
             raise BadUseError(
@@ -501,10 +477,8 @@ def form_of(pipeline: SignalPipeline, data: Path) -> SeriesForm:
     """How the series of a model lie in files; as in frames, where no command read them."""
     if pipeline.form_ is not None:
         form = SeriesForm.from_dict(pipeline.form_)
-    elif data.is_dir():
-        form = SeriesForm("folder")
     else:
-        form = SeriesForm("long", "id", "time")
+        form = SeriesForm("folder") if data.is_dir() else SeriesForm("long", "id", "time")
     if data.is_dir() != (form.kind == "folder"):
         what = {"long": "a long table", "wide": "a wide table", "folder": "a folder of files"}
         raise BadUseError(
@@ -579,14 +553,7 @@ def _yes_or_no(value: Value | None) -> str:
 
 
 def in_lines(pipeline: SignalPipeline, decision: SeriesDecision, width: int = 20) -> str:
-    """A decision as bars of text, each with its sentence after it, since sentences are long.
-
-    Parameters
-    ----------
-    pipeline : the model.
-    decision : what to tell.
-    width : letters of the longest bar.
-    """
+    """A decision as bars of text, each with its sentence after it, since sentences are long."""
     found = in_sentences(pipeline, decision.found)
     sizes = [abs(bar.log_ratio) for bar in found.evidence if np.isfinite(bar.log_ratio)]
     longest = max(sizes, default=0.0) or 1.0

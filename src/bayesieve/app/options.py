@@ -36,31 +36,19 @@ _LISTED = (
 
 
 class Option(NamedTuple):
-    """An option of the command line.
+    """An option of the command line."""
 
-    Parameters
-    ----------
-    help : what it does, in a sentence.
-    verbs : that use it.
-    flag : where it is not the parameter's name; "--x/--no-x" for a switch with two sides.
-    low, high : bounds of a number.
-    names : gives the names that the shell completes.
-    only : must it be one of these names?
-    searches : does it ask for a search of columns?
-    required : verbs that cannot do without it.
-    says : other words for the help of some verbs.
-    """
-
-    help: str
-    verbs: tuple[str, ...] = ()
+    help: str  #: what it does, in a sentence
+    verbs: tuple[str, ...] = ()  #: that use it
+    #: where it is not the parameter's name; "--x/--no-x" for a switch with two sides
     flag: str = ""
-    low: float | None = None
+    low: float | None = None  #: bounds of a number
     high: float | None = None
-    names: Callable[[], Iterable[str]] | None = None
-    only: bool = False
-    searches: bool = False
-    required: tuple[str, ...] = ()
-    says: Mapping[str, str] = MappingProxyType({})
+    names: Callable[[], Iterable[str]] | None = None  #: gives the names that the shell completes
+    only: bool = False  #: must it be one of these names?
+    searches: bool = False  #: does it ask for a search of columns?
+    required: tuple[str, ...] = ()  #: verbs that cannot do without it
+    says: Mapping[str, str] = MappingProxyType({})  #: other words for the help of some verbs
 
     def flag_of(self, name: str) -> str:
         """The flag of a parameter, as it is written."""
@@ -116,7 +104,6 @@ class Settings(OptionTable):
 
     Examples
     --------
-    >>> from bayesieve.app.options import Settings, command_line
     >>> command_line("select", ["t.csv"], Settings(target="y", keep=["a"], n_features=2))
     'bayesieve select t.csv --target=y --n-features=2 --keep=a'
     """
@@ -375,10 +362,7 @@ OwnScores = Annotated[
 def command_line(verb: str, words: Iterable[str], settings: OptionTable) -> str:
     """A command of the shell that gives a verb these settings.
 
-    Parameters
-    ----------
-    verb, words : what stands on the line before the options.
-    settings : of which those are written that are not as by default.
+    Settings that are as by default are not written.
     """
     parts = ["bayesieve", verb, *words]
     for name, option in settings.table().items():

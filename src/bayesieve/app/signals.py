@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import choose
+from ..checks import Floats, choose
 from ..data.files.base import BadUseError
 from ..data.files.output import check_file, whole_file
 from ..data.result import Plain
@@ -167,7 +166,7 @@ class Shown(NamedTuple):
 
     name: str
     indicator: Indicator
-    series: NDArray[np.float64]  #: channels x points
+    series: Floats  #: channels x points
     spans: Spans
     holds: bool  #: if not, the spans are what speaks against it
 
@@ -180,7 +179,8 @@ def listed_scores() -> list[dict[str, Plain]]:
         if name in LIBRARY:
             trace = LIBRARY[name]
             grid = {key: [*values] for key, values in trace.grid.items()}
-            words = (trace.title, _without_braces(trace.measure), trace.unit)
+            measure = trace.measure.replace(":g}", "}").replace("{", "").replace("}", "")
+            words = (trace.title, measure, trace.unit)
         elif isinstance(score, Score):
             grid = {key: [str(value) for value in values] for key, values in score.grid.items()}
             words = ("Your own", score.label, score.unit)
@@ -207,17 +207,8 @@ _TESTS = {
 }
 
 
-def _without_braces(text: str) -> str:
-    return text.replace(":g}", "}").replace("{", "").replace("}", "")
-
-
 def example_of(name: str) -> Shown:
-    """A score on a series in which it fires, beside one in which nothing happens.
-
-    Parameters
-    ----------
-    name : of a score.
-    """
+    """A score on a series in which it fires, beside one in which nothing happens."""
     choose("NAME", name, SCORES)
     score = SCORES[name]
     n_channels = int(getattr(score, "n_channels", 1))
@@ -240,7 +231,7 @@ def example_of(name: str) -> Shown:
     return Shown(name, made.indicators_[at], both[1], spans, holds)
 
 
-def _series(kind: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _series(kind: str, x: Floats) -> Floats:
     """Noise to which something happens in the middle."""
     half = _POINTS // 2
     if kind == "step":
@@ -281,7 +272,7 @@ def _headline(shown: Shown) -> str:
     return f"{shown.name}: {shown.indicator.sentence}{but}"
 
 
-def _plot(x: NDArray[np.float64]) -> list[str]:
+def _plot(x: Floats) -> list[str]:
     """One letter for some points, from the lowest to the highest of them."""
     low, high = np.nanmin(x), np.nanmax(x)
     level = np.rint((x - low) / max(high - low, 1e-300) * (_LINES - 1))
@@ -294,13 +285,7 @@ def _plot(x: NDArray[np.float64]) -> list[str]:
 
 
 def draw_example(shown: Shown, path: Path) -> None:
-    """Draw a score on an example into a file.
-
-    Parameters
-    ----------
-    shown : what `example_of` gave.
-    path : of the picture; its ending says the format.
-    """
+    """Draw a score on an example into a file, whose ending says the format."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 2 * len(shown.series) + 1), layout="constrained")

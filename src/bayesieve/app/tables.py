@@ -11,9 +11,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 import scipy.sparse
-from numpy.typing import NDArray
 
-from ..checks import Array, Foreign
+from ..checks import Array, Bools, Foreign
 from ..data.files.base import BadUseError, Content, check_width, some, unpacked_size, whole_numbers
 from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
@@ -39,11 +38,6 @@ def refuse_series(frame: pl.DataFrame, target: str | None) -> None:
 
     One column names series, another rises within each of them and begins again (or there are more
     series than classes), and a series has one class.
-
-    Parameters
-    ----------
-    frame : the table, or its first rows.
-    target : column with the classes.
     """
     if target not in frame.columns or frame.width > MOST_COLUMNS or frame.height < _FEWEST_ROWS:
         return
@@ -96,12 +90,7 @@ def is_moment(column: pl.Series) -> bool:
 
 
 def refuse_moments(frame: pl.DataFrame) -> None:
-    """Refuse columns of timestamps: they name rows, and tell nothing of new ones.
-
-    Parameters
-    ----------
-    frame : the columns to learn from.
-    """
+    """Refuse columns of timestamps: they name rows, and tell nothing of new ones."""
     for column in frame:
         if is_moment(column):
             raise BadUseError(
@@ -116,26 +105,20 @@ def refuse_moments(frame: pl.DataFrame) -> None:
 # Texts among numbers: worth a word, if at least this share of the cells are numbers.
 _MOSTLY = 0.5
 
-
 # Positive (or negative) rows below which a label is told to be rare.
 _RARE = 10
-
 
 # Texts that sort by time.
 _ISO = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"
 
-
 # Rows of a large table in which series are looked for.
 _LOOKED_AT = 1 << 16
-
 
 # Bytes of a file from which on it is packed.
 _LARGE = 2**26
 
-
 #: Columns of a file: a frame, a sparse matrix, or a packed table.
 Columns: TypeAlias = pl.DataFrame | PackedTable | scipy.sparse.sparray
-
 
 #: A class for every row, or a frame of labels.
 Target: TypeAlias = Array | pl.Series | pl.DataFrame
@@ -170,13 +153,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(path: Path, settings: Settings) -> Rows:
-    """The rows of one table, in memory.
-
-    Parameters
-    ----------
-    path : of the table.
-    settings : target, and columns that are none to learn from.
-    """
+    """The rows of one table, in memory."""
     names = settings.label_names
     problem, dropped = read_problem(
         path, settings.target, names, settings.identifiers, settings.aside
@@ -274,7 +251,7 @@ def groups_of(column: pl.Series) -> Array:
     return np.array(column.to_list(), dtype=object)
 
 
-def later_part(column: pl.Series, share: float) -> NDArray[np.bool_]:
+def later_part(column: pl.Series, share: float) -> Bools:
     """The rows to validate on: the latest ones."""
     name, missing = column.name, column.null_count()
     if column.dtype.is_float():
@@ -364,13 +341,7 @@ def _unknown_column(table: Content, name: str, known: list[str]) -> str:
 
 
 def classes_of(y: pl.Series | Array, target: str | None) -> Array:
-    """One class a row, of which there are several.
-
-    Parameters
-    ----------
-    y : the target.
-    target : its name, or None.
-    """
+    """One class a row, of which there are several."""
     name = "the target" if target is None else f"the target {target!r}"
     series = y if isinstance(y, pl.Series) else pl.Series(y)
     if series.dtype.is_float():
@@ -407,15 +378,12 @@ def _label_frame(frame: pl.DataFrame) -> pl.DataFrame:
             column = column.cast(pl.Int64, strict=False)
         if column.dtype == pl.Boolean:
             column = column.cast(pl.Int64)
-        if not column.dtype.is_numeric() or column.null_count() or not _zeros_and_ones(column):
+        known = column.dtype.is_numeric() and not column.null_count()
+        if not known or not ((column == 0) | (column == 1)).all():
             shown = some(sorted(frame[name].cast(pl.String).fill_null("").unique().to_list()), 4)
             raise BadUseError(f"the label {name!r} must hold 0 and 1 only; got {shown}.")
         frame = frame.with_columns(column.cast(pl.Int64))
     return frame
-
-
-def _zeros_and_ones(column: pl.Series) -> bool:
-    return bool(((column == 0) | (column == 1)).all())
 
 
 def _check_kinds(X: Columns) -> None:
@@ -485,10 +453,7 @@ def rare_labels(problem: LabelledTable) -> Iterator[str]:
 def read_numbers(option: str, text: str, words: str) -> dict[str, float]:
     """Numbers by class as the command line writes them: CLASS=NUMBER, separated by commas.
 
-    Parameters
-    ----------
-    option, text : its name and what came.
-    words : what else it may be.
+    `words` say what else the option may be.
     """
     found = {}
     for part in text.split(","):
@@ -513,13 +478,7 @@ def read_priors(text: str | None) -> str | dict[str, float] | None:
 
 
 def check_place(priors: str | dict[str, float] | None, y: pl.DataFrame | pl.Series | Array) -> None:
-    """Refuse priors that do not fit the classes, or the labels, before any work.
-
-    Parameters
-    ----------
-    priors : what `read_priors` gave.
-    y : the target.
-    """
+    """Refuse priors that do not fit the classes, or the labels, before any work."""
     if priors is None:
         return
     if isinstance(y, pl.DataFrame):

@@ -159,16 +159,11 @@ class AUC(Criterion):
 
 @dataclass(frozen=True)
 class PairRule(Rule):
-    """Doubled concordant pairs; a mean over labels and folds is compared as an exact fraction.
+    """Doubled concordant pairs; a mean over labels and folds is compared as an exact fraction."""
 
-    Parameters
-    ----------
-    shares : what one doubled pair of each problem and fold adds to the mean.
-    penalty : the price of n columns, or None.
-    """
-
+    #: what one doubled pair of each problem and fold adds to the mean
     shares: tuple[Fraction, ...] = ()
-    penalty: Callable[[int], Fraction] | None = None
+    penalty: Callable[[int], Fraction] | None = None  #: the price of n columns, or None
 
     @cached_property
     def _unit(self) -> int:

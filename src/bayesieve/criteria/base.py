@@ -16,18 +16,7 @@ _READ_AS = {"probability": "expected error"}
 
 
 def read_as(criterion: str) -> str:
-    """The name of a criterion as people read it.
-
-    Parameters
-    ----------
-    criterion : its name in code.
-
-    Examples
-    --------
-    >>> from bayesieve.criteria.base import read_as
-    >>> read_as("probability"), read_as("auc")
-    ('expected error', 'auc')
-    """
+    """The name of a criterion as people read it."""
     return _READ_AS.get(criterion, criterion)
 
 

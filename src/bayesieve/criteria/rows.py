@@ -14,12 +14,7 @@ from .base import Criterion, Key, Rule
 def line_values(name: str, sums: Ints, unit: float, classes: Ints) -> Floats:
     """What each line adds to the mean that is called `name`.
 
-    Parameters
-    ----------
-    name : "error", "probability" or "log-likelihood".
-    sums : integer scores, lines x classes.
-    unit : nat of one integer.
-    classes : the true class of each line.
+    Sums are integer scores, lines x classes, of `unit` nat.
     """
     if name == "error":
         return (sums.argmax(1) != classes).astype(np.float64)
@@ -40,11 +35,7 @@ def auc_parts(scores: Ints, truth: Bools, weights: Ints) -> tuple[float, Floats]
     The squares of the shares, times the weights, add up to the variance of DeLong, DeLong and
     Clarke-Pearson (1988).  A single positive or negative line has no spread: its share is 0.
 
-    Parameters
-    ----------
-    scores : one integer a line.
-    truth : is the line positive?  There must be lines of both kinds.
-    weights : how often each line counts.
+    There must be lines of both kinds.
     """
     distinct, seat = np.unique(scores, return_inverse=True)
     totals, below = [], []
@@ -70,18 +61,11 @@ def auc_parts(scores: Ints, truth: Bools, weights: Ints) -> tuple[float, Floats]
 
 @dataclass(frozen=True)
 class RowRule(Rule):
-    """A weighted mean over lines, as integers by true class.
+    """A weighted mean over lines, as integers by true class."""
 
-    Parameters
-    ----------
-    factors : what a line of each class counts.
-    total : what all lines count.
-    sign : -1 where the value is reported with the other sign.
-    """
-
-    factors: tuple[int, ...] = ()
-    total: int = 1
-    sign: int = 1
+    factors: tuple[int, ...] = ()  #: what a line of each class counts
+    total: int = 1  #: what all lines count
+    sign: int = 1  #: -1 where the value is reported with the other sign
 
     @cached_property
     def _float_factors(self) -> Floats:

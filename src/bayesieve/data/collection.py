@@ -14,22 +14,13 @@ from .tables import RawTable, SparseTable, read_table
 
 @dataclass(frozen=True)
 class Collection:
-    """A table in parts.
+    """A table in parts."""
 
-    Parameters
-    ----------
-    parts : each reads the rows of a part, when it is computed.
-    names : of the columns, as the parts have them.
-    face : a table of no rows with the same names and types.
-    target : the column that holds the classes; None where there is none.
-    beside : names of columns that parts have and the table has not.
-    """
-
-    parts: tuple[Foreign, ...]
-    names: tuple[Foreign, ...]
-    face: Foreign
-    target: Foreign = None
-    beside: tuple[str, ...] = ()
+    parts: tuple[Foreign, ...]  #: each reads the rows of a part, when it is computed
+    names: tuple[Foreign, ...]  #: of the columns, as the parts have them
+    face: Foreign  #: a table of no rows with the same names and types
+    target: Foreign = None  #: the column that holds the classes; None where there is none
+    beside: tuple[str, ...] = ()  #: names of columns that parts have and the table has not
 
     @property
     def columns(self) -> tuple[tuple[Foreign, ...], tuple[str, ...]]:
@@ -47,7 +38,6 @@ def column_names(names: Sequence[Foreign]) -> list[str]:
 
     Examples
     --------
-    >>> from bayesieve.data.collection import column_names
     >>> column_names(["age", "sex"]), column_names([0, 1])
     (['age', 'sex'], ['x0', 'x1'])
     """
@@ -58,10 +48,8 @@ def column_names(names: Sequence[Foreign]) -> list[str]:
 def read_collection(X: Foreign, y: Foreign = None) -> Collection:
     """Validate a collection, before any of its rows is read.
 
-    Parameters
-    ----------
-    X : dask.dataframe, or two-dimensional dask.array in chunks of rows.
-    y : the name of the column that holds the classes, where it is one.
+    X is a dask.dataframe, or a two-dimensional dask.array in chunks of rows; y may name the column
+    that holds the classes.
     """
     known = type(X)  # what is delayed says yes to every name
     if hasattr(known, "chunks") and hasattr(known, "dtype"):
@@ -146,11 +134,7 @@ def read_part(
 ) -> RawTable | SparseTable | None:
     """The rows of a part; None where it has none.
 
-    Parameters
-    ----------
-    part : as it was computed.
-    columns : names that it must have: those of the table, and those beside it.
-    number : of the part, for whoever must mend it.
+    It must have the `columns`: names of the table, and of those beside it.
     """
     names, beside = columns
     if not hasattr(part, "shape") or not hasattr(part, "ndim"):

@@ -15,8 +15,6 @@ class NumberName(str):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.columns import NumberName, in_kind_of
     >>> in_kind_of(np.array(["1", "2"], object), np.array([NumberName("2.0"), "2.0"], object))
     array(['2', '2.0'], dtype=object)
     """
@@ -34,8 +32,6 @@ def in_kind_of(levels: Array, raw: Array) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.columns import in_kind_of
     >>> in_kind_of(np.array(["1", "02"], object), np.array([1.0, 2.0]))
     array(['1', None], dtype=object)
     >>> in_kind_of(np.array([1.0, 2.0]), np.array(["2", "02", "b"], object))
@@ -101,8 +97,6 @@ def only_texts(raw: Array) -> bool:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.columns import only_texts
     >>> only_texts(np.array(["a", None], dtype=object)), only_texts(np.array([1], dtype=object))
     (True, False)
     """
@@ -130,28 +124,19 @@ _LONE_RESOLUTION = 0.01
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """What `fit` learnt about a column before any class is looked at.
-
-    Parameters
-    ----------
-    name : the column's name.
-    model : name of its feature model.
-    levels : known values of a discrete column, sorted.
-    distinct : distinct values of a continuous column, sorted (its extremes when there are many).
-    n_distinct : how many distinct values a continuous column has.
-    presence : of a sparse bernoulli column: every value but 0 counts as 1.
-    grid : values of a continuous column are rounded to multiples of this first; None: they are not.
-    cuts : of a column on a grid: a value's code is the number of cuts below it.  Then `levels` are
-        the medians of the codes, and `distinct` the least and the largest value.
-    """
+    """What `fit` learnt about a column before any class is looked at."""
 
     name: str
-    model: str
-    levels: Array | None = None
+    model: str  #: name of its feature model
+    levels: Array | None = None  #: known values of a discrete column, sorted
+    #: distinct values of a continuous column, sorted (its extremes when there are many)
     distinct: Floats | None = None
-    n_distinct: int = 1
-    presence: bool = False
+    n_distinct: int = 1  #: how many distinct values a continuous column has
+    presence: bool = False  #: of a sparse bernoulli column: every value but 0 counts as 1
+    #: values of a continuous column are rounded to multiples of this first; None: they are not
     grid: float | None = None
+    #: of a column on a grid: a value's code is the number of cuts below it.  Then `levels` are the
+    #: medians of the codes, and `distinct` the least and the largest value.
     cuts: Floats | None = None
 
     @property
@@ -171,8 +156,7 @@ class ColumnSpec:
             span = high - low
         # Halves, where the range does not fit a float; the least floats have none.
         part = 1.0 if np.isfinite(span) else 2.0
-        found: Floats = (self.levels / part - low / part) / (high / part - low / part)
-        return found
+        return (self.levels / part - low / part) / (high / part - low / part)
 
     @property
     def n_codes(self) -> int:
@@ -302,8 +286,7 @@ def _check_distinguishable(name: str, values: Array) -> None:
 def _rounded(values: Array) -> Bools:
     """Which numbers may be another whole number of 64 bits than the one that was given?"""
     sizes = np.abs(values)
-    found: Bools = (sizes >= _ROUNDED) & (sizes <= _LONGEST)
-    return found
+    return (sizes >= _ROUNDED) & (sizes <= _LONGEST)
 
 
 def _to_intervals(cuts: Floats, silent: int, raw: Array) -> Bytes:
@@ -369,8 +352,6 @@ def count_distinct(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.columns import count_distinct
     >>> count_distinct(np.array([2.0, 1.0, np.nan, 2.0]))
     (array([1., 2.]), array([1, 2]))
     """

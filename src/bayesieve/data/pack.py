@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,37 +26,8 @@ _UNSORTED = 2**16
 Codes = NDArray[np.generic]
 
 
-class Learner(Protocol):
-    """What is learnt of a column: first every row is seen, then the rows are coded."""
-
-    @property
-    def unsettled(self) -> bool:
-        """Must all rows be seen once more?  This holds until they are."""
-
-    def learn(self, first: int, series: "pl.Series") -> None:
-        """See some rows, from row `first` on."""
-
-    @property
-    def missing(self) -> bool:
-        """Has a row no value?"""
-
-    def names_rows(self, n_rows: int) -> bool:
-        """Is every row's value a text of its own?"""
-
-    def values(self) -> Codes | None:
-        """What codes stand for, missing values last; None for numbers that are stored as such."""
-
-    def pack(self, series: "pl.Series") -> Codes:
-        """Codes of some rows, or their numbers."""
-
-
 class Numbers:
-    """Distinct values of a column of numbers, while they are few.
-
-    Parameters
-    ----------
-    name : of the column, for messages.
-    """
+    """Distinct values of a column of numbers, while they are few."""
 
     unsettled = False
 
@@ -109,9 +80,7 @@ def _floats(series: "pl.Series") -> Floats:
 class Texts:
     """Distinct values of a column of texts or categories.
 
-    Parameters
-    ----------
-    categories : they are categories: they name no rows.
+    Categories name no rows.
     """
 
     unsettled = False
@@ -174,10 +143,6 @@ class PackedCells:
 
     Texts are learnt until a number has come: a column that turns from numbers into texts later than
     in the first block must be seen once more.
-
-    Parameters
-    ----------
-    name : of the column, for messages.
     """
 
     def __init__(self, name: str):
@@ -249,6 +214,10 @@ def _joint_kind(one: str, other: str) -> str:
         if kind in kinds and kinds <= {"numbers", "no finite number", "spaces"}:
             return kind
     return "texts" if len(kinds) > 1 else next(iter(kinds), "nothing")
+
+
+#: What is learnt of a column: first every row is seen, then the rows are coded.
+Learner: TypeAlias = Numbers | Texts | PackedCells
 
 
 # -- pack ------------------------------------------------------------------------------------------

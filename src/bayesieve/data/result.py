@@ -67,7 +67,6 @@ class Result:
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from bayesieve.data.result import Result
     >>> @dataclass(frozen=True, repr=False)
     ... class Shares(Result):
     ...     names: tuple[str, ...]
@@ -155,8 +154,6 @@ def plain(value: object) -> Foreign:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.result import plain
     >>> plain({"at": (np.int64(1), None), "share": np.array([0.5])})
     {'at': [1, None], 'share': [0.5]}
     """
@@ -179,7 +176,6 @@ def undefined_as_none(value: Foreign) -> Foreign:
 
     Examples
     --------
-    >>> from bayesieve.data.result import undefined_as_none
     >>> undefined_as_none({"error": [0.5, float("nan")]})
     {'error': [0.5, None]}
     """
@@ -201,12 +197,7 @@ def html_table(
 ) -> str:
     """A table of plain values; long ones are cut, and say so.
 
-    Parameters
-    ----------
-    columns : names and values.
-    caption : shown above.
-    most : rows shown at most.
-    figures : columns of texts that are numbers, and stand to the right as such.
+    `figures` are columns of texts that are numbers, and stand to the right as such.
     """
     height = max((len(values) for values in columns.values()), default=0)
     # Numbers to the right, as notebooks put everything; texts to the left.
@@ -247,7 +238,6 @@ def text_table(columns: Mapping[str, Sequence[object]]) -> str:
 
     Examples
     --------
-    >>> from bayesieve.data.result import text_table
     >>> print(text_table({"name": ["a", "bc"], "share": [0.5, 1.0]}))
     name  share
     a       0.5

@@ -146,8 +146,6 @@ def unboxed(y: Array) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.sample import unboxed
     >>> unboxed(np.array([2, 1], dtype=object)), unboxed(np.array(["b", "a"], dtype=object))
     (array([2, 1]), array(['b', 'a'], dtype=object))
     """
@@ -338,13 +336,8 @@ def read_sample(
 ) -> Sample:
     """Validate X, y and the weights; rows without weight are gone.
 
-    Parameters
-    ----------
-    estimator : who reads; keeps width and names of X.
-    X, y, sample_weight : as users give them.
-    known : the classes of an earlier batch, or None.
-    reset : is this the first batch?
-    whole : must weights be whole numbers?
+    `known` are the classes of an earlier batch, `reset` tells the first one; `whole` weights are
+    whole numbers.
     """
     table = read_table(estimator, X, reset=reset)
     weights = read_weights(sample_weight, table, whole=whole)
@@ -360,12 +353,7 @@ def judge_target(
 ) -> tuple[Targets, Ints, Array]:
     """What rows belong to, the class of each (of labels: which combination it has), the classes.
 
-    Parameters
-    ----------
-    y : as users give it.
-    n_rows : how many there are.
-    rows : those with a positive weight.
-    known : the classes of an earlier batch, or None.
+    `rows` are those with a positive weight, `known` the classes of an earlier batch.
     """
     if is_label_matrix(y):
         targets = read_labels(y, n_rows).take(rows)

@@ -165,10 +165,7 @@ SeriesLike: TypeAlias = Sequence[ArrayLike] | Array | IntoDataFrame | SeriesTabl
 def read_series_table(series: SeriesLike, channels: Sequence[str] | None = None) -> SeriesTable:
     """Series in any form: lists of arrays, 2-D and 3-D arrays, wide and long frames.
 
-    Parameters
-    ----------
-    series : what came.
-    channels : names of the channels, where the form has none.
+    `channels` name those of a form that has no names.
     """
     if isinstance(series, SeriesTable):
         found = series
@@ -241,14 +238,7 @@ def _single(values: list[Floats]) -> SeriesTable:
 def _common_times(
     times: list[Array], n_channels: int, ids: list[Hashable]
 ) -> tuple[Array, ...] | None:
-    """Times of the series, where all channels of each were taken at the same ones.
-
-    Parameters
-    ----------
-    times : of every series the times of each channel, one after the other.
-    n_channels : how many there are.
-    ids : of the series.
-    """
+    """Times of the series, where all channels of each were taken at the same ones."""
     each = [times[i : i + n_channels] for i in range(0, len(times), n_channels)]
     odd = [
         name
@@ -497,7 +487,9 @@ def cut_windows(
         mine = [] if intervals is None else intervals.get(plain_value(name), [])
         for first in range(0, times.size - window + 1, stride):
             if intervals is not None:
-                at = _interval_at(times[first], times[first + window - 1], mine)
+                low, high = times[first], times[first + window - 1]
+                holds = (each.start <= low and high <= each.end for each in mine)
+                at = next((i for i, held in enumerate(holds) if held), None)
                 if at is None:
                     left_out += 1
                     continue
@@ -523,14 +515,6 @@ def cut_windows(
         return Windows(cuts, None, groups, firsts, left_out)
     held_by = np.array(stretches, np.int64)
     return Windows(cuts, np.array(labels), groups, firsts, left_out, held_by)
-
-
-def _interval_at(first: float, last: float, intervals: list[Interval]) -> int | None:
-    """Which interval holds a window."""
-    for i, each in enumerate(intervals):
-        if each.start <= first and last <= each.end:
-            return i
-    return None
 
 
 def _refuse(what: str, why: str, odd: set[Hashable]) -> None:

@@ -52,13 +52,7 @@ def group_numbers(groups: Array) -> Rows:
 
 
 def read_mates(groups: Array | None, rows: Rows) -> Rows | None:
-    """The number of each row's group; None where rows are independent.
-
-    Parameters
-    ----------
-    groups : one a row of the user's table, or None.
-    rows : the rows with weight.
-    """
+    """The number of each row's group; None where rows are independent."""
     if groups is None:
         return None
     found = group_numbers(groups[rows])
@@ -75,8 +69,6 @@ def middle_rows(mates: Rows) -> Rows:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.split import middle_rows
     >>> middle_rows(np.array([7, 3, 7, 3, 7])).tolist()
     [2, 3]
     """
@@ -90,8 +82,6 @@ def in_order(groups: Array) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.split import in_order
     >>> in_order(np.array(["b", 1, "b"], dtype=object)).tolist()
     [0, 1, 0]
     """
@@ -125,13 +115,8 @@ def find_parts(
 ) -> tuple[Rows, Rows]:
     """Guiding and validation rows, as positions in the sample; no group is in both.
 
-    Parameters
-    ----------
-    validation : None, a share, a splitter (its last split), or a mask or list of the user's rows.
-    sample : the rows with weight.
-    groups : one a row of the user's table, or None.
-    n_rows : of the user's table.
-    random_state : draws groups.
+    `validation` is None, a share, a splitter (its last split counts), or a mask or list of the
+    user's rows.
     """
     mine = None if groups is None else groups[sample.rows]
     if is_share(validation):
@@ -242,8 +227,6 @@ def later_rows(time: Array, share: float) -> Bools:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.split import later_rows
     >>> later_rows(np.array([3, 1, 2, 3, 0]), 0.4)
     array([ True, False, False,  True, False])
     """
@@ -263,15 +246,8 @@ def training_copies(trains: list[Rows], n_rows: int) -> tuple[Rows, tuple[Rows, 
 
     Where no set has a row twice, these are the rows themselves and those that a set has not.
 
-    Parameters
-    ----------
-    trains : the rows of each set, by number, repeats included.
-    n_rows : how many rows there are.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.split import training_copies
     >>> rows, left_out = training_copies([np.array([0, 2, 2]), np.array([1, 2])], 3)
     >>> rows.tolist(), [each.tolist() for each in left_out]
     ([0, 1, 2, 2], [[1], [0, 3]])
@@ -291,13 +267,8 @@ def find_splits(
 ) -> list[tuple[Rows, Rows]]:
     """Pairs of train and test positions among the guiding rows; a row may come several times.
 
-    Parameters
-    ----------
-    cv : a number of folds, a splitter, or an iterable of (train, test) row numbers.
-    mine : class of each guiding row.
-    theirs : the user's number of each guiding row.
-    groups : the user's groups, one a row of theirs: none is on both sides of a split.
-    n_rows : how many rows the user's table has.
+    `cv` is a number of folds, a splitter, or an iterable of pairs of the user's row numbers, which
+    `theirs` tells of the guiding rows; no group is on both sides of a split.
     """
     ordered = None if groups is None else in_order(groups[theirs])
     if isinstance(cv, Integral) and not isinstance(cv, bool):

@@ -54,23 +54,15 @@ class TableShape:
 
 @dataclass(frozen=True)
 class NarrowColumns:
-    """The columns of a table that hold whole numbers from 0 to 254, and missing values.
+    """The columns of a table that hold whole numbers from 0 to 254, and missing values."""
 
-    Parameters
-    ----------
-    cells : columns x rows; 255 is missing, but 2 in a binary column, so that its bytes are codes.
-    slots : row of `cells` of each column of the table; -1: it holds something else.
-    least, most : smallest and largest value of each row of `cells`.
-    missing : has a row of `cells` missing values?
-    doubtful : columns left out for a zero below zero only.
-    """
-
+    #: columns x rows; 255 is missing, but 2 in a binary column, so that its bytes are codes
     cells: Bytes
-    slots: Ints
-    least: Bytes
+    slots: Ints  #: row of `cells` of each column of the table; -1: it holds something else
+    least: Bytes  #: smallest and largest value of each row of `cells`
     most: Bytes
-    missing: Bools
-    doubtful: Bools
+    missing: Bools  #: has a row of `cells` missing values?
+    doubtful: Bools  #: columns left out for a zero below zero only
 
     @property
     def binary(self) -> Bools:
@@ -105,11 +97,8 @@ class NarrowColumns:
 
 def find_narrow(columns: Sequence[Array] | Array) -> NarrowColumns:
     """Read all columns once: rows x columns of numbers, or a list of columns."""
-    if isinstance(columns, np.ndarray):
-        cells, flags = _of_array(columns)
-    else:
-        cells, flags = _of_columns(columns)
-    return _surveyed(cells, flags)
+    read = _of_array(columns) if isinstance(columns, np.ndarray) else _of_columns(columns)
+    return _surveyed(*read)
 
 
 def _surveyed(cells: Bytes, flags: Bytes) -> NarrowColumns:
@@ -216,10 +205,6 @@ class Panels:
 
     Reading columns in their order takes a table's cells through the cache once; a column out of
     order is read alone.
-
-    Parameters
-    ----------
-    cells : rows x columns of numbers.
     """
 
     def __init__(self, cells: Array):
@@ -247,16 +232,12 @@ class Panels:
 
 @dataclass(frozen=True)
 class Room:
-    """Where large arrays are put.
+    """Where large arrays are put."""
 
-    Parameters
-    ----------
-    folder : None for memory; otherwise arrays are mapped from files in this folder.  The files have
-        no name: they are gone with the last array that needs them, and when the process dies.
-    cache_bytes : most memory for what can be made anew; None: whoever asks decides.
-    """
-
+    #: None for memory; otherwise arrays are mapped from files in this folder.  The files have no
+    #: name: they are gone with the last array that needs them, and when the process dies.
     folder: str | None = None
+    #: most memory for what can be made anew; None: whoever asks decides
     cache_bytes: int | None = None
 
     def __call__(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
@@ -297,15 +278,8 @@ _LEAST_CACHE = 2**25
 class Bits:
     """Codes 0 and 1, eight rows to a byte; rows are read as they are asked for.
 
-    Parameters
-    ----------
-    flat : bytes of zeros to begin with.
-    n_rows : how many of their bits are rows.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.storage import Bits
     >>> bits = Bits(np.zeros(2, np.uint8), 11)
     >>> bits.put(3, np.array([1, 0, 1, 1]))
     >>> np.asarray(bits).tolist(), bits[np.array([6, 4])].tolist()
@@ -328,8 +302,7 @@ class Bits:
         self._flat[byte : byte + packed.size] |= packed
 
     def __getitem__(self, rows: Ints) -> Bytes:
-        found: Bytes = self._flat[rows >> 3] >> (rows & 7).astype(np.uint8) & 1
-        return found
+        return self._flat[rows >> 3] >> (rows & 7).astype(np.uint8) & 1
 
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None
@@ -339,28 +312,18 @@ class Bits:
 
 
 class PackedColumn(NamedTuple):
-    """One column: codes of few values, or numbers as they are.
+    """One column: codes of few values, or numbers as they are."""
 
-    Parameters
-    ----------
-    values : distinct values, sorted, and the missing one (NaN or None) at the end; None where
-        `cells` holds the numbers themselves.
-    cells : position of each row's value among `values`, as bits where there are two and nothing is
-        missing; or float64.
-    """
-
+    #: distinct values, sorted, and the missing one (NaN or None) at the end; None where `cells`
+    #: holds the numbers themselves
     values: Array | None
+    #: position of each row's value among `values`, as bits where there are two and nothing is
+    #: missing; or float64
     cells: Array | Bits
 
 
 class Lookup:
-    """Values of some rows of a packed column, made when they are read.
-
-    Parameters
-    ----------
-    values, cells : as of a `PackedColumn`.
-    rows : the rows wanted, in this order.
-    """
+    """Values of some rows of a packed column, made when they are read."""
 
     def __init__(self, values: Array | None, cells: Array | Bits, rows: Ints):
         self._values, self._cells, self._rows = values, cells, rows
@@ -468,20 +431,12 @@ def room_for(nbytes: int, folder: str | None) -> Room:
 
 @dataclass(frozen=True)
 class Moves:
-    """All columns of a table, sparse.
+    """All columns of a table, sparse."""
 
-    Parameters
-    ----------
-    entries : rows x columns in CSC form, sorted; a stored value is a kind plus one.
-    first : first delta row of each column, and the number of delta rows at the end.
-    usual : code of the value that is not stored, one a column.
-    codes : code of each delta row.
-    """
-
-    entries: Foreign
-    first: Ints
-    usual: Ints
-    codes: Ints
+    entries: Foreign  #: rows x columns in CSC form, sorted; a stored value is a kind plus one
+    first: Ints  #: first delta row of each column, and the number of delta rows at the end
+    usual: Ints  #: code of the value that is not stored, one a column
+    codes: Ints  #: code of each delta row
 
     @property
     def n_columns(self) -> int:

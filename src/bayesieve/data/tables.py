@@ -30,7 +30,6 @@ _PLAIN = frozenset(
 # Frames of so many columns are read as one array where they hold numbers: one by one takes seconds.
 _WIDE = 256
 
-
 # Rows that are looked at before all of a column.
 _FIRST = 64
 
@@ -392,10 +391,7 @@ def _object_column(name: str, raw: Array) -> Array:
             ) from error
         return _no_infinity(name, numbers)
     odd = next((v for v in known if not isinstance(v, str | Real | np.bool_)), None)
-    if odd is None:
-        got = "text and numbers mixed"
-    else:
-        got = f"{type(odd).__name__} ({odd!r})"
+    got = "text and numbers mixed" if odd is None else f"{type(odd).__name__} ({odd!r})"
     raise TypeError(
         f"X column {name!r}: every argument must be text (a string) or every one a number; got "
         f"{got}. Turn the column into text, categories or numbers first."
@@ -489,9 +485,6 @@ def look(table: RawTable | SparseTable, j: int, repeats: Floats | None = None) -
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.data.tables import look
-    >>> from bayesieve.data.tables import RawTable
     >>> look(RawTable([np.array([0.0, 3.0, np.nan, 3.0])], ["a"], 4), 0)[1:3]
     (array([0., 3.]), array([1, 2]))
     """
@@ -550,14 +543,7 @@ def learn_from(
     grid_codes: int,
     presence: bool = False,
 ) -> ColumnSpec:
-    """What a column is like, from all its parts: the same as from the whole of it.
-
-    Parameters
-    ----------
-    name, model : of the column.
-    looks : what its parts hold.
-    discrete, grid_codes, presence : as for `learn`.
-    """
+    """What a column is like, from all its parts: the same as from the whole of it."""
     text = any(each.kind.text for each in looks)
     # A part without a single known value says nothing of a column of texts.
     known = [each for each in looks if each.kind.text or not text]

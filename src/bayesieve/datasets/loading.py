@@ -19,29 +19,17 @@ from ..data.files.columnar import BROKEN, feature_names, read_npz
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """A data set that `load` knows.
+    """A data set that `load` knows."""
 
-    Parameters
-    ----------
-    rows, columns : its size.
-    classes : number of classes, or of labels.
-    fingerprint : of size and class sizes, see `bayesieve.datasets.loading.fingerprint`.
-    openml : number of its pinned version on OpenML, where it has one.
-    nominal : columns of category codes that look like numbers.
-    drop : columns that OpenML's copy has beyond ours.
-    sparse : stored as a sparse matrix.
-    labels : has a matrix of labels instead of classes.
-    """
-
-    rows: int
+    rows: int  #: its size
     columns: int
-    classes: int
-    fingerprint: str
-    openml: int | None = None
-    nominal: tuple[int, ...] = ()
-    drop: tuple[str, ...] = ()
-    sparse: bool = False
-    labels: bool = False
+    classes: int  #: number of classes, or of labels
+    fingerprint: str  #: of size and class sizes, see `bayesieve.datasets.loading.fingerprint`
+    openml: int | None = None  #: number of its pinned version on OpenML, where it has one
+    nominal: tuple[int, ...] = ()  #: columns of category codes that look like numbers
+    drop: tuple[str, ...] = ()  #: columns that OpenML's copy has beyond ours
+    sparse: bool = False  #: stored as a sparse matrix
+    labels: bool = False  #: has a matrix of labels instead of classes
 
 
 #: Sets that come with scikit-learn.

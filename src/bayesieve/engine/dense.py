@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..checks import Array
+from ..checks import Array, Bools
 from ..data.kernels.options import ERROR, LANES, LOG_LIKELIHOOD, ROW_KINDS
 from ..models.base import (
     Floats,
@@ -38,7 +38,7 @@ from .contract import (
     sign_of,
 )
 from .kernels.arrays import TermArrays, UnitArrays
-from .layout import DenseColumns, DenseRows, TableColumns, UnitSlots
+from .layout import DenseColumns, DenseRows, Lines, TableColumns, UnitSlots
 from .threads import Threads
 
 #: Terms of values in a set of tables, as integers: values x classes.
@@ -49,54 +49,7 @@ class LinearFactors(NamedTuple):
     """Terms in the linear domain."""
 
     factors: dict[int, NDArray[np.float32]]  #: for joining (1) and leaving (-1), largest 1 a value
-    allowed: NDArray[np.bool_]  #: may a scan use them for this column?
-
-
-class LedgerTables(Protocol):
-    """What a dense ledger asks of its tables."""
-
-    @property
-    def scale(self) -> Scale:
-        """Of the integers."""
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes."""
-
-    @property
-    def n_sets(self) -> int:
-        """How many sets of tables."""
-
-    @property
-    def prior(self) -> Ints:
-        """Sets x classes."""
-
-    @property
-    def slots(self) -> Ints:
-        """Row of the codes (>= 0), or -1 - position among the numbers, of each column."""
-
-    @property
-    def n_codes(self) -> Ints:
-        """Values of each coded column."""
-
-    @property
-    def offsets(self) -> Ints:
-        """Where the table of each coded column starts."""
-
-    @property
-    def table(self) -> Ints:
-        """All tables of coded columns."""
-
-    @property
-    def linear(self) -> dict[int, NDArray[np.float32]]:
-        """Tables in the linear domain, for joining and for leaving."""
-
-    @property
-    def linear_ok(self) -> NDArray[np.bool_]:
-        """May a scan use them?"""
-
-    def speaker(self, column: int) -> Speak:
-        """What tells the terms of a column without codes."""
+    allowed: Bools  #: may a scan use them for this column?
 
 
 # -- The dense ledger ------------------------------------------------------------------------------
@@ -125,12 +78,6 @@ def linearise(
 
 class DenseTables:
     """Integer terms of all columns, one set a fold, and their scale.
-
-    Parameters
-    ----------
-    columns : read and counted.
-    settings, priors : the model's.
-    run : runs a task over a range of columns, in parts where it has threads.
 
     Attributes
     ----------
@@ -260,37 +207,50 @@ class DenseTables:
 
 _FLOAT32 = 2.0**-24
 
-
 # Roundings of a line's value in a scan beside one a class: the posterior, the factors (each in
 # numerator and denominator), a product, a quotient, a difference; and some to spare.
 _ROUNDINGS = 12
 
 
-class DenseLedger(Ledger):
-    """Integer sums, classes x lines, and the terms of every column; whole columns join and leave.
+class TableLedger(Ledger):
+    """A ledger of lines whose terms are looked up in tables; whole columns join and leave."""
 
-    Parameters
-    ----------
-    tables : the terms of all columns, value by value.
-    rows : the lines and what they hold.
-    factors : what a line of each class counts.
-    threads : who runs the kernels.
-    """
-
-    def __init__(
-        self, tables: LedgerTables, rows: DenseRows, factors: tuple[int, ...], threads: Threads
-    ):
-        self._tables, self._rows, self._threads = tables, rows, threads
-        self._lines = rows.lines.arrays
+    def __init__(self, tables: "LedgerTables", lines: Lines, factors: tuple[int, ...]):
         scale, n_classes = tables.scale, tables.n_classes
         self.outline = Outline(n_classes, ("",), False, factors, scale.bits, scale.bound)
         self.offers = Offers(ROW_MEASURES)
+        self._tables = tables
         self._float_factors = np.array([float(factor) for factor in factors])
+        self._units: UnitSlots | None = None
+        self._scored = lines
+
+    def totals(self) -> Ints:
+        """Weight of the lines: problems (one) x folds x classes."""
+        lines = self._scored
+        found = np.zeros((1, self._tables.n_sets, self.outline.n_classes), np.int64)
+        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
+        return found
+
+    def _slots(self, units: Units) -> UnitSlots:
+        found = self._units
+        if found is None or found.units is not units:
+            self._units = found = UnitSlots(units, self._tables)
+        return found
+
+
+class DenseLedger(TableLedger):
+    """Integer sums, classes x lines, and the terms of every column, which joins or leaves whole."""
+
+    def __init__(
+        self, tables: "LedgerTables", rows: DenseRows, factors: tuple[int, ...], threads: Threads
+    ):
+        super().__init__(tables, rows.lines, factors)
+        self._rows, self._threads = rows, threads
+        self._lines = rows.lines.arrays
         self._planes = rows.planes(tables)
         self._sums = self._start()
         self._derived: dict[str, Array] = {}  # from the sums, until they change
         self._kept: dict[str, Array] = {}  # the room of it, to be filled again
-        self._units: UnitSlots | None = None
 
     @classmethod
     def build(
@@ -341,13 +301,6 @@ class DenseLedger(Ledger):
 
     # -- the contract --------------------------------------------------------------------------
 
-    def totals(self) -> Ints:
-        """Weight of the lines: problems (one) x folds x classes."""
-        lines = self._rows.lines
-        found = np.zeros((1, self._tables.n_sets, self.outline.n_classes), np.int64)
-        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
-        return found
-
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
         """Add or remove columns; exact, so that removal undoes addition to the bit."""
         sign = SIGNS.get(steps) if isinstance(steps, int) else None
@@ -361,10 +314,9 @@ class DenseLedger(Ledger):
         if kind != ERROR:
             return self._settle(kind, measure.bits, units, which, sign)
         fast = (which >= 0) & slots.coded[which]
-        if fast.all():
-            return self._count_errors(slots, which, sign)
         out = np.empty((which.size, self.outline.n_classes), np.int64)
-        out[~fast] = self._settle(kind, measure.bits, units, which[~fast], sign)
+        if not fast.all():
+            out[~fast] = self._settle(kind, measure.bits, units, which[~fast], sign)
         if fast.any():
             out[fast] = self._count_errors(slots, which[fast], sign)
         return out
@@ -418,12 +370,6 @@ class DenseLedger(Ledger):
         cells = self._rows.cells
         held = (cells.codes, cells.bits, cells.rows)
         return slots, TermArrays(*held, tables.n_codes, tables.offsets, tables.table, planes)
-
-    def _slots(self, units: Units) -> UnitSlots:
-        found = self._units
-        if found is None or found.units is not units:
-            self._units = found = UnitSlots(units, self._tables)
-        return found
 
     # -- answers -------------------------------------------------------------------------------
 
@@ -536,13 +482,7 @@ class DenseLedger(Ledger):
 
 @dataclass(frozen=True)
 class FixedTables:
-    """Integer terms of columns of codes.
-
-    Parameters
-    ----------
-    scale, prior, slots, n_codes, offsets, table : see `LedgerTables`.
-    wide : tables of the columns with too many values for a byte, sets x values x classes.
-    """
+    """Integer terms of columns of codes, as in `DenseTables`."""
 
     scale: Scale
     prior: Ints
@@ -550,7 +490,7 @@ class FixedTables:
     n_codes: Ints
     offsets: Ints
     table: Ints
-    wide: tuple[Ints, ...] = ()
+    wide: tuple[Ints, ...] = ()  #: of columns with too many values for a byte
 
     @classmethod
     def of(cls, tables: DenseTables) -> "FixedTables":
@@ -578,7 +518,7 @@ class FixedTables:
         return self._linear.factors
 
     @property
-    def linear_ok(self) -> NDArray[np.bool_]:
+    def linear_ok(self) -> Bools:
         """May a scan use them?"""
         return self._linear.allowed
 
@@ -586,3 +526,7 @@ class FixedTables:
         """Looks values up."""
         whole = self.wide[-1 - self.slots[column]]
         return lambda values, table_set: whole[table_set, values.astype(np.int64)]
+
+
+#: What a dense ledger asks for its terms.
+LedgerTables: TypeAlias = DenseTables | FixedTables

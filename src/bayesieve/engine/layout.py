@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array, check_memory, choose
+from ..checks import Array, Bytes, Floats, check_memory, choose
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.kernels.options import BLOCK, BYTES, LANES
 from ..data.split import Rows, find_splits, training_copies
@@ -30,23 +29,14 @@ class Lines:
 
     Pieces are runs of lines that share both; tiles are runs of pieces of one class that a kernel
     handles together.
-
-    Parameters
-    ----------
-    rows : the row of the table behind each line.
-    pieces : first line of each piece, and the number of lines at the end.
-    sets : table set of each piece.
-    tiles : first piece of each tile, and the number of pieces at the end.
-    classes : true class of each tile.
-    weights : how often each line counts; empty where every line counts once.
     """
 
-    rows: NDArray[np.int64]
-    pieces: NDArray[np.int64]
-    sets: NDArray[np.int64]
-    tiles: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    weights: NDArray[np.int64]
+    rows: Ints  #: the row of the table behind each line
+    pieces: Ints  #: first line of each piece, and the number of lines at the end
+    sets: Ints  #: table set of each piece
+    tiles: Ints  #: first piece of each tile, and the number of pieces at the end
+    classes: Ints  #: true class of each tile
+    weights: Ints  #: how often each line counts; empty where every line counts once
 
     @classmethod
     def sort(cls, rows: Array, sets: Array, labels: Array, weights: Array) -> "Lines":
@@ -83,7 +73,7 @@ class Lines:
         )
 
     @property
-    def labels(self) -> NDArray[np.int64]:
+    def labels(self) -> Ints:
         """True class of every line."""
         return np.repeat(self.classes, np.diff(self.pieces[self.tiles]))
 
@@ -106,22 +96,22 @@ class Lines:
         return not self.weights.size and bool(whole.any())
 
     @property
-    def line_sets(self) -> NDArray[np.int64]:
+    def line_sets(self) -> Ints:
         """Table set of every line."""
         return np.repeat(self.sets, np.diff(self.pieces))
 
     @property
-    def line_weights(self) -> NDArray[np.int64]:
+    def line_weights(self) -> Ints:
         """How often every line counts."""
         return self.weights if self.weights.size else np.ones(self.rows.size, np.int64)
 
-    def class_totals(self, n_classes: int) -> NDArray[np.int64]:
+    def class_totals(self, n_classes: int) -> Ints:
         """Weight of the lines of each true class."""
         totals = np.zeros(n_classes, np.int64)
         np.add.at(totals, self.labels, self.line_weights)
         return totals
 
-    def take(self, at: NDArray[np.int64]) -> "Lines":
+    def take(self, at: Ints) -> "Lines":
         """Some lines only, in the same order."""
         return Lines.sort(self.rows[at], self.line_sets[at], self.labels[at], self.line_weights[at])
 
@@ -137,8 +127,8 @@ class ScoredRows(NamedTuple):
 
 def scoring(
     cv: object,
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    labels: Ints,
+    weights: Floats,
     guiding: Rows,
     factors: list[Fraction],
     numbers: Rows | None = None,
@@ -147,13 +137,8 @@ def scoring(
 ) -> ScoredRows:
     """Training sets and lines, as `cv` makes them of the guiding rows.
 
-    Parameters
-    ----------
-    cv : "train", "loo", a number of folds, a splitter, or an iterable of (train, test) row numbers.
-    guiding : the rows that guide; a splitter splits these, an iterable is cut down to them.
-    numbers : the user's number of each row, where rows without weight are gone.
-    groups : the user's groups, one a row of theirs; handed to a splitter.
-    n_rows : how many rows the user's table has.
+    `cv` is "train", "loo", a number of folds, a splitter of the guiding rows, or an iterable of the
+    user's row numbers, which `numbers` tells where rows without weight are gone.
     """
     mine = labels[guiding]
     class_weight = np.array([float(factor) for factor in factors])
@@ -177,7 +162,7 @@ def scoring(
     return ScoredRows(found, lines, False, training)
 
 
-def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> Lines:
+def validation_lines(labels: Ints, weights: Floats, rows: Rows) -> Lines:
     """Lines of the validation part: one set of tables, from all guiding rows."""
     mine = labels[rows]
     return Lines.sort(rows, np.zeros_like(mine), mine, weights[rows])
@@ -187,11 +172,9 @@ def validation_lines(labels: NDArray[np.int64], weights: NDArray[np.float64], ro
 #: are made anew whenever they are read.
 TERM_CACHE_BYTES = 2**28
 
-
 #: Below this many cells a table stays in the caches and bytes are as quick; bits take an eighth of
 #: the room.
 MANY_CELLS = 1 << 22
-
 
 #: Tables of all columns of codes may take this much; beyond, a column is kept as its terms where
 #: that takes less.
@@ -199,14 +182,7 @@ TABLE_BYTES = 2**25
 
 
 class LineCells:
-    """Codes of columns, of each line: a byte a cell, or a bit.
-
-    Parameters
-    ----------
-    lines : which rows, in which order.
-    n_columns : how many will come at most.
-    room : where they are put.
-    """
+    """Codes of columns, of each line: a byte a cell, or a bit."""
 
     def __init__(self, lines: Lines, n_columns: int, room: Room = IN_MEMORY):
         self._lines, self._n_columns, self._room = lines, n_columns, room
@@ -245,7 +221,7 @@ class LineCells:
         self._n_bits += 1
         self._rows.append(-self._n_bits)
 
-    def column(self, slot: int) -> NDArray[np.uint8]:
+    def column(self, slot: int) -> Bytes:
         """The codes of one column."""
         row = self._rows[slot]
         if row >= 0:
@@ -270,20 +246,12 @@ class LineCells:
 
 @dataclass(frozen=True)
 class DenseRows:
-    """Codes of columns with few values, numbers of the others; of each line.
+    """Codes of columns with few values, numbers of the others; of each line."""
 
-    Parameters
-    ----------
-    lines : which rows, in which order.
-    cells : the coded columns.
-    numbers : one array a column without codes.
-    room : where large arrays are put.
-    """
-
-    lines: Lines
+    lines: Lines  #: which rows, in which order
     cells: LineCells
-    numbers: list[Array | Lookup]
-    room: Room
+    numbers: list[Array | Lookup]  #: one array a column without codes
+    room: Room  #: where large arrays are put
 
     def take(self, at: Ints) -> "DenseRows":
         """Some lines only."""
@@ -320,14 +288,7 @@ class DenseRows:
 
 
 class UnitSlots:
-    """Where the terms of each unit's columns are found.
-
-    Attributes
-    ----------
-    arrays : slots of the columns of each unit.
-    first : slot of its first column.
-    coded, linear : is it one column of codes; may a scan use its factors?
-    """
+    """Where the terms of each unit's columns are found."""
 
     def __init__(self, units: Units, tables: "LedgerTables"):
         widths = np.array([len(unit) for unit in units.members], np.int64)
@@ -354,10 +315,7 @@ _OF_LINES = 6
 class TableColumns:
     """What tables are made of: columns that were counted, wherever their rows are.
 
-    Parameters
-    ----------
-    sets : the rows each table set is estimated from.
-    loo : each line reads tables with itself taken out.
+    With `loo`, each line reads tables with itself taken out.
     """
 
     def __init__(self, sets: TrainingSets, loo: bool):
@@ -413,15 +371,8 @@ def fits_a_byte(spec: ColumnSpec) -> bool:
 class DenseColumns(TableColumns):
     """Reads columns one by one and keeps of each what a dense ledger needs.
 
-    Parameters
-    ----------
-    sets : the rows each table set is estimated from.
-    lines : the lines; their rows index the columns given to `add`.
-    loo : each line reads tables with itself taken out.
-    n_columns : how many columns will come.
-    room : where columns are put.
-    training_rows : the rows of `sets` among those of the columns; None: all, as they are.
-    only_codes : are columns of few values kept as codes whatever their tables take?
+    Rows of `lines` index the columns given to `add`, `training_rows` tells those of `sets`;
+    `only_codes` keeps columns of few values as codes whatever their tables take.
     """
 
     def __init__(

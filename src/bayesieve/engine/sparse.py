@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array, check_memory
+from ..checks import Array, Bools, check_memory
 from ..data.columns import ColumnSpec
 from ..data.kernels.options import ROW_KINDS
 from ..data.sample import Targets
@@ -40,14 +39,7 @@ _MERGE = 0.25
 
 
 class Strata:
-    """Lines of each problem and fold in ascending order of their scores, kept up to date.
-
-    Parameters
-    ----------
-    classes : 0 or 1, lines x problems.
-    weights : how often each line counts.
-    ends : last line of each fold, plus one.
-    """
+    """Lines of each problem and fold in ascending order of their scores, kept up to date."""
 
     def __init__(self, classes: Ints, weights: Ints, ends: Ints):
         n_lines, n_groups = classes.shape
@@ -70,10 +62,7 @@ class Strata:
     def pairs(self, sums: Ints, moved: list[Array]) -> Ints:
         """Doubled number of concordant pairs as the sums are now: problems x folds.
 
-        Parameters
-        ----------
-        sums : problems x lines.
-        moved : lines that have moved since this was asked last; forgotten afterwards.
+        Lines that have `moved` since this was asked last are forgotten afterwards.
         """
         if moved or not self._begun:
             self._sort(sums, self._gone(moved))
@@ -81,7 +70,7 @@ class Strata:
             moved.clear()
         return self._pairs
 
-    def _gone(self, moved: list[Array]) -> NDArray[np.bool_] | None:
+    def _gone(self, moved: list[Array]) -> Bools | None:
         """Lines that have changed, or None where sorting anew is cheaper."""
         n_lines = self._order.shape[1]
         if not self._begun or sum(lines.size for lines in moved) >= _MERGE * n_lines:
@@ -91,12 +80,13 @@ class Strata:
             gone[lines] = True
         return gone
 
-    def _sort(self, sums: Ints, gone: NDArray[np.bool_] | None) -> None:
+    def _sort(self, sums: Ints, gone: Bools | None) -> None:
         from .kernels.sparse import merge_moved, tally
 
         found = self.arrays
         starts = np.append(0, found.ends[:-1])
         for g, scores in enumerate(sums):
+            seats = (found.distinct[g], found.seats[:, g], found.negatives[g], found.positives[g])
             for s, (start, end) in enumerate(zip(starts, found.ends, strict=True)):
                 order = self._order[g]
                 if gone is not None:
@@ -104,20 +94,10 @@ class Strata:
                     moved = moved[np.argsort(scores[moved], kind="stable")]
                     merge_moved(order, gone, moved, scores, start, end)
                 else:
-                    mine = np.arange(start, end, dtype=np.int32)
-                    order[start:end] = mine[np.argsort(scores[start:end], kind="stable")]
+                    order[start:end] = start + np.argsort(scores[start:end], kind="stable")
+                mine = (start, end, start + s, *seats)
                 found.n_distinct[g, s], self._pairs[g, s] = tally(
-                    order,
-                    scores,
-                    self._truth[g],
-                    found.weights,
-                    start,
-                    end,
-                    start + s,
-                    found.distinct[g],
-                    found.seats[:, g],
-                    found.negatives[g],
-                    found.positives[g],
+                    order, scores, self._truth[g], found.weights, *mine
                 )
 
 
@@ -126,20 +106,12 @@ class Strata:
 
 @dataclass(frozen=True)
 class Scoring:
-    """Which rows train each set of tables, and which lines read it.
+    """Which rows train each set of tables, and which lines read it."""
 
-    Parameters
-    ----------
-    training : the rows that train.
-    left_out : positions in `training` that each set leaves out.
-    rows : the row behind each line, sorted by set.
-    ends : last line of each set, plus one.
-    """
-
-    training: Ints
-    left_out: tuple[Ints, ...]
-    rows: Ints
-    ends: Ints
+    training: Ints  #: the rows that train
+    left_out: tuple[Ints, ...]  #: positions in `training` that each set leaves out
+    rows: Ints  #: the row behind each line, sorted by set
+    ends: Ints  #: last line of each set, plus one
 
     @property
     def sets(self) -> Ints:
@@ -150,24 +122,16 @@ class Scoring:
 
 @dataclass(frozen=True)
 class SparseProblem:
-    """Rows in sparse form, what they belong to, and which of them are scored.
+    """Rows in sparse form, what they belong to, and which of them are scored."""
 
-    Parameters
-    ----------
-    moves : all rows, sparse.
-    specs, values : the columns; numbers behind the codes of continuous ones (None for others).
-    targets, weights : classes or labels, and how often each row counts.
-    scoring : which rows train and which are scored.
-    class_weight : weight of each class in the counts.
-    """
-
-    moves: Moves
+    moves: Moves  #: all rows, sparse
+    #: the columns; numbers behind the codes of continuous ones (None for others)
     specs: Sequence[ColumnSpec]
     values: Sequence[Array | None]
-    targets: Targets
+    targets: Targets  #: classes or labels, and how often each row counts
     weights: Floats
-    scoring: Scoring
-    class_weight: Floats
+    scoring: Scoring  #: which rows train and which are scored
+    class_weight: Floats  #: weight of each class in the counts
 
     @cached_property
     def trained(self) -> Targets:
@@ -195,13 +159,7 @@ class SparseProblem:
         return MODELS[spec.model].statistics(numbers, spec.n_codes, sets)
 
     def binary_counts(self, at: Ints, totals: Floats) -> Floats:
-        """Counts of binary columns: columns x sets x codes x class columns.
-
-        Parameters
-        ----------
-        at : the columns.
-        totals : weight of the training rows, sets x class columns.
-        """
+        """Counts of binary columns: columns x sets x codes x class columns."""
         from ..data.kernels.exact import count_moves
 
         moves, trained = self.moves, self.trained
@@ -228,12 +186,7 @@ class SparseProblem:
         return found
 
     def vote_counts(self, classes: Ints) -> Floats:
-        """Counts of binary columns by two classes: sets x columns x codes x 2.
-
-        Parameters
-        ----------
-        classes : of the training rows.
-        """
+        """Counts of binary columns by two classes: sets x columns x codes x 2."""
         training, found = self.scoring.training, []
         for left_out in self.scoring.left_out:
             at = np.delete(np.arange(training.size), left_out)
@@ -262,12 +215,7 @@ def bayes_tables(
 ) -> SparseTables:
     """Terms of naive Bayes: what the usual value says, and by how much the others move.
 
-    Parameters
-    ----------
-    problem : the rows.
-    settings : smoothing and the variance added; class weights are the problem's.
-    priors : None, "uniform" or one probability a class.
-    run : runs a task over a range of columns and problems, in parts where it has threads.
+    Class weights are the problem's.
     """
     return _BayesTables(problem, settings, priors, run).found
 
@@ -460,15 +408,7 @@ _FEW = 16
 
 
 class MovedLines(Ledger):
-    """Lines of sparse columns, their sums, and what follows from these whoever has the columns.
-
-    Parameters
-    ----------
-    problem : rows, targets, and which lines are scored.
-    tables : the terms.
-    factors : what a line of each class counts.
-    lines : which of the problem's lines; all by default.
-    """
+    """Lines of sparse columns, their sums, and what follows from these whoever has the columns."""
 
     def __init__(
         self,
@@ -521,14 +461,6 @@ class SparseLedger(MovedLines):
 
     A column has a usual value; lines with another value move by the difference.  What the usual
     value says is the same for all lines of a table set and is kept once, in the offset.
-
-    Parameters
-    ----------
-    problem : rows, targets, and which lines are scored.
-    tables : the terms.
-    factors : what a line of each class counts.
-    threads : who runs the kernels.
-    lines : which of the problem's lines; all by default.
     """
 
     def __init__(
@@ -558,13 +490,10 @@ class SparseLedger(MovedLines):
         """Several ledgers of these lines, each with all lines of its rows; none is empty."""
         found = []
         distinct = np.unique(self._rows)
+        given = self._problem, self._tables, self.outline.factors, self._threads
         for part in np.array_split(distinct, min(n_parts, distinct.size)):
             lines = np.flatnonzero(np.isin(self._problem.scoring.rows, part))
-            found.append(
-                SparseLedger(
-                    self._problem, self._tables, self.outline.factors, self._threads, lines
-                )
-            )
+            found.append(SparseLedger(*given, lines))
         return found
 
     def afresh(self, threads: Threads) -> "SparseLedger":
@@ -595,13 +524,7 @@ class SparseLedger(MovedLines):
         return found
 
     def stand(self, lines: Ints, sums: Ints, offset: Ints) -> None:
-        """Where lines stand, and all others beside them, as somebody who knows all columns says.
-
-        Parameters
-        ----------
-        lines, sums : some lines, and their sums, problems x lines.
-        offset : what the usual values say.
-        """
+        """Where lines stand, and all others beside them, as somebody who knows all columns says."""
         self._offset = offset
         if lines.size:
             self._sums[:, lines] = sums
@@ -646,19 +569,8 @@ class SparseLedger(MovedLines):
         out = np.empty((which.size, self._sums.shape[0], 2), np.int64)
 
         def task(lo: int, hi: int) -> None:
-            scan_odds(
-                kind,
-                strata.arrays,
-                self._entries,
-                self._offset,
-                flat,
-                which,
-                sign,
-                *scales,
-                lo,
-                hi,
-                out,
-            )
+            given = (self._entries, self._offset, flat, which, sign, *scales)
+            scan_odds(kind, strata.arrays, *given, lo, hi, out)
 
         work = int(strata.arrays.n_distinct.sum()) + self._entries_a_column
         self._threads.run(task, which.size, 20 * which.size * int(work))
@@ -672,21 +584,9 @@ class SparseLedger(MovedLines):
         out = np.empty((which.size, self.outline.n_classes), np.int64)
 
         def task(lo: int, hi: int) -> None:
-            scan_classes(
-                kind,
-                self._sums,
-                labels,
-                self._weights,
-                self._entries,
-                self._offset,
-                flat,
-                which,
-                sign,
-                *scales,
-                lo,
-                hi,
-                out,
-            )
+            lines = (self._sums, labels, self._weights)
+            moves = (self._entries, self._offset, flat, which, sign, *scales)
+            scan_classes(kind, *lines, *moves, lo, hi, out)
 
         self._threads.run(task, which.size, 10 * which.size * self._sums.size)
         return out

@@ -4,20 +4,16 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 if TYPE_CHECKING:
-    from .contract import Ledger
-    from .dense import LedgerTables
-    from .layout import DenseRows
-    from .weighted import Cells, ScoredLines, TermTables
+    from .gpu.engine import GpuEngine, Gpus
 
 # joblib tells its worker processes by these how many threads each may use.
 _LIMITS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
@@ -32,7 +28,6 @@ def count_threads(n_jobs: int | None) -> int:
 
     Examples
     --------
-    >>> from bayesieve.engine.threads import count_threads
     >>> count_threads(None), count_threads(3)
     (1, 3)
     """
@@ -48,47 +43,8 @@ def count_threads(n_jobs: int | None) -> int:
 # Below this many cells a hand-over to a thread costs more than the work.
 _SMALL = 200_000
 
-
 # Parts a thread gets, so that a slow part does not leave the others waiting.
 _PARTS = 2
-
-
-class Engine(Protocol):
-    """Runs `task(lo, hi)` over a range; the result must not depend on how it is cut."""
-
-    def run(self, task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
-        """Cover 0..n_items; n_cells tells how much work that is."""
-
-
-class Accelerator(Protocol):
-    """Holds the rows of ledgers elsewhere than in memory, as long as a fit lasts."""
-
-    def dense_ledger(
-        self,
-        tables: "LedgerTables",
-        rows: "DenseRows",
-        factors: tuple[int, ...],
-        threads: "Threads",
-        names: Sequence[str],
-    ) -> "Ledger":
-        """A ledger in which whole columns, which have these names, join and leave."""
-
-    def weighted_ledger(
-        self,
-        tables: "TermTables",
-        lines: "ScoredLines",
-        cells: "Cells",
-        bits: int,
-        threads: "Threads",
-    ) -> "Ledger":
-        """A ledger of weighted terms."""
-
-
-class Opens(Protocol):
-    """Has an accelerator for as long as a fit lasts."""
-
-    def opened(self) -> AbstractContextManager[Accelerator]:
-        """The accelerator."""
 
 
 class Threads:
@@ -107,7 +63,6 @@ class Threads:
 
     Examples
     --------
-    >>> from bayesieve.engine.threads import Threads
     >>> with Threads(2) as engine:
     ...     engine.run(lambda lo, hi: print(lo, hi), 3, 0)
     0 3
@@ -116,12 +71,12 @@ class Threads:
     def __init__(
         self,
         n_threads: int = 1,
-        opens: Opens | None = None,
+        opens: "GpuEngine | None" = None,
         late: Callable[[float], None] | None = None,
     ):
         self.n_threads, self.late = n_threads, late
-        self.accelerator: Accelerator | None = None
-        self._opened = None if opens is None else opens.opened()
+        self.accelerator: Gpus | None = None
+        self._opens, self._opened = opens, ExitStack()
         self._pool: ThreadPoolExecutor | None = None
 
     def run(self, task: Callable[[int, int], None], n_items: int, n_cells: int) -> None:
@@ -178,17 +133,15 @@ class Threads:
             self._pool = None
 
     def __enter__(self) -> "Threads":
-        if self._opened is not None:
-            self.accelerator = self._opened.__enter__()
+        if self._opens is not None:
+            self.accelerator = self._opened.enter_context(self._opens.opened())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
-        if self._opened is not None:
-            self.accelerator = None
-            self._opened.__exit__(kind, error, trace)
+        self.accelerator = None
+        self._opened.close()
+
+
+#: Runs `task(lo, hi)` over a range; the result must not depend on how it is cut.
+Engine = Threads

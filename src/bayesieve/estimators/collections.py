@@ -32,7 +32,7 @@ from ..search.run import Family
 from ..search.strategies.base import Search
 from ..search.strategies.dependency import DependencySearch
 from ..search.strategies.ranked import SCORE, RankedSearch, ShortlistSearch
-from ._validation import gpu_of, judge_parameters, read_forbidden
+from ._validation import gpu_of, judge_parameters, read_forbidden, settle
 from .naive_bayes import NaiveBayes
 
 if TYPE_CHECKING:
@@ -41,13 +41,7 @@ if TYPE_CHECKING:
 
 
 def engine_of(engine: object, X: object) -> RemoteEngine:
-    """Engine that holds the rows of a collection.
-
-    Parameters
-    ----------
-    engine : None, "dask", or an engine that reads collections; "threads" and GPUs cannot.
-    X : what was given.
-    """
+    """Engine that holds the rows of a collection."""
     if engine is not None and not isinstance(engine, AnyEngine):
         choose("engine", engine, ENGINES)
     if not is_collection(X):
@@ -110,53 +104,24 @@ def gathered(
     y: object,
     params: dict[str, Foreign],
 ) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
-    """Rows held by a cluster as a sample, and what was given beside them, as long as it is needed.
-
-    Parameters
-    ----------
-    selector : whose fit this is.
-    model : keeps width and names of X.
-    X, y, params : as users give them.
-    """
-    engine = engine_of(selector.engine, X)
-    from ._validation import settle
-
+    """Rows held by a cluster as a sample, and what was given beside them, while it is needed."""
+    engine_of(selector.engine, X)
     asked = settle(selector)
     check_far(asked, *judge_parameters(asked))
-    with _held(engine, asked, model, X, y, params) as found:
+    with gathered_weights(asked, model, X, y, params) as found:
         yield found
 
 
 @contextmanager
 def gathered_weights(
-    asked: "WeightedNaiveBayes",
-    model: NaiveBayes,
-    X: object,
-    y: object,
-    params: dict[str, Foreign],
-) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
-    """Open a Dask collection for a fit of weighted terms; their sums add up over partitions.
-
-    Parameters
-    ----------
-    asked : whose fit this is, its preset spelt out.
-    model : keeps width and names of X.
-    X, y, params : as users give them.
-    """
-    engine = engine_of(asked.engine, X)
-    with _held(engine, asked, model, X, y, params) as found:
-        yield found
-
-
-@contextmanager
-def _held(
-    engine: RemoteEngine,
     asked: "NaiveBayesSelector | WeightedNaiveBayes",
     model: NaiveBayes,
     X: object,
     y: object,
     params: dict[str, Foreign],
 ) -> Iterator[tuple[Sample, RemoteTable, dict[str, Foreign]]]:
+    """Open a Dask collection for a fit of weighted terms; their sums add up over partitions."""
+    engine = engine_of(asked.engine, X)
     family = model.family()
     check_far_models(family)
     collection = read_collection(X, y)

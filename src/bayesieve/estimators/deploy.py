@@ -33,16 +33,7 @@ def bayes_of(model: object) -> NaiveBayes:
 
 
 def fitted_of(model: object) -> FittedBayes:
-    """The fitted value behind an estimator, or the value itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve import NaiveBayes
-    >>> from bayesieve.estimators.deploy import fitted_of
-    >>> fitted_of(NaiveBayes().fit(np.array([[0], [1]] * 3), [0, 1] * 3)).feature_models
-    ['bernoulli']
-    """
+    """The fitted value behind an estimator, or the value itself."""
     if isinstance(model, FittedBayes):
         return model
     if isinstance(model, ChosenColumns):

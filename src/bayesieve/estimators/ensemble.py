@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array, check_callable, check_number, column_indices
+from ..checks import Array, Floats, Ints, check_callable, check_number, column_indices
 from ..criteria.auc import SizePenalty
 from ..data.columns import ColumnSpec
 from ..data.sample import Sample, read_sample
@@ -79,7 +78,7 @@ class SubsetEnsemble(DefaultEstimator, AnyTable, MetaEstimatorMixin, BaseEstimat
 
     def _begin(
         self, X: object, y: object, allowed: tuple[type[NaiveBayes] | type[FeatureVotes], ...]
-    ) -> tuple[Sample, NDArray[np.int64]]:
+    ) -> tuple[Sample, Ints]:
         """Validate everything; the columns to use, best first."""
         check_number("n_subsets", self.n_subsets, low=1, whole=True)
         if self.estimator is not None:
@@ -99,12 +98,7 @@ class SubsetEnsemble(DefaultEstimator, AnyTable, MetaEstimatorMixin, BaseEstimat
             raise ValueError("order must name at least one column; got none.")
         return read, found
 
-    def _fit_subsets(
-        self,
-        read: Sample,
-        subsets: list[NDArray[np.int64]],
-        used: NDArray[np.int64] | None = None,
-    ) -> None:
+    def _fit_subsets(self, read: Sample, subsets: list[Ints], used: Ints | None = None) -> None:
         """One fit on all columns in use; every member keeps its own."""
         self.subsets_ = [subset for subset in subsets if subset.size]
         used = np.unique(np.concatenate(self.subsets_)) if used is None else np.sort(used)
@@ -133,7 +127,7 @@ class SubsetEnsemble(DefaultEstimator, AnyTable, MetaEstimatorMixin, BaseEstimat
             for member, subset in zip(self.estimators_, self.subsets_, strict=True)
         ]
 
-    def predict_proba(self, X: object) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> Floats:
         """Mean of the members' probabilities, rows x classes or labels."""
         found = [member.fitted_.proba(part) for member, part in self._members(X)]
         return np.asarray(np.mean(found, axis=0))
@@ -287,7 +281,7 @@ class _Turns:
                     break
         return any_change
 
-    def _moved(self, m: int, f: int, sign: int) -> NDArray[np.float64]:
+    def _moved(self, m: int, f: int, sign: int) -> Floats:
         """Log-odds of a member after a feature has joined or left: rows x labels."""
         tables, entries, unit = self._tables, self._entries, self._tables.scale.unit
         odds = self._odds[m] + sign * tables.base[f, 0] * unit
@@ -296,7 +290,7 @@ class _Turns:
         odds[entries.lines[part]] += sign * delta
         return odds
 
-    def _value(self, total: NDArray[np.float64], n_features: int) -> float:
+    def _value(self, total: Floats, n_features: int) -> float:
         """Mean area over labels, ties one half, less the price of the features."""
         areas = []
         for truth, scores in zip(self._truth.T, total.T, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -100,12 +100,7 @@ def _distinct(classes: object) -> Array:
 
 @dataclass(frozen=True)
 class BayesFamily:
-    """Naive Bayes with its settings.
-
-    Parameters
-    ----------
-    features, smoothing, priors, var_smoothing, rounded : as in `NaiveBayes`.
-    """
+    """Naive Bayes with its settings, those of `NaiveBayes`."""
 
     features: object = "auto"
     smoothing: object = 1.0
@@ -340,7 +335,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
 
     fitted_: FittedBayes
     classes_: Any
-    class_count_: NDArray[np.float64]
+    class_count_: Floats
     label_names_: list[str]
     feature_names_in_: Array
 
@@ -441,7 +436,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         check_is_fitted(self, "fitted_")
         return self.fitted_.temperature
 
-    def terms(self, X: object) -> NDArray[np.float64]:
+    def terms(self, X: object) -> Floats:
         """Log-probabilities of every value by class, in nat, feature by feature.
 
         Parameters
@@ -470,7 +465,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
                 out[:, j, g] = problem.nat(fixed[:, 1] - fixed[:, 0])
         return out
 
-    def predict_joint_log_proba(self, X: object) -> NDArray[np.float64]:
+    def predict_joint_log_proba(self, X: object) -> Floats:
         """Log P(x, class), rows x classes; -inf where the class is impossible.
 
         With labels: log P(x, label = 1), rows x labels.
@@ -479,7 +474,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         found = [problem.nat(problem.sums(rows)) for problem in self.fitted_.problems]
         return np.column_stack([one[:, 1] for one in found]) if self.fitted_.labelled else found[0]
 
-    def predict_log_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: object, priors: Priors = None) -> Floats:
         """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels.
 
         `priors` as in `predict`.
@@ -489,7 +484,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         rows = self._rows(X)
         return at_place(self.fitted_, priors).log_proba(rows)
 
-    def predict_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: object, priors: Priors = None) -> Floats:
         """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
 
         Classes exclude each other: a row adds up to 1.  Labels do not.  `priors` as in `predict`.
@@ -512,7 +507,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         rows = self._rows(X)
         return at_place(self.fitted_, priors).decided(rows)
 
-    def decision_function(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
+    def decision_function(self, X: object, priors: Priors = None) -> Floats:
         """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
 
         Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
@@ -524,16 +519,16 @@ class NaiveBayes(AnyTable, BaseEstimator):
         return at_place(self.fitted_, priors).decide(rows)
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
+    def coef_(self) -> Floats:
         """Weights of the linear discriminant, positive for ``classes_[1]``."""
         return self._linear()[0]
 
     @property
-    def intercept_(self) -> NDArray[np.float64]:
+    def intercept_(self) -> Floats:
         """Constant of the linear discriminant."""
         return self._linear()[1]
 
-    def _linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _linear(self) -> tuple[Floats, Floats]:
         if not hasattr(self, "fitted_"):
             raise AttributeError("coef_ and intercept_ are there after fit.")
         return self.fitted_.linear()
@@ -544,7 +539,7 @@ class NaiveBayes(AnyTable, BaseEstimator):
         return table
 
 
-def restrict_names(model: BaseEstimator, columns: NDArray[np.int64]) -> None:
+def restrict_names(model: BaseEstimator, columns: Ints) -> None:
     """Let a model know the names, the number and the feature models of the columns it kept."""
     if isinstance(model, NaiveBayes) and isinstance(model.features, Mapping):
         model.features = dict(enumerate(model.fitted_.feature_models))

@@ -8,13 +8,13 @@ from typing import Any, TypeGuard, cast
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array
+from ..checks import Array, Floats
 from ..data.series import SeriesLike
 from ..data.storage import PackedTable
 from ..data.tables import RawTable, Table, is_frame, read_table
@@ -69,8 +69,7 @@ class SignalPipeline(Pipeline):
     @property
     def indicators(self) -> Indicators:
         """What turns series into columns."""
-        found: Indicators = self.steps[0][1]
-        return found
+        return self.steps[0][1]
 
     @property
     def estimator(self) -> Decider:
@@ -128,27 +127,19 @@ class SignalPipeline(Pipeline):
 
         `priors`, here and below: how frequent the classes are where the series come from.
         """
-        found: Array = self.estimator.predict(self.columns(X), priors=priors)
-        return found
+        return self.estimator.predict(self.columns(X), priors=priors)
 
-    def predict_proba(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """P(class | series), series x classes."""
-        found: NDArray[np.float64] = self.estimator.predict_proba(self.columns(X), priors=priors)
-        return found
+        return self.estimator.predict_proba(self.columns(X), priors=priors)
 
-    def predict_log_proba(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """The logarithm of `predict_proba`."""
-        found: NDArray[np.float64] = self.estimator.predict_log_proba(
-            self.columns(X), priors=priors
-        )
-        return found
+        return self.estimator.predict_log_proba(self.columns(X), priors=priors)
 
-    def decision_function(self, X: SeriesLike, priors: Priors = None) -> NDArray[np.float64]:
+    def decision_function(self, X: SeriesLike, priors: Priors = None) -> Floats:
         """Log-odds, or scores of the classes."""
-        found: NDArray[np.float64] = self.estimator.decision_function(
-            self.columns(X), priors=priors
-        )
-        return found
+        return self.estimator.decision_function(self.columns(X), priors=priors)
 
     def score(self, X: SeriesLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of right decisions; with labels, of series of which all labels are right."""
@@ -242,8 +233,6 @@ def last_step(pipeline: Pipeline) -> BaseEstimator:
     --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from bayesieve import NaiveBayes
-    >>> from bayesieve.estimators.signals import last_step
     >>> last_step(make_pipeline(StandardScaler(), NaiveBayes()))
     NaiveBayes()
     """
@@ -257,13 +246,7 @@ def last_step(pipeline: Pipeline) -> BaseEstimator:
 
 
 def follow(model: object, X: object = None) -> tuple[Any, Any]:
-    """The model at the end of a pipeline, and the table that it reads of X; others as they are.
-
-    Parameters
-    ----------
-    model : a fitted pipeline, or any other model.
-    X : rows, or None where only the model is asked for.
-    """
+    """The model at the end of a pipeline, and the table that it reads of X; others as they are."""
     if not is_pipeline(model):
         return model, X
     last = last_step(model)
@@ -288,13 +271,9 @@ def warn_of_steps(model: object) -> None:
 
 
 def table_before(pipeline: Pipeline, X: object, known: Iterable[str] | None = None) -> Table:
-    """What the last step reads of X, by name; the steps before it are fitted.
+    """What the last step, which need not be fitted, reads of X; the steps before it are fitted.
 
-    Parameters
-    ----------
-    pipeline : the last step need not be fitted.
-    X : rows.
-    known : names that the last step knows its columns by, where it does.
+    `known` are names that it knows its columns by.
     """
     steps = pipeline[:-1]
     rows: Any = steps.transform(X) if len(steps.steps) else X

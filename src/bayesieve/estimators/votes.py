@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -21,14 +20,9 @@ from ..models.votes import FittedVotes, fit_votes, votes_of, voting_problems
 
 @dataclass(frozen=True)
 class VotesFamily:
-    """Votes of binary columns.
+    """Votes of binary columns."""
 
-    Parameters
-    ----------
-    orientation : as in `FeatureVotes`.
-    """
-
-    orientation: str = "label"
+    orientation: str = "label"  #: as in `FeatureVotes`
 
     name = "FeatureVotes"
     form = "moves"
@@ -173,12 +167,12 @@ class FeatureVotes(ClassifierMixin, BaseEstimator):
         warn_of_unknown(self.fitted_.specs, table)
         return table
 
-    def decision_function(self, X: object) -> NDArray[np.int64]:
+    def decision_function(self, X: object) -> Ints:
         """Number of votes of each row; with labels, rows x labels."""
         rows = self._rows(X)
         return self.fitted_.decide(rows)
 
-    def predict_proba(self, X: object) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> Floats:
         """Share of positives among training rows with as many votes, rows x classes or labels."""
         rows = self._rows(X)
         return self.fitted_.proba(rows)

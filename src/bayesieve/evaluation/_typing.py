@@ -26,10 +26,8 @@ class Splitter(Protocol):
 #: A number of folds, a splitter, or pairs of training and test rows.
 Folds: TypeAlias = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]]
 
-
 #: Source of randomness, as scikit-learn takes it.
 Seed: TypeAlias = int | np.random.RandomState | None
-
 
 #: A class, a level of a column, or a number, as Python's own value.
 Value: TypeAlias = bool | int | float | str

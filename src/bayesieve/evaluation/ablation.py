@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ..data.sample import Sample, read_sample
@@ -31,69 +31,25 @@ _MOST_ROWS, _FEWEST_ROWS = 2000, 200
 
 @dataclass(frozen=True)
 class Worth:
-    """What a term of a model is worth on rows that its tables do not come from.
+    """What a term of a model is worth on rows that its tables do not come from."""
 
-    Attributes
-    ----------
-    columns : tuple of int
-        Among those of the model: one, or the two of a pair.
-    error : float
-        By how much the share of wrong decisions rises where it leaves.
-    loss : float
-        By how much -log P(true class) rises, in nat, in the mean.
-    substitute : str or None
-        The column outside the model that makes up for most of it.
-    substitute_loss : float
-        What is still lost with the substitute in its place.
-    alone : float
-        The error of this term and the prior alone.
-
-    Examples
-    --------
-    >>> from bayesieve.evaluation.ablation import Worth
-    >>> Worth((0,), 0.02, 0.1, "depth", 0.01).substitute
-    'depth'
-    """
-
-    columns: tuple[int, ...]
-    error: float
-    loss: float
-    substitute: str | None = None
-    substitute_loss: float = float("nan")
-    alone: float = float("nan")
+    columns: tuple[int, ...]  #: among those of the model: one, or the two of a pair
+    error: float  #: by how much the share of wrong decisions rises where it leaves
+    loss: float  #: by how much -log P(true class) rises, in nat, in the mean
+    substitute: str | None = None  #: the column outside the model that makes up for most of it
+    substitute_loss: float = float("nan")  #: what is still lost with the substitute in its place
+    alone: float = float("nan")  #: the error of this term and the prior alone
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """Error with all columns, and the worth of each term of the model.
+    """Error with all columns, and the worth of each term of the model."""
 
-    Attributes
-    ----------
-    all_error : float
-        Of a naive Bayes model of all columns, on the same rows, by tables of other rows.
-    n_columns : int
-        How many these are.
-    rows : int
-        Rows on which the terms were tried.
-    worth : list of Worth
-        One a term of the model.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayesSelector
-    >>> from bayesieve.evaluation.ablation import ablate
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
-    >>> found = ablate(selector, X, y)
-    >>> found.n_columns, len(found.worth) == len(selector.selected_)
-    (4, True)
-    """
-
+    #: of a naive Bayes model of all columns, on the same rows, by tables of other rows
     all_error: float
-    n_columns: int
-    rows: int
-    worth: list[Worth]
+    n_columns: int  #: how many these are
+    rows: int  #: rows on which the terms were tried
+    worth: list[Worth]  #: one a term of the model
 
 
 def ablate(
@@ -108,18 +64,8 @@ def ablate(
     Tables come from the guiding rows for the validation rows, or from four fifths of the rows for
     the last fifth; weights, pairs and constants are those of the model.
 
-    Parameters
-    ----------
-    model : NaiveBayesSelector or WeightedNaiveBayes
-        Fitted.
-    X, y, sample_weight, groups :
-        What it was fitted on.
-
-    Returns
-    -------
-    found : Ablation or None
-        None where this cannot be told: no columns were chosen, rows have labels, or the table has
-        more than 5000 columns.
+    None where this cannot be told: no columns were chosen, rows have labels, or the table has more
+    than 5000 columns.
     """
     if not isinstance(model, ChosenColumns) or not isinstance(model.estimator_, NaiveBayes):
         return None
@@ -164,18 +110,18 @@ def _splits(refits: Refits) -> Iterable[tuple[Ints, Ints]]:
 
 
 class _Trial:
-    """Sums of rows without each term, and with others in its place.
-
-    Parameters
-    ----------
-    fitted : the model.
-    chosen : its columns among all.
-    n_columns, n_classes : of the table.
-    """
+    """Sums of rows without each term, and with others in its place."""
 
     def __init__(self, fitted: FittedBayes, chosen: Ints, n_columns: int, n_classes: int):
         self._problem, self._chosen = fitted.only, chosen
-        self._terms = _terms_of(fitted.only)
+        # Columns that speak by themselves, then pairs: their columns, and the pair's place.
+        problem, weighting = fitted.only, fitted.only.weighting
+        self._terms: list[tuple[tuple[int, ...], int]] = [
+            ((j,), -1)
+            for j in range(len(problem.specs))
+            if weighting is None or weighting.has(j)
+        ]
+        self._terms += [(tuple(pair.columns), p) for p, pair in enumerate(problem.pairs)]
         self._others = np.setdiff1d(np.arange(n_columns), chosen)[:_MOST_SUBSTITUTES]
         work = max(n_classes * len(self._terms) * max(self._others.size, 1), 1)
         self._most = int(np.clip(_MOST_WORK // work, _FEWEST_ROWS, _MOST_ROWS))
@@ -185,7 +131,7 @@ class _Trial:
         self._alone = np.zeros(len(self._terms))
         self._all_error = self._all_loss = 0.0
 
-    def add(self, every: FittedBayes, read: Sample, test: NDArray[np.int64]) -> None:
+    def add(self, every: FittedBayes, read: Sample, test: Ints) -> None:
         """Rows of one part, by tables of all columns from other rows."""
         share_of_rows = -(-self._most * test.size // max(read.labels.size, 1))
         some = np.linspace(0, test.size - 1, min(test.size, max(share_of_rows, 50)))
@@ -244,21 +190,13 @@ class _Trial:
         return found
 
 
-def _terms_of(problem: FittedProblem) -> list[tuple[tuple[int, ...], int]]:
-    """Columns that speak by themselves, then pairs: their columns, and the pair's place."""
-    weighting = problem.weighting
-    alone = [((j,), -1) for j in range(len(problem.specs)) if weighting is None or weighting.has(j)]
-    return alone + [(tuple(pair.columns), p) for p, pair in enumerate(problem.pairs)]
-
-
 def _ratios(problem: FittedProblem, table: Table, column: int) -> Floats:
     """Log P(value | class) less log P(value), of rows x classes, in nat."""
     said = problem.nat(problem.column_terms(table, column))
     said = np.maximum(said, -700.0)
     mixed = said + np.log(np.maximum(problem.shares, 1e-300))
     top = mixed.max(1, keepdims=True)
-    found: Floats = said - top - np.log(np.exp(mixed - top).sum(1, keepdims=True))
-    return found
+    return said - top - np.log(np.exp(mixed - top).sum(1, keepdims=True))
 
 
 def _judged(sums: Floats, truth: Ints) -> tuple[Floats, Floats]:

@@ -22,7 +22,6 @@ from .crossfit import Refits, read_training, trained_on
 
 _MOST_STEPS = 200
 
-
 Judged = TypeVar("Judged", bound=Model)
 
 
@@ -309,11 +308,7 @@ def best_temperature(
     true class, under the probabilities at b.  Newton's steps, halved into the bracket where they
     leave it.
 
-    Parameters
-    ----------
-    scores : log-scores, rows x classes, the largest of a row 0; -inf for impossible classes.
-    truth, weights : class and weight of every row.
-    bounds : lowest and highest temperature.
+    Scores are rows x classes, the largest of a row 0; -inf for impossible classes.
     """
     low, high = 1 / bounds[1], 1 / bounds[0]
     if _slope(1.0, scores, truth, weights) == (0.0, 0.0):

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -46,7 +46,6 @@ def fresh_copy(estimator: Foreign, seed: int) -> Foreign:
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from bayesieve.evaluation.crossfit import fresh_copy
     >>> fresh_copy(RandomForestClassifier(), 7).random_state
     7
     >>> fresh_copy(RandomForestClassifier(random_state=1), 7).random_state
@@ -79,30 +78,9 @@ class Refit(NamedTuple):
 class Refits:
     """A selector, or a pipeline that ends in one, to be fitted again on some of its rows.
 
-    Parameters
-    ----------
-    model : NaiveBayesSelector or WeightedNaiveBayes, or a Pipeline that ends in one
-        It stays as it is.
-    X, y, sample_weight, groups :
-        As the user gave them.
-    read : Sample, optional
-        The rows, where they were read before; `groups` are of these rows then.
-    encode : bool, default=False
-        Learn levels, resolutions and feature models from all rows at once, rather than from the
-        rows of each fit.
-    hint : str
-        What to do instead with a model that is none of ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_iris
-    >>> from bayesieve import NaiveBayesSelector
-    >>> from bayesieve.evaluation.crossfit import Refits
-    >>> X, y = load_iris(return_X_y=True)
-    >>> refit = Refits(NaiveBayesSelector(), X, y).on(np.arange(0, 150, 2))
-    >>> refit.table.n_rows, refit.model.estimator_.class_count_
-    (150, array([25., 25., 25.]))
+    `read` are the rows, where they were read before; groups are of these rows then.  With `encode`,
+    levels, resolutions and feature models are learnt from all rows at once, rather than from the
+    rows of each fit.
     """
 
     def __init__(
@@ -157,8 +135,7 @@ class Refits:
     @cached_property
     def family(self) -> Family:
         """What makes the terms of the columns."""
-        found: Family = self.procedure.base_model().family()
-        return found
+        return self.procedure.base_model().family()
 
     @cached_property
     def models(self) -> list[str]:
@@ -269,8 +246,7 @@ class Refits:
                 return reweigh(sample, self.models, order, self.family, factors, threads)
         fitted = self.family.fit(sample, self.models, factors)
         columns = np.flatnonzero(selector.support_).tolist()
-        found: FittedBayes = self.family.restrict(fitted, columns, sample)
-        return found
+        return self.family.restrict(fitted, columns, sample)
 
 
 def class_weights(model: ChosenColumns, labels: Ints, weights: Floats, classes: Array) -> Floats:
@@ -312,16 +288,8 @@ class OutOfFold(NamedTuple):
 def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
     """Predict every row from a fit, selection included, on the other folds.
 
-    Parameters
-    ----------
-    refits : the fit to repeat; rows that its `validation` names choose in the folds that have them.
-    scored : are the scores of the classes asked for, too?
-
-    Returns
-    -------
-    found : OutOfFold or None
-        None where the fit cannot be repeated on other rows: a class has too few of them, groups are
-        too few, or `cv` names rows.
+    None where the fit cannot be repeated on other rows: a class has too few of them, groups are too
+    few, or `cv` names rows.  Rows that `validation` names choose in the folds that have them.
     """
     read, groups, target = refits.read, refits.mates, refits.target
     labelled, strata = read.targets.labelled, read.strata
@@ -365,12 +333,7 @@ def held_out_score(
 ) -> float:
     """The selector's criterion on rows of its table.
 
-    Parameters
-    ----------
-    selector : fitted.
-    criterion : what guided it.
-    table, target, weights : the rows to judge by.
-    trained : target and weights of the rows it was fitted to; class weights are theirs.
+    Class weights are those of the rows that it was fitted to: `trained`, their target and weights.
     """
     chosen = table.pick(np.flatnonzero(selector.support_))
     if isinstance(criterion, AUC):
@@ -397,9 +360,7 @@ def log_scores(fitted: FittedBayes, chosen: Table) -> Floats:
     return np.ldexp(fitted.only.sums(chosen).astype(float), -fitted.only.scale.bits)
 
 
-def as_reported(
-    criterion: Criterion, scores: Floats, classes: NDArray[np.int64], weights: Floats
-) -> float:
+def as_reported(criterion: Criterion, scores: Floats, classes: Ints, weights: Floats) -> float:
     """The loss of a criterion, with the sign in which people read it."""
     sign = -1 if criterion.greater_is_better else 1
     return float(sign * criterion.loss(scores, classes, weights))
@@ -450,7 +411,7 @@ def _area(
     return max(score - float(criterion.penalty(int(selector.support_.sum()))), 0.0)
 
 
-def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[NDArray[np.int64]]:
+def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[Ints]:
     """Integer scores of each label, or of the second class."""
     if isinstance(fitted, FittedVotes):
         return list(fitted.votes(chosen))
@@ -524,22 +485,16 @@ _PATIENCE = 100
 
 
 def draw_samples(
-    repeats: NDArray[np.int64],
-    labels: NDArray[np.int64],
+    repeats: Ints,
+    labels: Ints,
     n_samples: int,
     least: int,
     random_state: np.random.RandomState,
     groups: Array | None = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """How often each row is drawn, one line a sample; no sample has fewer than `least` classes.
 
-    Parameters
-    ----------
-    repeats : how often each row stands in the table.
-    labels : the class of each row.
-    n_samples, least : how many samples, of how many classes at least.
-    random_state : draws.
-    groups : where they are given, whole groups are drawn, as many as there are.
+    Where `groups` are given, whole groups are drawn, as many as there are.
     """
     drawn = None if groups is None else group_numbers(groups)
     total = int(repeats.sum()) if drawn is None else int(drawn.max()) + 1

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import check_cv
 from sklearn.neighbors import KNeighborsClassifier
 
-from ..checks import check_flag, check_jobs, check_number, choose
+from ..checks import Floats, Ints, check_flag, check_jobs, check_number, choose
 from ..data.columns import is_missing
 from ..data.result import Columns, Result
 from ..data.sample import Sample, read_sample
@@ -25,7 +25,6 @@ from ._typing import Folds
 
 #: One feature model for all columns, or one for each name or number of a column.
 FeatureModels: TypeAlias = str | Mapping[str, str] | Mapping[int, str]
-
 
 _INNER = 5
 
@@ -44,12 +43,12 @@ class RankingEvaluation(Result):
         The ranking of each fold's training rows.
     """
 
-    accuracies: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    orders: list[NDArray[np.int64]]
+    accuracies: Floats
+    sizes: Ints
+    orders: list[Ints]
 
     @property
-    def chosen(self) -> NDArray[np.float64]:
+    def chosen(self) -> Floats:
         """Accuracy of each fold at the size chosen."""
         return self.accuracies[np.arange(self.sizes.size), self.sizes - 1]
 
@@ -178,9 +177,7 @@ def evaluate_ranking(
     return RankingEvaluation(np.array(accuracies), np.array(sizes), orders)
 
 
-def _splits(
-    cv: Folds, labels: NDArray[np.int64]
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _splits(cv: Folds, labels: Ints) -> list[tuple[Ints, Ints]]:
     """Training and test rows of every fold, as row numbers."""
     found = []
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(labels.size), labels)
@@ -194,9 +191,7 @@ def _splits(
     return found
 
 
-def order_of(
-    read: Sample, rows: NDArray[np.int64], method: RankingMethod, n_jobs: int | None
-) -> NDArray[np.int64]:
+def order_of(read: Sample, rows: Ints, method: RankingMethod, n_jobs: int | None) -> Ints:
     """The ranking of some rows, best column first."""
     return rank_table(read.table.take(rows), read.labels[rows], method, n_jobs=n_jobs).order
 
@@ -208,9 +203,7 @@ class PrefixBayes:
         self._read, self._features = read, features
         self._models = choose_models(features, read.table)
 
-    def walk(
-        self, order: NDArray[np.int64], train: NDArray[np.int64], test: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def walk(self, order: Ints, train: Ints, test: Ints) -> Floats:
         """Accuracy with the first 1, 2, ... features."""
         read = self._read
         fitted = NaiveBayes(self._features).family().fit(read.take(train), self._models).only
@@ -229,7 +222,7 @@ class Neighbours:
     def __init__(self, read: Sample, k: int):
         self._labels, self._k = read.labels, k
         self._known: dict[tuple[tuple[int, ...], bytes, bytes], float] = {}
-        columns: list[NDArray[np.float64]] = []
+        columns: list[Floats] = []
         self._parts = []
         for j, model in enumerate(choose_models("auto", read.table)):
             raw = read.table.column(j)
@@ -245,9 +238,7 @@ class Neighbours:
         self._values = np.column_stack(columns)
         self._ends = np.cumsum(self._parts)
 
-    def walk(
-        self, order: NDArray[np.int64], train: NDArray[np.int64], test: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def walk(self, order: Ints, train: Ints, test: Ints) -> Floats:
         """Accuracy with the first 1, 2, ... features."""
         found = []
         for n in range(1, order.size + 1):
@@ -267,9 +258,7 @@ class Neighbours:
         return np.array(found)
 
     @staticmethod
-    def _filled(
-        train: NDArray[np.float64], test: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _filled(train: Floats, test: Floats) -> tuple[Floats, Floats]:
         """Missing values at the mean of the training rows; numbers scaled to their range there."""
         known = ~np.isnan(train)
         count = np.maximum(known.sum(0), 1)

@@ -147,24 +147,23 @@ def _costs_in_words(rule: DecisionRule, names: list[Value]) -> str:
 
 def _guard_in_words(guard: Guard, names: list[Value], problem: FittedProblem) -> list[str]:
     name = names[guard.position]
+
+    def lead(units: int) -> str:
+        return odds(float(problem.nat(np.array([units]))[0]))
+
     only = "where" if guard.low is not None and guard.high is not None else "only where"
     if guard.or_ask:
         assert guard.high is not None
-        nat = float(problem.nat(np.array([-guard.high]))[0])
         return [
-            f"decides another class than {name} {only} one is more than {odds(nat)} times as "
-            "probable"
+            f"decides another class than {name} {only} one is more than {lead(-guard.high)} times "
+            "as probable"
         ]
     if guard.low is not None:
-        return [f"decides {name} {only} it is {_lead(guard.low, problem, 'more than')}"]
+        ahead = f"more than {lead(guard.low)} times as probable as any other class"
+        return [f"decides {name} {only} it is {ahead}"]
     assert guard.high is not None
-    return [f"decides {name} wherever it is {_lead(guard.high, problem, 'at least')}"]
-
-
-def _lead(units: int, problem: FittedProblem, words: str) -> str:
-    """A lead as odds."""
-    nat = float(problem.nat(np.array([units]))[0])
-    return f"{words} {odds(nat)} times as probable as any other class"
+    ahead = f"at least {lead(guard.high)} times as probable as any other class"
+    return [f"decides {name} wherever it is {ahead}"]
 
 
 def odds(nat: float) -> str:
@@ -193,7 +192,6 @@ def promise_in_words(promise: Promise, names: list[Value]) -> str:
 
 # Held-out rows that novelty is judged by, at most; the model file holds a number for each.
 _MOST_USUAL = 5000
-
 
 Decided = TypeVar("Decided", bound=Model)
 
@@ -307,7 +305,13 @@ def decide(  # noqa: PLR0913
         )
     given = read_groups_of_rows(groups, table.n_rows)
     mates = None if given is None else group_numbers(given)
-    believed = _calibrated(model, X, y) if _needs_calibration(fitted, wanted) else model
+    weighed = any(each.costs is not None for each in wanted)
+    plain = all(problem.temperature == 1 for problem in fitted.problems)
+    believed = model
+    if weighed and plain:
+        with warnings.catch_warnings():  # said of the rule already
+            warnings.filterwarnings("ignore", message="X and y hold the very counts")
+            believed = calibrate(model, X, y)
     final = bayes_of(believed)
     ruled = _ruled(final.fitted_, wanted, table, target, confidence, mates)
     report = Decision.of(ruled, table, target)
@@ -334,18 +338,6 @@ def _check_classes(fitted: FittedBayes, target: Ints) -> None:
                 f"y has no row of the class {name}{of}: held-out rows must show every class that "
                 "the model knows. Give more of them."
             )
-
-
-def _needs_calibration(fitted: FittedBayes, wanted: list[Requirements]) -> bool:
-    plain = all(problem.temperature == 1 for problem in fitted.problems)
-    return plain and any(each.costs is not None for each in wanted)
-
-
-def _calibrated(model: Decided, X: object, y: ArrayLike) -> Decided:
-    with warnings.catch_warnings():
-        # Said of the rule already.
-        warnings.filterwarnings("ignore", message="X and y hold the very counts")
-        return calibrate(model, X, y)
 
 
 def _ruled(

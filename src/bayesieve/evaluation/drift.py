@@ -26,23 +26,18 @@ if TYPE_CHECKING:
 # Groups of a grid that are compared at most, and rows that a group or level should expect.
 _GROUPS, _EXPECTED = 16, 5.0
 
-
 # Where every cell expects so many rows, the chi-squared distribution is near enough.
 _LEAST = 20.0
-
 
 # Splits that are drawn: at first, at most, and the cells of them; so many as odd as the one seen
 # are enough.
 _FIRST, _SPLITS, _CELLS, _ENOUGH = 199, 9999, 1 << 23, 20
 
-
 # Rows are dealt one by one, rather than a number for every cell, where these have few.
 _ROWS_A_CELL, _MOST_SHUFFLED = 30, 10**7
 
-
 # Hypergeometric numbers are drawn among fewer rows than these, and chances of so many added up.
 _MOST_ROWS, _MOST_CHANCES = 10**9, 10**5
-
 
 # Shares of the risk that the tests of one column have.
 _SHAPE, _ORDER, _BEYOND, _MEAN, _SPREAD, _MISSING = 0.45, 0.5, 0.05, 0.5, 0.3, 0.1
@@ -57,14 +52,7 @@ class Move(NamedTuple):
 
 
 def column_move(spec: ColumnSpec, statistics: Statistics, n_trained: float, values: Array) -> Move:
-    """One column.
-
-    Parameters
-    ----------
-    spec, statistics : as the training rows showed it.
-    n_trained : how many these were.
-    values : of the new rows.
-    """
+    """How far a column moved from what the training rows showed of it to these values."""
     if spec.levels is not None:
         return _of_counts(spec, statistics[0].sum(1), values)
     if isinstance(statistics, Moments | Mixtures):
@@ -103,11 +91,8 @@ def _of_counts(spec: ColumnSpec, counts: Floats, values: Array) -> Move:
 def _of_grid(known: Floats, missing: Floats, low: int, high: int) -> float:
     """Tests of numbers: their groups, their order, their ends, and how many are missing.
 
-    Parameters
-    ----------
-    known : training and new rows in each group.
-    missing : training and new rows in none.
-    low, high : new rows below and above all training rows.
+    `known` and `missing` count training and new rows; `low` and `high` new rows beyond all training
+    rows.
     """
     totals = known.sum(1)
     parts = [(_beyond(low, high, totals), _BEYOND)]
@@ -145,10 +130,7 @@ def _of_splits(table: Floats, in_order: bool = False) -> float:
     By Pearson's statistic, or by that of Cramér and von Mises: how far the shares of rows up to
     each cell are apart, squared and added up.
 
-    Parameters
-    ----------
-    table : training and new rows in each cell; weights are rounded.
-    in_order : by the shares up to each cell.
+    The table has training and new rows in each cell; weights are rounded.
     """
     table = np.rint(table).astype(np.int64)
     table = table[:, table.any(0)]
@@ -161,8 +143,7 @@ def _of_splits(table: Floats, in_order: bool = False) -> float:
     def uneven(new: Ints) -> Floats:
         if not in_order:
             return _pearson(cells - new, new)
-        found: Floats = np.square(np.cumsum(new - cells * (m / (n + m)), -1)).sum(-1)
-        return found
+        return np.square(np.cumsum(new - cells * (m / (n + m)), -1)).sum(-1)
 
     seen = float(uneven(table[1]))
     many = n + m >= _MOST_ROWS
@@ -210,14 +191,7 @@ def _pearson(before: Ints, after: Ints) -> Floats:
 
 
 def _by_draws(seen: float, draw: Callable[[int], Floats], n_cells: int) -> float:
-    """How often a statistic is as large as the one seen, where nothing moved.
-
-    Parameters
-    ----------
-    seen : the statistic.
-    draw : so many of them by chance; always the same ones.
-    n_cells : what each of these takes.
-    """
+    """How often a statistic is as large as the one seen, where nothing moved."""
     found, least = np.empty(0), seen * (1 - 1e-9)
     most = min(_SPLITS, max(_CELLS // n_cells, _FIRST))
     while found.size < most and (found >= least).sum() < _ENOUGH:
@@ -241,8 +215,7 @@ def _of_two(cell: int, seen: int, n: int, m: int) -> float:
 
 def _ways(of: int, some: Ints | int) -> Floats:
     """Log of the ways to choose some."""
-    found: Floats = gammaln(of + 1.0) - gammaln(some + 1.0) - gammaln(of - some + 1.0)
-    return found
+    return gammaln(of + 1.0) - gammaln(some + 1.0) - gammaln(of - some + 1.0)
 
 
 def _beyond(low: int, high: int, rows: Floats) -> float:

@@ -6,11 +6,11 @@ from typing import TypeAlias, cast
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from ..checks import Array, check_jobs, check_number
+from ..checks import Array, Floats, Ints, check_jobs, check_number
 from ..criteria.base import Criterion, read_as
 from ..data.result import Columns, Fields, Result, undefined_as_none
 from ..data.sample import Sample
@@ -30,7 +30,7 @@ from .crossfit import (
 )
 
 #: One figure a fold.
-Figures: TypeAlias = Sequence[float] | NDArray[np.float64] | NDArray[np.int64]
+Figures: TypeAlias = Sequence[float] | Floats | Ints
 
 
 @dataclass(frozen=True)
@@ -81,37 +81,37 @@ class Nested(Result):
     validation_name: str
     feature_names: tuple[str, ...]
 
-    def _all(self, name: str) -> NDArray[np.float64]:
+    def _all(self, name: str) -> Floats:
         return np.array([getattr(fold, name) for fold in self.folds], dtype=np.float64)
 
     @property
-    def guiding(self) -> NDArray[np.float64]:
+    def guiding(self) -> Floats:
         """The score that guided, in each fold."""
         return self._all("guiding")
 
     @property
-    def validation(self) -> NDArray[np.float64]:
+    def validation(self) -> Floats:
         """The score that chose, in each fold; NaN where the guiding score chose."""
         return self._all("validation")
 
     @property
-    def honest(self) -> NDArray[np.float64]:
+    def honest(self) -> Floats:
         """The criterion on the held-out rows of each fold."""
         return self._all("honest")
 
     @property
-    def error(self) -> NDArray[np.float64]:
+    def error(self) -> Floats:
         """The share of wrong decisions on the held-out rows of each fold."""
         return self._all("error")
 
     @property
-    def optimism(self) -> NDArray[np.float64]:
+    def optimism(self) -> Floats:
         """How much too good the guiding score was: positive where it flattered."""
         apart = self.guiding - self.honest
         return apart if self.higher_is_better else -apart
 
     @property
-    def choice_optimism(self) -> NDArray[np.float64]:
+    def choice_optimism(self) -> Floats:
         """How much too good the score was that chose; NaN where the guiding score chose."""
         if self.validation_name == "validation_score":
             apart = self.validation - self.honest
@@ -119,7 +119,7 @@ class Nested(Result):
         return self._all("chooser") - self.validation
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Number of columns chosen in each fold."""
         return np.array([len(fold.columns) for fold in self.folds], np.int64)
 
@@ -144,7 +144,7 @@ class Nested(Result):
             return float("nan")
         return float(values.std(ddof=1) / np.sqrt(values.size))
 
-    def _rows(self) -> list[tuple[str, NDArray[np.float64]]]:
+    def _rows(self) -> list[tuple[str, Floats]]:
         rows = [("guiding", self.guiding), ("honest", self.honest), ("optimism", self.optimism)]
         if not np.isnan(self.validation).any():
             rows += [
@@ -294,7 +294,7 @@ def nested(
 
 def _outer_splits(
     cv: Folds, read: Sample, groups: Array | None, draw: np.random.RandomState, n_rows: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+) -> list[tuple[Ints, Ints]]:
     """Training and held-out rows of every fold."""
     if isinstance(cv, str | bool):
         raise TypeError(
@@ -320,11 +320,7 @@ def _outer_splits(
 
 
 def _judge(
-    refits: Refits,
-    refit: Refit,
-    criterion: Criterion,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
+    refits: Refits, refit: Refit, criterion: Criterion, train: Ints, test: Ints
 ) -> tuple[Fold, str]:
     """Score the held-out rows; the name of what chose on the path."""
     model, procedure = refit.model, procedure_of(refit.model)

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.validation import _num_samples
 
-from ..checks import Array, plain_value
+from ..checks import Array, Bools, Floats, plain_value
 from ..data.result import Result
 from ..data.sample import Sample, read_sample, read_weights
 from ..data.split import group_numbers, read_groups_of_rows
@@ -36,12 +36,13 @@ from .crossfit import (
 
 __all__ = ["ClassPerformance", "Performance", "performance"]
 
-
 _BINS = 10
-
 
 _MOST_POINTS = 200  # of a ROC curve
 
+# Thresholds: every hundredth, and closer to both ends, where rare classes are decided.
+_ENDS = np.array([1e-6, 1e-5, 1e-4, 1e-3])
+_THRESHOLDS = np.concatenate([_ENDS, np.arange(1, 100) / 100, 1 - _ENDS[::-1]])
 
 _FOLDS = 5
 
@@ -327,9 +328,7 @@ def _by_chosen_columns(refits: Refits, scored: bool) -> tuple[str, Ints, OutOfFo
     return how, judged, OutOfFold(*found, np.concatenate(scores) if scored else None)
 
 
-def _folds(
-    y: Array, mates: NDArray[np.int64] | None
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _folds(y: Array, mates: Ints | None) -> list[tuple[Ints, Ints]]:
     """Five parts of the rows, each class spread over them where it has enough rows."""
     if mates is not None:
         n_groups = np.unique(mates).size
@@ -347,7 +346,7 @@ def _judge(
     decided: Array,
     truth: Array,
     weights: Array,
-    mates: NDArray[np.int64] | None = None,
+    mates: Ints | None = None,
 ) -> Performance:
     if fitted.labelled:
         names: list[Value] = list(fitted.labels)
@@ -384,22 +383,15 @@ def _judge(
     return replace(found, n_groups=n_groups, effective_rows=effective)
 
 
-def effective_rows(wrong: Array, weights: Array, mates: NDArray[np.int64]) -> float:
+def effective_rows(wrong: Array, weights: Array, mates: Ints) -> float:
     """Effective sample size: independent rows that would leave the error rate as uncertain.
 
     Where no row, or every row, is wrong, groups are as many as can be told apart.
-
-    Parameters
-    ----------
-    wrong : 1 where a row is decided wrongly, 0 elsewhere; with labels, a share.
-    weights, mates : how often each row counts, and the number of its group.
 
     Examples
     --------
     Ten groups of five rows that are all right or all wrong are ten rows, and Student's t of ten.
 
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.performance import effective_rows
     >>> mates = np.repeat(np.arange(10), 5)
     >>> round(effective_rows((mates < 5) * 1.0, np.ones(50), mates), 2)
     6.76
@@ -422,9 +414,7 @@ def _count(weight: float) -> float:
     return int(weight) if float(weight).is_integer() else float(weight)
 
 
-def _verdict(
-    name: Value, hit: NDArray[np.bool_], chance: NDArray[np.float64], weights: NDArray[np.float64]
-) -> ClassPerformance:
+def _verdict(name: Value, hit: Bools, chance: Floats, weights: Floats) -> ClassPerformance:
     positives, negatives = float(weights[hit].sum()), float(weights[~hit].sum())
     area, curve = float("nan"), []
     if positives and negatives:
@@ -442,23 +432,19 @@ def _verdict(
         for mine in (at == b for b in range(_BINS))
         if weights[mine].sum()
     ]
-    rates = []
-    for threshold in _grid():
-        said = chance >= threshold
-        rates.append(
-            [
-                float(threshold),
-                float(weights[said & hit].sum() / positives) if positives else float("nan"),
-                float(weights[said & ~hit].sum() / negatives) if negatives else float("nan"),
-            ]
-        )
+
+    def rate(taken: Bools, of: float) -> float:
+        return float(weights[taken].sum() / of) if of else float("nan")
+
+    rates = [
+        [
+            float(threshold),
+            rate((chance >= threshold) & hit, positives),
+            rate((chance >= threshold) & ~hit, negatives),
+        ]
+        for threshold in _THRESHOLDS
+    ]
     brier = float(np.average((chance - hit) ** 2, weights=weights))
     return ClassPerformance(
         name, _count(positives), _count(negatives), area, curve, brier, bins, rates
     )
-
-
-def _grid() -> NDArray[np.float64]:
-    """Thresholds: every hundredth, and closer to both ends, where rare classes are decided."""
-    ends = np.array([1e-6, 1e-5, 1e-4, 1e-3])
-    return np.concatenate([ends, np.arange(1, 100) / 100, 1 - ends[::-1]])

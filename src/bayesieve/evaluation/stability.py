@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from ..checks import check_jobs, check_number
+from ..checks import Bools, Floats, check_jobs, check_number
 from ..data.result import Columns, Fields, Result, text_table, undefined_as_none
 from ..data.tables import Table
 from ..engine.threads import count_threads
@@ -71,7 +71,7 @@ class Stability(Result):
     0.556
     """
 
-    selected: NDArray[np.bool_]
+    selected: Bools
     feature_names: tuple[str, ...]
     families: Families | None
     _html_rows = 20
@@ -114,7 +114,7 @@ class Stability(Result):
         return int(self.selected.shape[0])
 
     @property
-    def frequency(self) -> NDArray[np.float64]:
+    def frequency(self) -> Floats:
         """Share of the resamples that selected each feature."""
         return self.selected.mean(0)
 
@@ -271,7 +271,7 @@ def nogueira(selected: ArrayLike) -> float:
     return float(1 - Fraction(apart * cells, (n_rows - 1) * total * (cells - total)))
 
 
-def _mean_jaccard(selected: NDArray[np.bool_]) -> float:
+def _mean_jaccard(selected: Bools) -> float:
     """Columns in both by columns in either, over all pairs of rows."""
     chosen = selected.astype(np.int64)
     both, sizes = chosen @ chosen.T, chosen.sum(1)
@@ -280,7 +280,7 @@ def _mean_jaccard(selected: NDArray[np.bool_]) -> float:
     return float(shares[np.triu_indices(len(shares), 1)].mean())
 
 
-def _variance(selected: NDArray[np.bool_]) -> float:
+def _variance(selected: Bools) -> float:
     """Asymptotic variance of the measure: 4 / M^2 times the spread of the rows' shares in it."""
     n_rows, n_columns = selected.shape
     measure = nogueira(selected)
@@ -297,7 +297,7 @@ def _variance(selected: NDArray[np.bool_]) -> float:
     return float(4 / n_rows**2 * np.square(shares - shares.mean()).sum())
 
 
-def _read_selected(selected: ArrayLike) -> NDArray[np.bool_]:
+def _read_selected(selected: ArrayLike) -> Bools:
     """A 0/1 matrix of at least two rows and one column, as booleans of its own."""
     given = np.asarray(selected)
     if given.ndim != 2 or given.shape[0] < 2 or given.shape[1] < 1:
@@ -411,7 +411,7 @@ def stability(
             return {}
         return {"families": families if table is whole else families_of(table)}
 
-    def search(at: int) -> tuple[list[str], NDArray[np.bool_]]:
+    def search(at: int) -> tuple[list[str], Bools]:
         refit = refits.on(
             repeats=samples[at], seed=seeds[at], alone=n_threads == 1, adapt=known_families
         )

@@ -7,16 +7,16 @@ from the same rows (Wilks 1941; as a classifier's threshold, Tong, Feng and Li 2
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple, Protocol, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
-from ..checks import check_number, plain_value
+from ..checks import Bools, Foreign, check_number, plain_value
 from ..data.split import middle_rows
 from ..models.base import Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, Promise, leads_of
@@ -36,8 +36,6 @@ def level_below(scores: Ints, rate: float, risk: float) -> Level | None:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.thresholds import level_below
     >>> level_below(np.arange(299), 0.01, 0.05)
     Level(threshold=298, rows=299, beyond=0)
     >>> level_below(np.arange(298), 0.01, 0.05) is None
@@ -82,19 +80,10 @@ def sure_rate(hits: int, n: int, risk: float) -> float:
 #: Costs of decisions: a square matrix, or costs by class and decision; with labels, maybe by label.
 Costs: TypeAlias = "ArrayLike | Mapping[str, object] | Mapping[int, object] | None"
 
-
 #: A number, or numbers by class (with labels, by label).
 Rates: TypeAlias = "float | Mapping[str, float] | Mapping[int, float] | None"
 
-
 CostTable: TypeAlias = tuple[tuple[float, ...], ...]
-
-
-class _Frame(Protocol):
-    """What a pandas frame is."""
-
-    def to_dict(self, orient: str) -> dict[str, object]:
-        """Rows of the frame as a dict by name."""
 
 
 class Requirements(NamedTuple):
@@ -119,13 +108,7 @@ class Requirements(NamedTuple):
 def read_requirements(
     fitted: FittedBayes, costs: Costs, abstain: Rates, ceilings: Rates, floors: Rates
 ) -> list[Requirements]:
-    """One for each problem.
-
-    Parameters
-    ----------
-    fitted : the model.
-    costs, abstain, ceilings, floors : as `decide` takes them.
-    """
+    """Requirements of each problem, from what `decide` takes."""
     if fitted.labelled:
         return _of_labels(fitted, costs, abstain, ceilings, floors)
     problem = fitted.only
@@ -231,14 +214,13 @@ def read_costs(costs: object, abstain: object, names: Sequence[Value]) -> CostTa
 
     Examples
     --------
-    >>> from bayesieve.evaluation.thresholds import read_costs
     >>> read_costs(None, 0.2, ["no", "yes"])
     ((0.0, 1.0, 0.2), (1.0, 0.0, 0.2))
     """
     if costs is None and abstain is None:
         return None
     if hasattr(costs, "columns") and hasattr(costs, "index"):  # a pandas frame: names, not places
-        costs = cast(_Frame, costs).to_dict("index")
+        costs = cast(Foreign, costs).to_dict("index")
     if isinstance(costs, Mapping):
         table, asking = _by_class(costs, names)
         if asking is not None and abstain is not None:
@@ -338,7 +320,7 @@ class _Rows(NamedTuple):
         """What is counted."""
         return "rows" if self.mates is None else "groups"
 
-    def _some(self, which: NDArray[np.bool_]) -> Ints:
+    def _some(self, which: Bools) -> Ints:
         """Rows that are independent: of each group the one in the middle."""
         found = np.flatnonzero(which)
         return found if self.mates is None else found[middle_rows(self.mates[found])]
@@ -352,20 +334,14 @@ def make_rule(
     confidence: float,
     mates: Ints | None = None,
 ) -> DecisionRule:
-    """The rule of one problem.
+    """The rule of one problem, from the sums and the classes of held-out rows.
 
-    Parameters
-    ----------
-    problem : what speaks.
-    wanted : what the rule is to keep.
-    sums, truth : of the held-out rows.
-    confidence : with which all that it promises holds at the same time.
-    mates : the group of each row, one row of which is looked at; None: rows are independent.
+    Of rows with `mates`, one of each group is looked at; without, rows are independent.
     """
     risk = (1 - confidence) / max(wanted.n_promises, 1)
     names = [plain_value(value) for value in problem.classes]
     rows = _Rows(names, leads_of(sums), truth, risk, confidence, mates)
-    found = _alarms(wanted, rows) + _ceilings(wanted, rows) + _floors(wanted, rows)
+    found = list(_promised(wanted, rows))
     guards = [guard for guard, _ in found]
     _check_together(guards, rows)
     if wanted.costs is None and len(guards) == 1:
@@ -382,41 +358,24 @@ def make_rule(
     )
 
 
-def _promise(kind: str, k: int, bound: float, level: Level, rows: _Rows) -> Promise:
-    return Promise(kind, k, bound, rows.confidence, level.rows, level.beyond, rows.unit)
+def _promised(wanted: Requirements, rows: _Rows) -> Iterator[tuple[Guard, Promise]]:
+    """What keeps each ceiling and floor, and what it promises.
 
-
-def _alarms(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
-    """Rows of the normal class that are taken for another: it must be decided where it leads."""
-    if wanted.alarms is None:
-        return []
-    k = wanted.normal
-    level = _level(-rows.of(k), "max_false_alarms", wanted.alarms, f"of {rows.names[k]!r}", rows)
-    guard = Guard(k, high=-level.threshold, or_ask=True)
-    return [(guard, _promise("alarms", k, wanted.alarms, level, rows))]
-
-
-def _ceilings(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
-    """Rows of others that are taken for the class: it must lead by more than they do."""
-    found = []
-    for k, rate in wanted.ceilings.items():
-        level = _level(
-            rows.of_others(k), "max_false_alarms", rate, f"not of {rows.names[k]!r}", rows
-        )
-        found.append(
-            (Guard(k, low=level.threshold), _promise("false alarms", k, rate, level, rows))
-        )
-    return found
-
-
-def _floors(wanted: Requirements, rows: _Rows) -> list[tuple[Guard, Promise]]:
-    """Rows of the class that are taken for it: it must be decided where it leads as they do."""
-    found = []
-    for k, rate in wanted.floors.items():
-        level = _level(-rows.of(k), "min_detections", rate, f"of {rows.names[k]!r}", rows)
-        guard = Guard(k, high=-level.threshold)
-        found.append((guard, _promise("detections", k, rate, level, rows)))
-    return found
+    A class must lead by more than it does in rows of others that are not to be taken for it, and
+    be decided where it leads as it does in those of its own rows that are not to be lost.
+    """
+    asked = [] if wanted.alarms is None else [("alarms", wanted.normal, wanted.alarms)]
+    asked += [("false alarms", k, rate) for k, rate in wanted.ceilings.items()]
+    asked += [("detections", k, rate) for k, rate in wanted.floors.items()]
+    for kind, k, rate in asked:
+        parameter = "min_detections" if kind == "detections" else "max_false_alarms"
+        if kind == "false alarms":
+            level = _level(rows.of_others(k), parameter, rate, f"not of {rows.names[k]!r}", rows)
+            guard = Guard(k, low=level.threshold)
+        else:
+            level = _level(-rows.of(k), parameter, rate, f"of {rows.names[k]!r}", rows)
+            guard = Guard(k, high=-level.threshold, or_ask=kind == "alarms")
+        yield guard, Promise(kind, k, rate, rows.confidence, level.rows, level.beyond, rows.unit)
 
 
 def _level(scores: Ints, parameter: str, rate: float, whose: str, rows: _Rows) -> Level:

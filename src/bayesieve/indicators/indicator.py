@@ -170,7 +170,6 @@ def distinct_sentences(indicators: Sequence[Indicator]) -> list[Indicator]:
 
     Examples
     --------
-    >>> from bayesieve.indicators.indicator import Indicator, distinct_sentences
     >>> near = [Indicator("mean", "Mean", threshold=101325 + i / 8, unit="Pa") for i in range(2)]
     >>> [each.sentence for each in distinct_sentences(near)]
     ['Mean > 101325 Pa', 'Mean > 101325.125 Pa']
@@ -244,8 +243,6 @@ def stretches(mask: Bools) -> Spans:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.indicators.indicator import stretches
     >>> stretches(np.array([True, True, False, True]))
     [(0, 1), (3, 3)]
     """
@@ -261,7 +258,6 @@ def number_text(value: float, digits: int = 6) -> str:
 
     Examples
     --------
-    >>> from bayesieve.indicators.indicator import number_text
     >>> number_text(0.05), number_text(50.0), number_text(1013.2512)
     ('0.05', '50', '1013.2512')
     """

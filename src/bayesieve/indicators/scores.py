@@ -592,12 +592,7 @@ def read_scores(paths: Sequence[str | PathLike[str]]) -> ScoreSettings:
 
 
 def run_scores(path: Path) -> list[ScoreFamily]:
-    """Run a Python file; gives the scores that it registered.
-
-    Parameters
-    ----------
-    path : the file.
-    """
+    """Run a Python file; gives the scores that it registered."""
     before = dict(SCORES)
     try:
         runpy.run_path(str(path))

@@ -317,14 +317,7 @@ _TABLES = {
 
 
 def example(table: str, order: str, call: str = "") -> Callable[[_Method], _Method]:
-    """Put an example that runs at the end of a ranking's docstring.
-
-    Parameters
-    ----------
-    table : ``"copy"`` or ``"pair"``, one of the tables that rankings are shown with.
-    order : the order that comes out.
-    call : how the ranking is made, where it is not without parameters.
-    """
+    """Put an example that runs, on one of `_TABLES`, at the end of a ranking's docstring."""
 
     def decorate(method: _Method) -> _Method:
         y, X, text = _TABLES[table]

@@ -21,7 +21,7 @@ from ..engine.registry import (
     remote_sample,
 )
 from ..engine.threads import Threads
-from ..models.base import TrainingSets, one_set
+from ..models.base import TrainingSets
 from ..models.columns import choose_models
 from ..models.registry import MODELS
 from .base import (
@@ -42,16 +42,10 @@ DIVISIBLE = (MutualInformation, ChiSquare, MRMR, MIFS, LazyRanking)
 
 @dataclass(frozen=True)
 class RemoteCodes(DiscreteColumns):
-    """Codes that others hold.
+    """Codes that others hold."""
 
-    Parameters
-    ----------
-    held : whoever holds them.
-    rows : the rows to look at, ascending.
-    """
-
-    held: RemoteRows | None = None
-    rows: Ints | None = None
+    held: RemoteRows | None = None  #: whoever holds them
+    rows: Ints | None = None  #: the rows to look at, ascending
 
     def column(self, j: int) -> Bytes:
         """Codes of one column, which come here."""
@@ -78,11 +72,7 @@ def remote_columns(
 ) -> RemoteCodes:
     """Columns as rankings read them; numbers are cut by minimum description length.
 
-    Parameters
-    ----------
-    table, models : all columns.
-    given : the rows to look at.
-    refuse : columns of too many levels; else they keep their number of levels.
+    Columns of too many levels are refused; else they keep their number of levels.
     """
     rows, labels, weights, n_classes = given
     if (weights != np.rint(weights)).any():
@@ -172,14 +162,7 @@ def _values(kind: int, columns: RemoteCodes, taken: int, labels: Ints, n_classes
 
 
 def rank_collection(X: Foreign, y: object, method: RankingMethod, n_features: int) -> Ranking:
-    """Rank the columns of a Dask collection.
-
-    Parameters
-    ----------
-    X, y : as users give them.
-    method : one of those that counts are enough for.
-    n_features : how many a greedy method ranks with care; 0: all.
-    """
+    """Rank the columns of a Dask collection; `n_features`, by greedy methods, are 0 for all."""
     check_divisible(method)
     collection = read_collection(X, y)
     if n_features:
@@ -210,14 +193,11 @@ def find_remote_families(
 ) -> Families:
     """Near-twins among some columns of a collection; the same as of its rows in memory.
 
-    Parameters
-    ----------
-    table : the collection.
-    alone : the columns, ascending.
-    first : those of them that may lead before all others.
-    nearness : what near-twins are.
+    Only the columns `alone` are compared; those of them that are `first` may lead before all
+    others.
     """
-    held = _as_compared(table)
+    assert table.given is not None
+    held = table.given.hold(table.given.comparable(MISSING, PARTS))  # values, or parts of columns
     columns = _Compared(held, tuple(alone))
     twins = RemoteDifferences(held, columns.meanings)
     departures, most, rare = twins.departures(), nearness.most(held.n_rows), nearness.rare
@@ -243,36 +223,17 @@ def find_remote_families(
     return Families(tuple(table.names), leader)
 
 
-def _as_compared(table: RemoteTable) -> RemoteRows:
-    """Rows that workers hold as codes of values, or of parts of a column."""
-    assert table.given is not None
-    return table.given.hold(table.given.comparable(MISSING, PARTS))
-
-
 @dataclass(frozen=True)
 class _Compared:
-    """What the codes of columns mean, and how many rows have each.
+    """What the codes of columns mean, and how many rows have each."""
 
-    Parameters
-    ----------
-    held : whoever holds the rows.
-    alone : columns that are compared.
-    """
-
-    held: RemoteRows
-    alone: tuple[int, ...]
+    held: RemoteRows  #: whoever holds the rows
+    alone: tuple[int, ...]  #: columns that are compared
 
     @cached_property
     def kinds(self) -> Ints:
         """Columns of different kinds never agree."""
         return np.array([_kind(spec) for spec in self.held.specs])
-
-    @cached_property
-    def counts(self) -> list[Floats]:
-        """Rows of each code."""
-        n_rows = self.held.n_rows
-        sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
-        return [found[0, :, 0] for found in self.held.count(sets, np.arange(n_rows))]
 
     @cached_property
     def meanings(self) -> Meanings:
@@ -282,7 +243,7 @@ class _Compared:
         # The lowest of equally frequent ones.
         usual = [
             int(mine[np.lexsort((mine, -counts))[0]])
-            for mine, counts in zip(numbers, self.counts, strict=True)
+            for mine, counts in zip(numbers, self.held.totals, strict=True)
         ]
         starts = np.cumsum([0, *(mine.size for mine in numbers)])
         return Meanings(starts, np.concatenate(numbers), np.array(usual, np.int64))
@@ -301,7 +262,7 @@ class _Compared:
         """Texts of all columns, numbered from 1 as they appear column by column, row by row."""
         spoken = [j for j in self.alone if self.kinds[j] == TEXT]
         # The order tells only where several texts of a column are the most frequent ones.
-        ties = any((self.counts[j] == self.counts[j].max()).sum() > 1 for j in spoken)
+        ties = any((self.held.totals[j] == self.held.totals[j].max()).sum() > 1 for j in spoken)
         found: dict[str, int] = {}
         for j in spoken:
             levels = np.asarray(self.held.specs[j].levels)

@@ -107,18 +107,13 @@ class Families(Result):
 class Nearness:
     """What near-twins are.
 
-    Parameters
-    ----------
-    agreement, jaccard : as in `find_families`.
-
     Examples
     --------
-    >>> from bayesieve.rankings.families import Nearness
     >>> Nearness().most(1000), Nearness().rare
     (20, Fraction(1, 10))
     """
 
-    agreement: float = 0.98
+    agreement: float = 0.98  #: as in `find_families`
     jaccard: float = 0.9
 
     def most(self, n_rows: int) -> int:
@@ -136,7 +131,6 @@ def count_others(others: list[str]) -> str:
 
     Examples
     --------
-    >>> from bayesieve.rankings.families import count_others
     >>> count_others(["b"]), count_others(["b", "c"])
     ('1 other: b', '2 others: b, c')
     """

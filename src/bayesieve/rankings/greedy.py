@@ -25,11 +25,6 @@ class Counts(RankingInput):
 
     columns: DiscreteColumns
 
-    @classmethod
-    def of(cls, given: RankingInput) -> "Counts":
-        """Counts of what a ranking reads."""
-        return cls(given.columns, given.labels, given.n_classes, given.engine)
-
     @property
     def relevance(self) -> Floats:
         """I(column; class) of every column."""
@@ -107,7 +102,7 @@ class SummedRanking(RankingMethod):
 
     def order(self, given: RankingInput, n_features: int) -> Ranking:
         """The first `n_features` columns greedily, then the others as they are worth then."""
-        counts = Counts.of(given)
+        counts = Counts(**vars(given))
         n_columns = counts.columns.n_columns
         worth = relevance = counts.relevance
         total = np.zeros(n_columns)
@@ -137,7 +132,7 @@ class LazyRanking(RankingMethod):
         """The first `n_features` columns greedily, then the others as last looked at."""
         from .kernels.counts import AHEAD, LookArrays, look_ahead, settle
 
-        counts = Counts.of(given)
+        counts = Counts(**vars(given))
         arrays = counts.arrays  # threads are used to make them: not within a task
         n_columns = counts.columns.n_columns
         worth = counts.relevance

@@ -32,7 +32,6 @@ _PLAIN = (type(None), bool, int, float, str)
 # A table of this many bytes is refused: a small file may claim to hold a huge one.
 _MOST_BYTES = 2**34
 
-
 # What a file that is no project may lead to.
 _NONSENSE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError),

@@ -6,9 +6,8 @@ from threading import Event, RLock, Thread
 from typing import NamedTuple, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..checks import Array
+from ..checks import Array, Floats
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion, Key
 from ..engine.contract import WHOLE, Ledger, Units
@@ -30,11 +29,7 @@ class Answer(NamedTuple):
 class Desk:
     """Scores subsets, one after the other; running sums follow from each to the next.
 
-    Parameters
-    ----------
-    ledger : of the rows that guide; it stays as it is.
-    criterion : how good sums are.
-    units : columns that move together.
+    The ledger, of the rows that guide, stays as it is.
     """
 
     def __init__(self, ledger: Ledger, criterion: Criterion, units: Units):
@@ -67,7 +62,7 @@ class Desk:
         with self._lock:
             return self._scorer.standard_error(columns)
 
-    def probabilities(self, columns: Sequence[int]) -> tuple[Array, NDArray[np.float64]]:
+    def probabilities(self, columns: Sequence[int]) -> tuple[Array, Floats]:
         """Rows and probabilities of their classes; of labels, of the first."""
         with self._lock:
             self._move(set(columns))
@@ -115,12 +110,6 @@ class Answers:
     """Scores, losses, gains and substitutes.
 
     Questions that take long have a desk of their own: they do not keep the short ones waiting.
-
-    Parameters
-    ----------
-    held : the rows.
-    criterion : a name, or an object.
-    units : columns that move together.
     """
 
     def __init__(self, held: CachedRows, criterion: str | Criterion, units: Units):
@@ -187,7 +176,7 @@ class Answers:
         found = desk.each((), range(len(self._units)), 1)
         return [found[self._unit_of[j]].value for j in range(len(self._unit_of))]
 
-    def held_out(self, subset: Sequence[int]) -> tuple[Array, NDArray[np.float64]]:
+    def held_out(self, subset: Sequence[int]) -> tuple[Array, Floats]:
         """Rows, and the probabilities of their classes by tables that have not seen them."""
         return self._now.probabilities(subset)
 
@@ -277,10 +266,8 @@ class CancelledError(Exception):
 class Running:
     """A search under way: its steps, and how to pause, stop or cancel it.
 
-    Parameters
-    ----------
-    desk : tells the error of each subset visited; None where there is none.
-    heard : called after each step.
+    The desk, where there is one, tells the error of each subset visited; `heard` is called after
+    each step.
     """
 
     def __init__(self, desk: Desk | None = None, heard: Callable[[], None] | None = None):

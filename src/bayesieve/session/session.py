@@ -10,11 +10,9 @@ from pathlib import Path as FilePath
 from threading import RLock
 from typing import Self, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from ..checks import Array, Foreign, check_number
+from ..checks import Array, Floats, Foreign, check_number
 from ..data.result import html_table
 from ..data.sample import read_sample
 from ..engine.contract import Units
@@ -34,16 +32,11 @@ def selector_code(
 ) -> str:
     """Python that fits a selector of these parameters to ``X`` and ``y``.
 
-    Parameters
-    ----------
-    selector : its parameters must be plain values, ours, or scikit-learn's splitters.
-    log : what was decided, told in comments.
-    given : what `fit` takes beside, by name: "groups", "sample_weight".
+    Its parameters must be plain values, ours, or scikit-learn's splitters.  Comments tell the log;
+    `given` names what `fit` takes beside.
 
     Examples
     --------
-    >>> from bayesieve import NaiveBayesSelector
-    >>> from bayesieve.session.session import selector_code
     >>> print(selector_code(NaiveBayesSelector(search="forward", n_jobs=2)))
     from bayesieve import NaiveBayesSelector
     <BLANKLINE>
@@ -112,10 +105,7 @@ def _line(entry: Entry) -> str:
 def command_settings(selector: NaiveBayesSelector, names: list[str]) -> dict[str, Foreign]:
     """Options of the command line that choose the columns of `keep`; what it cannot say is refused.
 
-    Parameters
-    ----------
-    selector : keeps as many columns as it chooses.
-    names : of all columns.
+    The selector keeps as many columns as it chooses.
     """
     model = NaiveBayes() if selector.estimator is None else selector.estimator
     if type(model) is not NaiveBayes or set(_changed(model)) - {"features"}:
@@ -445,9 +435,7 @@ class Session:
         """Error of every single column (with its group), in the table's order."""
         return self.answers.errors_alone()
 
-    def held_out(
-        self, columns: Iterable[str | int] | None = None
-    ) -> tuple[Array, NDArray[np.float64]]:
+    def held_out(self, columns: Iterable[str | int] | None = None) -> tuple[Array, Floats]:
         """Out-of-sample probabilities of the present subset, or of other columns.
 
         Returns

@@ -29,24 +29,17 @@ def now() -> str:
 class State:
     """The subset, and what holds for it.
 
-    Parameters
-    ----------
-    subset : columns in the model, in the order in which they joined.
-    pinned, struck : columns that must stay, and columns that never enter.
-    groups : columns that enter and leave together.
-
     Examples
     --------
-    >>> from bayesieve.session.state import State
     >>> state = State((2,)).with_columns([0, 1])
     >>> state.subset, state.without([2]).subset
     ((2, 0, 1), (0, 1))
     """
 
-    subset: tuple[int, ...] = ()
-    pinned: frozenset[int] = frozenset()
+    subset: tuple[int, ...] = ()  #: columns in the model, in the order in which they joined
+    pinned: frozenset[int] = frozenset()  #: columns that must stay, and columns that never enter
     struck: frozenset[int] = frozenset()
-    groups: tuple[tuple[int, ...], ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()  #: columns that enter and leave together
 
     def with_columns(self, columns: list[int]) -> "State":
         """Columns join, each with its group."""
@@ -90,22 +83,7 @@ class State:
 
 
 class History:
-    """All states of a session, and where in them it stands.
-
-    Parameters
-    ----------
-    state : where it begins.
-    log : what was written before.
-
-    Examples
-    --------
-    >>> from bayesieve.session.state import History
-    >>> from bayesieve.session.state import State
-    >>> history = History(State())
-    >>> history.change("add", ["a"], "", State((0,)), 0.5)
-    >>> history.before().subset, history.state.subset, len(history.log)
-    ((), (0,), 1)
-    """
+    """All states of a session, and where in them it stands."""
 
     def __init__(self, state: State, log: Iterable[Entry] = ()):
         self._states, self._at = [state], 0

@@ -30,10 +30,6 @@ class NumberedNames(Sequence[str]):
     """Names x3, x4, ... of columns that go by their numbers; none is written down until asked for.
 
     A file of a few bytes may have a column number in the thousands of millions.
-
-    Parameters
-    ----------
-    numbers : of the columns.
     """
 
     def __init__(self, numbers: range):
@@ -66,13 +62,7 @@ class NumberedNames(Sequence[str]):
 
 
 def check_size(path: Path, needed: float) -> None:
-    """Refuse a file whose table would not fit into memory, before it is asked for.
-
-    Parameters
-    ----------
-    path : the file.
-    needed : bytes that it takes to read and learn from it, at least.
-    """
+    """Refuse a file whose table would not fit into memory, before it is asked for."""
     instead = (
         "leave columns out, sample rows, or write it as Parquet, which is packed as it is read (as "
         "are large CSV files), or learn on a cluster (engine='dask')"
@@ -135,26 +125,15 @@ def check_width(n_columns: int) -> None:
 
 @dataclass(frozen=True)
 class Content:
-    """A table from a file.
-
-    Attributes
-    ----------
-    X : polars frame, or sparse matrix in CSR form
-        The columns.
-    names : sequence of str
-        Their names.
-    target : ndarray, polars frame or None
-        Classes, or labels, that the file keeps apart from its columns.
-    texts : polars frame
-        Columns of text beside a sparse matrix.
-    open_ended : bool
-        Columns x0, x1, ... that the file does not mention are zero everywhere (svmlight).
-    """
+    """A table from a file."""
 
     X: Any
     names: Sequence[str]
+    #: classes, or labels, that the file keeps apart from its columns
     target: NDArray[Any] | pl.DataFrame | None = None
+    #: columns of text beside a sparse matrix
     texts: pl.DataFrame = field(default_factory=pl.DataFrame)
+    #: columns x0, x1, ... that the file does not mention are zero everywhere (svmlight)
     open_ended: bool = False
 
     @property

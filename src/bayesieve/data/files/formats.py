@@ -105,7 +105,8 @@ def read_batches(path: Path, columns: list[Column], most_rows: int = _MOST_ROWS)
 def _pick(content: Content, names: list[str]) -> scipy.sparse.csr_array:
     """Columns of a sparse matrix by name."""
     if isinstance(content.names, NumberedNames):
-        check_names([name for name in names if not _is_numbered(name)], content.names)
+        others = [name for name in names if not (name[:1] == "x" and name[1:].isdecimal())]
+        check_names(others, content.names)
         # svmlight does not write columns that are zero everywhere.
         return _pick_numbered(content.X, [content.names.place(name) for name in names])
     at = {name: j for j, name in enumerate(content.names)}
@@ -137,10 +138,6 @@ def _pick_numbered(
     return scipy.sparse.csr_array(found, shape=(matrix.shape[0], len(places)))
 
 
-def _is_numbered(name: str) -> bool:
-    return name[:1] == "x" and name[1:].isdecimal()
-
-
 def _typed(column: pl.Series, text: bool, first_row: int) -> pl.Series:
     """A column as text or as numbers, whatever the file has."""
     dtype = column.dtype
@@ -160,13 +157,7 @@ def _typed(column: pl.Series, text: bool, first_row: int) -> pl.Series:
 
 
 def read_numbers(column: pl.Series, first_row: int = 0) -> pl.Series:
-    """A column of values as numbers; NaN and nothing are missing.
-
-    Parameters
-    ----------
-    column : texts, numbers or booleans.
-    first_row : number of its first row, for messages.
-    """
+    """A column of values as numbers; NaN and nothing are missing."""
     if column.dtype == pl.String:
         return _parse(column, first_row, "a column of values holds numbers (--value names them)")[0]
     if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):

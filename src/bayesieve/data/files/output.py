@@ -60,13 +60,7 @@ def check_file(path: Path, inputs: tuple[Path, ...] = (), option: str = "--out")
 
 
 def check_new(paths: Iterable[Path], force: bool) -> None:
-    """Nothing that is there is written over unasked.  Asked before any work.
-
-    Parameters
-    ----------
-    paths : what will be written.
-    force : write over it.
-    """
+    """Nothing that is there is written over unasked.  Asked before any work."""
     old = next((path for path in paths if path.exists()), None)
     if old is not None and not force:
         raise BadUseError(

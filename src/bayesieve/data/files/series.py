@@ -33,11 +33,7 @@ class SeriesPart(NamedTuple):
 def resolve_form(path: Path, form: SeriesForm, *others: str | None) -> SeriesForm:
     """The form with its columns of values named, all of which the file has.
 
-    Parameters
-    ----------
-    path : the table, or the folder.
-    form : how series lie in it.
-    others : columns with classes or groups, which are no columns of values.
+    Columns with classes or groups (`others`) are no columns of values.
     """
     names = table_names(_files(path)[0] if form.kind == "folder" else path)
     keys = [form.id, form.time, form.channel, *others]
@@ -66,14 +62,7 @@ def check_columns(named: Iterable[str], names: Sequence[str]) -> None:
 
 
 def read_series_file(path: Path, form: SeriesForm, label: str | None = None) -> SeriesPart:
-    """All series of a table or a folder, with their classes where a column says them.
-
-    Parameters
-    ----------
-    path : where they are.
-    form : how they lie there; what `resolve_form` gave.
-    label : column with the classes.
-    """
+    """All series of a table or a folder, with their classes where a column says them."""
     if form.kind == "folder":
         return SeriesPart(read_series_folder(path, time=form.time, values=form.values))
     frames = list(_frames(path, form, label, _ROWS))
@@ -81,14 +70,7 @@ def read_series_file(path: Path, form: SeriesForm, label: str | None = None) -> 
 
 
 def column_by_series(path: Path, form: SeriesForm, column: str) -> pl.Series:
-    """The value of a column of a table for each series, in their order.
-
-    Parameters
-    ----------
-    path : the table, long or wide.
-    form : how series lie in it.
-    column : one that has the same value in all rows of a series.
-    """
+    """The value of a column of a table for each series, in their order."""
     names = [column] if form.kind == "wide" else [str(form.id), column]
     whole = _joined(list(format_of(path).blocks(path, names, _ROWS)), path)
     if form.kind == "wide":
@@ -129,30 +111,14 @@ def read_series_folder(
 ) -> SeriesTable:
     """Series of a folder, a file each, in the order of the files' names.
 
-    Parameters
-    ----------
-    folder : where the files are; those of other endings are passed over.
-    time : column that says when; without one the rows are in order.
-    values : columns of values, one a channel; all but the time by default.
-
-    Returns
-    -------
-    table : SeriesTable
-        Its ids are the names of the files without the ending.
+    Their ids are these names without the ending.
     """
     frame = _folder_frame(_files(folder), time, values, None)
     return SeriesTable.from_long(frame, id=_ID, time=time)
 
 
 def read_labels(path: Path, columns: Sequence[str], times: Sequence[str] = ()) -> pl.DataFrame:
-    """A table of labels: names as they are written, times, and the classes.
-
-    Parameters
-    ----------
-    path : the table.
-    columns : of the id and of the class.
-    times : columns of the start and the end, where labels belong to stretches.
-    """
+    """A table of labels: names as they are written, times of stretches, and the classes."""
     names = [*columns, *times]
     check_columns(names, table_names(path))
     parts = [frame for frame in format_of(path).blocks(path, names, _ROWS) if frame.height]

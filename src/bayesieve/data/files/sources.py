@@ -36,16 +36,10 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Source(ABC):
-    """A table that has not been read yet.
+    """A table that has not been read yet."""
 
-    Parameters
-    ----------
-    name : how messages call it.
-    names : names of the columns, as the file has them.
-    """
-
-    name: str
-    names: list[str]
+    name: str  #: how messages call it
+    names: list[str]  #: names of the columns, as the file has them
 
     @abstractmethod
     def kinds(self, columns: Sequence[int]) -> list[str]:
@@ -77,16 +71,10 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class FrameSource(Source):
-    """A polars frame, or a file that polars reads a few columns at a time.
-
-    Parameters
-    ----------
-    lazy : the scan.
-    kind : what it is read as, for messages.
-    """
+    """A polars frame, or a file that polars reads a few columns at a time."""
 
     lazy: "pl.LazyFrame"
-    kind: str = "a frame"
+    kind: str = "a frame"  #: what it is read as, for messages
 
     def kinds(self, columns: Sequence[int]) -> list[str]:
         """By the types of the columns."""
@@ -116,16 +104,10 @@ class FrameSource(Source):
 
 @dataclass(frozen=True)
 class TextSource(Source):
-    """A text file.
-
-    Parameters
-    ----------
-    path : the file.
-    separator : between two cells.
-    """
+    """A text file."""
 
     path: Path
-    separator: str
+    separator: str  #: between two cells
 
     def kinds(self, columns: Sequence[int]) -> list[str]:
         """The last row may still turn numbers into text."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self, cast
 
 import polars as pl
@@ -31,16 +30,10 @@ _UNREADABLE = (OSError, EOFError, zlib.error)
 
 @dataclass(frozen=True)
 class TextFormat(FileFormat):
-    """Text with delimiters and a header.
+    """Text with delimiters and a header."""
 
-    Parameters
-    ----------
-    endings : of the names of such files.
-    separator : between two cells.
-    """
-
-    endings: tuple[str, ...]
-    separator: str = ","
+    endings: tuple[str, ...]  #: of the names of such files
+    separator: str = ","  #: between two cells
     gzipped = True
     in_blocks = True
 
@@ -60,14 +53,7 @@ class TextFormat(FileFormat):
 class TextTable:
     """A text file with a header and delimiters, open: it is read through once, from its start.
 
-    Parameters
-    ----------
-    path : the file, gzipped if its name ends in .gz.
-    separator : between two cells.
-
-    Attributes
-    ----------
-    names : names of the columns, as the file has them; known from `with` on.
+    Its `names`, as the file has them, are known from `with` on.
     """
 
     def __init__(self, path: Path, separator: str):
@@ -86,12 +72,7 @@ class TextTable:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._file.close()
 
     def whole(self) -> pl.DataFrame:

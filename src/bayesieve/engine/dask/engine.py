@@ -4,7 +4,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
-from ...checks import Array, Foreign
+from ...checks import Array, Floats, Foreign
 from ...data.collection import Collection, as_values
 from ...data.columns import ColumnSpec
 from ...data.sample import Sample, judge_target, read_weights
@@ -30,7 +29,6 @@ from ...data.tables import (
     merge_kinds,
     sample_of,
 )
-from ...models.base import one_set
 from ...models.columns import Known, SharedTable
 from ...models.registry import MODELS
 from ..contract import Ints
@@ -38,6 +36,8 @@ from .ledgers import DealtColumns, RemoteRows, Spans, deal, deal_out, moves_of
 from .transport import ENDED, GONE, Channel, Health
 from .worker import (
     BLOCK,
+    ColumnHolder,
+    Holder,
     PartitionRequest,
     PartitionSummary,
     Seen,
@@ -46,9 +46,7 @@ from .worker import (
     count_classes,
     cut_block,
     encode_part,
-    hold_pieces,
-    hold_rows,
-    item_of,
+    hold,
     learn_block,
     look_at,
     rows_in,
@@ -169,13 +167,7 @@ def _distributed() -> Foreign:
 
 
 class Cluster:
-    """Workers that read, learn, encode and hold.
-
-    Parameters
-    ----------
-    client : a distributed.Client.
-    restart : restart workers that seem frozen.
-    """
+    """Workers that read, learn, encode and hold."""
 
     def __init__(self, client: Foreign, restart: bool = False):
         self._client = client
@@ -217,20 +209,12 @@ class Cluster:
     ) -> tuple[list[PartitionSummary], list[Kind], Foreign]:
         """What each part tells, the kind of each column, and what stays with the workers.
 
-        Parameters
-        ----------
-        collection, wanted : the parts, and which of their rows.
-        valued : of sparse parts, the columns whose values count, rather than their presence.
+        Of sparse parts, the values of the columns `valued` count, rather than their presence.
         """
         from dask import delayed
 
         names, box = collection.column_names, delayed(tuple(valued), traverse=False)
-        looked = self._computed(
-            [
-                delayed(look_at, pure=False)(part, collection.columns, each, box)
-                for part, each in zip(collection.parts, wanted, strict=True)
-            ]
-        )
+        looked = self._of_parts(look_at, collection, ((each, box) for each in wanted))
         parts = self._results([self._submit(summary_of, each) for each in looked])
         by_column = zip(*(each.kinds for each in parts), strict=True)
         merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
@@ -240,25 +224,19 @@ class Cluster:
         self, looked: Foreign, names: Sequence[str], models: Sequence[str], sparse: bool = False
     ) -> list[ColumnSpec]:
         """What each column is like."""
-        found = []
-        for block, at in enumerate(range(0, len(names), BLOCK)):
-            parts = [self._submit(block_of, each, block) for each in looked]
-            mine = slice(at, at + BLOCK)
-            args = (list(names[mine]), list(models[mine]), parts, sparse)
-            found.append(self._submit(learn_block, *args))
-        return [spec for block in self._results(found) for spec in block]
+        return self._by_blocks(
+            learn_block, looked, len(names), lambda at: (list(names[at]), list(models[at]), sparse)
+        )
 
     def comparable(
         self, collection: Collection, wanted: Sequence[PartitionRequest], n_whole: int, n_parts: int
     ) -> list[ColumnSpec]:
         """What each column is like where columns are compared with each other."""
-        n_columns, found = len(collection.names), []
-        _, _, looked = self.look(collection, wanted, range(n_columns))
-        for block, at in enumerate(range(0, n_columns, BLOCK)):
-            parts = [self._submit(block_of, each, block) for each in looked]
-            names = collection.column_names[at : at + BLOCK]
-            found.append(self._submit(comparable_block, names, parts, n_whole, n_parts))
-        return [spec for block in self._results(found) for spec in block]
+        names = collection.column_names
+        _, _, looked = self.look(collection, wanted, range(len(names)))
+        return self._by_blocks(
+            comparable_block, looked, len(names), lambda at: (names[at], n_whole, n_parts)
+        )
 
     def cut(
         self,
@@ -266,28 +244,35 @@ class Cluster:
         wanted: Sequence[PartitionRequest],
         which: Sequence[int],
         seen: Sequence[Seen],
-    ) -> list[NDArray[np.float64]]:
-        """Where numbers are cut by minimum description length.
+    ) -> list[Floats]:
+        """Where numbers are cut by minimum description length."""
+        given = ((each, which, mine) for each, mine in zip(wanted, seen, strict=True))
+        counted = self._of_parts(count_classes, collection, given)
+        return self._by_blocks(cut_block, counted, len(which))
 
-        Parameters
-        ----------
-        collection, wanted : the parts.
-        which : columns of numbers.
-        seen : rows of each part that count, with their classes.
-        """
+    def _of_parts(
+        self, task: Foreign, collection: Collection, given: Iterable[tuple[Foreign, ...]]
+    ) -> list[Foreign]:
+        """What a task makes of each part, with what it is given for it."""
         from dask import delayed
 
-        counted = self._computed(
-            [
-                delayed(count_classes, pure=False)(part, collection.columns, each, which, mine)
-                for part, each, mine in zip(collection.parts, wanted, seen, strict=True)
-            ]
-        )
+        made = delayed(task, pure=False)
+        parts = zip(collection.parts, given, strict=True)
+        return self._computed([made(part, collection.columns, *each) for part, each in parts])
+
+    def _by_blocks(
+        self,
+        task: Foreign,
+        parts: Foreign,
+        n_columns: int,
+        given: Callable[[slice], tuple[Foreign, ...]] = lambda mine: (),
+    ) -> list[Foreign]:
+        """What a task makes of each column, from one block of columns of all parts at a time."""
         found = []
-        for block in range(-(-len(which) // BLOCK)):
-            parts = [self._submit(item_of, each, block) for each in counted]
-            found.append(self._submit(cut_block, parts))
-        return [cuts for block in self._results(found) for cuts in block]
+        for number, at in enumerate(range(0, n_columns, BLOCK)):
+            mine = [self._submit(block_of, each, number) for each in parts]
+            found.append(self._submit(task, mine, *given(slice(at, at + BLOCK))))
+        return [each for several in self._results(found) for each in several]
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -298,23 +283,11 @@ class Cluster:
         specs: Sequence[ColumnSpec],
         sizes: Sequence[int],
     ) -> RemoteRows:
-        """Rows as codes, held by the workers that have read them.
-
-        Parameters
-        ----------
-        collection, wanted : the parts, and which of their rows.
-        specs : what each column is like.
-        sizes : how many rows each part has.
-        """
+        """Rows as codes, held by the workers that have read them."""
         from dask import delayed
 
         box = delayed(tuple(specs), traverse=False)
-        coded = self._computed(
-            [
-                delayed(encode_part, pure=False)(part, collection.columns, each, box)
-                for part, each in zip(collection.parts, wanted, strict=True)
-            ]
-        )
+        coded = self._of_parts(encode_part, collection, ((each, box) for each in wanted))
         self._kept += coded
         self._wait(coded)
         kept = [n if w.rows is None else w.rows.size for n, w in zip(sizes, wanted, strict=True)]
@@ -325,18 +298,15 @@ class Cluster:
             int(ends[-1]),
         )
         groups_of = [(worker, [coded[k] for k in parts]) for worker, parts in groups]
-        return RemoteRows(self._held(hold_rows, groups_of), spans, specs, coded)
+        return RemoteRows(self._held(Holder, groups_of), spans, specs, coded)
 
     def hold_columns(
         self, rows: RemoteRows, columns: Callable[[int], Sequence[Sequence[int]]], usual: Ints
     ) -> DealtColumns:
         """Columns of rows that are held already, dealt out over the workers with all their rows.
 
-        Parameters
-        ----------
-        rows : where they are held.
-        columns : given the number of workers, the columns of each.
-        usual : the code of each column that most rows have.
+        `columns` tells those of each worker, given how many there are; `usual` is the code that
+        most rows have.
         """
         workers = sorted(self._client.nthreads()) or [""]
         dealt = columns(len(workers))
@@ -345,23 +315,17 @@ class Cluster:
             slots, codes = rows.slots[list(mine)].tolist(), usual[list(mine)].tolist()
             pieces = [self._submit(deal, part, slots, codes, pure=False) for part in rows.parts]
             groups.append((worker, pieces))
-        return DealtColumns(self._held(hold_pieces, groups), dealt)
+        return DealtColumns(self._held(ColumnHolder, groups), dealt)
 
-    def _held(self, task: Foreign, groups: Sequence[tuple[str, list[Foreign]]]) -> Channel:
-        """A channel to long tasks, one a worker, each of which answers for what it is given.
-
-        Parameters
-        ----------
-        task : what workers run.
-        groups : where, and what it is given.
-        """
+    def _held(self, kind: Foreign, groups: Sequence[tuple[str, list[Foreign]]]) -> Channel:
+        """A channel to long tasks, one a worker, each of which answers for what it is given."""
         holds: list[Foreign] = []
 
         def start(number: int) -> Foreign:
             worker, given = groups[number]
             where = {"workers": [worker], "allow_other_workers": True, "pure": False}
-            known = (number, channel.address, channel.token, secure)
-            made = self._submit(task, *known, *given, **where)
+            known = (kind, number, channel.address, channel.token, secure)
+            made = self._submit(hold, *known, *given, **where)
             self._kept.append(made)
             return made
 
@@ -457,17 +421,11 @@ class Dealt(NamedTuple):
 
 @dataclass(frozen=True)
 class Given:
-    """A collection as it was given to a fit: what it takes to read its rows once more.
+    """A collection as it was given to a fit: what it takes to read its rows once more."""
 
-    Parameters
-    ----------
-    cluster, collection : where, and what.
-    wanted, sizes : which rows of each part count, and how many each has.
-    """
-
-    cluster: Cluster
+    cluster: Cluster  #: where, and what
     collection: Collection
-    wanted: tuple[PartitionRequest, ...]
+    wanted: tuple[PartitionRequest, ...]  #: which rows of each part count, and how many each has
     sizes: tuple[int, ...]
     _dealt: list[Dealt] = field(default_factory=list, init=False)
 
@@ -478,10 +436,8 @@ class Given:
     def comparable(self, n_whole: int, n_parts: int) -> list[ColumnSpec]:
         """Columns as they are compared with each other, however often rows count.
 
-        Parameters
-        ----------
-        n_whole : whole numbers from 0 on, so many of them, are what they are.
-        n_parts : other numbers are told by the part of their column, of so many, that they are in.
+        Whole numbers below `n_whole` are what they are, others the part of their column, of
+        `n_parts`, that they are in.
         """
         once = [PartitionRequest(each.number, each.rows) for each in self.wanted]
         return self.cluster.comparable(self.collection, once, n_whole, n_parts)
@@ -489,15 +445,10 @@ class Given:
     def deal(self, rows: RemoteRows, units: Sequence[Sequence[int]]) -> Dealt:
         """Columns of rows, each with all of them; dealt out once, however often they are asked for.
 
-        Parameters
-        ----------
-        rows : where they are held.
-        units : columns that must stay together.
+        Columns of a unit stay together.
         """
         if not self._dealt:
-            n_rows = rows.n_rows
-            sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
-            counts = [found[0, :, 0] for found in rows.count(sets, np.arange(n_rows))]
+            n_rows, counts = rows.n_rows, rows.totals
             moves = moves_of(counts)
             others = n_rows - np.array([each.max() for each in counts]).astype(np.int64)
             columns = self.cluster.hold_columns(
@@ -507,13 +458,8 @@ class Given:
         return self._dealt[0]
 
     def cut(
-        self,
-        which: Sequence[int],
-        rows: NDArray[np.int64],
-        labels: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        n_classes: int,
-    ) -> list[NDArray[np.float64]]:
+        self, which: Sequence[int], rows: Ints, labels: Ints, weights: Floats, n_classes: int
+    ) -> list[Floats]:
         """Where numbers are cut, as some rows (numbered among those that count) have it."""
         seen, first = [], 0
         for wanted, size in zip(self.wanted, self.sizes, strict=True):
@@ -524,14 +470,8 @@ class Given:
         return self.cluster.cut(self.collection, self.wanted, which, seen)
 
 
-def wanted_of(sizes: Sequence[int], weights: NDArray[np.float64]) -> list[PartitionRequest]:
-    """Which rows of each part count, and how often.
-
-    Parameters
-    ----------
-    sizes : rows of each part.
-    weights : of all rows.
-    """
+def wanted_of(sizes: Sequence[int], weights: Floats) -> list[PartitionRequest]:
+    """Which rows of each part count, and how often."""
     found = []
     once = bool((weights[weights > 0] == 1).all())
     for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
@@ -548,21 +488,13 @@ class RemoteTable(SharedTable):
     """Columns of codes that others hold.
 
     Beside the fields of a shared table, whose `columns` are one row that tells their kinds:
-
-    Parameters
-    ----------
-    rows : where the rows are held.
-    face : a table of no rows, with names and types as the user has them.
-    n_given : rows that were given, those without weight included.
-    given : the collection.
-    chunks_sparse : are its parts sparse?
     """
 
-    rows: RemoteRows | None = None
-    face: Foreign = None
-    n_given: int = 0
+    rows: RemoteRows | None = None  #: where the rows are held
+    face: Foreign = None  #: a table of no rows, with names and types as the user has them
+    n_given: int = 0  #: rows that were given, those without weight included
     given: Given | None = None
-    chunks_sparse: bool = False
+    chunks_sparse: bool = False  #: are its parts sparse?
 
     @property
     def is_sparse(self) -> bool:
@@ -587,10 +519,7 @@ class RemoteTable(SharedTable):
     @cached_property
     def _seen(self) -> list[tuple[int, int]]:
         """Of each column the codes that any row has, missing values left out, and those rows."""
-        n_rows = self.held.n_rows
-        sets = one_set(np.zeros(n_rows, np.int64), np.ones(n_rows), np.ones(1))
-        counts = self.held.count(sets, np.arange(n_rows))
-        known = [each[0, :-1] for each in counts]
+        known = [each[:-1] for each in self.held.totals]
         return [(int(np.count_nonzero(each)), int(each.sum())) for each in known]
 
     def is_identifier(self, j: int) -> bool:
@@ -609,7 +538,7 @@ class RemoteTable(SharedTable):
             "had and not the values. Call compute() and fit on the table."
         )
 
-    def pick(self, columns: NDArray[np.int64]) -> RawTable:
+    def pick(self, columns: Ints) -> RawTable:
         """Some columns, whose codes come here; refused where codes are intervals of values."""
         found = []
         for j in columns.tolist():
@@ -645,12 +574,7 @@ def remote_sample(
 ) -> Sample:
     """Read a collection: one value a row comes here (classes, weights); columns stay.
 
-    Parameters
-    ----------
-    cluster, collection : where, and what.
-    estimator : keeps width and names.
-    choose_models : gives the feature models, from a row that tells the kinds of the columns.
-    y, sample_weight : as users give them.
+    `choose_models` gives the feature models, from a row that tells the kinds of the columns.
     """
     keep_names(estimator, collection.face, reset=True)
     y = cluster.gather(y if collection.target is None else collection.target)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import Array, Foreign
+from ...checks import Array, Bytes, Foreign
 from ...data.columns import ColumnSpec
 from ...data.storage import Moves
-from ...models.base import SCORE_BITS, Floats, Statistics, TrainingSets
+from ...models.base import SCORE_BITS, Floats, Statistics, TrainingSets, one_set
 from ..contract import (
     AS_IT_IS,
     ROW_MEASURES,
@@ -35,35 +35,23 @@ from ..layout import Lines, fits_a_byte
 from ..sparse import MovedLines, SparseProblem, SparseTables
 from ..weighted import ScoredLines, TermTables, loss_bits
 from .terms import Reads, flat
-from .transport import Channel, Message, Requests, narrow
+from .transport import Answers, Channel, Message, Requests, narrow
 
 
 class RareCodes(NamedTuple):
-    """A column of codes, nearly all of which are the same.
+    """A column of codes, nearly all of which are the same."""
 
-    Parameters
-    ----------
-    usual : the code of all other rows.
-    rows, codes : rows that have another one, ascending, and it.
-    """
-
-    usual: int
-    rows: NDArray[np.int32]
-    codes: NDArray[np.uint8]
+    usual: int  #: the code of all other rows
+    rows: NDArray[np.int32]  #: rows that have another one, ascending, and it
+    codes: Bytes
 
 
 class CodedPart(NamedTuple):
-    """Rows of a table as codes.
+    """Rows of a table as codes."""
 
-    Parameters
-    ----------
-    codes : columns whose codes fit a byte; those of 0 and 1 only, a bit a row; or rare codes.
-    wide : the other columns.
-    n_rows : how many rows.
-    """
-
-    codes: tuple[NDArray[np.uint8] | RareCodes, ...]
-    wide: tuple[NDArray[np.int32], ...]
+    #: columns whose codes fit a byte; those of 0 and 1 only, a bit a row; or rare codes
+    codes: tuple[Bytes | RareCodes, ...]
+    wide: tuple[NDArray[np.int32], ...]  #: the other columns
     n_rows: int
 
     @classmethod
@@ -74,13 +62,11 @@ class CodedPart(NamedTuple):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from bayesieve.engine.dask.ledgers import CodedPart
         >>> part = CodedPart.of([np.array([0, 1] * 8), np.array([0, 2] * 8)], [], 16)
         >>> [column.nbytes for column in part.codes], part.column(0)[:4]
         ([2, 16], array([0, 1, 0, 1], dtype=uint8))
         """
-        kept: list[NDArray[np.uint8] | RareCodes] = []
+        kept: list[Bytes | RareCodes] = []
         for column in codes:
             if isinstance(column, RareCodes):
                 kept.append(column)
@@ -112,19 +98,12 @@ class CodedPart(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Some columns of a part, by the rows in which they differ from their usual code.
+    """Some columns of a part, by the rows in which they differ from their usual code."""
 
-    Parameters
-    ----------
-    pointers : column c has the entries from pointers[c] to pointers[c + 1].
-    rows, codes : of the entries; rows ascending within a column.
-    n_rows : how many rows the part has.
-    """
-
-    pointers: NDArray[np.int64]
-    rows: NDArray[np.int32]
+    pointers: Ints  #: column c has the entries from pointers[c] to pointers[c + 1]
+    rows: NDArray[np.int32]  #: of the entries; rows ascending within a column
     codes: Array
-    n_rows: int
+    n_rows: int  #: how many rows the part has
 
 
 def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
@@ -132,8 +111,6 @@ def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.ledgers import CodedPart, deal
     >>> part = CodedPart.of([np.array([0, 1, 0]), np.array([2, 2, 0])], [], 3)
     >>> [each.tolist() for each in deal(part, [0, 1], [0, 2])[:3]]
     [[0, 1, 2], [1, 2], [1, 0]]
@@ -154,16 +131,11 @@ def deal(part: CodedPart, slots: Sequence[int], usual: Sequence[int]) -> Piece:
 
 @dataclass(frozen=True)
 class Spans:
-    """Which worker holds which rows.
+    """Which worker holds which rows."""
 
-    Parameters
-    ----------
-    of : for each holder, the first row and the one after the last of each of its parts, in order.
-    n_rows : in all.
-    """
-
+    #: for each holder, the first row and the one after the last of each of its parts, in order
     of: tuple[tuple[tuple[int, int], ...], ...]
-    n_rows: int
+    n_rows: int  #: in all
 
     @cached_property
     def holders(self) -> Ints:
@@ -198,16 +170,8 @@ class Spans:
 class RemoteRows(Requests):
     """Rows of codes that workers hold.
 
-    Parameters
-    ----------
-    channel : to them.
-    spans : who holds which.
-    specs : what each column is like.
-    parts : the rows themselves, for whoever can hand them on.
-
-    Attributes
-    ----------
-    slots : where each column stands with its holders: among those of a byte a cell, or below 0.
+    `slots` tells where each column stands with its holders: among those of a byte a cell, or below
+    0.  `parts` are the rows themselves, for whoever can hand them on.
     """
 
     def __init__(
@@ -234,11 +198,7 @@ class RemoteRows(Requests):
     ) -> list[Floats]:
         """Weight of the rows of each training set by code and class, column by column.
 
-        Parameters
-        ----------
-        sets : who trains; its rows are those of `training`, ascending, some several times.
-        training : their numbers.
-        columns : these alone, in this order; None: all.
+        The rows of the sets are those numbered by `training`, ascending, some several times.
         """
         which = slice(None) if columns is None else list(columns)
         slots, n_codes = self.slots[which], self._n_codes[which]
@@ -269,6 +229,12 @@ class RemoteRows(Requests):
         parts = np.split(total, ends[:-1])
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
+    @cached_property
+    def totals(self) -> list[Floats]:
+        """How many rows have each code, column by column."""
+        sets = one_set(np.zeros(self.n_rows, np.int64), np.ones(self.n_rows), np.ones(1))
+        return [found[0, :, 0] for found in self.count(sets, np.arange(self.n_rows))]
+
     def codes(self, j: int) -> Array:
         """Codes of one column, of all rows."""
         slot = int(self.slots[j])
@@ -285,8 +251,7 @@ class RemoteRows(Requests):
         def make(holder: int) -> Message:
             return Message("marks", {"slots": slots}, (narrow(self.spans.numbers(holder)),))
 
-        found: Ints = np.sum([a.arrays[0] for a in self.ask_each(make)], axis=0, dtype=np.uint64)
-        return found
+        return np.sum([a.arrays[0] for a in self.ask_each(make)], axis=0, dtype=np.uint64)
 
     def row_marks(
         self, columns: Sequence[int], drawn: Sequence[NDArray[np.uint64]]
@@ -323,14 +288,7 @@ class RemoteRows(Requests):
     def weighted_ledger(
         self, tables: TermTables, reads: Reads, rows: Ints, labels: Ints, weights: Ints
     ) -> Ledger:
-        """A ledger of weighted terms.
-
-        Parameters
-        ----------
-        tables : what the terms say.
-        reads : how lines hold them.
-        rows, labels, weights : who is scored: its row, its class, and what it counts.
-        """
+        """A ledger of weighted terms."""
         n_classes = tables.n_classes
         lines = ScoredLines.sort(labels, n_classes, weights)
         bits, once = loss_bits(tables, lines), np.ones(rows.size, np.int64)
@@ -349,22 +307,13 @@ _NO_SUMS = np.empty((1, 0, 0), np.int64)
 
 @dataclass(frozen=True)
 class Opening:
-    """All that workers must know of a ledger of lines that they hold.
+    """All that workers must know of a ledger of lines that they hold."""
 
-    Parameters
-    ----------
-    plain : what kind of ledger it is, and its numbers.
-    rows : the row of the table behind each line.
-    lines : the lines, without their sums.
-    n_sets : how many sets of tables they read.
-    tables : the same for all workers.
-    """
-
-    plain: dict[str, Foreign]
-    rows: Ints
-    lines: Scores
-    n_sets: int
-    tables: tuple[Array, ...]
+    plain: dict[str, Foreign]  #: what kind of ledger it is, and its numbers
+    rows: Ints  #: the row of the table behind each line
+    lines: Scores  #: the lines, without their sums
+    n_sets: int  #: how many sets of tables they read
+    tables: tuple[Array, ...]  #: the same for all workers
 
     def message(self, number: int, worker: int, rows: RemoteRows) -> Message:
         """What one worker must know; weights are left out where every line counts once."""
@@ -440,12 +389,7 @@ class RemoteLedger(NamedLedger):
     Each request names the whole state, so that a worker that has just begun catches up by itself,
     and answers are added up: a step of a search is one round (errors) or two (bounds, then losses).
 
-    Parameters
-    ----------
-    rows : where to ask.
-    opening : what workers must know.
-    outline, offers : as of any ledger.
-    shape : of the weights: terms x classes, or x 1 where whole columns join and leave.
+    `shape` is that of the weights: terms x classes, or x 1 where whole columns join and leave.
     """
 
     def __init__(
@@ -575,16 +519,10 @@ class RemoteLedger(NamedLedger):
 def deal_out(weights: Ints, units: Sequence[Sequence[int]], n_holders: int) -> list[list[int]]:
     """Columns of each holder: units stay whole, and all holders have about as much to do.
 
-    Parameters
-    ----------
-    weights : work of each column.
-    units : columns that move together; columns of none are nobody's.
-    n_holders : at most so many.
+    Columns of no unit are nobody's.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.ledgers import deal_out
     >>> deal_out(np.array([5, 1, 1, 4]), [[0], [1, 3], [2]], 2)
     [[0], [1, 3, 2]]
     """
@@ -598,13 +536,7 @@ def deal_out(weights: Ints, units: Sequence[Sequence[int]], n_holders: int) -> l
 
 
 class DealtColumns(Requests):
-    """Columns that workers hold, each with all rows.
-
-    Parameters
-    ----------
-    channel : to them.
-    columns : of each holder, in its own order.
-    """
+    """Columns that workers hold, each with all rows; told for each holder, in its own order."""
 
     def __init__(self, channel: Channel, columns: Sequence[Sequence[int]]):
         self.columns = [np.array(mine, np.int64) for mine in columns]
@@ -626,14 +558,9 @@ class DealtColumns(Requests):
 
 @dataclass(frozen=True)
 class RemoteProblem(SparseProblem):
-    """Rows that workers hold; `moves` has no entries.
+    """Rows that workers hold; `moves` has no entries."""
 
-    Parameters
-    ----------
-    held : where they are counted.
-    """
-
-    held: RemoteRows = field(kw_only=True)
+    held: RemoteRows = field(kw_only=True)  #: where they are counted
 
     @cached_property
     def _counts(self) -> list[list[Floats]]:
@@ -667,13 +594,6 @@ class DealtLedger(NamedLedger, MovedLines):
     The sums stand here.  The worker of a column that joins or leaves answers which lines it moves;
     the next request gives all workers the new sums of these lines.  Sums are sent, not differences:
     to receive them twice changes nothing, and a worker that has just begun receives all of them.
-
-    Parameters
-    ----------
-    columns : where to ask.
-    problem : rows, targets, and which lines are scored.
-    tables : the terms of all columns.
-    factors : what a line of each class counts.
     """
 
     def __init__(
@@ -742,8 +662,7 @@ class DealtLedger(NamedLedger, MovedLines):
 
     def _moved_offset(self, joining: Sequence[int], leaving: Sequence[int]) -> Ints:
         base = self._tables.base
-        found: Ints = self._offset + base[list(joining)].sum(0) - base[list(leaving)].sum(0)
-        return found
+        return self._offset + base[list(joining)].sum(0) - base[list(leaving)].sum(0)
 
     def _changes(self, joining: Sequence[int], leaving: Sequence[int]) -> tuple[Ints, Ints]:
         """Lines that move, and by how much; one round."""
@@ -813,16 +732,11 @@ class DealtLedger(NamedLedger, MovedLines):
 
 @dataclass(frozen=True)
 class _Owned:
-    """Units as workers number them.
+    """Units as workers number them."""
 
-    Parameters
-    ----------
-    workers, numbers : of each unit: who has its columns, and its number there.
-    members : of each worker: the columns of its units, in its own numbers.
-    """
-
-    workers: Ints
+    workers: Ints  #: of each unit: who has its columns, and its number there
     numbers: Ints
+    #: of each worker: the columns of its units, in its own numbers
     members: list[tuple[tuple[int, ...], ...]]
 
     @classmethod
@@ -841,8 +755,6 @@ def moves_of(counts: Sequence[Array]) -> Moves:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.ledgers import moves_of
     >>> moves = moves_of([np.array([5, 2, 0]), np.array([0, 3, 1])])
     >>> moves.usual.tolist(), moves.first.tolist(), moves.codes.tolist()
     ([0, 1], [0, 1, 2], [1, 2])
@@ -871,18 +783,11 @@ _UNPACKED = 256
 
 
 class Meanings(NamedTuple):
-    """What the codes of columns mean, so that those of different columns can be compared.
+    """What the codes of columns mean, so that those of different columns can be compared."""
 
-    Parameters
-    ----------
-    starts : column c has the meanings from starts[c] to starts[c + 1], one a code.
-    numbers : equal meanings have equal numbers.
-    usual : the meaning of each column from which rows depart.
-    """
-
-    starts: Ints
-    numbers: Ints
-    usual: Ints
+    starts: Ints  #: column c has the meanings from starts[c] to starts[c + 1], one a code
+    numbers: Ints  #: equal meanings have equal numbers
+    usual: Ints  #: the meaning of each column from which rows depart
 
 
 class Differences(NamedTuple):
@@ -895,16 +800,10 @@ class Differences(NamedTuple):
 
 @dataclass(frozen=True)
 class RemoteDifferences:
-    """Columns that workers hold, as they are compared with each other.
+    """Columns that workers hold, as they are compared with each other."""
 
-    Parameters
-    ----------
-    held : where the rows are held.
-    meanings : of the codes of each column.
-    """
-
-    held: RemoteRows
-    meanings: Meanings
+    held: RemoteRows  #: where the rows are held
+    meanings: Meanings  #: of the codes of each column
 
     def departures(self) -> Ints:
         """Rows of each slice in which a column departs: columns x slices; one round."""
@@ -927,16 +826,11 @@ class RemoteDifferences:
 
 
 class ComparedRows:
-    """Answers how columns differ for the rows of some parts of a table.
-
-    Parameters
-    ----------
-    parts : the rows, one part after the other; none is empty.
-    """
+    """Answers how columns differ for the rows of some parts of a table, none of them empty."""
 
     def __init__(self, parts: Sequence[CodedPart]):
         self._parts = parts
-        self.answers = {"departures": self._departures, "compare": self._compare}
+        self.answers: Answers = {"departures": self._departures, "compare": self._compare}
 
     def _departures(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
         slots, *given = arrays

@@ -6,9 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...checks import Array, Foreign
+from ...checks import Array, Bools, Foreign
 from ...models.base import Floats
 from ..contract import Ints
 from .transport import Message, narrow
@@ -22,8 +21,6 @@ def flat(arrays: Sequence[Array], kind: Foreign = np.int64) -> tuple[Ints, Array
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.terms import apart, flat
     >>> starts, numbers = flat([np.array([3, 4]), np.array([5])])
     >>> starts.tolist(), [each.tolist() for each in apart(starts, numbers)]
     ([0, 2, 3], [[3, 4], [5]])
@@ -47,7 +44,7 @@ class Reads(NamedTuple):
     groups: Ints
     lone: Ints  #: terms of which some codes read as the last one, which is silent
     lone_starts: Ints
-    lone_codes: NDArray[np.bool_]
+    lone_codes: Bools
 
     @classmethod
     def of(
@@ -55,15 +52,11 @@ class Reads(NamedTuple):
         kinds: Ints,
         slots: Ints,
         pairs: Sequence[tuple[tuple[int, int], tuple[Ints, Ints]]],
-        lone: Mapping[int, NDArray[np.bool_]],
+        lone: Mapping[int, Bools],
     ) -> "Reads":
-        """Terms as one names them where a search runs.
+        """Terms as one names them where a search runs; pairs come with the groups of their codes.
 
-        Parameters
-        ----------
-        kinds, slots : see above.
-        pairs : two columns each, with the group of each of their codes.
-        lone : codes of some terms that read as the last one.
+        `lone` tells which codes of some terms read as the last one.
         """
         both = np.array([columns for columns, _ in pairs], np.int64).reshape(-1, 2)
         groups = flat([each for _, two in pairs for each in two])
@@ -77,16 +70,10 @@ _MOST_COUNTS = 1 << 21
 
 @dataclass(frozen=True)
 class RemoteCells:
-    """Columns on workers whose codes fall into groups, the last of which is silent.
+    """Columns on workers whose codes fall into groups, the last of which is silent."""
 
-    Parameters
-    ----------
-    held : where to ask.
-    columns, groups : which columns, and the group of each of their codes.
-    """
-
-    held: "RemoteRows"
-    columns: tuple[int, ...]
+    held: "RemoteRows"  #: where to ask
+    columns: tuple[int, ...]  #: which columns, and the group of each of their codes
     groups: tuple[Ints, ...]
 
     def counts(
@@ -99,14 +86,7 @@ class RemoteCells:
     ) -> Iterator[tuple[slice, Ints, Ints]]:
         """Weight of the rows by cell and class, end to end, some pairs of columns at a time.
 
-        Parameters
-        ----------
-        sorted_rows, labels, weights : who is counted.
-        pairs : places of first and of second columns.
-
-        Yields
-        ------
-        which, counts, ends : of these pairs the counts, those of pair p from ends[p] on.
+        Gives which pairs, their counts, and where those of each begin.
         """
         n_groups = np.array([groups[-1] for groups in self.groups], np.int64)
         first, second = pairs

@@ -13,7 +13,7 @@ import struct
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -44,7 +44,6 @@ class Message(NamedTuple):
     Examples
     --------
     >>> import numpy as np, socket
-    >>> from bayesieve.engine.dask.transport import Message, receive, send
     >>> here, there = socket.socketpair()
     >>> n_bytes = send(here, Message("add", {"sign": 1}, (np.arange(3),)))
     >>> receive(there)
@@ -62,18 +61,11 @@ class Message(NamedTuple):
 Arrays = tuple[Array, ...]
 
 #: What is done for a message by this name, with its plain data and arrays.
-Answers = Mapping[str, Callable[[dict[str, Foreign], Arrays], Foreign]]
+Answers = dict[str, Callable[[dict[str, Foreign], Arrays], Foreign]]
 
 
 def answered(message: Message, answers: Answers, forget: Callable[[int], object]) -> Message:
-    """The answer to a message, and how long it took; what went wrong is an answer too.
-
-    Parameters
-    ----------
-    message : the request.
-    answers : what can be done.
-    forget : lets a ledger go, by its number.
-    """
+    """The answer to a message, and how long it took; what went wrong is an answer too."""
     start = time.perf_counter()
     try:
         for number in message.plain.get("forget", ()):
@@ -105,11 +97,11 @@ def send(line: socket.socket, message: Message) -> int:
 
 def receive(line: socket.socket) -> Message:
     """The next message; a `ConnectionError` where the other side is gone or speaks otherwise."""
-    n_head, size = _LENGTHS.unpack(_exactly(line, _LENGTHS.size))
+    n_head, size = _LENGTHS.unpack(exactly(line, _LENGTHS.size))
     if n_head > _MOST_HEAD:
         raise BrokenFrameError(f"a head of {n_head} bytes came; at most {_MOST_HEAD} are allowed.")
     try:
-        op, plain, shapes = json.loads(_exactly(line, n_head))
+        op, plain, shapes = json.loads(exactly(line, n_head))
         kinds = [(np.dtype(kind), tuple(map(int, shape))) for kind, shape in shapes]
     except (ValueError, TypeError) as error:
         raise BrokenFrameError(f"a head came that cannot be read: {error}") from error
@@ -125,18 +117,11 @@ def receive(line: socket.socket) -> Message:
     return Message(op, plain, tuple(found))
 
 
-def exactly(line: socket.socket, n_bytes: int) -> bytes:
-    """Receive so many bytes, no more and no fewer."""
-    return _exactly(line, n_bytes)
-
-
 def narrow(numbers: Array) -> Array:
     """Whole numbers in a small type that holds them.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.dask.transport import narrow
     >>> narrow(np.array([0, 300])).dtype, narrow(np.array([-1, 3])).dtype
     (dtype('uint16'), dtype('int16'))
     """
@@ -144,7 +129,8 @@ def narrow(numbers: Array) -> Array:
     return numbers.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
 
 
-def _exactly(line: socket.socket, n_bytes: int) -> bytes:
+def exactly(line: socket.socket, n_bytes: int) -> bytes:
+    """Receive so many bytes, no more and no fewer."""
     found = bytearray(n_bytes)
     _fill(line, memoryview(found))
     return bytes(found)
@@ -204,16 +190,8 @@ def tend(line: socket.socket) -> None:
 class Channel:
     """Lines to a fixed number of holders, each with a number of its own.
 
-    Parameters
-    ----------
-    host : the interface on which to listen.
-    n_holders : how many will dial.
-    watch : called with a holder's number while it is waited for; raises where that is hopeless.
-    context : of TLS, or None.
-
-    Attributes
-    ----------
-    setups : messages that a new worker gets first, by number.
+    `watch` is called with a holder's number while it is waited for, and raises where that is
+    hopeless.  `setups` are messages that a new worker gets first, by number.
     """
 
     def __init__(
@@ -230,7 +208,7 @@ class Channel:
         self._arrived: dict[int, socket.socket] = {}
         self._news = threading.Condition()
         self._closed = False
-        self._tally = Tally(0, 0, 0, 0.0, 0.0)
+        self.tally = Tally(0, 0, 0, 0.0, 0.0)  #: rounds and bytes so far
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._door = socket.create_server((host, 0), family=family, backlog=n_holders + 16)
         self.address = (host, int(self._door.getsockname()[1]))
@@ -243,11 +221,6 @@ class Channel:
     def n_holders(self) -> int:
         """How many hold rows."""
         return len(self._lines)
-
-    @property
-    def tally(self) -> Tally:
-        """Rounds and bytes so far."""
-        return self._tally
 
     def ask(self, make: Make) -> list[Message]:
         """One round: a message to each holder, their answers in order.
@@ -318,8 +291,8 @@ class Channel:
                 continue
 
     def _count(self, **more: float) -> None:
-        known = self._tally._asdict()
-        self._tally = self._tally._replace(**{name: known[name] + n for name, n in more.items()})
+        known = self.tally._asdict()
+        self.tally = self.tally._replace(**{name: known[name] + n for name, n in more.items()})
 
     def _say(self, line: socket.socket | None, message: Message) -> None:
         if line is None:
@@ -447,13 +420,7 @@ async def find_silent(seconds: float, restart: bool, dask_scheduler: Foreign = N
 
 
 class Health:
-    """Watches over a cluster while something is waited for.
-
-    Parameters
-    ----------
-    client : a distributed.Client.
-    restart : restart workers that seem frozen; else a warning names them.
-    """
+    """Watches over a cluster while something is waited for; tells, or restarts, frozen workers."""
 
     def __init__(self, client: Foreign, restart: bool = False):
         self._client, self._restart = client, restart
@@ -533,28 +500,18 @@ class Health:
 
 
 class Requests:
-    """Requests to all workers of one channel, about what they hold and ledgers of it.
-
-    Parameters
-    ----------
-    channel : to those who hold.
-    """
+    """Requests to all workers of one channel, about what they hold and ledgers of it."""
 
     def __init__(self, channel: Channel):
-        self._channel = channel
+        self.channel = channel  #: to those who hold
         self._numbers = itertools.count()
         self._forgotten: list[int] = []
         self.ask(Message("nothing"))
 
     @property
-    def channel(self) -> Channel:
-        """To those who hold."""
-        return self._channel
-
-    @property
     def n_holders(self) -> int:
         """How many hold."""
-        return self._channel.n_holders
+        return self.channel.n_holders
 
     def next_number(self) -> int:
         """A number for a ledger, which no other has."""
@@ -563,17 +520,14 @@ class Requests:
     def tell(self, number: int, messages: Callable[[int], list[Message]]) -> None:
         """Open a ledger on every worker, now and whenever one is replaced.
 
-        Parameters
-        ----------
-        number : of the ledger.
-        messages : what one holder must know: first the ledger itself, then what requests name.
+        The first of the messages opens the ledger, the others tell what requests name.
         """
         self.ask_each(lambda holder: messages(holder)[0])
-        self._channel.setups[number] = messages
+        self.channel.setups[number] = messages
 
     def forget(self, number: int) -> None:
         """Drop a ledger; workers learn of it with the next request."""
-        self._channel.setups.pop(number, None)
+        self.channel.setups.pop(number, None)
         self._forgotten.append(number)
 
     def ask(self, message: Message) -> list[Message]:
@@ -584,10 +538,10 @@ class Requests:
         """Send each worker a request of its own; their answers."""
         gone = [self._forgotten.pop() for _ in range(len(self._forgotten))]
         if not gone:
-            return self._channel.ask(make)
+            return self.channel.ask(make)
 
         def with_news(holder: int) -> Message:
             message = make(holder)
             return message._replace(plain={**message.plain, "forget": gone})
 
-        return self._channel.ask(with_news)
+        return self.channel.ask(with_news)

@@ -3,11 +3,11 @@
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -44,35 +44,19 @@ from .transport import Answers, Arrays, Message, answered, dial, receive, send
 
 @dataclass(frozen=True)
 class CountedRows:
-    """Rows of one partition that are counted.
-
-    Parameters
-    ----------
-    part : the rows.
-    rows : those that count, ascending; some may come several times.
-    labels, weights : of these.
-    left_out : positions among them that each set leaves out.
-    n_classes : how many there are.
-    """
+    """Rows of one partition that are counted."""
 
     part: CodedPart
-    rows: Ints
-    labels: Ints
+    rows: Ints  #: those that count, ascending; some may come several times
+    labels: Ints  #: of these
     weights: Floats
-    left_out: tuple[Ints, ...]
+    left_out: tuple[Ints, ...]  #: positions among them that each set leaves out
     n_classes: int
 
     def counter(
         self, slots: Ints, n_codes: Ints, offsets: Ints, total: Floats
     ) -> Callable[[int, int], None]:
-        """Adds the counts of columns lo to hi to a total, in which they stand end to end.
-
-        Parameters
-        ----------
-        slots, n_codes : the columns.
-        offsets : where each one's counts begin.
-        total : written.
-        """
+        """Adds the counts of columns lo to hi to a total, in which they stand end to end."""
         rare = np.array([isinstance(self._kept(slot), RareCodes) for slot in slots.tolist()])
 
         def task(lo: int, hi: int) -> None:
@@ -160,17 +144,11 @@ BEAT = 3.0
 
 
 class LedgerHost:
-    """Ledgers of what a worker holds, each brought to the state that a request names.
+    """Ledgers of what a worker holds, each brought to the state that a request names."""
 
-    Parameters
-    ----------
-    openers : by the form of a ledger: makes one, of the plain data and arrays of a message.
-    """
-
-    def __init__(
-        self, openers: Mapping[str, Callable[[dict[str, Foreign], Arrays], "HostedLedger"]]
-    ):
-        self._openers = openers
+    def __init__(self) -> None:
+        #: By the form of a ledger, what makes one of the plain data and arrays of a message.
+        self.openers: dict[str, Callable[[dict[str, Foreign], Arrays], HostedLedger]] = {}
         self._ledgers: dict[int, HostedLedger] = {}
         self.answers: Answers = {"open": self._open, "units": self._units, "ask": self._ask}
 
@@ -179,7 +157,7 @@ class LedgerHost:
         self._ledgers.pop(number, None)
 
     def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
-        self._ledgers[int(plain["ledger"])] = self._openers[plain["form"]](plain, arrays)
+        self._ledgers[int(plain["ledger"])] = self.openers[plain["form"]](plain, arrays)
         return []
 
     def _units(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
@@ -199,16 +177,10 @@ class LedgerHost:
 class HostedLedger:
     """A ledger of rows here, and the weights and constants at which it stands.
 
-    Parameters
-    ----------
-    ledger : of lines here.
-    shape : of the weights: terms x classes, or x 1 where whole columns join and leave.
-
-    Attributes
-    ----------
-    n_state : so many arrays of a request name the state.
+    `shape` is that of the weights: terms x classes, or x 1 where whole columns join and leave.
     """
 
+    #: So many arrays of a request name the state.
     n_state = 5
 
     def __init__(self, ledger: Ledger, shape: tuple[int, int]):
@@ -295,12 +267,7 @@ class HostedLedger:
 
 
 class HostedColumns(HostedLedger):
-    """A ledger of all lines and of the columns here; somebody who knows all columns has the sums.
-
-    Parameters
-    ----------
-    ledger : of the columns here.
-    """
+    """A ledger of all lines and the columns here; somebody who knows all columns has the sums."""
 
     n_state = 3
 
@@ -324,30 +291,14 @@ class HostedColumns(HostedLedger):
         return [lines, found[:, lines]]
 
 
-class Holder:
-    """Answers for the rows of some parts of a table.
+class Answering:
+    """Answers requests about what it holds, among them those for ledgers."""
 
-    Parameters
-    ----------
-    parts : the rows, one part after the other.
-    n_threads : for the kernels.
-    """
-
-    def __init__(self, parts: Sequence[CodedPart], n_threads: int = 1):
-        self._parts = [part for part in parts if part.n_rows]
-        self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
-        self._threads = Threads(n_threads)
-        weighted = WeightedRows(self._parts, self._threads)
-        self._ledgers = LedgerHost({"lines": self._open, "terms": weighted.open})
-        self._answers: Answers = {
-            "count": self._count,
-            "codes": self._codes,
-            "marks": self._marks,
-            "nothing": lambda plain, arrays: arrays,
-            **self._ledgers.answers,
-            **weighted.answers,
-            **ComparedRows(self._parts).answers,
-        }
+    def __init__(self, n_threads: int):
+        self._threads = Threads(n_threads)  # for the kernels
+        self._ledgers = LedgerHost()
+        self._answers: Answers = {"nothing": lambda plain, arrays: arrays}
+        self._answers |= self._ledgers.answers
 
     def answer(self, message: Message) -> Message:
         """The answer to a message; what went wrong is an answer too."""
@@ -356,6 +307,19 @@ class Holder:
     def close(self) -> None:
         """Stop the threads."""
         self._threads.close()
+
+
+class Holder(Answering):
+    """Answers for the rows of some parts of a table, one after the other."""
+
+    def __init__(self, parts: Sequence[CodedPart], n_threads: int = 1):
+        super().__init__(n_threads)
+        self._parts = [part for part in parts if part.n_rows]
+        self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
+        weighted = WeightedRows(self._parts, self._threads)
+        self._ledgers.openers |= {"lines": self._open, "terms": weighted.open}
+        self._answers |= {"count": self._count, "codes": self._codes, "marks": self._marks}
+        self._answers |= weighted.answers | ComparedRows(self._parts).answers
 
     # -- counts and codes ----------------------------------------------------------------------
 
@@ -446,13 +410,7 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 class WeightedRows:
-    """Answers about weighted terms for the rows of some parts of a table.
-
-    Parameters
-    ----------
-    parts : the rows, one part after the other; none is empty.
-    threads : for the kernels.
-    """
+    """Answers about weighted terms for the rows of some parts of a table, none of them empty."""
 
     def __init__(self, parts: Sequence[CodedPart], threads: Threads):
         self._parts, self._threads = parts, threads
@@ -552,17 +510,7 @@ class WeightedRows:
 # -- Requests until the line is closed -------------------------------------------------------------
 
 
-class Answering(Protocol):
-    """Answers requests about what it holds."""
-
-    def answer(self, message: Message) -> Message:
-        """The answer to a message; what went wrong is an answer too."""
-
-    def close(self) -> None:
-        """Release everything that is held."""
-
-
-def serve(line: socket.socket, holder: Answering) -> int:
+def serve(line: socket.socket, holder: "Answering") -> int:
     """Answer until the line is closed; how many questions there were."""
     n_questions = 0
     responder = _Responder(line)
@@ -610,17 +558,12 @@ class _Responder:
 # -- Columns with all their rows -------------------------------------------------------------------
 
 
-class ColumnHolder:
-    """Answers for some columns of a table.
-
-    Parameters
-    ----------
-    pieces : the columns, part by part in the order of the rows.
-    n_threads : for the kernels.
-    """
+class ColumnHolder(Answering):
+    """Answers for some columns of a table, given part by part in the order of the rows."""
 
     def __init__(self, pieces: Sequence[Piece], n_threads: int = 1):
-        self._threads = Threads(n_threads)
+        super().__init__(n_threads)
+        self._ledgers.openers["columns"] = self._open
         self._n_rows = sum(piece.n_rows for piece in pieces)
         starts = np.cumsum([0, *(piece.n_rows for piece in pieces)])
         columns = np.concatenate(
@@ -632,19 +575,6 @@ class ColumnHolder:
         self._columns = columns[order]
         self._rows = np.concatenate(rows)[order].astype(np.int32)
         self._codes = np.concatenate([piece.codes for piece in pieces])[order]
-        self._ledgers = LedgerHost({"columns": self._open})
-        self._answers: Answers = {
-            "nothing": lambda plain, arrays: arrays,
-            **self._ledgers.answers,
-        }
-
-    def answer(self, message: Message) -> Message:
-        """The answer to a message; what went wrong is an answer too."""
-        return answered(message, self._answers, self._ledgers.forget)
-
-    def close(self) -> None:
-        """Stop the threads."""
-        self._threads.close()
 
     def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
         """A ledger of all lines and of the columns here."""
@@ -692,16 +622,16 @@ class PartitionRequest(NamedTuple):
     """Which rows of a part count, and how often; None: all of them, once."""
 
     number: int  #: of the part
-    rows: NDArray[np.int64] | None = None
-    repeats: NDArray[np.float64] | None = None
+    rows: Ints | None = None
+    repeats: Floats | None = None
 
 
 class Seen(NamedTuple):
     """Rows of a part as a ranking sees them: which, their classes and weights."""
 
-    rows: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    rows: Ints
+    labels: Ints
+    weights: Floats
     n_classes: int
 
 
@@ -710,21 +640,19 @@ def rows_in(part: Foreign) -> int:
     return int(part.shape[0])
 
 
-class PartitionLook(NamedTuple):
-    """What a part is like: its rows, the kinds of its columns, and what they hold, by blocks."""
-
-    n_rows: int
-    kinds: list[Kind]
-    blocks: list[list[Look]]
-    sparse: bool | None  #: None where there are no rows to tell
-
-
 class PartitionSummary(NamedTuple):
     """What a part is like, but for the values of its columns."""
 
     n_rows: int
     kinds: list[Kind]
-    sparse: bool | None
+    sparse: bool | None  #: None where there are no rows to tell
+
+
+class PartitionLook(NamedTuple):
+    """What a part is like, and what its columns hold, by blocks."""
+
+    summary: PartitionSummary
+    blocks: list[list[Look]]
 
 
 _NOTHING = Look(Kind(False, False, np.nan), np.empty(0), np.empty(0, np.int64))
@@ -743,21 +671,22 @@ def look_at(
         for j in valued if sparse else range(len(looks)):
             looks[j] = look(table, j, wanted.repeats)
     blocks = [looks[at : at + BLOCK] for at in range(0, len(looks), BLOCK)]
-    return PartitionLook(rows_in(part), [each.kind for each in looks], blocks, sparse)
+    kinds = [each.kind for each in looks]
+    return PartitionLook(PartitionSummary(rows_in(part), kinds, sparse), blocks)
 
 
 def summary_of(looked: PartitionLook) -> PartitionSummary:
     """Rows and kinds alone."""
-    return PartitionSummary(looked.n_rows, looked.kinds, looked.sparse)
+    return looked.summary
 
 
-def block_of(looked: PartitionLook, at: int) -> list[Look]:
+def block_of(looked: PartitionLook | Sequence[Foreign], at: int) -> Foreign:
     """One block of columns."""
-    return looked.blocks[at]
+    return (looked.blocks if isinstance(looked, PartitionLook) else looked)[at]
 
 
 def learn_block(
-    names: Sequence[str], models: Sequence[str], parts: Sequence[Sequence[Look]], sparse: bool
+    parts: Sequence[Sequence[Look]], names: Sequence[str], models: Sequence[str], sparse: bool
 ) -> list[ColumnSpec]:
     """What the columns of a block are like, from all parts."""
     found = []
@@ -771,7 +700,7 @@ def learn_block(
 
 
 def comparable_block(
-    names: Sequence[str], parts: Sequence[Sequence[Look]], n_whole: int, n_parts: int
+    parts: Sequence[Sequence[Look]], names: Sequence[str], n_whole: int, n_parts: int
 ) -> list[ColumnSpec]:
     """The columns of a block as they are compared: texts, small whole numbers, or in parts."""
     found = []
@@ -788,7 +717,7 @@ def comparable_block(
 
 def count_classes(
     part: Foreign, columns: Columns, wanted: PartitionRequest, which: Sequence[int], seen: Seen
-) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+) -> list[list[tuple[Floats, Floats]]]:
     """Each number of some columns with its weight by class, in blocks of columns."""
     table = read_part(part, columns, wanted.number)
     if table is None or not seen.rows.size:
@@ -805,14 +734,9 @@ def count_classes(
     return [found[at : at + BLOCK] for at in range(0, len(found), BLOCK)]
 
 
-def item_of(blocks: Sequence[Foreign], at: int) -> Foreign:
-    """One block of columns."""
-    return blocks[at]
-
-
 def cut_block(
-    parts: Sequence[Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]],
-) -> list[NDArray[np.float64]]:
+    parts: Sequence[Sequence[tuple[Floats, Floats]]],
+) -> list[Floats]:
     """Where the columns of a block are cut by minimum description length, from all parts."""
     found = []
     for j in range(len(parts[0])):
@@ -855,27 +779,15 @@ def _codes_of(spec: ColumnSpec, table: RawTable | SparseTable, j: int) -> Array 
     return RareCodes(usual, rows, codes[rows].astype(np.uint8))
 
 
-def hold_rows(
-    number: int, address: tuple[str, int], token: bytes, secure: bool, *parts: CodedPart
-) -> int:
-    """Hold parts of the rows until nobody asks any more; how many questions there were."""
-    return _hold(lambda n_threads: Holder(parts, n_threads), number, address, token, secure)
-
-
-def hold_pieces(
-    number: int, address: tuple[str, int], token: bytes, secure: bool, *pieces: Piece
-) -> int:
-    """Hold columns with all rows until nobody asks any more; how many questions there were."""
-    return _hold(lambda n_threads: ColumnHolder(pieces, n_threads), number, address, token, secure)
-
-
-def _hold(
-    holder: Callable[[int], Answering],
+def hold(
+    kind: Callable[[tuple[Foreign, ...], int], Answering],
     number: int,
     address: tuple[str, int],
     token: bytes,
     secure: bool,
+    *held: Foreign,
 ) -> int:
+    """Hold rows or columns until nobody asks any more; how many questions there were."""
     from distributed import get_worker, secede
 
     worker = get_worker()
@@ -889,4 +801,4 @@ def _hold(
         ) from error
     # A long wait: the worker's other work gets another thread.
     secede()
-    return serve(line, holder(worker.state.nthreads))
+    return serve(line, kind(held, worker.state.nthreads))

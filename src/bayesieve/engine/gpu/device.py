@@ -1,18 +1,20 @@
 """The GPU: packing of cells, sources of kernels, the device and its memory."""
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ...checks import Array, Foreign
+from ...checks import Array, Bools, Foreign
 from ...models.base import Ints
 from ..threads import Threads
+
+if TYPE_CHECKING:
+    from .engine import Gpu, Kernels
 
 #: Every operation is rounded by itself: results are the host's to the bit.
 OPTIONS = ("--std=c++17", "--fmad=false")
@@ -47,10 +49,7 @@ def shapes_of(n_classes: int) -> Mapping[str, Shape]:
 def selection_source(n_classes: int, scans: bool = True) -> str:
     """The kernels of a ledger in which columns join and leave.
 
-    Parameters
-    ----------
-    n_classes : how many classes.
-    scans : with kernels that scan; what those know of the classes must fit the memory of a block.
+    What kernels that scan know of the classes must fit the memory of a block.
     """
     defined: dict[str, object] = {"CLASSES": n_classes}
     for name, shape in shapes_of(n_classes).items():
@@ -61,11 +60,7 @@ def selection_source(n_classes: int, scans: bool = True) -> str:
 def weights_source(n_classes: int, full: bool, weighted: bool) -> str:
     """The kernels of a ledger of weighted terms.
 
-    Parameters
-    ----------
-    n_classes : how many classes.
-    full : products of posteriors, or posteriors alone.
-    weighted : lines have weights, so that their numbers need 64 bits.
+    Lines with weights need numbers of 64 bits; `full` asks for products of posteriors.
     """
     plane = "long long" if weighted else "int"
     return _put_together(_WEIGHTS, {"CLASSES": n_classes, "FULL": int(full), "PLANE": plane})
@@ -91,44 +86,10 @@ THREADS = 256
 _MOST_BLOCKS = 1 << 15
 
 
-class Program(Protocol):
-    """Compiled kernels."""
-
-    def launch(self, name: str, grid: Sequence[int], block: int, args: Sequence[Foreign]) -> None:
-        """Start a kernel; arguments are arrays of the device and numpy's numbers."""
-
-
-class Device(Protocol):
-    """A GPU, as long as one fit lasts."""
-
-    def compile(self, source: str) -> Program:
-        """Kernels; those compiled before are not compiled again."""
-
-    def empty(self, shape: Sequence[int], dtype: DTypeLike) -> Foreign:
-        """An array on the device."""
-
-    def write(self, array: Foreign, values: Array) -> None:
-        """Copy to the device."""
-
-    def read(self, array: Foreign) -> Array:
-        """Copy from the device."""
-
-    def free_bytes(self) -> int:
-        """Memory that nobody uses."""
-
-    def watch(self, store: "Store") -> None:
-        """Let go of what a store holds when the device is closed."""
-
-
 class Store:
-    """Arrays of one ledger, by name; those that are written in every step keep their room.
+    """Arrays of one ledger, by name; those that are written in every step keep their room."""
 
-    Parameters
-    ----------
-    device : where they lie.
-    """
-
-    def __init__(self, device: Device):
+    def __init__(self, device: "Gpu"):
         self._device = device
         self._kept: dict[str, Foreign] = {}
         device.watch(self)
@@ -168,22 +129,6 @@ class Store:
         self._kept.clear()
 
 
-class Stores:
-    """Stores to be cleared when a device is closed."""
-
-    def __init__(self) -> None:
-        self._known: weakref.WeakSet[Store] = weakref.WeakSet()
-
-    def add(self, store: Store) -> None:
-        """One more."""
-        self._known.add(store)
-
-    def clear(self) -> None:
-        """Free the device memory of every store."""
-        for store in self._known:
-            store.clear()
-
-
 def blocks(n_items: int, size: int = THREADS) -> int:
     """How many blocks cover so many items."""
     return -(-n_items // size)
@@ -210,22 +155,15 @@ CHUNK, PIECE = 128, 32
 class Words:
     """Lines in runs of one true class and one set of tables, each from a word of its own on.
 
-    Parameters
-    ----------
-    starts : first line of each run, and the number of lines at the end.
-    classes, sets : of each run.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.gpu.device import Words
     >>> words = Words.of(np.array([0] * 40 + [1] * 2), np.zeros(42, int))
     >>> words.n_words, words.n_padded, words.first.tolist(), words.places[[0, 39, 40]].tolist()
     (3, 96, [0, 2], [0, 39, 64])
     """
 
-    starts: Ints
-    classes: Ints
+    starts: Ints  #: first line of each run, and the number of lines at the end
+    classes: Ints  #: of each run
     sets: Ints
 
     @classmethod
@@ -312,19 +250,13 @@ class Words:
 def put_columns(
     words: Words,
     column: Callable[[int], Array],
-    two: NDArray[np.bool_],
+    two: Bools,
     store: Store,
-    how: tuple[Device, Program, Threads],
+    how: "tuple[Gpu, Kernels, Threads]",
 ) -> NDArray[np.int32]:
     """Columns of codes on a device; where each is: a column of bits (>= 0), or -1 - one of bytes.
 
-    Parameters
-    ----------
-    words : where lines lie.
-    column : codes below 256 of each line, by the number of the column.
-    two : which have the codes 0 and 1 only.
-    store : gets "bits" and "codes".
-    how : where, by which kernels, and who packs.
+    Codes are below 256; columns that have `two` go to "bits" of the store, the others to "codes".
     """
     device, _, _ = how
     places = np.where(two, np.cumsum(two) - 1, -np.cumsum(1 - two)).astype(np.int32)
@@ -344,7 +276,7 @@ def _put_bits(
     numbers: list[int],
     bits: Foreign,
     store: Store,
-    how: tuple[Device, Program, Threads],
+    how: "tuple[Gpu, Kernels, Threads]",
 ) -> None:
     from ..kernels.bits import pack_words
 
@@ -376,30 +308,14 @@ _SCAN_SHARE = 1 / 64
 _GIGA = 1e9
 
 
-def needed_bytes(n_lines: int, n_classes: int, two: NDArray[np.bool_], weighted: bool) -> int:
-    """Bytes of a ledger: cells, sums, and what scans read of them.
-
-    Parameters
-    ----------
-    n_lines, n_classes : how many.
-    two : which columns have two codes, a bit a line; others need a byte.
-    weighted : do lines have weights?
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.engine.gpu.device import needed_bytes
-    >>> needed_bytes(2**20, 2, np.ones(10**4, bool), False) < 1.1 * (2**20 * 10**4 / 8 + 2**20 * 20)
-    True
-    """
+def needed_bytes(n_lines: int, n_classes: int, two: Bools, weighted: bool) -> int:
+    """Bytes of a ledger: cells, sums, and what scans read of them."""
     cells = n_lines * (int(two.sum()) / 8 + int((~two).sum()))
     lines = n_lines * (12 * n_classes + (8 if weighted else 0))
     return int(cells * (1 + _SCAN_SHARE)) + lines
 
 
-def check_fits(
-    words: Words, n_classes: int, two: NDArray[np.bool_], weighted: bool, free: int
-) -> None:
+def check_fits(words: Words, n_classes: int, two: Bools, weighted: bool, free: int) -> None:
     """Refuse lines for which there is too little memory; see `needed_bytes`."""
     needed = needed_bytes(words.n_padded, n_classes, two, weighted)
     if needed > free:

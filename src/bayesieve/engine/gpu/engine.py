@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
@@ -14,7 +15,7 @@ from ..dense import LedgerTables
 from ..layout import DenseRows
 from ..threads import Threads
 from ..weighted import Cells, ScoredLines, TermTables
-from .device import OPTIONS, Device, Program, Store, Stores
+from .device import OPTIONS, Store
 from .ledger import GpuLedger
 from .weights import GpuWeightLedger
 
@@ -133,20 +134,14 @@ def _spoken(version: int) -> str:
 
 
 class Gpu:
-    """One GPU by CuPy.
-
-    Parameters
-    ----------
-    cupy : the module.
-    number : which GPU.
-    """
+    """One GPU by CuPy."""
 
     def __init__(self, cupy: Foreign, number: int):
         self._cupy, self.number = cupy, number
         self._device = cupy.cuda.Device(number)
-        self._stores = Stores()
+        self._stores: weakref.WeakSet[Store] = weakref.WeakSet()
 
-    def compile(self, source: str) -> Program:
+    def compile(self, source: str) -> "Kernels":
         """Kernels; a process keeps those of the models it has seen, CuPy a folder of all."""
         return _compiled(self._cupy, self.number, source)
 
@@ -181,54 +176,37 @@ class Gpu:
 
     def close(self) -> None:
         """Give back what anybody still holds."""
-        self._stores.clear()
+        for store in self._stores:
+            store.clear()
 
 
 @cache
-def _compiled(cupy: Foreign, number: int, source: str) -> "_Kernels":
+def _compiled(cupy: Foreign, number: int, source: str) -> "Kernels":
     module = cupy.RawModule(code=source, options=OPTIONS, backend="nvrtc")
-    return _Kernels(module, cupy.cuda.Device(number))
+    return Kernels(module, cupy.cuda.Device(number))
 
 
-class _Kernels:
+class Kernels:
     """Compiled kernels of one device."""
 
     def __init__(self, module: Foreign, device: Foreign):
         self._device = device
-        with device:
-            self._find = _Remembered(module.get_function)
+        self._find = cache(module.get_function)
 
     def launch(self, name: str, grid: Sequence[int], block: int, args: Sequence[Foreign]) -> None:
-        """Start a kernel."""
+        """Start a kernel; arguments are arrays of the device and numpy's numbers."""
         given = tuple(np.float64(each) if type(each) is float else each for each in args)
         with self._device:
-            self._find[name](tuple(grid), (block,), given)
-
-
-class _Remembered(dict[str, Foreign]):
-    """What was looked up once."""
-
-    def __init__(self, look_up: Foreign):
-        super().__init__()
-        self._look_up = look_up
-
-    def __missing__(self, name: str) -> Foreign:
-        self[name] = self._look_up(name)
-        return self[name]
+            self._find(name)(tuple(grid), (block,), given)
 
 
 # -- Ledgers of the rows that GPUs hold ------------------------------------------------------------
 
 
 class Gpus:
-    """GPUs that hold the rows of ledgers; of several, each every n-th line.
+    """GPUs that hold the rows of ledgers; of several, each every n-th line."""
 
-    Parameters
-    ----------
-    devices : at least one.
-    """
-
-    def __init__(self, devices: Sequence[Device]):
+    def __init__(self, devices: Sequence[Gpu]):
         self.devices = tuple(devices)
 
     def dense_ledger(
@@ -239,13 +217,7 @@ class Gpus:
         threads: Threads,
         names: Sequence[str],
     ) -> Ledger:
-        """A ledger in which whole columns join and leave.
-
-        Parameters
-        ----------
-        tables, rows, factors, threads : see `GpuLedger`.
-        names : of the columns.
-        """
+        """A ledger in which whole columns join and leave."""
         odd = np.flatnonzero(tables.slots < 0)
         if odd.size:
             raise ValueError(
@@ -253,7 +225,7 @@ class Gpus:
                 "more. Use engine=None, or join rare values."
             )
 
-        def make(at: Ints | None, device: Device) -> Ledger:
+        def make(at: Ints | None, device: Gpu) -> Ledger:
             held = rows if at is None else rows.take(at)
             return GpuLedger(tables, held, factors, threads, device)
 
@@ -265,13 +237,13 @@ class Gpus:
         """A ledger of weighted terms; see `GpuWeightLedger`."""
         n_lines = lines.rows.size
 
-        def make(at: Ints | None, device: Device) -> Ledger:
+        def make(at: Ints | None, device: Gpu) -> Ledger:
             held = (lines, cells) if at is None else (lines.take(at), cells.take(at, n_lines))
             return GpuWeightLedger(tables, *held, bits, threads, device)
 
         return self._spread(n_lines, make)
 
-    def _spread(self, n_lines: int, make: Callable[[Ints | None, Device], Ledger]) -> Ledger:
+    def _spread(self, n_lines: int, make: Callable[[Ints | None, Gpu], Ledger]) -> Ledger:
         n_parts = len(self.devices)
         if n_parts == 1 or n_lines < n_parts:
             return make(None, self.devices[0])

@@ -1,6 +1,7 @@
 """The dense ledger on a GPU: integers decide as on the host, scans shortlist."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,23 +11,22 @@ from ...data.kernels.options import ERROR, PROBABILITY, ROW_KINDS
 from ...models.base import Floats, Ints
 from ..contract import (
     AS_IT_IS,
-    ROW_MEASURES,
     SIGNS,
     WHOLE,
     Bounds,
-    Ledger,
     Measure,
-    Offers,
-    Outline,
     Scores,
     Units,
     sign_of,
 )
-from ..dense import LedgerTables
+from ..dense import LedgerTables, TableLedger
 from ..layout import DenseRows, UnitSlots
 from ..threads import Threads
 from . import device as source
-from .device import Device, Store, Words, batches, blocks, check_fits, put_columns
+from .device import Store, Words, batches, blocks, check_fits, put_columns
+
+if TYPE_CHECKING:
+    from .engine import Gpu
 
 #: With more classes nothing is scanned: exact losses of all candidates.
 MOST_SCANNED = 32
@@ -48,16 +48,10 @@ _SHAPES = {"scan": "PROBABILITY", "surprise": "SURPRISE", "count": "ERROR"}
 _MOST_NEEDS = 1 << 27
 
 
-class GpuLedger(Ledger):
+class GpuLedger(TableLedger):
     """Integer sums, classes x lines, in the memory of a GPU; whole columns join and leave.
 
-    Parameters
-    ----------
-    tables : the terms of all columns, value by value.
-    rows : the lines and what they hold; not kept.
-    factors : what a line of each class counts.
-    threads : who packs columns.
-    device : the GPU.
+    The rows are not kept.
     """
 
     def __init__(
@@ -66,20 +60,15 @@ class GpuLedger(Ledger):
         rows: DenseRows,
         factors: tuple[int, ...],
         threads: Threads,
-        device: Device,
+        device: "Gpu",
     ):
-        scale, n_classes = tables.scale, tables.n_classes
-        self.outline = Outline(n_classes, ("",), False, factors, scale.bits, scale.bound)
-        self.offers = Offers(ROW_MEASURES)
-        self._tables, self._lines, self._device = tables, rows.lines, device
-        self._float_factors = np.array([float(factor) for factor in factors])
-        lines = rows.lines
+        super().__init__(tables, rows.lines, factors)
+        self._device, lines, n_classes = device, rows.lines, tables.n_classes
         self._words = Words.of(lines.labels, lines.line_sets)
         self._weighted = lines.weights.size > 0
         self._scanned_lines = (
             lines.class_totals(n_classes) if self._weighted else self._words.by_class(n_classes)
         )
-        self._units: UnitSlots | None = None
         self._derived = ""  # what the planes hold of the sums, until these change
         self._surprise = np.zeros(n_classes)
         two = tables.n_codes == 2
@@ -99,13 +88,6 @@ class GpuLedger(Ledger):
 
     # -- the contract --------------------------------------------------------------------------
 
-    def totals(self) -> Ints:
-        """Weight of the lines: problems (one) x folds x classes."""
-        lines = self._lines
-        found = np.zeros((1, self._tables.n_sets, self.outline.n_classes), np.int64)
-        np.add.at(found[0], (lines.line_sets, lines.labels), lines.line_weights)
-        return found
-
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
         """Add or remove columns; exact, so that removal undoes addition to the bit."""
         self._derived = ""
@@ -114,11 +96,7 @@ class GpuLedger(Ledger):
             self._launch(
                 "move_column",
                 (blocks(int(self._n)),),
-                kept["sums"],
-                kept["bits"],
-                kept["codes"],
-                kept["sets"],
-                kept["table"],
+                *(kept[name] for name in ("sums", "bits", "codes", "sets", "table")),
                 np.int64(tables.offsets[slot]),
                 np.int32(tables.n_codes[slot]),
                 self._places[slot],
@@ -135,10 +113,9 @@ class GpuLedger(Ledger):
         if kind == ERROR and self._counts_by_rank:
             single = (which != AS_IT_IS) & slots.coded[which]
             quick = single & (self._places[slots.first[which]] >= 0)
-        if quick.all() and which.size:
-            return self._count_errors(slots.first[which], sign)
         out = np.empty((which.size, self.outline.n_classes), np.int64)
-        out[~quick] = self._settle(kind, measure.bits, slots, which[~quick], sign)
+        if not quick.all():
+            out[~quick] = self._settle(kind, measure.bits, slots, which[~quick], sign)
         if quick.any():
             out[quick] = self._count_errors(slots.first[which[quick]], sign)
         return out
@@ -148,15 +125,10 @@ class GpuLedger(Ledger):
         kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), SIGNS[steps]
         which = np.asarray(which, np.int64)
         fast = slots.linear[which]
-        n_fast = int(np.count_nonzero(fast))
         found = Bounds(np.zeros(which.size), np.full(which.size, np.inf))
-        if kind == ERROR or self.outline.n_classes > MOST_SCANNED or n_fast < 2:
+        if kind == ERROR or self.outline.n_classes > MOST_SCANNED or fast.sum() < 2:
             return found
-        if n_fast == which.size:
-            losses, doubt = self._scan(measure, slots.first[which], sign)
-            return Bounds(losses, np.full(which.size, doubt))
-        mine = slots.first[which[fast]]
-        found.losses[fast], found.doubts[fast] = self._scan(measure, mine, sign)
+        found.losses[fast], found.doubts[fast] = self._scan(measure, slots.first[which[fast]], sign)
         return found
 
     def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
@@ -168,7 +140,7 @@ class GpuLedger(Ledger):
         finally:
             self.apply(leaving, WHOLE)
             self.apply(joining, -WHOLE)
-        lines = self._lines
+        lines = self._scored
         yield Scores(
             lines.rows,
             lines.line_sets,
@@ -196,11 +168,6 @@ class GpuLedger(Ledger):
         n, kept = int(self._n), self._store
         sums = kept.room("sums", (self.outline.n_classes * n,), np.int64)
         self._launch("start_sums", (blocks(n),), sums, kept["sets"], kept["prior"], self._n)
-
-    def _slots(self, units: Units) -> UnitSlots:
-        if self._units is None or self._units.units is not units:
-            self._units = UnitSlots(units, self._tables)
-        return self._units
 
     # -- exact answers -------------------------------------------------------------------------
 
@@ -237,16 +204,8 @@ class GpuLedger(Ledger):
     def _of_lines(self, parts: str) -> tuple[Foreign, ...]:
         """Sums, classes, sets, valid, weights and the parts of the lines that blocks have."""
         kept = self._store
-        return (
-            kept["sums"],
-            kept["classes"],
-            kept["sets"],
-            kept["valid"],
-            kept["weights"],
-            np.int32(self._weighted),
-            kept[f"first {parts}"],
-            kept[f"count {parts}"],
-        )
+        lines = [kept[name] for name in ("sums", "classes", "sets", "valid", "weights")]
+        return (*lines, np.int32(self._weighted), kept[f"first {parts}"], kept[f"count {parts}"])
 
     @property
     def _counts_by_rank(self) -> bool:
@@ -324,12 +283,10 @@ class GpuLedger(Ledger):
         self._derive(kind)
         factors, n_classes = self._float_factors, self.outline.n_classes
         two = self._places[slots] >= 0
-        if two.all():
-            found = self._scan_two(kind, slots, sign)
-        else:
-            found = np.empty(slots.size)
-            if two.any():
-                found[two] = self._scan_two(kind, slots[two], sign)
+        found = np.empty(slots.size)
+        if two.any():
+            found[two] = self._scan_two(kind, slots[two], sign)
+        if not two.all():
             found[~two] = self._scan_bytes(kind, slots[~two], sign)
         # Lines that are none count in a scan of lines without weights: as one each.
         lines = float(self._scanned_lines @ factors)
@@ -401,8 +358,7 @@ class GpuLedger(Ledger):
         lines = parts, kept["classes"], kept["first chunks"], kept[mix]
         numbers = np.int32(n_chunks), np.int32(n)
         self._launch("add_chunks", (blocks(n, 32), n_rows), *lines, *numbers, out)
-        found: Floats = self._device.read(out)
-        return found
+        return self._device.read(out)
 
 
 def _members(slots: UnitSlots, which: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -1,9 +1,9 @@
 """The weighted ledger on a GPU: posteriors in fixed point and their sums by code, as integers."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...checks import Foreign
 from ...models.base import SCORE_BITS, Ints
@@ -11,7 +11,10 @@ from ...models.log_ratios import CONSTANT_STEP
 from ..contract import Slopes
 from ..threads import Threads
 from ..weighted import PRESENT, TWO, Cells, ScoredLines, TermTables, WeightedLines
-from .device import Device, Store, Words, batches, blocks, check_fits, put_columns, weights_source
+from .device import Store, Words, batches, blocks, check_fits, put_columns, weights_source
+
+if TYPE_CHECKING:
+    from .engine import Gpu
 
 # Planes that a thread, or a block, adds up in one go, as in weighted.cu.
 _TOGETHER, _TOGETHER_BYTES = 4, 16
@@ -20,13 +23,7 @@ _TOGETHER, _TOGETHER_BYTES = 4, 16
 class GpuWeightLedger(WeightedLines):
     """Integer scores, classes x lines, in the memory of a GPU.
 
-    Parameters
-    ----------
-    tables : what the terms say.
-    lines, cells : who is scored, and what each line holds; cells are not kept.
-    bits : losses are rounded to 2^-bits nat.
-    threads : who packs columns.
-    device : the GPU.
+    The cells are not kept; losses are rounded to 2^-bits nat.
     """
 
     def __init__(
@@ -36,7 +33,7 @@ class GpuWeightLedger(WeightedLines):
         cells: Cells,
         bits: int,
         threads: Threads,
-        device: Device,
+        device: "Gpu",
     ):
         check_cells(cells)
         super().__init__(tables, lines, bits)
@@ -192,7 +189,7 @@ class GpuWeightLedger(WeightedLines):
 
 def check_cells(cells: Cells) -> None:
     """Refuse columns that a GPU does not hold, by their positions."""
-    odd: NDArray[np.int64] = np.flatnonzero(cells.kinds == PRESENT)
+    odd: Ints = np.flatnonzero(cells.kinds == PRESENT)
     if odd.size:
         raise ValueError(
             "engine='gpu' holds dense tables; got sparse columns. Use engine=None, or a dense "

@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from ...checks import Array, choose
+from ...checks import Array, Bools, Ints, choose
 from ...data.result import Result
 from ...data.sample import is_label_matrix
 from ...data.storage import PackedTable
@@ -37,17 +37,8 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
     Sparse tables stay as they are.  Levels and medians are those of the rows given to `fit`; a text
     that was not among them, or is missing, is 0 in all columns of its feature.
 
-    Attributes
-    ----------
-    levels_ : list
-        The levels of each column of text, None for numbers; empty for a sparse table.
-    medians_ : list of float
-        The median of each column of numbers, 0 where no number is known.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.methods import PlainNumbers
     >>> X = np.array([["red", 1.0], ["blue", 3.0], ["red", np.nan]], dtype=object)
     >>> PlainNumbers().fit_transform(X)
     array([[0., 1., 1.],
@@ -58,8 +49,8 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
     def fit(self, X: object, y: object = None) -> "PlainNumbers":
         """Learn levels and medians."""
         table = read_table(self, X, reset=True)
-        self.levels_: list[Array | None] = []
-        self.medians_: list[float] = []
+        self.levels_: list[Array | None] = []  #: of columns of text; None for one of numbers
+        self.medians_: list[float] = []  #: of columns of numbers, 0 where none is known
         for j in range(len(table.names) if isinstance(table, RawTable) else 0):
             column = table.column(j)
             if column.dtype == object:
@@ -112,9 +103,7 @@ class AnyScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import scipy.sparse
-    >>> from bayesieve.evaluation.compare.methods import AnyScaler
     >>> X = np.array([[0.0], [4.0]])
     >>> AnyScaler().fit_transform(X).ravel()
     array([-1.,  1.])
@@ -163,24 +152,22 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
     search over parameters, its ``best_estimator_``.  A method that has none of these does not
     select: it reads ``n_features_in_`` columns, or all.
 
-    Parameters
-    ----------
-    method : fitted.
-    n_columns : columns of the table.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.feature_selection import SelectKBest
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.pipeline import make_pipeline
-    >>> from bayesieve.evaluation.compare.methods import used_features
     >>> X, y = load_iris(return_X_y=True)
     >>> used_features(make_pipeline(SelectKBest(k=2), GaussianNB()).fit(X, y), 4)
     UsedFeatures(number=2, selected=(2, 3), terms=None)
     """
     method = getattr(method, "best_estimator_", method)
-    steps = [step for _, step in getattr(method, "steps", [("", method)]) if _does(step)]
+    steps = [
+        step
+        for _, step in getattr(method, "steps", [("", method)])
+        if step not in (None, "passthrough")
+    ]
     selected, last = _of_steps(steps), steps[-1]
     terms = None if _moves(last) == "columns" else getattr(last, "terms_", None)
     n_terms = None if terms is None else len(terms)
@@ -189,11 +176,6 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
         return UsedFeatures(len(columns), tuple(_name(term) for term in selected), n_terms)
     read = getattr(method, "n_features_in_", n_columns)
     return UsedFeatures(int(read), None, n_terms)
-
-
-def _does(step: object) -> bool:
-    """Is this step of a pipeline more than a place to fill?"""
-    return step is not None and step != "passthrough"
 
 
 def _moves(step: object) -> str | None:
@@ -264,22 +246,13 @@ _BINS = 10
 
 @dataclass(frozen=True)
 class CellScore:
-    """A column of a comparison's tables.
+    """A column of a comparison's tables."""
 
-    Parameters
-    ----------
-    title : what people read.
-    greater_is_better : its direction.
-    form : how a value is written.
-    short : the head of its column.
-    middle : is the median over folds told, rather than the mean?
-    """
-
-    title: str
-    greater_is_better: bool
-    form: str = ".4f"
-    short: str = ""
-    middle: bool = False
+    title: str  #: what people read
+    greater_is_better: bool  #: its direction
+    form: str = ".4f"  #: how a value is written
+    short: str = ""  #: the head of its column
+    middle: bool = False  #: is the median over folds told, rather than the mean?
 
     @property
     def head(self) -> str:
@@ -318,11 +291,7 @@ def judge_probabilities(
 ) -> dict[str, float]:
     """Log-loss and Brier score as scikit-learn has them, and the calibration error.
 
-    Parameters
-    ----------
-    truth, decided : the class of every row, and what the method says it is.
-    proba : probabilities, one column for each of `classes`.
-    classes : all classes of the data, sorted.
+    `proba` has a column for each of `classes`: all classes of the data, sorted.
     """
     at = np.arange(len(truth)), np.searchsorted(classes, decided)
     return {
@@ -335,18 +304,12 @@ def judge_probabilities(
 def align(
     proba: NDArray[np.floating], known: Sequence[object], classes: NDArray[np.generic]
 ) -> Floats:
-    """Probabilities with a column for each of `classes`, 0 where the method never met the class.
+    """Probabilities of the classes `known`, with a column for each of `classes`, which are sorted.
 
-    Parameters
-    ----------
-    proba : as the method gives them.
-    known : the method's classes, one a column of `proba`.
-    classes : all classes of the data, sorted.
+    It is 0 where the method never met the class.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.methods import align
     >>> align(np.array([[0.9, 0.1]]), ["c", "a"], np.array(["a", "b", "c"]))
     array([[0.1, 0. , 0.9]])
     """
@@ -361,23 +324,15 @@ def align(
     return found
 
 
-def calibration_error(confidence: Floats, hit: NDArray[np.bool_], n_bins: int = _BINS) -> float:
+def calibration_error(confidence: Floats, hit: Bools, n_bins: int = _BINS) -> float:
     """Expected calibration error of the predicted class.
 
     Rows are sorted by the probability of the class predicted and cut into ten bins of equal count
     (rows of equal probability stay together); the mean over rows of how far the mean probability of
     a bin is from the share of right predictions in it.
 
-    Parameters
-    ----------
-    confidence : probability of the class predicted.
-    hit : was it right?
-    n_bins : number of bins.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.methods import calibration_error
     >>> round(calibration_error(np.full(4, 0.9), np.array([True, True, True, False])), 4)
     0.15
     """
@@ -419,7 +374,7 @@ class DataSet:
         """Rows of the rarest class."""
         return int(np.unique(self.y, return_counts=True)[1].min())
 
-    def rows(self, which: NDArray[np.int64]) -> Any:
+    def rows(self, which: Ints) -> Any:
         """Some rows of the table, of the same kind."""
         if isinstance(self.X, PackedTable):
             return self.X.take(which)
@@ -593,31 +548,17 @@ class CellTask:
 
 @dataclass(frozen=True)
 class Cell(Result):
-    """A method fitted and scored on one fold of a data set.
-
-    Attributes
-    ----------
-    method, data, seed, fold :
-        Which cell it is.
-    n_train, n_test : int
-        Rows of the two parts.
-    scores : dict
-        Every score of `SCORES`; None where the method does not tell (no probabilities, no terms).
-    selected : tuple of int or str, or None
-        The features selected; None where the method does not select.
-    failure : str
-        The words of the error, where there was one; empty otherwise.
-    """
+    """A method fitted and scored on one fold of a data set."""
 
     method: str
     data: str
     seed: int
     fold: int
-    n_train: int
+    n_train: int  #: rows of the two parts
     n_test: int
-    scores: Mapping[str, float | None]
-    selected: tuple[Feature, ...] | None = None
-    failure: str = ""
+    scores: Mapping[str, float | None]  #: of `SCORES`; None where the method does not tell one
+    selected: tuple[Feature, ...] | None = None  #: None where the method does not select
+    failure: str = ""  #: the words of the error, where there was one
 
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> "Cell":
@@ -626,7 +567,7 @@ class Cell(Result):
         return cls(**{**plain, "selected": None if chosen is None else tuple(chosen)})
 
 
-def split(task: CellTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def split(task: CellTask) -> tuple[Ints, Ints]:
     """Training and test rows of a cell: the same for every method."""
     folds = StratifiedKFold(task.folds, shuffle=True, random_state=task.seed)
     for fold, (train, test) in enumerate(folds.split(np.zeros(len(task.data.y)), task.data.y)):
@@ -651,7 +592,7 @@ def run_cell(task: CellTask) -> Cell:
 
 
 def _judge(
-    task: CellTask, train: NDArray[np.int64], test: NDArray[np.int64]
+    task: CellTask, train: Ints, test: Ints
 ) -> tuple[dict[str, float | None], tuple[Feature, ...] | None]:
     data = task.data
     method = fresh_copy(task.estimator, task.seed)
@@ -695,8 +636,7 @@ def _plain(*steps: object) -> Classifier:
     """Steps behind one that makes numbers of any table."""
     from sklearn.pipeline import make_pipeline
 
-    made: Classifier = make_pipeline(PlainNumbers(), *steps)
-    return made
+    return make_pipeline(PlainNumbers(), *steps)
 
 
 def _scaled(method: object) -> Classifier:
@@ -744,27 +684,9 @@ METHODS: dict[str, Callable[[], Classifier]] = {
 
 
 def named_method(name: str) -> Classifier:
-    """A method by its name, or from ``module:factory``.
-
-    Parameters
-    ----------
-    name : str
-        A key of `METHODS`; or a module and a function in it that returns a classifier.
-
-    Examples
-    --------
-    >>> from bayesieve.evaluation.compare.methods import named_method
-    >>> named_method("naive-bayes")
-    NaiveBayes()
-    >>> named_method("sklearn.naive_bayes:GaussianNB")
-    GaussianNB()
-    """
-    if isinstance(name, str) and ":" in name:
-        return _imported(name)
-    return METHODS[choose("methods", name, METHODS)]()
-
-
-def _imported(name: str) -> Classifier:
+    """A method by its name in `METHODS`, or by a ``module:factory`` that returns a classifier."""
+    if not isinstance(name, str) or ":" not in name:
+        return METHODS[choose("methods", name, METHODS)]()
     module, _, factory = name.partition(":")
     try:
         made: Classifier = getattr(importlib.import_module(module), factory)()

@@ -53,7 +53,6 @@ class ResultGrid:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.result import ResultGrid
     >>> grid = ResultGrid(("method", "accuracy"), (("a_b", 0.91234), ("c", None)), ("", ".3f"))
     >>> print(grid.to_text())
     method  accuracy
@@ -100,16 +99,12 @@ class ResultGrid:
     def to_text(self) -> str:
         """Columns of equal width, names to the left, numbers to the right."""
         cells = [[self.shown(i, j) for j in range(len(self.head))] for i in range(len(self.rows))]
-        wide = [
-            max(len(row[j]) for row in [list(self.head), *cells]) for j in range(len(self.head))
-        ]
+        rows = [list(self.head), *cells]
+        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = []
-        for row in [list(self.head), *cells]:
-            parts = [
-                f"{text:<{width}}" if j == 0 else f"{text:>{width}}"
-                for j, (text, width) in enumerate(zip(row, wide, strict=True))
-            ]
-            lines.append("  ".join(parts).rstrip())
+        for first, *others in rows:
+            parts = [f"{text:>{width}}" for text, width in zip(others, wide[1:], strict=True)]
+            lines.append("  ".join([f"{first:<{wide[0]}}", *parts]).rstrip())
         return "\n".join(lines)
 
     def to_html(self) -> str:
@@ -143,7 +138,6 @@ def latex(text: str) -> str:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.result import latex
     >>> print(latex("50% of a_b"))
     50\% of a\_b
     """
@@ -165,7 +159,6 @@ def listed(names: list[str]) -> str:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.result import listed
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
     """

@@ -25,15 +25,6 @@ class CellJournal(Journal):
 
     Every record bears the fingerprints of its method and its data, so that a comparison may grow:
     methods, sets and seeds can be added, and only what has changed under its name is refused.
-
-    Parameters
-    ----------
-    path, release, parts : as for `Journal`.
-    methods, sets : fingerprints by name.
-
-    Attributes
-    ----------
-    cells : the cells of these methods and sets that the file holds.
     """
 
     work = "comparison"
@@ -49,7 +40,7 @@ class CellJournal(Journal):
         super().__init__(path, release, parts)
         self._prints = {"method": dict(methods), "data set": dict(sets)}
         try:
-            self.cells = self._known()
+            self.cells = self._known()  #: of these methods and sets
         except BaseException:
             self.close()
             raise
@@ -87,22 +78,6 @@ class CellsLine(ProgressLine):
     """One line that is rewritten on a terminal, a log elsewhere.
 
     Every method on every set takes a time of its own; it is known from the cells that are done.
-
-    Parameters
-    ----------
-    tasks : all that is to be done.
-    done : cells that are known already.
-    n_workers : cells at the same time.
-    stream : where to write; standard error by default.
-
-    Examples
-    --------
-    >>> import io
-    >>> from bayesieve.evaluation.compare.run import CellsLine
-    >>> log = io.StringIO()
-    >>> CellsLine([], [], 1, log).close()
-    >>> log.getvalue().strip()
-    '0 of 0 fits in 0.0 s'
     """
 
     def __init__(

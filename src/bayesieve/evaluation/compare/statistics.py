@@ -35,16 +35,12 @@ class Friedman(NamedTuple):
 
 
 def rank_rows(losses: Floats) -> Floats:
-    """Ranks within each row, 1 for the lowest; equal values share the mean of their ranks.
+    """Ranks within each row, 1 for the lowest loss; equal ones share the mean of their ranks.
 
-    Parameters
-    ----------
-    losses : data sets x methods, lower is better; infinite where a method failed.
+    Losses are data sets x methods, infinite where a method failed.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.statistics import rank_rows
     >>> rank_rows(np.array([[0.1, 0.3, 0.1]]))
     array([[1.5, 3. , 1.5]])
     """
@@ -52,17 +48,12 @@ def rank_rows(losses: Floats) -> Floats:
 
 
 def friedman(ranks: Floats, ties: bool = True) -> Friedman:
-    """Friedman's test that all methods are equal.
+    """Friedman's test that all methods are equal, from their ranks (data sets x methods).
 
-    Parameters
-    ----------
-    ranks : data sets x methods.
-    ties : correct the statistic for equal ranks, as scipy does; Demsar's formula does not.
+    `ties` corrects the statistic for equal ranks, as scipy does; Demsar's formula does not.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.statistics import friedman
     >>> friedman(np.array([[1.0, 2, 3], [1, 2, 3], [1, 3, 2], [2, 1, 3]])).chi2
     4.5
     """
@@ -82,14 +73,8 @@ def friedman(ranks: Floats, ties: bool = True) -> Friedman:
 def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:
     """How far apart two average ranks must be to differ by more than chance (Nemenyi).
 
-    Parameters
-    ----------
-    n_methods, n_sets : what was compared.
-    alpha : risk of finding any difference where there is none.
-
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.statistics import critical_difference
     >>> round(critical_difference(4, 14), 2), round(critical_difference(4, 14, 0.1), 2)
     (1.25, 1.12)
     """
@@ -100,14 +85,8 @@ def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> flo
 def rank_groups(ranks: Sequence[float], difference: float) -> list[tuple[int, ...]]:
     """Largest groups of methods whose average ranks lie within the critical difference.
 
-    Parameters
-    ----------
-    ranks : average rank of each method.
-    difference : as `critical_difference` gives it.
-
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.statistics import rank_groups
     >>> rank_groups([3.143, 2.0, 2.893, 1.964], 1.12)
     [(3, 1, 2), (2, 0)]
     """
@@ -129,14 +108,8 @@ def rank_groups(ranks: Sequence[float], difference: float) -> list[tuple[int, ..
 def signed_rank(differences: Floats) -> Outcome:
     """Wilcoxon's signed-rank test over data sets; ranks of no difference are split in halves.
 
-    Parameters
-    ----------
-    differences : one a data set.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.statistics import signed_rank
     >>> signed_rank(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])).p
     0.03125
     """
@@ -150,15 +123,8 @@ def signed_rank(differences: Floats) -> Outcome:
 def corrected_t(differences: Floats, n_train: float, n_test: float) -> Outcome:
     """Paired t-test over folds, its variance corrected for the training rows that folds share.
 
-    Parameters
-    ----------
-    differences : one a fold of each seed.
-    n_train, n_test : mean number of rows in the two parts.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayesieve.evaluation.compare.statistics import corrected_t
     >>> round(corrected_t(np.array([0.02, 0.03, 0.01, 0.04, 0.02]), 80, 20).p, 4)
     0.0349
     """
@@ -174,13 +140,8 @@ def corrected_t(differences: Floats, n_train: float, n_test: float) -> Outcome:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Probabilities corrected for their number, so that they may be compared with alpha at once.
 
-    Parameters
-    ----------
-    p_values : one a test.
-
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.statistics import holm
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
@@ -197,7 +158,6 @@ def sets_needed(n_pairs: int, alpha: float) -> int:
 
     Examples
     --------
-    >>> from bayesieve.evaluation.compare.statistics import sets_needed
     >>> sets_needed(1, 0.05), sets_needed(3, 0.05)
     (6, 7)
     """

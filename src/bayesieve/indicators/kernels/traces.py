@@ -110,13 +110,10 @@ def _median_distance(ordered, centre):
 
 
 @njit(**EXACT)
-def _robust_distance(value, ordered):
-    """Distance from the median in robust deviations; 0 where nothing deviates."""
-    centre = median_of(ordered)
+def _robust_unit(ordered, centre):
+    """A robust deviation of sorted values; 0 where nothing deviates."""
     unit = _OF_MEDIAN * _median_distance(ordered, centre)
-    if unit == 0.0:
-        unit = _OF_MEAN * np.abs(ordered - centre).mean()
-    return abs(value - centre) / unit if unit > 0.0 else 0.0
+    return unit if unit > 0.0 else _OF_MEAN * np.abs(ordered - centre).mean()
 
 
 @njit(**EXACT)
@@ -127,9 +124,7 @@ def robust_z(x):
         return out
     ordered = np.sort(x)
     centre = median_of(ordered)
-    unit = _OF_MEDIAN * _median_distance(ordered, centre)
-    if unit == 0.0:
-        unit = _OF_MEAN * np.abs(ordered - centre).mean()
+    unit = _robust_unit(ordered, centre)
     for i in range(x.size):
         out[i] = abs(x[i] - centre) / unit if unit > 0.0 else 0.0
     return out
@@ -152,7 +147,9 @@ def hampel(x, window):
         if wanted > start:
             replace_sorted(ordered, x[start], x[start + window])
             start = wanted
-        out[i] = _robust_distance(x[i], ordered)
+        centre = median_of(ordered)
+        unit = _robust_unit(ordered, centre)
+        out[i] = abs(x[i] - centre) / unit if unit > 0.0 else 0.0
     return out
 
 

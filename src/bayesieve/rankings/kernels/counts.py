@@ -159,10 +159,8 @@ def _repeated(joint, one, margin):
 def of_three(kind, joint, one, margin):
     """What the counts of two columns and the class say, by kind.
 
-    Parameters
-    ----------
-    joint : counts: rows are the values of s and, within each, those of x; columns are classes.
-    one : room for a table of x and the class.
+    Rows of `joint` are the values of s and, within each, those of x; `one` is room for a table of x
+    and the class.
     """
     if kind == CONDITIONAL:
         return _conditional(joint, one.shape[0], margin)
@@ -329,8 +327,10 @@ def _common_twice(bits, p, q, masks, one, other):
 
 
 @njit(**EXACT)
-def _count_bits(bits, first, complete, ones, masks, totals, j, s, joint):
+def _count_bits(arrays, j, s, joint):
     """Counts of columns s and j and the class: by planes, and level 0 by subtraction."""
+    bits, first, complete = arrays.bits, arrays.first, arrays.complete
+    ones, masks, totals = arrays.ones, arrays.masks, arrays.totals
     n_classes = totals.size
     n_mine = first[j + 1] - first[j] + complete[j]
     if complete[s]:
@@ -361,12 +361,13 @@ def _count_bits(bits, first, complete, ones, masks, totals, j, s, joint):
 
 
 @njit(**EXACT)
-def _count_codes(codes, mine, theirs, j, s, labels, weights, joint):
-    """Count by codes, of which columns j and s have `mine` and `theirs`."""
+def _count_codes(arrays, j, s, joint):
+    """Counts of columns s and j and the class, by codes."""
+    codes, mine, theirs = arrays.codes, arrays.n_levels[j], arrays.n_levels[s]
     joint[:] = 0.0
-    for i in range(labels.size):
+    for i in range(arrays.labels.size):
         if codes[j, i] < mine and codes[s, i] < theirs:
-            joint[codes[s, i] * mine + codes[j, i], labels[i]] += weights[i]
+            joint[codes[s, i] * mine + codes[j, i], arrays.labels[i]] += arrays.weights[i]
 
 
 @njit(**EXACT)
@@ -375,19 +376,9 @@ def _value(kind, arrays, j, s, room):
     mine, theirs = arrays.n_levels[j], arrays.n_levels[s]
     joint, one = room[0][: theirs * mine], room[1][:mine]
     if arrays.packed and (joint.size <= MANY or arrays.codes.size == 0):
-        _count_bits(
-            arrays.bits,
-            arrays.first,
-            arrays.complete,
-            arrays.ones,
-            arrays.masks,
-            arrays.totals,
-            j,
-            s,
-            joint,
-        )
+        _count_bits(arrays, j, s, joint)
     else:
-        _count_codes(arrays.codes, mine, theirs, j, s, arrays.labels, arrays.weights, joint)
+        _count_codes(arrays, j, s, joint)
     return of_three(kind, joint, one, room[2])
 
 
