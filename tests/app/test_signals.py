@@ -162,7 +162,7 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
     told = [line.strip() for line in text.splitlines()[1:]]
     for bar, line in zip(data["evidence"], told, strict=False):
         assert line.startswith(factor_in_words(bar["log_ratio"], bar["rows"]))
-    assert "yes: Oil pressure steps (oil): at least one 20-point window, Welch t > 4" in text
+    assert "yes: Oil pressure steps (oil): at least one 50-point window, Welch t > 6" in text
     assert call(monkeypatch, capsys, *explain, "--html", "why.html")[0] == 0
     report = ["report", "result/model.json", "new.csv", "--target", "state", "--out", "new.html"]
     assert call(monkeypatch, capsys, *report, "--include-rows")[0] == 0
