@@ -398,11 +398,6 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         gpu = gpu_of(self.engine)
         if gpu is not None:
             check_gpu_table(sample, [])
-            if self.corrections is not False:
-                raise ValueError(
-                    "corrections are not fitted on a GPU; got engine='gpu' and corrections="
-                    f"{self.corrections!r}. Use engine=None, or corrections=False."
-                )
         seeds = draw.randint(2**31 - 1, size=len(task.paths)).tolist()
         journal = None
         if self.checkpoint is not None:

@@ -117,9 +117,7 @@ class _Trial:
         # Columns that speak by themselves, then pairs: their columns, and the pair's place.
         problem, weighting = fitted.only, fitted.only.weighting
         self._terms: list[tuple[tuple[int, ...], int]] = [
-            ((j,), -1)
-            for j in range(len(problem.specs))
-            if weighting is None or weighting.has(j)
+            ((j,), -1) for j in range(len(problem.specs)) if weighting is None or weighting.has(j)
         ]
         self._terms += [(tuple(pair.columns), p) for p, pair in enumerate(problem.pairs)]
         self._others = np.setdiff1d(np.arange(n_columns), chosen)[:_MOST_SUBSTITUTES]

@@ -89,20 +89,33 @@ class GpuWeightLedger(WeightedLines):
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
         """Raise the weights of terms by steps, in sixteenths."""
-        self._loss = self._balance = None
         kept = self._store
         for term, line in self._each(terms, steps):
-            self._launch(
-                "raise_term",
-                (blocks(int(self._n)),),
-                *(kept[name] for name in ("sums", "bits", "codes", "classes", "ratios")),
-                kept["left out"],
-                np.int64(self.tables.first[term]),
-                kept.put("steps", np.asarray(line, np.int64)),
-                self._places[term],
-                self._n_bits,
-                self._n,
-            )
+            self._raise(term, line, kept["ratios"], kept["left out"], int(self.tables.first[term]))
+
+    def add(self, terms: Sequence[int], tables: Sequence[Ints]) -> None:
+        """Add to what terms say; what leaving a line out changes stays as it is."""
+        kept, once = self._store, np.ones(self.tables.n_classes, np.int64)
+        for term, table in zip(terms, tables, strict=True):
+            added = kept.put("added", table.ravel())
+            self._raise(term, once, added, kept.zeros("nothing", (table.size,), np.int64), 0)
+
+    def _raise(self, term: int, steps: Ints, table: Foreign, own: Foreign, first: int) -> None:
+        """Add steps of a table, from a row on, to the sums of the lines that have its codes."""
+        self._loss = self._balance = None
+        kept = self._store
+        self._launch(
+            "raise_term",
+            (blocks(int(self._n)),),
+            *(kept[name] for name in ("sums", "bits", "codes", "classes")),
+            table,
+            own,
+            np.int64(first),
+            kept.put("steps", np.asarray(steps, np.int64)),
+            self._places[term],
+            self._n_bits,
+            self._n,
+        )
 
     def shift(self, steps: Ints) -> None:
         """Raise the constants by steps, in sixty-fourths of a nat."""
