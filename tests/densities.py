@@ -255,12 +255,17 @@ def cells(counts, units, numbers):
     most = np.log(5) * np.maximum((rows / 5) ** 0.5, (rows / 5) ** 3)
     apart = beyond.max(-1) - beyond.min(-1)
     share = np.where(apart > most, most / np.where(apart > 0, apart, 1), 1.0)
-    table, own = np.log(chance / pi) + share[..., None] * beyond, np.zeros(counts.shape)
+    # Both columns together say more than the stronger one only as far as rows do.
+    alone = np.log(chance / pi)
+    stronger = np.maximum(np.ptp(np.log(one), axis=1)[:, None], np.ptp(np.log(two), axis=1)[None])
+    apart = np.ptp(alone, axis=-1)
+    both = np.minimum(1, (stronger + most) / np.where(apart > 0, apart, 1))
+    table, own = both[..., None] * alone + share[..., None] * beyond, np.zeros(counts.shape)
     for i, j, k in np.argwhere(counts > 0):
         total = counts[..., k].sum()
         left = max(sums[i, j, k] - units[k], 0)
         left *= total / (total - units[k]) if total > units[k] else 1
         without = np.log((left + a * left_chance[i, j, k]) / every[i, j, 0] / left_chance[i, j, k])
-        own[i, j, k] = np.log(left_chance[i, j, k] / chance[i, j, k])
+        own[i, j, k] = both[i, j] * np.log(left_chance[i, j, k] / chance[i, j, k])
         own[i, j, k] += share[i, j] * (without - beyond[i, j, k])
     return table, np.minimum(own, 0)

@@ -199,7 +199,7 @@ MUTATIONS = (
     ),
     Mutation(  # 25: a row leaves its cell but not its columns
         "models/kernels/density.py",
-        "moved = log_positive(chance_own[k] / chance[k]) + share * (less - table[k])",
+        "moved = both * log_positive(chance_own[k] / chance[k]) + share * (less - table[k])",
         "moved = share * (less - table[k])",
         (*MODELS, *WEIGHTED),
     ),

@@ -66,7 +66,7 @@ def test_pairs_are_heat_maps_that_follow_the_nomogram(open_page):
     X, y = mixed(n=300)
     X["other"] = (X["flag"] ^ (y == "no")).astype(int)
     X["mirror"] = X["size"] * np.where(y == "it's", -1, 1) + 3 * (y == "yes")
-    model = WeightedNaiveBayes(pairs=True, price=1.0, pair_price=0.0).fit(X, y)
+    model = WeightedNaiveBayes(pairs=True, price=1.0, pair_price=0.0, keep=["kind"]).fit(X, y)
     model = calibrate(model, *mixed_again(model, X))
     assert sum(len(columns) == 2 for columns in terms_of(model)) > 1
     page = open_page(model, X, y)

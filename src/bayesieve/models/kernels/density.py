@@ -585,13 +585,26 @@ def judge_cells(
     for a in range(n_one):
         for b in range(n_two):
             here = counts[a, b], rows[a, b], chance[a, b], chance_own[a, b]
-            _say(*here, units, totals, shares, best, table[a, b], own[a, b])
+            stronger = max(_apart(one[a]), _apart(two[b]))
+            _say(*here, units, totals, shares, best, stronger, table[a, b], own[a, b])
     prior[:] = best * chance
 
 
 @njit(**EXACT)
-def _say(counts, sums, chance, chance_own, units, totals, shares, drawn, table, own):
-    """What one cell says; beyond its columns no more than its rows allow."""
+def _apart(ratios):
+    """How far the classes are apart, in nat."""
+    low, high = ratios[0], ratios[0]
+    for ratio in ratios:
+        low, high = min(low, ratio), max(high, ratio)
+    return log_positive(high / low)
+
+
+@njit(**EXACT)
+def _say(counts, sums, chance, chance_own, units, totals, shares, drawn, stronger, table, own):
+    """What one cell says; beyond the stronger of its columns no more than its rows allow.
+
+    Neither where it says something else than its columns, nor where both of them say the same.
+    """
     n_classes = counts.size
     every, behind = drawn, 0.0
     for k in range(n_classes):
@@ -604,13 +617,15 @@ def _say(counts, sums, chance, chance_own, units, totals, shares, drawn, table, 
         low, high = min(low, table[k]), max(high, table[k])
     most = _most(behind)
     share = most / (high - low) if high - low > most else 1.0
+    both = _apart(chance / shares)
+    both = (stronger + most) / both if both > stronger + most else 1.0
     for k in range(n_classes):
-        alone, own[k] = log_positive(chance[k] / shares[k]), 0.0
+        alone, own[k] = both * log_positive(chance[k] / shares[k]), 0.0
         if counts[k] > 0.0:
             mine = min(units[k], counts[k])
             rest = totals[k] - mine
             left = max(sums[k] - mine, 0.0) * (totals[k] / rest if rest > 0.0 else 1.0)
             less = log_positive((left + drawn * chance_own[k]) / (every * chance_own[k]))
-            moved = log_positive(chance_own[k] / chance[k]) + share * (less - table[k])
+            moved = both * log_positive(chance_own[k] / chance[k]) + share * (less - table[k])
             own[k] = min(moved, 0.0)
         table[k] = alone + share * table[k]
