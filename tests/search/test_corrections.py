@@ -13,7 +13,7 @@ from bayesieve.explain.modelfile.check import check_model_data
 from bayesieve.explain.modelfile.file import model_to_dict
 from bayesieve.export import to_python
 from bayesieve.models.base import CORRECTION_BITS, SCORE_BITS
-from bayesieve.search.corrections import Corrections, Form, mid_ranks
+from bayesieve.search.corrections import Corrections, Form, held_to_rows, mid_ranks
 from weighted import cut_journals, mixed, terms_of, weighing_of
 
 ALWAYS = (0.64, 3.0)
@@ -127,9 +127,14 @@ def test_ranks_have_mean_none_and_variance_one():
 
 
 def test_a_form_lays_lines_along_its_axes():
-    form = Form((0, 1), (2, 3), (np.array([-1.0, 1.0]), np.array([-1.0, 0.0, 1.0])))
+    form = Form.of((0, 1), np.array([[1.0, 2.0, 1.0], [1.0, 2.0, 1.0]]), [True, True])
     assert form.line(0).tolist() == [-1, -1, -1, 1, 1, 1]
-    assert form.line(1).tolist() == [-1, 0, 1, -1, 0, 1]
+    assert form.line(1) == pytest.approx(np.array([-1, 0, 1, -1, 0, 1]) * 2**0.5)
+    assert form.rows.tolist() == [6, 8, 6, 6, 8, 6]
+    assert Form.of((0, 1), np.array([[1.0, 2.0], [3.0, 4.0]]), [False, True]).rows.tolist() == [
+        *(3, 3),
+        *(7, 7),
+    ]
 
 
 @pytest.mark.parametrize("given", [True, ALWAYS])
@@ -192,7 +197,8 @@ def test_files_exports_explanations_and_smaller_models_say_the_same(more, tmp_pa
     proba = model.predict_proba(X)
     check_model_data(json.loads(json.dumps(model_to_dict(model))))
     save_model(model, tmp_path / "model.json")
-    assert (load_model(tmp_path / "model.json").predict_proba(X) == proba).all()
+    read = X.iloc[:, np.flatnonzero(model.support_)]
+    assert (load_model(tmp_path / "model.json").predict_proba(read) == proba).all()
     space = {}
     exec(to_python(model), space)
     rows = X.astype(object).where(X.notna(), None).to_dict("records")
@@ -283,3 +289,85 @@ def test_what_corrections_cannot_be_is_refused(given):
     X, y = numbers()
     with pytest.raises((ValueError, TypeError), match="corrections must be"):
         WeightedNaiveBayes(corrections=given).fit(X, y)
+
+
+def test_what_a_code_says_is_held_to_its_rows():
+    """Beyond what it says without a correction, by the rule that holds for columns."""
+    rng = np.random.default_rng(0)
+    for n_classes, ordered in [(2, False), (2, True), (4, False), (4, True)]:
+        counts = rng.integers(0, 7, 12).astype(float)
+        form = Form.of((0,), counts, [ordered])
+        said, table = rng.normal(0, 0.5, (12, n_classes)), rng.normal(0, 3, (12, n_classes))
+        found = said + held_to_rows(table, said, form)
+        for c in range(12):
+            for k in range(n_classes):
+                before, line = (
+                    (each[:, 1] - each[:, 0] if n_classes == 2 else each[:, k])
+                    for each in (said, said + table)
+                )
+                after = found[c, 1] - found[c, 0] if n_classes == 2 else found[c, k]
+                sign = np.sign(line[c])
+                least = abs(after) - 1e-9
+                lo = hi = c
+                while ordered and lo > 0 and sign * line[lo - 1] >= least:
+                    lo -= 1
+                while ordered and hi < 11 and sign * line[hi + 1] >= least:
+                    hi += 1
+                share = counts[lo : hi + 1].sum() / 5
+                most = np.log(5) * max(share**0.5, share**3) / (1 if n_classes == 2 else 2)
+                stands = sign * before[c] if sign * before[c] > 0 else 0.0
+                assert sign * after >= -1e-9
+                assert abs(after) <= max(most, stands) + 1e-9
+                assert abs(after) >= min(most, abs(line[c])) - 1e-9 or abs(after) >= stands - 1e-9
+
+
+def test_no_level_of_a_single_row_says_much():
+    """A row that the other terms call wrong cannot make its own level speak of many times."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 600)
+    a = rng.integers(0, 2, 600)
+    level = np.array([f"l{i}" for i in range(12)], object)[rng.integers(0, 12, 600)]
+    level[:8] = [f"rare{i}" for i in range(8)]
+    X = pd.DataFrame(
+        {"a": a, "b": a ^ y ^ (rng.random(600) < 0.1), "level": level, "z": rng.normal(size=600)}
+    )
+    model = WeightedNaiveBayes(corrections=(40.0, 0.0), keep=["level"], pairs=True).fit(X, y)
+    (term,) = [each for each in model.terms_ if each["name"] == "level"]
+    said = term["table"] * term["weights"] + term["correction"]
+    few = term["rows"].sum(1) == 1
+    assert few.sum() == 8
+    assert np.abs(np.diff(said[few])).max() < np.log(5) * 0.2**0.5 + 0.01
+    assert np.abs(np.diff(said[~few])).max() > 0.1
+
+
+def test_a_choice_among_options_may_miss_the_one_with_pairs():
+    """What folds find best may be neither the best with pairs nor the best without."""
+    rng = np.random.default_rng(18)
+    failed = 0
+    for seed in range(12):
+        y = rng.integers(0, 2, 60)
+        X = rng.normal(size=(60, 4)) + 0.4 * y[:, None]
+        model = WeightedNaiveBayes(corrections=True, random_state=seed).fit(X, y)
+        failed += not np.isfinite(model.predict_proba(X)).all()
+    assert not failed
+
+
+def test_groups_vouch_for_no_late_terms():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (600, 9)).astype(float)
+    y = (X[:, :3].sum(1) > 1).astype(int)
+    groups = np.repeat(np.arange(60), 10)
+    model = WeightedNaiveBayes(corrections=ALWAYS, pairs=False).fit(X, y, groups=groups)
+    assert all(np.any(term["weights"]) for term in model.terms_)
+
+
+@pytest.mark.parametrize("given", [(1e-9, 0.0), (0.0, 3.0), (5e-324, 0.0), (1.0, 1e-8)])
+def test_freedoms_that_change_nothing_are_refused(given):
+    X, y = numbers(n_rows=60)
+    with pytest.raises(ValueError, match="corrections: each number must be 0 or at least 1e-06"):
+        WeightedNaiveBayes(corrections=given).fit(X, y)
+
+
+def test_truth_from_numpy_is_truth():
+    X, y = numbers(n_rows=90)
+    assert WeightedNaiveBayes(corrections=np.False_).fit(X, y).settings_["corrections"] == (0, 0)

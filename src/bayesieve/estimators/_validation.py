@@ -659,8 +659,8 @@ def read_plan(
         rising,
         model.missing == "evidence",
         start=start,
-        corrections=model.corrections is not False,
-        freedom=None if isinstance(model.corrections, bool) else model.corrections,
+        corrections=not isinstance(model.corrections, bool | np.bool_) or bool(model.corrections),
+        freedom=None if isinstance(model.corrections, bool | np.bool_) else model.corrections,
     )
     return plan, bound
 

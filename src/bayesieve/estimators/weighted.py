@@ -44,6 +44,9 @@ from .base import ChosenColumns, GuidingFigures, Procedure
 from .collections import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 
+# Tables that may change by less do not change.
+_LEAST_FREEDOM = 1e-6
+
 
 def judge_parameters(model: "WeightedNaiveBayes") -> None:
     """Validate all that does not depend on the data."""
@@ -53,14 +56,18 @@ def judge_parameters(model: "WeightedNaiveBayes") -> None:
     else:
         choose("pairs", model.pairs, ["auto"], beside="True or False")
     given = model.corrections
-    if not isinstance(given, bool):
+    if not isinstance(given, bool | np.bool_):
         if np.shape(given) != (2,):
             raise ValueError(
                 "corrections must be True, False, or two numbers: squared nat by which a table may "
                 f"change, and by which a line along ranks may rise; got {given!r}."
             )
-        for number in given:
-            check_number("corrections", number, low=0.0, high=1e6)
+        table, line = (check_number("corrections", each, low=0.0, high=1e6) for each in given)
+        if any(0 < each < _LEAST_FREEDOM for each in (table, line)) or (line and not table):
+            raise ValueError(
+                f"corrections: each number must be 0 or at least {_LEAST_FREEDOM:g}, and lines "
+                f"need tables that may change; got {given!r}."
+            )
     if isinstance(model.price, str):
         choose("price", model.price, ["auto"], beside="a number from 0")
     else:

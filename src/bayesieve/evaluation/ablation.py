@@ -137,12 +137,7 @@ class _Trial:
         table, truth = read.table.take(at), read.labels[at]
         said = [_ratios(every.only, table, int(j)) for j in self._chosen]
         mine = table.pick(self._chosen)
-        parts = [
-            self._weights(columns) * said[columns[0]]
-            if len(columns) == 1
-            else self._problem.nat(self._problem.pair_terms(mine, self._problem.pairs[pair]))
-            for columns, pair in self._terms
-        ]
+        parts = [self._part(columns, pair, said, mine) for columns, pair in self._terms]
         base = self._problem.nat(self._problem.fixed_prior)
         whole = base + np.sum(parts, axis=0) if parts else np.tile(base, (at.size, 1))
         error, loss = _judged(whole[None], truth)
@@ -160,15 +155,27 @@ class _Trial:
             ratios = _ratios(every.only, table, other)
             self._replaced[i] += _judged(without + weights[:, None] * ratios, truth)[1]
 
+    def _part(
+        self, columns: tuple[int, ...], pair: int, said: list[Floats], table: Table
+    ) -> Floats:
+        """What a term says of rows; pairs and what is corrected say it as the model has it."""
+        problem, weighting, (j, *_) = self._problem, self._problem.weighting, columns
+        if len(columns) == 2:
+            return problem.nat(problem.pair_terms(table, problem.pairs[pair]))
+        if weighting is not None and weighting.correction(j) is not None:
+            return problem.nat(problem.column_terms(table, j))
+        found: Floats = self._weights(columns) * said[j]
+        return found
+
     def _weights(self, columns: tuple[int, ...]) -> Floats:
-        """What a column's evidence counts for each class; of a pair, as much as its first."""
+        """What a column's evidence counts for each class; half, where only tables can tell."""
         problem = self._problem
-        if problem.weighting is None:
-            found = np.ones(len(problem.classes))
-        elif len(columns) == 1:
+        found = np.ones(len(problem.classes))
+        if len(columns) == 2:
+            found = found / 2
+        elif problem.weighting is not None:
             found = problem.weighting.weights[columns[0]] / WEIGHT_STEPS
-        else:
-            found = np.ones(len(problem.classes)) / 2
+            found = found if found.any() else found + 0.5
         return found / problem.temperature
 
     def worth(self, names: list[str] | tuple[str, ...]) -> list[Worth]:

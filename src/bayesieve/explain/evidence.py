@@ -616,7 +616,7 @@ def _bars(problem: FittedProblem, table: Table) -> list[Bars]:
         assert second.cells is not None
         at, counts = cells(pair.groups, first.cells, second.cells), pair.counts.sum(-1).ravel()
         told = problem.pair_terms(table, pair), shown, both, at
-        said = (pair.ratios * pair.weights).reshape(-1, len(problem.classes))
+        said = pair.said.reshape(-1, len(problem.classes))
         within = _within(problem, pair_support(problem, pair), said)
         found.append(Bars(*told, partial(_in_cell, np.append(counts, 0.0)), within))
     return found

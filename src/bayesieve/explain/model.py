@@ -419,7 +419,10 @@ def _supported(problem: FittedProblem, j: int) -> FeatureEvidence:
                 np.add.reduceat(part[:-1] * weight, starts) / total
                 for part in (found.point, found.rows, found.prior)
             )
-            found = found._replace(point=point, rows=rows, prior=prior)
+            added = found.added
+            if added is not None:
+                added = np.add.reduceat(added[:-1] * weight, starts) / total
+            found = found._replace(point=point, rows=rows, prior=prior, added=added)
     return replace(each, rows=found.rows.tolist(), support=found)
 
 

@@ -9,8 +9,10 @@ All are fitted at once, from integer sums by code that add up over parts of the 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..data.kernels.options import POSTERIOR_BITS
 from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger, tables_of
@@ -52,16 +54,30 @@ class Form:
     columns : one, or the two of a pair.
     sizes : codes of the column, or groups of both; what says nothing is not among them.
     ranks : of each column, mid-ranks of its codes in standard deviations; None: it is no number.
+    rows : behind each code; of a pair's cell, with those next to it along numbers.
     """
 
     columns: tuple[int, ...]
     sizes: tuple[int, ...]
     ranks: tuple[Floats | None, ...]
+    rows: Floats
+
+    @classmethod
+    def of(cls, columns: tuple[int, ...], counts: Floats, numbers: Sequence[bool]) -> "Form":
+        """The form of a column, or of a pair of them, from rows by code, or groups x groups."""
+        axes, rows = range(counts.ndim), counts
+        both = [counts.sum(tuple(b for b in axes if b != axis)) for axis in axes]
+        ranks = [mid_ranks(each) if n else None for each, n in zip(both, numbers, strict=True)]
+        if len(columns) == 2:
+            for axis in np.flatnonzero(numbers).tolist():
+                wide = np.pad(rows, [(int(axis == b),) * 2 for b in axes])
+                rows = sliding_window_view(wide, 3, axis).sum(-1)
+        return cls(columns, counts.shape, tuple(ranks), rows.ravel())
 
     @property
     def n_codes(self) -> int:
         """Codes that say something."""
-        return int(np.prod(self.sizes))
+        return prod(self.sizes)
 
     def line(self, axis: int) -> Floats:
         """The ranks of one column at every code."""
@@ -122,6 +138,11 @@ class Penalty:
         ends = np.cumsum([0, *(form.n_codes for form in forms)])
         return cls(ends, np.array(inner, np.int64), along, across, ridges)
 
+    def alone(self, t: int) -> tuple[Ints, Ints, Floats, Floats, Floats]:
+        """That of one term, as kernels take it."""
+        ends, some = np.array([0, self.ends[t + 1] - self.ends[t]]), slice(t, t + 1)
+        return ends, self.inner[some], self.along[some], self.across[some], self.ridge[some]
+
     @property
     def arrays(self) -> tuple[Ints, Ints, Floats, Floats, Floats]:
         """As kernels take them."""
@@ -154,6 +175,8 @@ class Corrections:
     shared : what a row of weight 1 counts in the ledger.
     n_rows : weight of all rows.
     start : where to begin: tables by term, in whole units of 2^-CORRECTION_BITS nat.
+    said : what each term says without corrections, codes x classes, in nat; where that is known,
+        no code says more with them than its rows allow.
     """
 
     def __init__(
@@ -164,9 +187,10 @@ class Corrections:
         shared: float,
         n_rows: float,
         start: Mapping[int, Ints] | None = None,
+        said: Sequence[Floats] | None = None,
     ):
         self._ledger, self._terms, self._forms = ledger, list(terms), list(forms)
-        self._shared, self._n_rows = shared, n_rows
+        self._shared, self._n_rows, self._said = shared, n_rows, said
         self._tables, self._n_folds = tables_of(ledger), ledger.offers.n_folds
         self._k = self._tables.n_classes
         self._ends = np.cumsum([0, *(form.n_codes for form in forms)])
@@ -204,25 +228,28 @@ class Corrections:
             if not slope:
                 self._point = Unknowns(self._point.tables, 0 * self._point.slopes)
             self._descend(steps or _MOST_STEPS)
-        whole = self._place(self._point, CORRECTION_BITS) >> (SCORE_BITS - CORRECTION_BITS)
+        tables = self._tables_at(self._point)
+        for t, said in enumerate(self._said or ()):
+            tables[self._rows(t)] = held_to_rows(tables[self._rows(t)], said, self._forms[t])
+        whole = self._put(tables, CORRECTION_BITS) >> (SCORE_BITS - CORRECTION_BITS)
         return {term: whole[self._rows(t)].copy() for t, term in enumerate(self._terms)}
-
-    def clear(self) -> None:
-        """Take all corrections off the ledger again."""
-        self._place(Unknowns(0 * self._point.tables, 0 * self._point.slopes), CORRECTION_BITS)
 
     # -- what the ledger holds, and says -----------------------------------------------------------
 
     def _rows(self, t: int) -> slice:
         return slice(self._ends[t], self._ends[t + 1])
 
-    def _place(self, point: Unknowns, bits: int) -> Ints:
-        """Let the ledger have these corrections, and no others; in units of scores."""
+    def _tables_at(self, point: Unknowns) -> Floats:
+        """Tables and lines together."""
         tables = point.tables.copy()
         for (t, axis), slope in zip(self._lines, point.slopes, strict=True):
             if slope.any():
                 tables[self._rows(t)] += self._forms[t].line(axis)[:, None] * slope
-        tables = np.clip(tables, -_MOST, _MOST)
+        found: Floats = np.clip(tables, -_MOST, _MOST)
+        return found
+
+    def _put(self, tables: Floats, bits: int) -> Ints:
+        """Let the ledger have these corrections, and no others; in units of scores."""
         whole = np.rint(np.ldexp(tables, bits)).astype(np.int64) << (SCORE_BITS - bits)
         change = np.zeros((self._line_ends[-1], self._k), np.int64)
         change[self._in_lines] = whole - self._placed
@@ -236,7 +263,7 @@ class Corrections:
         """Penalised loss, its gradient, and the curvature by code and class."""
         from ..engine.kernels.weighted import draw, unexplained
 
-        self._place(point, _FINE_BITS)
+        self._put(self._tables_at(point), _FINE_BITS)
         ledger, scale = self._ledger, 2.0**-POSTERIOR_BITS / self._shared
         units = ledger.losses(ledger.offers.measure, NO_UNITS, _NOW, WHOLE)[0, 0]
         loss = float(units) / 2.0**ledger.offers.bits / self._shared
@@ -311,6 +338,37 @@ class Corrections:
         return way
 
 
+def held_to_rows(table: Floats, said: Floats, form: Form) -> Floats:
+    """A correction with which no code says more than its rows allow, or than it says without.
+
+    Parameters
+    ----------
+    table, said : the correction, and what the term says without it: codes x classes, in nat.
+    form : how the codes lie, and the rows behind them.
+
+    Examples
+    --------
+    One row cannot say four times, however well that went with the other terms:
+
+    >>> import numpy as np
+    >>> from bayesieve.search.corrections import Form, held_to_rows
+    >>> form = Form.of((0,), np.array([1.0, 90.0]), [False])
+    >>> table = np.log(np.array([[1.0, 4.0], [1.0, 4.0]]))
+    >>> np.exp(held_to_rows(table, np.zeros((2, 2)), form)[:, 1]).round(2)
+    array([2.05, 4.  ])
+    """
+    from ..models.kernels.density import shares_held
+
+    whole, shares = table + said, np.empty(table.shape)
+    shares_held(form.rows, len(form.sizes) == 1 and form.ranks[0] is not None, whole, shares)
+    # Of two classes the one against the other, of more each against all.
+    before, after = (np.diff(each) if each.shape[1] == 2 else each for each in (said, whole))
+    kept = np.divide(before, after, out=np.zeros_like(after), where=after != 0)
+    shares = np.maximum(shares, np.clip(kept, 0.0, 1.0))
+    found: Floats = np.where(shares < 1, shares * whole - said, table)
+    return found
+
+
 def swap(ledger: Ledger, old: Mapping[int, Ints], new: Mapping[int, Ints]) -> None:
     """Take corrections off a ledger, and add others; by term, in whole units."""
     tables, n_folds = tables_of(ledger), ledger.offers.n_folds
@@ -338,6 +396,7 @@ def promises(ledger: Ledger, terms: Sequence[int], forms: Sequence[Form], shared
 
     tables, n_folds = tables_of(ledger), ledger.offers.n_folds
     found = np.empty(len(terms))
+    penalty = Penalty.of(forms, LATE_FREEDOM, pair_share=1.0)
     scale = 2.0**-POSTERIOR_BITS / shared
     sizes = np.cumsum([int(tables.n_codes[term]) * tables.width for term in terms])
     cuts = np.flatnonzero(np.diff(sizes // _MOST_SUMS)) + 1
@@ -348,8 +407,7 @@ def promises(ledger: Ledger, terms: Sequence[int], forms: Sequence[Form], shared
             mine = mine.reshape(n_folds, -1, tables.width)[:, : forms[t].n_codes]
             left, curve = (np.zeros((mine.shape[1], tables.n_classes)) for _ in range(2))
             unexplained(np.ascontiguousarray(mine), tables.full, scale, left, curve)
-            penalty = Penalty.of([forms[t]], LATE_FREEDOM, pair_share=1.0)
-            found[t] = promise(left, curve + 1e-9, *penalty.arrays)
+            found[t] = promise(left, curve + 1e-9, *penalty.alone(t))
     return found
 
 

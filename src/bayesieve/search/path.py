@@ -458,7 +458,8 @@ class WeightRules:
     shared : what a row of weight 1 counts in the ledgers.
     clusters : folds of whole groups by which gains are judged; 0: rows are independent.
     ceiling : no gain counts for more.
-    late : when no weights gain any more, may terms enter by what corrections would gain?
+    late : when no weights gain any more, terms may enter by what corrections would gain, at this
+        price at least; infinite: they may not.
     """
 
     ridge: float
@@ -473,7 +474,7 @@ class WeightRules:
     shared: int = 1
     clusters: int = 0
     ceiling: float = np.inf
-    late: bool = False
+    late: float = np.inf
 
 
 class WeightedProblem:
@@ -595,7 +596,8 @@ class WeightedProblem:
         self.corrections = {}
         forms = {term: form for term in terms if (form := self._forms(term)) is not None}
         size = self._rules.shared, self._rules.n_rows
-        fitter = Corrections(self._ledger, list(forms), list(forms.values()), *size, start)
+        said = [self._said(term, form.n_codes) for term, form in forms.items()]
+        fitter = Corrections(self._ledger, list(forms), list(forms.values()), *size, start, said)
         for freedom, slope in freedoms:
             self.corrections = fitter.fit(freedom, slope, steps, pair_share)
             yield self.corrections
@@ -627,6 +629,13 @@ class WeightedProblem:
     def _loss(self) -> int:
         """Leave-one-out log-loss of all lines, in units of the ledger."""
         return int(self._ledger.losses(self._measure, NO_UNITS, _NOW, WHOLE)[0, 0])
+
+    def _said(self, term: int, n_codes: int) -> Floats:
+        """What a term says at its weights, in nat; the mean of all folds."""
+        table = self._tables.ratios[self._tables.rows(term)]
+        table = table.reshape(self._ledger.offers.n_folds, -1, table.shape[1])[:, :n_codes].mean(0)
+        found: Floats = np.ldexp(table, -TERM_BITS) * (self.weights[term] / WEIGHT_STEPS)
+        return found
 
     def _apply(self, term: int, steps: Ints) -> None:
         if steps.any():
@@ -758,7 +767,7 @@ class GreedyWeights:
             if unit < 0:
                 break
             yield self._add(unit, gain)
-        if self._rules.late and self.units:
+        if self._rules.late < np.inf and self.units:
             yield from self._late_steps()
 
     def _late_steps(self) -> Iterator[WeightState]:
@@ -863,13 +872,14 @@ class GreedyWeights:
         if not units.size:
             return -1, 0.0
         terms = members[np.repeat(fits, sizes)]
-        net = self.gains(terms, late) - rules.extra[terms] - rules.price
+        price = max(rules.price, rules.late) if late else rules.price
+        net = self.gains(terms, late) - rules.extra[terms] - price
         firsts = np.append(0, np.cumsum(sizes[units]))[:-1]
         each = np.add.reduceat(net, firsts)
         best = int(each.argmax())
         if each[best] < 0:
             return -1, 0.0
-        return int(units[best]), float(each[best] + rules.price * sizes[units[best]])
+        return int(units[best]), float(each[best] + price * sizes[units[best]])
 
     def _add(self, unit: int, gain: float) -> WeightState:
         self.units.append(unit)

@@ -1,14 +1,16 @@
 """Candidate terms on coded rows: columns and pairs, their tables, and paths of weights on them."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from hashlib import blake2b
 from itertools import combinations
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from ..checks import Array
 from ..data.columns import ColumnSpec
@@ -36,7 +38,7 @@ from ..models.counts import check_priors, log_shares_of
 from ..models.fitted import FittedBayes
 from ..models.log_ratios import Ratios, column_ratios, pair_ratios, rising
 from ..models.registry import MODELS
-from .corrections import Form, mid_ranks
+from .corrections import Form
 from .path import (
     LOG_LOSS,
     GreedyWeights,
@@ -396,7 +398,8 @@ def _deal_groups(
     # In shares of a class, so that rare classes are spread as well as frequent ones.
     shares = counts / np.maximum(counts.sum(0), 1)
     held, found = np.zeros((n_folds, n_strata)), np.empty(n_groups, np.int64)
-    for group in np.lexsort((marks, -counts.sum(1))).tolist():
+    # Of equal groups, whose classes alone may differ, none comes first by where it stands.
+    for group in np.lexsort((*counts.T, marks, -counts.sum(1))).tolist():
         alike, full = np.round(held @ shares[group], 9), np.round(held.sum(1), 9)
         fold = int(np.lexsort((full, alike))[0])
         held[fold] += shares[group]
@@ -582,6 +585,24 @@ _CONSTANTS = 64
 MOST_GROUP_FOLDS, ROW_FOLDS = 20, 10
 
 
+#: The lower of the two prices that folds choose between; the other adds the log of the candidates.
+LOW_PRICE = 1.0
+
+#: Held-out groups vouch for a gain where chance alone gives it this often.
+RISK = 0.04
+
+
+def strict_price(candidates: int, grouped: bool = False) -> float:
+    """So much that chance alone rarely pays it: 1 + log of the number of candidates.
+
+    Where rows come in groups, nothing but the price keeps noise out: the luckiest of all candidates
+    pays it once in twenty-five fits, at most.
+    """
+    n = max(candidates, 1)
+    price = LOW_PRICE + math.log(n)
+    return max(price, float(ndtri(RISK / n)) ** 2 / 2) if grouped else price
+
+
 @dataclass(frozen=True)
 class WeightPlan:
     """What does not depend on the rows.
@@ -708,6 +729,8 @@ class Weighing:
     def greedy(self, price: float) -> GreedyWeights:
         """The path at this price, from its start."""
         first = self.problems[0]
+        # What corrections promise is not judged by groups.
+        late = self.plan.corrections and first.groups is None
         rules = WeightRules(
             self.plan.ridge,
             price,
@@ -720,33 +743,29 @@ class Weighing:
             float((first.weights * first.class_weight[first.labels]).sum()),
             _unit(first),
             len(self._folds) if first.groups is not None else 0,
-            late=self.plan.corrections,
+            late=strict_price(self.n_candidates) if late else np.inf,
         )
         made = []
         for g, rows in enumerate(self.problems):
             most = np.inf if rows.groups is None else most_gain(rows.labels, rows.groups)
             mine = replace(rules, ceiling=most)
             problem = WeightedProblem(
-                self._guide(g), self._constants(rows), mine, partial(self._form, g)
+                self._guide(g), self._constants(rows), mine, cache(partial(self._form, g))
             )
             made.append(problem)
         return GreedyWeights(made, rules, self.plan.told)
 
     def _form(self, g: int, term: int) -> Form | None:
         """How the codes of a term lie; None: it must rise or fall with its number as it is."""
-        rows = self.problems[g]
+        rows, columns = self.problems[g], [term]
+        if term in self.plan.monotone:
+            return None
         if term < self.n_columns:
-            if term in self.plan.monotone:
-                return None
-            spec, counts = rows.columns.specs[term], rows.summary.statistics[term][0, :-1].sum(1)
-            ranks = mid_ranks(counts) if spec.on_grid else None
-            return Form((term,), (spec.n_codes - 1,), (ranks,))
-        pair, cells = self.pairs[term - self.n_columns], self._counts[g][term - self.n_columns]
-        both = [
-            mid_ranks(cells.sum((1 - axis, 2))) if rows.columns.specs[j].on_grid else None
-            for axis, j in enumerate(pair.columns)
-        ]
-        return Form(pair.columns, cells.shape[:2], tuple(both))
+            counts = rows.summary.statistics[term][0, :-1].sum(1)
+        else:
+            columns = list(self.pairs[term - self.n_columns].columns)
+            counts = self._counts[g][term - self.n_columns].sum(2)
+        return Form.of(tuple(columns), counts, [rows.columns.specs[j].on_grid for j in columns])
 
     def judge(self, held_out: Sequence[CodedRows]) -> "HeldOut":
         """Other rows, scored by the states of a path."""

@@ -12,7 +12,7 @@ from threading import Event, Lock
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints
@@ -21,24 +21,21 @@ from .corrections import FREEDOMS, SLOPES
 from .path import Path, TermBook, WeightState
 from .run import Problem, Run
 from .term_pool import (
+    LOW_PRICE,
     MOST_CELLS,
     MOST_CLASSES,
     MOST_GROUP_FOLDS,
     N_FOLDS,
+    RISK,
     CodedRows,
     Weighing,
     WeightPlan,
     fold_weights,
+    strict_price,
 )
 
-#: The lower of the two prices that folds choose between; the other adds the log of the candidates.
-LOW_PRICE = 1.0
-
-# What is less simple must foretell held-out rows better by so many nat,
+# What is less simple must foretell held-out rows better by so many nat.
 _MARGIN = 2.0
-
-# and held-out groups so much better that chance alone gives it this often.
-_RISK = 0.04
 
 # Up to so many products of rows and pairs of classes, every path is walked by one thread.
 _SMALL = 1 << 21
@@ -64,17 +61,6 @@ class FitOption:
     def amount(self, candidates: int, grouped: bool = False) -> float:
         """The price in nat, of so many candidates."""
         return strict_price(candidates, grouped) if self.price is None else self.price
-
-
-def strict_price(candidates: int, grouped: bool = False) -> float:
-    """So much that chance alone rarely pays it: 1 + log of the number of candidates.
-
-    Where rows come in groups, nothing but the price keeps noise out: the luckiest of all candidates
-    pays it once in twenty-five fits, at most.
-    """
-    n = max(candidates, 1)
-    price = LOW_PRICE + math.log(n)
-    return max(price, float(ndtri(_RISK / n)) ** 2 / 2) if grouped else price
 
 
 def options_of(pairs: bool | str, price: float | str, grouped: bool = False) -> list[FitOption]:
@@ -193,7 +179,7 @@ def is_ahead(losses: Floats, simpler: Floats, grouped: bool) -> bool:
         if gained.size < 2:
             return False
         spread = math.sqrt(gained.size) * float(gained.std(ddof=1))
-        margin = max(margin, float(stdtrit(gained.size - 1, 1 - _RISK)) * spread)
+        margin = max(margin, float(stdtrit(gained.size - 1, 1 - RISK)) * spread)
     return bool(losses.sum() < simpler.sum() - margin)
 
 
@@ -261,11 +247,11 @@ def choose_freedom(
     threads: Threads,
     pause: Callable[[], bool],
     late: Callable[[], bool] = lambda: False,
-) -> FitOption:
+) -> FitOption | None:
     """The option and corrections by which held-out rows are foretold best; or the first, with none.
 
-    Parameters are those of `choose_option`.  The loss of a freedom counts half, and half the mean
-    of it and its neighbours, so that no lucky one is taken.
+    Parameters are those of `choose_option`; None: there was no time.  The loss of a freedom counts
+    half, and half the mean of it and its neighbours, so that no lucky one is taken.
     """
     first, *others = options
     if first.price == math.inf:
@@ -274,10 +260,10 @@ def choose_freedom(
         folds = folds[:1]
     every = [_fold_of(problems, held_out) for held_out in folds]
     # Pairs take longest: who begins with them ends first.
-    tried = others or [first]
+    tried = list(dict.fromkeys([*others, first]))
     walks = [_Freedoms(fold, option) for option in tried for fold in every]
     if not _walk_all(walks, plan, threads, pause, late):
-        return first
+        return None
     found = {
         option: np.sum([walk.losses for walk in walks if walk.option == option], axis=0)
         for option in tried
@@ -491,11 +477,11 @@ def _walk_path(
     if records is not None and records.decision is not None:
         option = FitOption(*records.decision)
     else:
-        option = _decide(task, rows, np.random.RandomState(seed), threads, run)
+        option, decided = _decide(task, rows, np.random.RandomState(seed), threads, run)
         if task.plan.freedom is not None:
             option = replace(option, freedom=task.plan.freedom[0], slope=task.plan.freedom[1])
         # What had no time to be decided is not written down, nor what follows from it.
-        if records is not None and run.clock.left > 0:
+        if records is not None and decided:
             records.decide(option.pairs, option.price, option.freedom, option.slope)
     plan = replace(task.plan, corrections=option.freedom > 0)
     weighing = Weighing(rows, plan, option.pairs, threads)
@@ -529,8 +515,11 @@ def _decide(
     draw: np.random.RandomState,
     threads: Threads,
     run: Run,
-) -> FitOption:
-    """Choose by folds within the rows, or on a part of them; cautiously where there are few."""
+) -> tuple[FitOption, bool]:
+    """Choose by folds within the rows, or on a part of them; cautiously where there are few.
+
+    And was there time enough?
+    """
     first, options = rows[0], task.options
     if task.parts is not None:
         # Rows of neither part are left out.
@@ -542,14 +531,16 @@ def _decide(
         first.groups is not None and first.groups.max() + 1 < 2 * N_FOLDS
     ):
         cautious = [each for each in options if each.price is None] or list(options)
-        return cautious[0]
+        return cautious[0], True
     else:
         folds = fold_weights(first, task.sample.strata, draw, first.groups)
     if run.line is not None and len(options) > 1:
         run.line.begin_folds(len(folds) * len({option.pairs for option in options}))
 
+    end = 0.0
+
     def late() -> bool:
-        return run.clock.left <= 0
+        return run.clock.left <= end
 
     def pause() -> bool:
         if run.line is not None:
@@ -559,5 +550,8 @@ def _decide(
     found = choose_options(rows, task.plan, options, folds, threads, pause, late)
     free = task.plan.corrections and task.plan.freedom is None and first.groups is None
     if not free or late():
-        return found[0]
-    return choose_freedom(rows, task.plan, found, folds, threads, pause, late)
+        return found[0], not late()
+    if run.clock.limit is not None:
+        end = run.clock.left / 2  # the path needs time as well
+    best = choose_freedom(rows, task.plan, found, folds, threads, pause, late)
+    return best or found[0], best is not None

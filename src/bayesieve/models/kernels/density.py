@@ -427,28 +427,36 @@ def hold_to_rows(rows, ordered, ratio, own):
     ordered : are codes numbers, with neighbours?  Else they are levels.
     """
     n_codes, n_classes = ratio.shape
+    logs, shares = np.empty((n_codes, n_classes)), np.empty((n_codes, n_classes))
+    for c in range(n_codes):
+        for k in range(n_classes):
+            logs[c, k] = log_positive(ratio[c, k])
+    shares_held(rows, ordered, logs, shares)
+    for c in range(n_codes):
+        for k in range(n_classes):
+            share = shares[c, k]
+            ratio[c, k], own[c, k] = _power(ratio[c, k], share), _power(own[c, k], share)
+
+
+@njit(**EXACT)
+def shares_held(rows, ordered, logs, shares):
+    """The share of what codes say that their rows allow, see `hold_to_rows`, codes x classes."""
+    n_codes, n_classes = logs.shape
     seen = 0
     for c in range(n_codes):
         seen += rows[c] > 0.0
     if seen < 2:
-        ratio[:], own[:] = 1.0, 1.0
+        shares[:] = 0.0
         return
-    logs = np.empty((n_codes, n_classes))
-    for c in range(n_codes):
-        for k in range(n_classes):
-            logs[c, k] = log_positive(ratio[c, k])
     if n_classes == 2:
         line = logs[:, 1] - logs[:, 0]
         for c in range(n_codes):
-            share = _held(rows, ordered, line, c, 1.0)
-            for k in range(2):
-                ratio[c, k], own[c, k] = _power(ratio[c, k], share), _power(own[c, k], share)
+            shares[c] = _held(rows, ordered, line, c, 1.0)
         return
     for k in range(n_classes):
         line = logs[:, k].copy()
         for c in range(n_codes):
-            share = _held(rows, ordered, line, c, 0.5)
-            ratio[c, k], own[c, k] = _power(ratio[c, k], share), _power(own[c, k], share)
+            shares[c, k] = _held(rows, ordered, line, c, 0.5)
 
 
 @njit(**EXACT)
